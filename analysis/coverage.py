@@ -1,0 +1,27 @@
+"""How much of the run the numbers cover, what was lost, and what to know when reading them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def coverage(trace: Trace) -> Table:
+    """One row: recorded and unrecorded time, time outside operations, CPU time of the program and
+    of the profiler, events, bytes, processes with several threads that have operations."""
+    return statement.run(trace, "coverage")
+
+
+def loss_summary(trace: Trace, *, rows: int) -> Table:
+    """kind, count, duration_ns, processes, detail of what was lost or mended in the run."""
+    return statement.run(trace, "loss_summary", rows=rows)
+
+
+def absent(trace: Trace, *, rows: int) -> Table:
+    """relation, columns (joined by commas), reason: what the trace cannot fill, and why."""
+    return statement.run(trace, "absent_summary", rows=rows)

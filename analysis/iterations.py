@@ -1,0 +1,35 @@
+"""How long an iteration takes, whether that drifts, and what it costs in each operation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def iteration_summary(trace: Trace, *, processes: int) -> Table:
+    """Of the complete iterations of each process: number, mean, median, p95, min, max, and the
+    drift from the median of the first tenth to that of the last (None below 20 iterations)."""
+    return statement.run(trace, "iteration_summary", processes=processes)
+
+
+def iteration_series(trace: Trace, *, points: int, processes: int) -> Table:
+    """process_id, point, first, last, median_ns, min_ns, max_ns: iterations in order, in at most
+    `points` groups of neighbours."""
+    return statement.run(trace, "iteration_series", points=points, processes=processes)
+
+
+def iteration_cost(trace: Trace, *, operations: int) -> Table:
+    """process_id, operation, per_iteration (entries), mean_ns, median_ns, p95_ns: own time of each
+    operation in one complete iteration."""
+    return statement.run(trace, "iteration_cost", operations=operations)
+
+
+def extrapolation(trace: Trace, *, processes: int) -> Table:
+    """process_id, name, reports, done, total, share, elapsed_ns, whole_ns: how long the whole run
+    takes, judging by rls.progress(done, total)."""
+    return statement.run(trace, "extrapolation", processes=processes)

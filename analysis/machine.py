@@ -1,0 +1,23 @@
+"""Readings of the machine over time, and the GPU's busy time beside what NVML says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def machine_series(trace: Trace, *, points: int, processes: int) -> Table:
+    """host_id, host, process_id (None: the machine), process, os_pid, metric, point, start_ns
+    (since the run began), mean, max, readings; of the `processes` processes that used most CPU."""
+    return statement.run(trace, "machine_series", points=points, processes=processes)
+
+
+def gpu_busy_series(trace: Trace, *, buckets: int, processes: int) -> Table:
+    """process_id, name, start_ns (since the run began), bucket_ns, busy_ns of the processes that
+    used a GPU: time with at least one kernel, memcpy or memset running."""
+    return statement.run(trace, "gpu_busy_series", buckets=buckets, processes=processes)

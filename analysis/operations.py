@@ -1,0 +1,44 @@
+"""Time of operations, as charts and trees show it; columns are described in analysis/sql.
+
+"All processes" means those that have operations: a launcher or a worker that only waits would
+otherwise hide what the training loop does. When no process has operations it means every process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+# What a group's smaller operations are called together.
+OTHER_OPERATIONS = "(other operations)"
+OUTSIDE = "(none)"
+NOT_RECORDED = "(not recorded)"
+
+
+def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
+    """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns, inside_ns:
+    recorded wall time of the `operations` largest operations, of all processes (process_id None)
+    and of each of the `processes` longest."""
+    return statement.run(trace, "operation_time", operations=operations, processes=processes)
+
+
+def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
+    """process_id, operation (None: all), state, duration_ns, operation_ns, group_ns: the same by
+    GPU state (cpu, cpu+gpu, gpu, idle)."""
+    return statement.run(trace, "state_time", operations=operations, processes=processes)
+
+
+def gpu_absence(trace: Trace) -> Table:
+    """reason: why the trace has no GPU work; without rows when it has."""
+    return statement.run(trace, "gpu_absence")
+
+
+def operation_tree(trace: Trace, *, operations: int) -> Table:
+    """operation, name, depth, self_ns, total_ns, one column per layer, gpu_ns, whole_ns: the
+    `operations` largest paths of all processes in the order of a tree."""
+    return statement.run(trace, "operation_tree", operations=operations)

@@ -1,0 +1,28 @@
+"""Who started whom, and what each process and each role cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def process_tree(trace: Trace, *, processes: int) -> Table:
+    """One row per process, parents before children (`depth`), at most the `processes` longest:
+    wall, CPU and profiler CPU time, time in operations, events, threads, children, exit."""
+    return statement.run(trace, "process_tree", processes=processes)
+
+
+def process_names(trace: Trace) -> Table:
+    """process_id, name, os_pid of every process."""
+    return statement.run(trace, "process_name")
+
+
+def role_time(trace: Trace, *, roles: int) -> Table:
+    """role, processes, layer, gpu_busy, duration_ns, role_ns, whole_ns: recorded wall time of the
+    processes of each role; roles beyond the `roles` largest are one row's '(other roles)'."""
+    return statement.run(trace, "role_time", roles=roles)

@@ -1,0 +1,21 @@
+"""What was run: metadata of the program and its interpreters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def metadata_value(trace: Trace, *, rows: int) -> Table:
+    """process, key, value (JSON) of rls.metadata()."""
+    return statement.run(trace, "metadata_value", rows=rows)
+
+
+def python_version(trace: Trace, *, rows: int) -> Table:
+    """python, processes: the interpreters of the run."""
+    return statement.run(trace, "python_version", rows=rows)

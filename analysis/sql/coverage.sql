@@ -1,0 +1,43 @@
+-- How much of the run the numbers cover: one row over all processes.
+--   recorded_ns, not_recorded_ns  wall time inside and outside windows
+--   none_ns, inside_ns            wall time outside and inside operations, of the processes that
+--                                 have operations
+--   annotated_ns                  the sum of the two
+--   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
+--   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
+--   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
+--   tasks                         processes whose annotations saw asyncio tasks
+--   several_threads               processes in which more than one thread had operations
+WITH _annotated AS (
+  SELECT DISTINCT process_id FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+), _operating AS (
+  SELECT process_id FROM (
+    SELECT DISTINCT process_id, thread_id FROM breakdown_by_thread
+    WHERE operation NOT IN ('(none)', '(not recorded)'))
+  GROUP BY process_id HAVING COUNT(*) > 1
+)
+SELECT
+  CAST(COALESCE(SUM(duration_ns) FILTER (operation <> '(not recorded)'), 0) AS BIGINT)
+    AS recorded_ns,
+  CAST(COALESCE(SUM(duration_ns) FILTER (operation = '(not recorded)'), 0) AS BIGINT)
+    AS not_recorded_ns,
+  CAST(COALESCE(SUM(duration_ns) FILTER (
+    operation = '(none)' AND process_id IN (FROM _annotated)), 0) AS BIGINT) AS none_ns,
+  CAST(COALESCE(SUM(duration_ns) FILTER (
+    operation NOT IN ('(none)', '(not recorded)')), 0) AS BIGINT) AS inside_ns,
+  CAST(COALESCE(SUM(duration_ns) FILTER (
+    operation <> '(not recorded)' AND process_id IN (FROM _annotated)), 0) AS BIGINT)
+    AS annotated_ns,
+  (SELECT COUNT(*) FROM process) AS processes,
+  (SELECT COUNT(*) FROM _annotated) AS annotated_processes,
+  (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
+  (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
+  (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
+  (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
+    AS drainer_cpu_ns,
+  (SELECT COUNT(DISTINCT process_id) FROM metadata WHERE key = 'asyncio') AS tasks,
+  (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
+  (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
+  (SELECT COUNT(*) FROM _operating) AS several_threads
+FROM breakdown

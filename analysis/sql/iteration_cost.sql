@@ -1,0 +1,28 @@
+-- What a complete iteration costs in each operation, in the processes of iteration_summary: the
+-- operation's own time (operation_instance.self_ns, all threads) of the entries made in it.
+--   per_iteration     entries, divided by complete iterations
+--   mean_ns           own time, divided by complete iterations
+--   median_ns, p95_ns over the iterations in which the operation was entered
+-- At most the $operations largest of each process.
+WITH _complete AS (
+  SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations
+  FROM iteration WHERE complete
+), _cost AS (
+  SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, operation_id,
+    COUNT(*) AS entries, SUM(self_ns) AS self_ns
+  FROM operation_instance JOIN _complete USING (process_id, iteration)
+  GROUP BY process_id, iteration, operation_id
+), _summary AS (
+  SELECT process_id, operation_id, SUM(entries) / ANY_VALUE(iterations) AS per_iteration,
+    SUM(self_ns) / ANY_VALUE(iterations) AS mean_ns, QUANTILE_CONT(self_ns, 0.5) AS median_ns,
+    QUANTILE_CONT(self_ns, 0.95) AS p95_ns
+  FROM _cost GROUP BY process_id, operation_id
+), _rank AS (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY mean_ns DESC, operation_id) AS rank
+  FROM _summary
+)
+SELECT process_id, path AS operation, per_iteration, CAST(ROUND(mean_ns) AS BIGINT) AS mean_ns,
+  CAST(ROUND(median_ns) AS BIGINT) AS median_ns, CAST(ROUND(p95_ns) AS BIGINT) AS p95_ns
+FROM _rank JOIN operation USING (operation_id)
+WHERE rank <= $operations
+ORDER BY process_id, rank

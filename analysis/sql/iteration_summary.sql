@@ -1,0 +1,25 @@
+-- Length of the complete iterations of each process that has iterations.
+--   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20
+--   drift                          last_tenth_ns / first_tenth_ns - 1
+WITH _tenth AS (
+  SELECT *, NTILE(10) OVER (PARTITION BY process_id ORDER BY iteration) AS tenth
+  FROM iteration WHERE complete
+), _summary AS (
+  SELECT process_id, COUNT(*) AS iterations, ANY_VALUE(source) AS source,
+    AVG(duration_ns) AS mean_ns, QUANTILE_CONT(duration_ns, 0.5) AS median_ns,
+    QUANTILE_CONT(duration_ns, 0.95) AS p95_ns, MIN(duration_ns) AS min_ns,
+    MAX(duration_ns) AS max_ns, SUM(duration_ns) AS duration_ns,
+    IF(COUNT(*) >= 20, QUANTILE_CONT(duration_ns, 0.5) FILTER (tenth = 1), NULL) AS first_ns,
+    IF(COUNT(*) >= 20, QUANTILE_CONT(duration_ns, 0.5) FILTER (tenth = 10), NULL) AS last_ns
+  FROM _tenth GROUP BY process_id
+)
+SELECT process_id, process.name, iterations, source,
+  CAST(ROUND(mean_ns) AS BIGINT) AS mean_ns, CAST(ROUND(median_ns) AS BIGINT) AS median_ns,
+  CAST(ROUND(p95_ns) AS BIGINT) AS p95_ns, min_ns, max_ns,
+  CAST(duration_ns AS BIGINT) AS duration_ns,
+  CAST(ROUND(first_ns) AS BIGINT) AS first_tenth_ns,
+  CAST(ROUND(last_ns) AS BIGINT) AS last_tenth_ns,
+  last_ns / NULLIF(first_ns, 0) - 1 AS drift
+FROM _summary JOIN process USING (process_id)
+ORDER BY duration_ns DESC, process_id
+LIMIT $processes

@@ -1,0 +1,45 @@
+-- Wall time of every operation by layer and GPU activity.
+--   process_id    NULL: all processes that have operations, together (all processes when none
+--                 has); else one of the $processes longest, those with operations first
+--   operation     beyond the $operations largest of its group: '(other operations)'
+--   operation_ns  sum over the rows of the operation in the group
+--   group_ns      sum over the rows of the group: its recorded time
+--   inside_ns     the part of it in operations
+WITH _annotated AS (
+  SELECT DISTINCT process_id FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+), _process AS (
+  SELECT process_id, end_ns - start_ns AS wall_ns, process_id IN (FROM _annotated) AS annotated
+  FROM process
+), _member AS (
+  SELECT CAST(NULL AS BIGINT) AS group_id, process_id FROM _process
+  WHERE annotated OR NOT EXISTS (FROM _annotated)
+  UNION ALL
+  SELECT process_id, process_id FROM (
+    FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
+), _time AS (
+  SELECT group_id, operation, layer, COALESCE(gpu_busy, FALSE) AS gpu_busy,
+    SUM(duration_ns) AS duration_ns
+  FROM breakdown JOIN _member USING (process_id)
+  WHERE operation <> '(not recorded)'
+  GROUP BY ALL
+), _rank AS (
+  SELECT group_id, operation,
+    ROW_NUMBER() OVER (PARTITION BY group_id ORDER BY SUM(duration_ns) DESC, operation) AS rank
+  FROM _time GROUP BY group_id, operation
+), _folded AS (
+  SELECT _time.group_id,
+    CASE WHEN rank <= $operations THEN _time.operation ELSE '(other operations)' END AS operation,
+    layer, gpu_busy, SUM(duration_ns) AS duration_ns
+  FROM _time JOIN _rank ON _rank.group_id IS NOT DISTINCT FROM _time.group_id
+    AND _rank.operation = _time.operation
+  GROUP BY ALL
+)
+SELECT group_id AS process_id, operation, layer, gpu_busy,
+  CAST(duration_ns AS BIGINT) AS duration_ns,
+  CAST(SUM(duration_ns) OVER (PARTITION BY group_id, operation) AS BIGINT) AS operation_ns,
+  CAST(SUM(duration_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_ns,
+  CAST(COALESCE(SUM(duration_ns) FILTER (operation <> '(none)')
+    OVER (PARTITION BY group_id), 0) AS BIGINT) AS inside_ns
+FROM _folded
+ORDER BY process_id NULLS FIRST, operation_ns DESC, operation, layer, gpu_busy

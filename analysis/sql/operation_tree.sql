@@ -1,0 +1,55 @@
+-- The tree of operations, parents before children, siblings by total time: one row per path.
+--   self_ns   while it was the innermost open operation of its process's owner
+--   total_ns  the same for it and everything inside it
+--   python_ns, simulator_ns, framework_ns, cuda_api_ns, none_ns, gpu_ns  parts of self_ns;
+--             gpu_ns is the part with GPU work, which the five others contain too
+--   whole_ns  recorded time of all processes with operations (of all processes when none has)
+-- Only the $operations largest paths by total time; what an enclosing path holds is in its total.
+WITH RECURSIVE _annotated AS (
+  SELECT DISTINCT process_id FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+), _self AS (
+  SELECT operation AS path, SUM(duration_ns) AS self_ns,
+    SUM(duration_ns) FILTER (layer = 'python') AS python_ns,
+    SUM(duration_ns) FILTER (layer = 'simulator') AS simulator_ns,
+    SUM(duration_ns) FILTER (layer = 'framework') AS framework_ns,
+    SUM(duration_ns) FILTER (layer = 'cuda_api') AS cuda_api_ns,
+    SUM(duration_ns) FILTER (layer = 'none') AS none_ns,
+    SUM(duration_ns) FILTER (gpu_busy) AS gpu_ns
+  FROM breakdown
+  WHERE operation <> '(not recorded)'
+    AND (process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated))
+  GROUP BY operation
+), _node AS (
+  SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth FROM operation
+  UNION ALL  -- time outside operations has no row of its own in the relation
+  SELECT -1 - ROW_NUMBER() OVER (ORDER BY path), NULL, path, path, 0 FROM _self
+  WHERE path NOT IN (SELECT path FROM operation)
+), _enclosing(id, ancestor) AS (
+  SELECT id, id FROM _node
+  UNION ALL
+  SELECT _enclosing.id, _node.parent FROM _enclosing JOIN _node ON _node.id = _enclosing.ancestor
+  WHERE _node.parent IS NOT NULL AND _node.parent <> _node.id
+), _total AS (
+  SELECT ancestor AS id, SUM(self_ns) AS total_ns
+  FROM _enclosing JOIN _node USING (id) JOIN _self USING (path) GROUP BY ancestor
+), _kept AS (
+  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY total_ns DESC, path) AS rank
+  FROM _node JOIN _total USING (id)
+), _placed(id, place) AS (
+  SELECT id, [rank] FROM _kept WHERE parent IS NULL OR parent NOT IN (SELECT id FROM _kept)
+  UNION ALL
+  SELECT _kept.id, list_append(place, _kept.rank) FROM _kept JOIN _placed ON _kept.parent = _placed.id
+)
+SELECT path AS operation, name, depth,
+  CAST(COALESCE(self_ns, 0) AS BIGINT) AS self_ns, CAST(total_ns AS BIGINT) AS total_ns,
+  CAST(COALESCE(python_ns, 0) AS BIGINT) AS python_ns,
+  CAST(COALESCE(simulator_ns, 0) AS BIGINT) AS simulator_ns,
+  CAST(COALESCE(framework_ns, 0) AS BIGINT) AS framework_ns,
+  CAST(COALESCE(cuda_api_ns, 0) AS BIGINT) AS cuda_api_ns,
+  CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
+  CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
+  CAST((SELECT SUM(self_ns) FROM _self) AS BIGINT) AS whole_ns
+FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
+WHERE rank <= $operations
+ORDER BY place

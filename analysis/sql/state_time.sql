@@ -1,0 +1,46 @@
+-- Wall time by GPU state: of every operation, and of all operations together (operation NULL).
+--   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither
+-- process_id, operation, operation_ns, group_ns as in operation_time.
+WITH _annotated AS (
+  SELECT DISTINCT process_id FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+), _process AS (
+  SELECT process_id, end_ns - start_ns AS wall_ns, process_id IN (FROM _annotated) AS annotated
+  FROM process
+), _member AS (
+  SELECT CAST(NULL AS BIGINT) AS group_id, process_id FROM _process
+  WHERE annotated OR NOT EXISTS (FROM _annotated)
+  UNION ALL
+  SELECT process_id, process_id FROM (
+    FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
+), _time AS (
+  SELECT group_id, operation,
+    CASE WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
+      ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state,
+    SUM(duration_ns) AS duration_ns
+  FROM breakdown JOIN _member USING (process_id)
+  WHERE operation <> '(not recorded)'
+  GROUP BY ALL
+), _rank AS (
+  SELECT group_id, operation,
+    ROW_NUMBER() OVER (PARTITION BY group_id ORDER BY SUM(duration_ns) DESC, operation) AS rank
+  FROM _time GROUP BY group_id, operation
+), _folded AS (
+  SELECT _time.group_id,
+    CASE WHEN rank <= $operations THEN _time.operation ELSE '(other operations)' END AS operation,
+    state, SUM(duration_ns) AS duration_ns
+  FROM _time JOIN _rank ON _rank.group_id IS NOT DISTINCT FROM _time.group_id
+    AND _rank.operation = _time.operation
+  GROUP BY ALL
+), _total AS (
+  SELECT group_id, CAST(NULL AS VARCHAR) AS operation, state, SUM(duration_ns) AS duration_ns
+  FROM _folded GROUP BY group_id, state
+  UNION ALL
+  FROM _folded
+)
+SELECT group_id AS process_id, operation, state, CAST(duration_ns AS BIGINT) AS duration_ns,
+  CAST(SUM(duration_ns) OVER (PARTITION BY group_id, operation) AS BIGINT) AS operation_ns,
+  CAST(SUM(duration_ns) FILTER (operation IS NULL) OVER (PARTITION BY group_id) AS BIGINT)
+    AS group_ns
+FROM _total
+ORDER BY process_id NULLS FIRST, operation_ns DESC, operation NULLS FIRST, state

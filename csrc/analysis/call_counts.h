@@ -1,0 +1,55 @@
+// What the sweep counts per call, not per nanosecond: transitions between layers, and native calls
+// by function and operation (semantics.md, rules 10 and 13).
+#ifndef RLSCOPE_ANALYSIS_CALL_COUNTS_H_
+#define RLSCOPE_ANALYSIS_CALL_COUNTS_H_
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "analysis/spill_table.h"
+
+namespace rlscope::analysis {
+
+constexpr uint32_t kLayers = 5;  // none, python, simulator, framework, cuda_api
+
+struct NativeCallRow {
+  uint64_t key;  // (function << 32 | path) + 1
+  uint64_t calls;
+  int64_t duration_ns;
+  int64_t self_ns;
+
+  uint32_t function() const { return static_cast<uint32_t>((key - 1) >> 32); }
+  uint32_t path() const { return static_cast<uint32_t>(key - 1); }
+};
+
+class CallCounts {
+ public:
+  // Entries into the layer where a thread is already are none.
+  void AddTransitions(uint32_t path, uint32_t from_layer, uint32_t to_layer, uint64_t count) {
+    if (from_layer == to_layer) return;
+    const size_t at = (path * kLayers + from_layer) * kLayers + to_layer;
+    if (at >= transitions_.size()) transitions_.resize(2 * at + kLayers * kLayers);
+    transitions_[at] += count;
+  }
+  uint64_t transitions(uint32_t path, uint32_t from_layer, uint32_t to_layer) const {
+    const size_t at = (path * kLayers + from_layer) * kLayers + to_layer;
+    return at < transitions_.size() ? transitions_[at] : 0;
+  }
+
+  void AddCall(uint32_t function, uint32_t path, int64_t duration_ns, int64_t self_ns) {
+    NativeCallRow* row = native_calls_.FindOrAdd((uint64_t{function} << 32 | path) + 1);
+    ++row->calls;
+    row->duration_ns += duration_ns;
+    row->self_ns += self_ns;
+  }
+  const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
+
+ private:
+  std::vector<uint64_t> transitions_;  // [path][from][to]; 3.3 MB at 16,384 paths
+  SpillTable<NativeCallRow> native_calls_;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_CALL_COUNTS_H_

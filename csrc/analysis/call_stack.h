@@ -1,0 +1,66 @@
+// The native calls and callbacks that are open on one thread, and which layer it is in for their
+// sake (semantics.md, rules 5, 10, 13).
+#ifndef RLSCOPE_ANALYSIS_CALL_STACK_H_
+#define RLSCOPE_ANALYSIS_CALL_STACK_H_
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "analysis/call_counts.h"
+#include "analysis/losses.h"
+#include "analysis/notes.h"
+
+namespace rlscope::analysis {
+
+class CallStack {
+ public:
+  // `counts` may be null: then only layers are followed. Calls of a thread without an operation go
+  // to `notes` instead.
+  CallStack(CallCounts* counts, NoteQueue* notes, Losses* losses)
+      : counts_(counts), notes_(notes), losses_(losses) {}
+  CallStack(const CallStack&) = delete;
+  CallStack& operator=(const CallStack&) = delete;
+
+  // Times never decrease from call to call. True: a note was made for this time.
+  bool Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now);
+  bool End(int64_t now);
+  void BeginCallback(int64_t now);
+  bool EndCallback(int64_t now);
+  bool CloseAll(int64_t now);
+
+  // A CUDA call of the thread begins or ends: time inside is not the native call's own.
+  void SetInCudaCall(bool in_cuda_call, int64_t now);
+
+  // A call that would begin now belongs to the outer one.
+  bool in_call() const { return !frames_.empty() && !frames_.back().is_callback; }
+  bool empty() const { return frames_.empty(); }
+  // Of the innermost frame; only when not empty.
+  uint32_t layer() const { return frames_.back().layer; }
+
+ private:
+  struct Frame {
+    bool is_callback;
+    bool has_note;
+    uint32_t layer;
+    uint32_t function;
+    uint32_t path;
+    uint32_t inner_calls;  // begun directly inside, still open
+    int64_t start_ns;
+    int64_t self_ns;
+  };
+  void ChargeInnermost(int64_t now);
+  bool Pop(int64_t now);
+  bool Contains(bool is_callback) const;
+
+  CallCounts* const counts_;
+  NoteQueue* const notes_;
+  Losses* const losses_;
+  std::vector<Frame> frames_;
+  int64_t charged_ns_ = 0;
+  bool in_cuda_call_ = false;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_CALL_STACK_H_

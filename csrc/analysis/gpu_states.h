@@ -1,0 +1,49 @@
+// The states of one GPU stream: idle or busy (semantics.md, rule 9).
+#ifndef RLSCOPE_ANALYSIS_GPU_STATES_H_
+#define RLSCOPE_ANALYSIS_GPU_STATES_H_
+
+#include <stdint.h>
+
+#include <memory>
+
+#include "analysis/history.h"
+#include "analysis/losses.h"
+#include "analysis/source.h"
+#include "analysis/state_stream.h"
+
+namespace rlscope::analysis {
+
+class GpuStates : public StateStream {
+ public:
+  // Work is cut at the first window's start and the last one's stop.
+  GpuStates(const History& history, const GpuInput& input, Losses* losses, uint32_t stream,
+            const KeyLayout& layout);
+
+  int64_t NextChange() const override;
+
+ private:
+  void Fill() override;
+  int64_t Next() const { return busy_ ? end_ns_ : start_ns_; }
+  // The next stretch of work into start_ns_ and end_ns_: intervals that meet or overlap are one.
+  void FindStretch();
+  bool NextInterval(int64_t* start_ns, int64_t* end_ns);
+
+  const int64_t first_ns_;
+  const int64_t last_ns_;
+  const GpuInput& input_;
+  Losses* const losses_;
+  bool opened_ = false;
+  std::unique_ptr<GpuSource> source_;
+  const trace::GpuBatch* batch_ = nullptr;
+  uint32_t interval_ = 0;
+  bool has_interval_ = false;  // read, and not in the stretch
+  int64_t interval_start_ns_ = 0;
+  int64_t interval_end_ns_ = 0;
+  bool busy_ = false;
+  int64_t start_ns_ = kNever;
+  int64_t end_ns_ = kNever;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_GPU_STATES_H_

@@ -1,0 +1,36 @@
+// Every operation instance of a process, with its iteration.
+#ifndef RLSCOPE_ANALYSIS_INSTANCES_H_
+#define RLSCOPE_ANALYSIS_INSTANCES_H_
+
+#include <stdint.h>
+
+#include <memory>
+
+#include "analysis/operation_paths.h"
+#include "analysis/operation_stack.h"
+#include "analysis/source.h"
+#include "analysis/spill_vector.h"
+
+namespace rlscope::analysis {
+
+struct InstanceRow {
+  OperationInstance instance;
+  int64_t iteration;  // -1: in none
+};
+
+struct InstanceResult {
+  OperationPaths paths;
+  SpillVector<InstanceRow> rows;  // of one thread in the order of closing
+
+  bool has_gaps = false;
+
+  explicit InstanceResult(const ProcessInput& input) : paths(input.names) {}
+};
+
+// Reads the threads exactly as a sweep with its default options does, so that the same paths go to
+// (other) where there are too many. Throws std::system_error like Sweep.
+std::unique_ptr<InstanceResult> FindInstances(const ProcessInput& input);
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_INSTANCES_H_

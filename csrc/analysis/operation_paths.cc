@@ -1,0 +1,92 @@
+#include "analysis/operation_paths.h"
+
+#include <unordered_map>
+
+#include "trace/chunks.h"
+#include "trace/record.h"
+
+namespace rlscope::analysis {
+namespace {
+
+constexpr size_t kFirstSlots = 256;
+
+uint64_t Hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
+
+void AppendEscaped(const std::string& name, std::string* text) {
+  for (char c : name) {
+    if (c == '\\' || c == '/') text->push_back('\\');
+    text->push_back(c);
+  }
+}
+
+}  // namespace
+
+OperationPaths::OperationPaths(const std::vector<trace::Name>& names) : slots_(kFirstSlots) {
+  std::unordered_map<std::string, uint32_t> index;
+  const auto add = [&](const std::string& text) {
+    auto [entry, added] = index.try_emplace(text, names_.size());
+    if (added) names_.push_back(text);
+    return entry->second;
+  };
+  const uint32_t special[] = {add("(none)"), add("(not recorded)"), add("(other)")};
+  unknown_name_ = add("(unknown)");
+  for (const trace::Name& name : names) {
+    if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
+    if (name.id > trace::kMaxId) continue;
+    if (name.id >= index_of_id_.size()) index_of_id_.resize(name.id + 1, unknown_name_);
+    index_of_id_[name.id] = add(name.text);
+  }
+  nodes_.push_back({kNoPath, special[kNoPath], 0, 0});
+  AddNode(kNoPath, special[kNotRecordedPath]);
+  AddNode(kNoPath, special[kOtherPath]);
+  // An operation that the user calls "(other)" is the row for what is too much; one called
+  // "(not recorded)" is not the row of gaps, so that path stays out of the table.
+  const uint64_t key = uint64_t{special[kOtherPath]} + 1;
+  *Find(key) = {key, kOtherPath};
+}
+
+uint32_t OperationPaths::AddNode(uint32_t parent, uint32_t name) {
+  nodes_.push_back({parent, name, nodes_[parent].depth + 1, 0});
+  return size() - 1;
+}
+
+uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed) {
+  *overflowed = false;
+  if (parent == kOtherPath) return Reenter(kOtherPath);
+  const uint64_t key = (uint64_t{parent} << 32 | name) + 1;
+  Slot* slot = Find(key);
+  if (slot->key == key) return Reenter(slot->path);
+  if (size() >= kFirstPath + kMaxPaths) {
+    *overflowed = true;
+    return Reenter(kOtherPath);
+  }
+  const uint32_t path = AddNode(parent, name);
+  *slot = {key, path};
+  if (2 * nodes_.size() > slots_.size()) GrowSlots();
+  return Reenter(path);
+}
+
+OperationPaths::Slot* OperationPaths::Find(uint64_t key) {
+  const size_t mask = slots_.size() - 1;
+  size_t at = Hash(key) >> 32 & mask;
+  while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
+  return &slots_[at];
+}
+
+void OperationPaths::GrowSlots() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  for (const Slot& slot : old) {
+    if (slot.key != 0) *Find(slot.key) = slot;
+  }
+}
+
+std::string OperationPaths::Text(uint32_t path) const {
+  if (path < kFirstPath) return name(path);
+  std::string text;
+  if (nodes_[path].parent != kNoPath) text = Text(nodes_[path].parent) + "/";
+  AppendEscaped(name(path), &text);
+  return text;
+}
+
+}  // namespace rlscope::analysis

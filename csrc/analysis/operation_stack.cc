@@ -1,0 +1,104 @@
+#include "analysis/operation_stack.h"
+
+#include "analysis/key.h"
+
+namespace rlscope::analysis {
+
+void OperationStack::Enter(uint32_t name_id, int64_t now) {
+  ChargeInnermost(now);
+  const uint32_t name = paths_->NameIndex(name_id);
+  uint32_t path;
+  if (innermost_ != nullptr && innermost_->name == name) {
+    path = paths_->Reenter(innermost_->path);
+  } else {
+    bool overflowed;
+    path = paths_->Enter(this->path(), name, &overflowed);
+    losses_->paths += overflowed;
+  }
+  running_->push_back({name, path, ++entries_, now, 0});
+  innermost_ = &running_->back();
+}
+
+void OperationStack::Exit(uint32_t name_id, int64_t now) {
+  ChargeInnermost(now);
+  if (name_id == 0) {  // the innermost of the running task
+    if (running_->empty()) {
+      ++losses_->exit_without_enter;
+      return;
+    }
+    Close(running_->back(), now, Ended::kExit);
+    running_->pop_back();
+    FindInnermost();
+    return;
+  }
+  const uint32_t name = paths_->NameIndex(name_id);
+  if (ExitFrom(running_, name, now)) return;
+  if (running_ != &thread_stack_ && ExitFrom(&thread_stack_, name, now)) return;
+  ++losses_->exit_without_enter;
+}
+
+bool OperationStack::ExitFrom(Stack* stack, uint32_t name, int64_t now) {
+  for (size_t i = stack->size(); i-- > 0;) {
+    Open* open = &(*stack)[i];
+    if (open->name != name) continue;
+    losses_->exit_out_of_order += open != innermost_;
+    Close(*open, now, Ended::kExit);
+    stack->erase(stack->begin() + i);
+    FindInnermost();
+    return true;
+  }
+  return false;
+}
+
+void OperationStack::SwitchTask(uint32_t task, int64_t now) {
+  if (task == task_) return;
+  ChargeInnermost(now);
+  if (running_ != &thread_stack_ && running_->empty()) task_stacks_.erase(task_);
+  task_ = task;
+  running_ = task == 0 ? &thread_stack_ : &task_stacks_[task];
+  FindInnermost();
+}
+
+void OperationStack::CloseAll(int64_t now, Ended ended) {
+  ChargeInnermost(now);
+  for (const auto& [task, stack] : task_stacks_) {
+    for (size_t i = stack.size(); i-- > 0;) Close(stack[i], now, ended);
+  }
+  for (size_t i = thread_stack_.size(); i-- > 0;) Close(thread_stack_[i], now, ended);
+  task_stacks_.clear();
+  thread_stack_.clear();
+  running_ = task_ == 0 ? &thread_stack_ : &task_stacks_[task_];
+  innermost_ = nullptr;
+}
+
+void OperationStack::ChargeInnermost(int64_t now) {
+  if (innermost_ != nullptr) innermost_->self_ns += now - charged_ns_;
+  charged_ns_ = now;
+}
+
+void OperationStack::FindInnermost() {
+  Stack* stack = running_->empty() ? &thread_stack_ : running_;
+  innermost_ = stack->empty() ? nullptr : &stack->back();
+}
+
+void OperationStack::Close(const Open& open, int64_t now, Ended ended) {
+  if (sink_ == nullptr) return;
+  sink_->Add({thread_, open.path, open.enter_ns, now, open.self_ns, ended});
+}
+
+const OperationStack::Open* OperationStack::outermost() const {
+  if (!thread_stack_.empty()) return &thread_stack_.front();
+  return running_->empty() ? nullptr : &running_->front();
+}
+
+int64_t OperationStack::outermost_begin_ns() const {
+  const Open* open = outermost();
+  return open == nullptr ? kNever : open->enter_ns;
+}
+
+uint64_t OperationStack::outermost_entry() const {
+  const Open* open = outermost();
+  return open == nullptr ? 0 : open->entry;
+}
+
+}  // namespace rlscope::analysis

@@ -1,0 +1,65 @@
+// What a sweep starts from: one process as streams of batches. trace_source.h makes it from the
+// files of a trace; tests and benchmarks make it from arrays.
+#ifndef RLSCOPE_ANALYSIS_SOURCE_H_
+#define RLSCOPE_ANALYSIS_SOURCE_H_
+
+#include <stdint.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/cursor.h"
+#include "trace/process_trace.h"
+
+namespace rlscope::analysis {
+
+// A stream of batches in time order; each is valid until the next call. Null at the end.
+template <class Batch>
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual const Batch* Next() = 0;
+  // After the end: what the reader had to move or leave out.
+  virtual uint64_t clamped() const { return 0; }
+  virtual uint64_t undecodable_chunks() const { return 0; }
+};
+using CpuSource = Source<trace::CpuBatch>;
+using CudaCallSource = Source<trace::CudaCallBatch>;
+using GpuSource = Source<trace::GpuBatch>;
+
+// Streams are opened when the sweep reaches them, because an open one holds a decoded chunk.
+struct ThreadInput {
+  uint32_t thread = 0;
+  uint32_t os_tid = 0;
+  bool is_python = false;
+  int64_t first_ns = 0;  // of its first item or CUDA call
+  uint64_t weight = 0;   // items, about: decides its place in the merge
+  std::function<std::unique_ptr<CpuSource>()> open_items;            // may be empty
+  std::function<std::unique_ptr<CudaCallSource>()> open_cuda_calls;  // may be empty
+};
+
+struct GpuInput {
+  int64_t first_ns = 0;
+  uint64_t weight = 0;
+  std::function<std::unique_ptr<GpuSource>()> open;
+};
+
+struct ProcessInput {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t main_os_tid = 0;  // os_pid
+  int64_t python_begin_ns = kUnknownTime;
+  int64_t python_end_ns = kUnknownTime;
+  std::vector<trace::Name> names;
+  std::vector<ThreadInput> threads;  // by number; only those with items or CUDA calls
+  std::vector<GpuInput> gpu;
+  std::vector<trace::TimedProcessItem> process_items;  // by time; ties: thread, order of record
+
+  static constexpr int64_t kUnknownTime = INT64_MIN;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_SOURCE_H_

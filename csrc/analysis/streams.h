@@ -1,0 +1,59 @@
+// All streams of a process, merged epoch by epoch.
+#ifndef RLSCOPE_ANALYSIS_STREAMS_H_
+#define RLSCOPE_ANALYSIS_STREAMS_H_
+
+#include <stdint.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "analysis/gpu_states.h"
+#include "analysis/key.h"
+#include "analysis/notes.h"
+#include "analysis/source.h"
+#include "analysis/thread_states.h"
+
+namespace rlscope::analysis {
+
+class KeyConsumer {
+ public:
+  virtual ~KeyConsumer() = default;
+  // Times of the keys from here on count from `start_ns`.
+  virtual void BeginEpoch(int64_t start_ns) = 0;
+  // The next keys in ascending order.
+  virtual void Consume(const uint64_t* keys, size_t count) = 0;
+};
+
+// Numbers of the streams: the threads in the order of the input, then the GPU streams.
+class Streams {
+ public:
+  // `context` must outlive the streams. Without `gpu` the GPU streams are left out.
+  Streams(const ThreadContext& context, bool gpu);
+
+  const KeyLayout& layout() const { return layout_; }
+  size_t size() const { return leaves_.size(); }
+  // The process's main thread (os_tid = os_pid), kNobody if it has no records.
+  uint32_t main() const { return main_; }
+  // What the keys of each thread leave unsaid, in the order of the threads.
+  std::vector<NoteQueue*> Notes() const;
+
+  // Gives all keys of the process to the consumer, those at its end included; then closes what is
+  // open.
+  void MergeInto(KeyConsumer* consumer);
+
+ private:
+  int64_t NextChange() const;
+  void MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns);
+
+  const int64_t end_ns_;
+  const KeyLayout layout_;
+  const uint32_t main_;
+  std::vector<std::unique_ptr<ThreadStates>> threads_;
+  std::vector<std::unique_ptr<GpuStates>> gpu_;
+  std::vector<std::pair<uint64_t, StateStream*>> leaves_;  // weight, stream
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_STREAMS_H_

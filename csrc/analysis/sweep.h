@@ -1,0 +1,57 @@
+// The sweep: one pass over all streams of a process in the order of time, which attributes every
+// nanosecond (docs/reference/semantics.md; what that page leaves open: semantics-notes.md).
+//
+//   thread: items, CUDA calls -> ThreadStates --+
+//   GPU stream: intervals     -> GpuStates -----+- keys -> MergeTree -+- Sweeper -> views -> rows
+//   process items             -> History -------------- edges --------+
+//
+// Memory does not depend on the length of the trace: streams hold a chunk each, results beyond
+// 4 MiB an array go to a temporary file.
+#ifndef RLSCOPE_ANALYSIS_SWEEP_H_
+#define RLSCOPE_ANALYSIS_SWEEP_H_
+
+#include <stdint.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/call_counts.h"
+#include "analysis/history.h"
+#include "analysis/losses.h"
+#include "analysis/operation_paths.h"
+#include "analysis/process_view.h"
+#include "analysis/source.h"
+#include "analysis/thread_view.h"
+
+namespace rlscope::analysis {
+
+struct SweepOptions {
+  bool by_thread = true;
+  bool counts = true;       // transitions and native calls
+  uint32_t buckets = 2000;  // of the finest level; 0: no timeline
+  bool gpu = true;          // else gpu_busy is false everywhere
+};
+
+constexpr uint32_t kTimelineLevels = 4;
+
+struct SweepResult {
+  OperationPaths paths;
+  History history;
+  Losses losses;
+  CallCounts counts;
+  ProcessView process;
+  std::unique_ptr<ThreadView> threads;  // null without by_thread; numbered as input.threads
+  int64_t bucket_ns = 0;                // of level 0
+  std::vector<SpillVector<TimelineRow>> timeline;  // by level
+  uint64_t keys = 0;  // merged: what the sweep's time is proportional to
+
+  SweepResult(const ProcessInput& input, bool has_buckets);
+};
+
+// Throws std::system_error when results find no room on disk.
+std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions& options);
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_SWEEP_H_

@@ -1,0 +1,56 @@
+// Charges the time between merged keys to the views.
+#ifndef RLSCOPE_ANALYSIS_SWEEPER_H_
+#define RLSCOPE_ANALYSIS_SWEEPER_H_
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "analysis/key.h"
+#include "analysis/notes.h"
+#include "analysis/owner_calls.h"
+#include "analysis/process_state.h"
+#include "analysis/streams.h"
+#include "analysis/sweep.h"
+
+namespace rlscope::analysis {
+
+class Sweeper : public KeyConsumer {
+ public:
+  Sweeper(SweepResult* result, const Streams& streams);
+
+  // Keys from here on count from `epoch_start_ns`.
+  void BeginEpoch(int64_t epoch_start_ns) override { epoch_start_ns_ = epoch_start_ns; }
+  void Consume(const uint64_t* keys, size_t count) override;
+  // All keys were consumed; what is left is up to the end.
+  void Finish();
+
+ private:
+  void Run(const uint64_t* keys, const uint64_t* end);
+  const uint64_t* RunToNote(const uint64_t* keys, const uint64_t* end);
+  void RunInGap(const uint64_t* keys, const uint64_t* end);
+  void TakeNotes(uint32_t stream, int64_t now);
+  void AdvanceTo(int64_t now);
+
+  int64_t NextEdge() const;
+  void ApplyEdges(int64_t now);
+  int64_t TimeOf(uint64_t key) const { return epoch_start_ns_ + layout_.TimeOf(key); }
+
+  SweepResult* const result_;
+  const KeyLayout layout_;
+  std::vector<NoteQueue*> notes_;
+  const int64_t bucket_ns_;
+  ThreadView* const threads_;  // may be null
+  ThreadTable table_;
+  OwnerCalls owner_calls_;
+  ProcessInstant instant_;
+  int64_t epoch_start_ns_ = 0;
+  int64_t now_ns_;
+  bool recording_ = false;
+  size_t edge_ = 0;      // next of the history
+  uint32_t bucket_ = 0;  // that runs
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_SWEEPER_H_

@@ -1,0 +1,146 @@
+// The states of one thread, from its items and CUDA calls: which operation, which layer. The only
+// place that knows what the kinds of items mean to a thread.
+#ifndef RLSCOPE_ANALYSIS_THREAD_STATES_H_
+#define RLSCOPE_ANALYSIS_THREAD_STATES_H_
+
+#include <stdint.h>
+
+#include <memory>
+#include <vector>
+
+#include "analysis/call_counts.h"
+#include "analysis/call_stack.h"
+#include "analysis/history.h"
+#include "analysis/losses.h"
+#include "analysis/notes.h"
+#include "analysis/operation_paths.h"
+#include "analysis/operation_stack.h"
+#include "analysis/source.h"
+#include "analysis/state_stream.h"
+
+namespace rlscope::analysis {
+
+// What the threads of one process share during a sweep.
+struct ThreadContext {
+  const ProcessInput* input;
+  const History* history;
+  OperationPaths* paths;
+  Losses* losses;
+  CallCounts* counts;                      // null: calls and transitions are not counted
+  InstanceSink* instances;                 // null: instances are only counted, by path
+  std::vector<uint8_t> layer_of_function;  // by name id
+};
+
+// Layers of the functions among `names`, by id.
+std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names);
+
+class ThreadStates : public StateStream {
+ public:
+  // `is_main`: the process's main thread, which lives from python_begin_ns on.
+  ThreadStates(const ThreadContext& context, const ThreadInput& input, bool is_main,
+               uint32_t stream, const KeyLayout& layout);
+
+  int64_t NextChange() const override;
+  // Everything was read: closes what is open, at the end of the process.
+  void Finish();
+
+  NoteQueue* notes() { return &notes_; }
+
+ private:
+  void Fill() override;
+
+  // What happens next, in this order at one time.
+  void ApplyEdge();
+  void EndCudaCall();
+  void ApplyItem();
+  void StartCudaCall();
+
+  // The same for the common stretch (thread_calls.cc): complete native calls in a row, each with
+  // the CUDA calls inside. False: the next item is none such.
+  bool ApplyCalls();
+  struct WholeCall;
+  bool CallsAreNext() const;
+  bool ApplyWholeCall(int64_t limit_ns, KeyWriter* writer, WholeCall* call);
+  bool EmitCudaCalls(KeyWriter* writer, WholeCall* call);
+  void CountWholeCall(const WholeCall& call);
+
+  void Open();
+  void LoadBatch();
+  void LoadCudaBatch();
+  void NextItem() {
+    items_end_ns_ = next_item_;
+    call_ += trace::WhatKind(batch_->what[item_]) == trace::kCall;
+    if (++item_ == batch_->count) return LoadBatch();
+    const int64_t time_ns = batch_->time_ns[item_];
+    const bool in_order = time_ns >= items_end_ns_ && time_ns <= context_.input->end_ns;
+    next_item_ = in_order ? time_ns : Clamp(time_ns, items_end_ns_);
+  }
+  void NextCudaCall();
+  int64_t Clamp(int64_t time_ns, int64_t earliest_ns);
+
+  void ApplyRecorded(uint32_t kind, uint32_t id, int64_t now);
+  void ApplyCall(uint32_t function, int64_t now);
+  void EnterSnapshot(int64_t now);
+  void CloseEverything(int64_t now, Ended ended);
+  void EndThread(int64_t now);
+  void SkipRest();
+  void FindPythonTime();
+  void FindNextEdge();
+
+  uint32_t LayerOf(uint32_t function) const {
+    const std::vector<uint8_t>& layers = context_.layer_of_function;
+    return function < layers.size() ? layers[function] : 0;
+  }
+  // Outside CUDA calls.
+  uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
+  uint32_t Layer() const;
+  void CountTransition(uint32_t from_layer);
+  // The state may have changed at `now`.
+  void Update(int64_t now, bool note);
+  // The same when it may be another operation that is outermost.
+  void UpdateOperations(int64_t now);
+
+  const ThreadContext& context_;
+  const ThreadInput& input_;
+  const bool is_main_;
+  NoteQueue notes_;
+  OperationStack operations_;
+  CallStack calls_;
+
+  // Next in the thread's own streams; kNever when there is nothing more.
+  int64_t next_item_ = kNever;  // the item, or the end of the complete call that is open
+  int64_t next_cuda_ = kNever;  // start, or end if in_cuda_call_
+  int64_t next_edge_ = kNever;  // life, window or interpreter
+
+  std::unique_ptr<CpuSource> items_;
+  const trace::CpuBatch* batch_ = nullptr;
+  uint32_t item_ = 0;
+  uint32_t call_ = 0;
+  bool call_is_open_ = false;  // a complete call, begun and to end at next_item_
+  // Chunks are missing before the batch: close what is open, at the end of the last item (which is
+  // next_item_ then); at the first item, enter what the chunk's header says was open.
+  bool close_before_batch_ = false;
+  bool enter_snapshot_ = false;
+  int64_t items_end_ns_ = INT64_MIN;  // of the last item
+
+  std::unique_ptr<CudaCallSource> cuda_calls_;
+  const trace::CudaCallBatch* cuda_batch_ = nullptr;
+  uint32_t cuda_call_ = 0;
+  bool in_cuda_call_ = false;
+  int64_t cuda_end_ns_ = INT64_MIN;  // of the last CUDA call
+
+  bool opened_ = false;
+  bool alive_ = false;
+  bool ended_ = false;
+  bool recording_ = false;
+  size_t window_ = 0;  // that is open, or the next to begin
+  int64_t begin_ns_ = kNever;
+  int64_t python_begin_ns_ = kNever;  // still to come
+  int64_t python_end_ns_ = kNever;
+  uint32_t base_layer_ = 0;  // outside calls
+  uint64_t outermost_entry_ = 0;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_THREAD_STATES_H_

@@ -1,0 +1,179 @@
+#include "analysis/trace_source.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "analysis/history.h"
+#include "analysis/key.h"
+#include "trace/cursor.h"
+#include "trace/decoder.h"
+#include "trace/record.h"
+
+namespace rlscope::analysis {
+namespace {
+
+class CpuFromTrace : public CpuSource {
+ public:
+  CpuFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  const trace::CpuBatch* Next() override { return cursor_.Next(); }
+  uint64_t clamped() const override { return cursor_.clamped(); }
+  uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
+
+ private:
+  trace::ThreadCursor cursor_;
+};
+
+class CudaFromTrace : public CudaCallSource {
+ public:
+  CudaFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  const trace::CudaCallBatch* Next() override { return cursor_.Next(); }
+  uint64_t clamped() const override { return cursor_.clamped(); }
+  uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
+
+ private:
+  trace::CudaCallCursor cursor_;
+};
+
+class GpuFromTrace : public GpuSource {
+ public:
+  GpuFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  const trace::GpuBatch* Next() override { return cursor_.Next(); }
+  uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
+
+ private:
+  trace::GpuCursor cursor_;
+};
+
+// Of the first item and CUDA call; kNever if nothing can be decoded.
+int64_t FindFirst(const trace::ProcessTrace& process, size_t index) {
+  int64_t first_ns = kNever;
+  trace::ThreadCursor items(process, index);
+  while (const trace::CpuBatch* batch = items.Next()) {
+    if (batch->count == 0) continue;
+    first_ns = batch->time_ns[0];
+    break;
+  }
+  trace::CudaCallCursor calls(process, index);
+  while (const trace::CudaCallBatch* batch = calls.Next()) {
+    if (batch->count == 0) continue;
+    first_ns = std::min(first_ns, batch->start_ns[0]);
+    break;
+  }
+  return first_ns;
+}
+
+// kThreadEnd is the last thing a thread records, so it stands in its last chunk.
+int64_t FindThreadEnd(const trace::ProcessTrace& process, const trace::ThreadChunks& chunks) {
+  if (chunks.cpu.empty()) return kNever;
+  const trace::CpuChunkRef& last = chunks.cpu.back();
+  trace::CpuHeader header;
+  trace::CpuColumns columns;
+  if (!trace::ParseCpuHeader(last.payload, last.size, &header)) return kNever;
+  if (!trace::DecodeCpu(header, &columns)) return kNever;
+  for (uint32_t i = 0; i < columns.count; ++i) {
+    if (trace::WhatKind(columns.what[i]) == trace::kThreadEnd) {
+      return process.clock().ToNs(columns.ticks[i]);
+    }
+  }
+  return kNever;
+}
+
+uint64_t CountItems(const trace::ThreadChunks& chunks) {
+  uint64_t items = 0;
+  for (const trace::CpuChunkRef& chunk : chunks.cpu) items += chunk.count;
+  for (const trace::CudaChunkRef& chunk : chunks.cuda) items += 2 * chunk.count;
+  return items;
+}
+
+void AddThread(const trace::ProcessTrace& process, size_t index, ProcessInput* input) {
+  const trace::ThreadChunks& chunks = process.threads()[index];
+  ThreadInput thread;
+  thread.first_ns = FindFirst(process, index);
+  if (thread.first_ns == kNever) return;
+  thread.thread = chunks.thread.thread;
+  thread.os_tid = chunks.thread.os_tid;
+  thread.is_python = chunks.thread.is_python;
+  thread.weight = CountItems(chunks);
+  if (!chunks.cpu.empty()) {
+    thread.open_items = [&process, index] {
+      return std::make_unique<CpuFromTrace>(process, index);
+    };
+  }
+  if (!chunks.cuda.empty()) {
+    thread.open_cuda_calls = [&process, index] {
+      return std::make_unique<CudaFromTrace>(process, index);
+    };
+  }
+  input->threads.push_back(std::move(thread));
+}
+
+void AddGpuStream(const trace::ProcessTrace& process, size_t index, ProcessInput* input) {
+  const trace::GpuStream& stream = process.gpu_streams()[index];
+  if (stream.chunks.empty()) return;
+  GpuInput gpu;
+  gpu.first_ns = stream.chunks.front().min_start_ns;
+  for (const trace::GpuChunkRef& chunk : stream.chunks) gpu.weight += 2 * chunk.count;
+  gpu.open = [&process, index] { return std::make_unique<GpuFromTrace>(process, index); };
+  input->gpu.push_back(std::move(gpu));
+}
+
+}  // namespace
+
+ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int64_t end_ns,
+                       int64_t python_begin_ns, int64_t python_end_ns) {
+  ProcessInput input;
+  input.start_ns = start_ns;
+  input.end_ns = std::max(start_ns, end_ns);
+  input.main_os_tid = process.info().os_pid;
+  input.python_begin_ns = python_begin_ns;
+  input.python_end_ns = python_end_ns;
+  input.names = process.names();
+  for (size_t i = 0; i < process.threads().size(); ++i) AddThread(process, i, &input);
+  for (size_t i = 0; i < process.gpu_streams().size(); ++i) AddGpuStream(process, i, &input);
+  input.process_items = process.ReadProcessItems();
+  return input;
+}
+
+ProcessInput MakeInput(const trace::ProcessImage& image) {
+  static_assert(trace::kUnknownNs == ProcessInput::kUnknownTime);
+  if (image.trace != nullptr) {
+    return MakeInput(*image.trace, image.start_ns, image.end_ns, image.python_begin_ns,
+                     image.python_end_ns);
+  }
+  ProcessInput input;
+  input.start_ns = image.start_ns;
+  input.end_ns = std::max(image.start_ns, image.end_ns);
+  input.main_os_tid = image.os_pid;
+  return input;
+}
+
+TimeRange FindRange(const trace::ProcessImage& image) {
+  if (image.trace == nullptr) return {image.start_ns, std::max(image.start_ns, image.end_ns)};
+  const History history(image.start_ns, image.end_ns, image.trace->ReadProcessItems(), {});
+  return {history.start_ns(), history.end_ns()};
+}
+
+std::vector<ThreadLife> FindLives(const trace::ProcessImage& image) {
+  std::vector<ThreadLife> lives;
+  if (image.trace == nullptr) return lives;
+  const TimeRange range = FindRange(image);
+  bool main_found = false;
+  for (size_t i = 0; i < image.trace->threads().size(); ++i) {
+    const trace::ThreadChunks& chunks = image.trace->threads()[i];
+    int64_t start_ns = FindFirst(*image.trace, i);
+    if (start_ns == kNever) continue;
+    if (!main_found && chunks.thread.os_tid == image.os_pid) {
+      main_found = true;
+      if (image.python_begin_ns != trace::kUnknownNs) {
+        start_ns = std::min(start_ns, image.python_begin_ns);
+      }
+    }
+    start_ns = std::clamp(start_ns, range.start_ns, range.end_ns);
+    const int64_t end_ns = FindThreadEnd(*image.trace, chunks);
+    lives.push_back({chunks.thread, start_ns, std::clamp(end_ns, start_ns, range.end_ns)});
+  }
+  return lives;
+}
+
+}  // namespace rlscope::analysis

@@ -1,0 +1,39 @@
+// One process of a trace directory as the input of a sweep.
+#ifndef RLSCOPE_ANALYSIS_TRACE_SOURCE_H_
+#define RLSCOPE_ANALYSIS_TRACE_SOURCE_H_
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "analysis/source.h"
+#include "trace/directory.h"
+
+namespace rlscope::analysis {
+
+// `image` must outlive the input and every stream opened from it. Only threads with items or CUDA
+// calls are in it.
+ProcessInput MakeInput(const trace::ProcessImage& image);
+
+// The same for a trace file alone, from its own chunks.
+ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int64_t end_ns,
+                       int64_t python_begin_ns, int64_t python_end_ns);
+
+struct TimeRange {
+  int64_t start_ns;
+  int64_t end_ns;
+};
+// First window's start and last window's end.
+TimeRange FindRange(const trace::ProcessImage& image);
+
+// When each thread with records lived, within that range (semantics.md, rule 5).
+struct ThreadLife {
+  trace::Thread thread;
+  int64_t start_ns;
+  int64_t end_ns;
+};
+std::vector<ThreadLife> FindLives(const trace::ProcessImage& image);
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_TRACE_SOURCE_H_

@@ -1,0 +1,39 @@
+// What /proc and the kernel say about a process. Libc only, no malloc; each function opens and
+// closes what it reads.
+#ifndef RLSCOPE_BASE_PROC_H_
+#define RLSCOPE_BASE_PROC_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace rlscope::base {
+
+struct ProcStat {
+  uint32_t pid;
+  uint32_t parent_pid;
+  char state;           // R, S, D, Z, ...
+  char comm[64];        // NUL-terminated, as the kernel gives it (may hold any byte but NUL)
+  uint64_t start_time;  // field 22: clock ticks since boot; tells processes of one pid apart
+};
+
+// Reads /proc/<pid>/stat with one read; pid 0 is the calling process. False: no such process, or
+// /proc cannot be read.
+bool ReadProcStat(uint32_t pid, ProcStat* stat);
+
+// Whether the process that began at `start_time` still runs under this pid (a zombie does not).
+bool IsAlive(uint32_t pid, uint64_t start_time);
+
+// Inode of the calling process's pid namespace; 0 unknown.
+uint64_t PidNamespace();
+
+// The kernel's boot id, "xxxxxxxx-xxxx-..."; empty when unknown. Writes at most size bytes,
+// NUL included.
+void ReadBootId(char* text, size_t size);
+
+// Host name, with anything outside of [A-Za-z0-9._-] replaced by '-' so that it can stand in a
+// file's name; "host" when unknown.
+void ReadHostName(char* text, size_t size);
+
+}  // namespace rlscope::base
+
+#endif  // RLSCOPE_BASE_PROC_H_

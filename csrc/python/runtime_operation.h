@@ -1,0 +1,70 @@
+// The hot path of the annotations: an operation's enter and exit as one 16-byte record each.
+#ifndef RLSCOPE_PYTHON_RUNTIME_OPERATION_H_
+#define RLSCOPE_PYTHON_RUNTIME_OPERATION_H_
+
+#include "python/runtime_module.h"
+#include "runtime/hot.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::python {
+
+// One per name, immutable but for the id, re-enterable: it knows nothing of who is inside.
+struct OperationObject {
+  PyObject ob_base;
+  uint32_t shifted_id;  // of the name in this process, where a record has it; 0 until recorded
+  PyObject* name;       // exact str, interned unless there are too many
+  vectorcallfunc vectorcall;  // as a decorator
+  PyObject* enter;            // __enter__ and __exit__, bound (runtime_binder.h); may be null
+  PyObject* exit;
+};
+
+inline OperationObject* AsOperation(PyObject* self) {
+  return reinterpret_cast<OperationObject*>(self);
+}
+
+// A new operation called `name`, an exact str; new reference, or null with a Python error set.
+// `lasting`: worth methods bound ahead, which keep it alive until the collector finds the cycle.
+PyObject* NewOperation(ModuleState* state, PyObject* name, bool lasting);
+
+#if defined(__x86_64__)
+// Without the branch of runtime::ReadTicks(), whose clock_gettime() costs the usual case a frame.
+inline uint64_t ReadTsc() { return __builtin_ia32_rdtsc(); }
+constexpr uint32_t kUsualClock = static_cast<uint32_t>(trace::ClockKind::kTsc);
+#else
+inline uint64_t ReadTsc() { return runtime::ReadTicks(); }
+constexpr uint32_t kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtualCounter);
+#endif
+
+// Writes kOperationEnter or kOperationExit if the process records, and if this is the usual case:
+// room in the ring, no switch of window or task, a name with an id. False: call RecordSlowly().
+// The interpreter spends 70 ns on a `with` of its own; a few tests in a row and no call at all
+// are what fits beside that unnoticed.
+inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
+                                                        const OperationObject* operation) {
+  const struct rlscope_process_state* process = &rlscope_process;
+  const uint32_t state = __atomic_load_n(&process->state, __ATOMIC_RELAXED);
+  if (state == RLSCOPE_OFF) return true;
+  const struct rlscope_thread* self = &rlscope_self;
+  const uint32_t id = operation->shifted_id;
+  // As in runtime::IsRecording() and runtime::HasRoom().
+  const bool usual =
+      state == RLSCOPE_RECORDING &&
+      __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen &&
+      self->cursor != self->limit && self->generation == process->generation &&
+      process->clock == kUsualClock && id != 0 && !HasSwitched(CurrentThreadState());
+  if (__builtin_expect(!usual, 0)) return false;
+  runtime::Publish(kind, id >> trace::kIdShift, ReadTsc(), 0);
+  return true;
+}
+
+// The same in every case: follows the window and the task, makes room, names the thread and the
+// operation.
+void RecordSlowly(uint32_t kind, OperationObject* operation);
+
+inline void Record(uint32_t kind, OperationObject* operation) {
+  if (!RecordAtOnce(kind, operation)) RecordSlowly(kind, operation);
+}
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_OPERATION_H_

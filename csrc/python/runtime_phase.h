@@ -1,0 +1,21 @@
+// The phase of the process, as the annotations set it.
+#ifndef RLSCOPE_PYTHON_RUNTIME_PHASE_H_
+#define RLSCOPE_PYTHON_RUNTIME_PHASE_H_
+
+#include "python/runtime_module.h"
+
+namespace rlscope::python {
+
+// begin_phase(name or None) -> name of the phase before, or None.
+PyObject* BeginPhase(PyObject* module, PyObject* name);
+
+// runtime::IsRecording(), and where that finds that a window has started, the current phase is
+// written into it: what began before the window is known to nobody else.
+bool IsRecordingInPhase(ModuleState* state);
+
+// Writes the current phase, if there is one.
+void RecordPhase(ModuleState* state);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_PHASE_H_

@@ -1,0 +1,249 @@
+#include "python/trace_directory.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <utility>
+
+#include "analysis/instances.h"
+#include "python/trace_columns.h"
+#include "python/trace_items.h"
+#include "python/trace_module.h"
+#include "python/trace_relations.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rlscope::python {
+namespace {
+
+nb::object OrNone(int64_t ns) {
+  return ns == trace::kUnknownNs ? nb::none() : nb::object(nb::int_(ns));
+}
+
+const char* ToText(base::ClockKind clock) {
+  switch (clock) {
+    case base::ClockKind::kTsc:
+      return "tsc";
+    case base::ClockKind::kVirtualCounter:
+      return "virtual_counter";
+    default:
+      return "monotonic";
+  }
+}
+
+// What only a process that recorded something has said.
+void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
+  nb::list files;
+  nb::dict metadata;
+  if (trace != nullptr) {
+    for (const auto& file : trace->files()) files.append(ToStr(file->path()));
+    for (const auto& [key, value] : trace->metadata().entries) metadata[ToStr(key)] = ToStr(value);
+  }
+  const trace::ProcessInfo info = trace == nullptr ? trace::ProcessInfo{} : trace->info();
+  (*facts)["host"] = ToStr(info.host);
+  (*facts)["boot_id"] = ToStr(info.boot_id);
+  (*facts)["clock"] = ToText(info.clock);
+  (*facts)["tick_hz"] = info.tick_hz;
+  (*facts)["files"] = files;
+  (*facts)["file_bytes"] = trace == nullptr ? 0 : trace->file_bytes();
+  (*facts)["events"] = trace == nullptr ? 0 : trace->CountEvents();
+  (*facts)["metadata"] = metadata;
+}
+
+nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail) {
+  nb::dict loss;
+  loss["kind"] = kind;
+  loss["count"] = count;
+  loss["duration_ns"] = nb::none();
+  loss["detail"] = detail;
+  return loss;
+}
+
+// Runs `function` without the GIL.
+template <class Function>
+auto WithoutGil(Function function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+}  // namespace
+
+Directory::Directory(const std::string& path, const std::string& rings) {
+  const base::Status status =
+      WithoutGil([&] { return trace::Directory::Open(path, rings, &directory_); });
+  if (!status.ok()) throw TraceError(status.message());
+  WithoutGil([&] {
+    for (const trace::ProcessImage& image : directory_->processes()) {
+      ranges_.push_back(analysis::FindRange(image));
+    }
+  });
+}
+
+const trace::ProcessImage& Directory::Image(size_t process) const {
+  if (process >= directory_->processes().size()) throw nb::index_error("no such process");
+  return directory_->processes()[process];
+}
+
+nb::list Directory::Processes() const {
+  nb::list processes;
+  for (size_t i = 0; i < directory_->processes().size(); ++i) processes.append(ProcessDict(i));
+  return processes;
+}
+
+nb::dict Directory::ProcessDict(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  const bool has_parent = image.parent_index >= 0;
+  nb::dict facts;
+  facts["index"] = process;
+  facts["os_pid"] = image.os_pid;
+  facts["parent_index"] = has_parent ? nb::object(nb::int_(image.parent_index)) : nb::none();
+  facts["start_time"] = image.start_time;
+  facts["began_ns"] = image.began_ns;
+  facts["start_ns"] = ranges_[process].start_ns;
+  facts["end_ns"] = ranges_[process].end_ns;
+  facts["ended"] = trace::ToText(image.ended);
+  facts["exit_code"] = image.exit_code < 0 ? nb::none() : nb::object(nb::int_(image.exit_code));
+  facts["comm"] = ToStr(image.comm);
+  facts["name"] = ToStr(image.name);
+  facts["program"] = ToStr(image.program);
+  facts["python"] = ToStr(image.python);
+  facts["python_begin_ns"] = OrNone(image.python_begin_ns);
+  facts["python_end_ns"] = OrNone(image.python_end_ns);
+  facts["cpu_ns"] = OrNone(image.cpu_ns);
+  facts["profiler_cpu_ns"] = OrNone(image.profiler_cpu_ns);
+  facts["forked"] = image.forked;
+  facts["late_attach"] = image.late_attach;
+  facts["forks"] = image.forks;
+  AddTraceFacts(image.trace.get(), &facts);
+  return facts;
+}
+
+nb::list Directory::Problems() const {
+  nb::list problems;
+  for (const trace::Problem& problem : directory_->problems()) {
+    nb::dict facts;
+    facts["file"] = ToStr(problem.file);
+    facts["offset"] = problem.offset;
+    facts["bytes"] = problem.bytes;
+    facts["what"] = ToStr(problem.what);
+    problems.append(facts);
+  }
+  return problems;
+}
+
+nb::dict Directory::Threads(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  std::vector<int32_t> thread;
+  std::vector<int64_t> os_tid, start_ns, end_ns;
+  std::vector<std::string> name;
+  std::vector<Bool> is_python;
+  WithoutGil([&] {
+    for (const analysis::ThreadLife& life : analysis::FindLives(image)) {
+      thread.push_back(static_cast<int32_t>(life.thread.thread));
+      os_tid.push_back(life.thread.os_tid);
+      name.push_back(life.thread.name);
+      is_python.push_back(life.thread.is_python ? kTrue : kFalse);
+      start_ns.push_back(life.start_ns);
+      end_ns.push_back(life.end_ns);
+    }
+  });
+  Columns columns;
+  columns.Add("thread", std::move(thread));
+  columns.Add("os_tid", std::move(os_tid));
+  columns.Add("name", std::move(name));
+  columns.Add("is_python", std::move(is_python));
+  columns.Add("start_ns", std::move(start_ns));
+  columns.Add("end_ns", std::move(end_ns));
+  return columns.TakeDict();
+}
+
+nb::dict Directory::Names(size_t process) const {
+  static const std::vector<trace::Name> kNoNames;
+  const trace::ProcessImage& image = Image(process);
+  const auto& names = image.trace == nullptr ? kNoNames : image.trace->names();
+  const size_t count = names.size();
+  Columns columns;
+  columns.Add("id", MakeColumn<int32_t>(count, [&](size_t i) { return names[i].id; }));
+  columns.Add("kind", MakeColumn<int32_t>(count, [&](size_t i) { return names[i].kind; }));
+  columns.Add("layer", MakeColumn<int32_t>(count, [&](size_t i) { return names[i].layer; }));
+  columns.Add("text", MakeColumn<std::string>(count, [&](size_t i) { return names[i].text; }));
+  return columns.TakeDict();
+}
+
+nb::list Directory::Losses(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  nb::list losses;
+  if (image.trace == nullptr) return losses;
+  if (const trace::EndInfo* end = image.trace->end()) {
+    for (const auto& [kind, count] : end->losses) {
+      if (count > 0) losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
+    }
+  }
+  const uint64_t missing = image.trace->missing_slots();
+  if (missing > 0) losses.append(MakeLoss("missing_records", missing, "damaged or never written"));
+  return losses;
+}
+
+nb::dict Directory::Items(size_t process, uint32_t thread) const {
+  const trace::ProcessImage& image = Image(process);
+  return WithoutGil([&] { return MakeItems(image.trace.get(), thread); }).TakeDict();
+}
+
+nb::dict Directory::CudaCalls(size_t process, uint32_t thread) const {
+  const trace::ProcessImage& image = Image(process);
+  return WithoutGil([&] { return MakeCudaCalls(image.trace.get(), thread); }).TakeDict();
+}
+
+nb::dict Directory::GpuIntervals(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  return WithoutGil([&] { return MakeGpuIntervals(image.trace.get()); }).TakeDict();
+}
+
+nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options) const {
+  const trace::ProcessImage& image = Image(process);
+  Relations relations = WithoutGil([&] {
+    const analysis::ProcessInput input = analysis::MakeInput(image);
+    return MakeRelations(input, *analysis::Sweep(input, options), options);
+  });
+  nb::dict result;
+  for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
+  return result;
+}
+
+nb::dict Directory::OperationInstances(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  return WithoutGil([&] {
+           const analysis::ProcessInput input = analysis::MakeInput(image);
+           return MakeInstances(*analysis::FindInstances(input));
+         })
+      .TakeDict();
+}
+
+void AddDirectory(nb::module_& module) {
+  nb::class_<Directory>(module, "Directory")
+      .def(
+          "__init__",
+          [](Directory* self, const std::string& path, const std::optional<std::string>& rings) {
+            new (self) Directory(path, rings.value_or(""));
+          },
+          "path"_a, "rings"_a = nb::none())
+      .def_prop_ro("processes", &Directory::Processes)
+      .def_prop_ro("problems", &Directory::Problems)
+      .def("threads", &Directory::Threads, "process"_a)
+      .def("names", &Directory::Names, "process"_a)
+      .def("losses", &Directory::Losses, "process"_a)
+      .def("items", &Directory::Items, "process"_a, "thread"_a)
+      .def("cuda_calls", &Directory::CudaCalls, "process"_a, "thread"_a)
+      .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
+      .def("operation_instances", &Directory::OperationInstances, "process"_a)
+      .def(
+          "sweep",
+          [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,
+             bool gpu) { return self.Sweep(process, {by_thread, counts, buckets, gpu}); },
+          "process"_a, nb::kw_only(), "by_thread"_a = true, "counts"_a = true, "buckets"_a = 2000,
+          "gpu"_a = true);
+}
+
+}  // namespace rlscope::python

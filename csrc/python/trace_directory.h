@@ -1,0 +1,47 @@
+// _trace.Directory: a trace directory, opened once, swept process by process.
+#ifndef RLSCOPE_PYTHON_TRACE_DIRECTORY_H_
+#define RLSCOPE_PYTHON_TRACE_DIRECTORY_H_
+
+#include <nanobind/nanobind.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/source.h"
+#include "analysis/sweep.h"
+#include "analysis/trace_source.h"
+#include "trace/directory.h"
+
+namespace rlscope::python {
+
+class Directory {
+ public:
+  // Throws TraceError.
+  Directory(const std::string& path, const std::string& rings);
+
+  nanobind::list Processes() const;
+  nanobind::list Problems() const;
+  nanobind::dict Threads(size_t process) const;
+  nanobind::dict Names(size_t process) const;
+  nanobind::list Losses(size_t process) const;
+  nanobind::dict Items(size_t process, uint32_t thread) const;
+  nanobind::dict CudaCalls(size_t process, uint32_t thread) const;
+  nanobind::dict GpuIntervals(size_t process) const;
+  nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options) const;
+  nanobind::dict OperationInstances(size_t process) const;
+
+ private:
+  // Throws IndexError.
+  const trace::ProcessImage& Image(size_t process) const;
+  nanobind::dict ProcessDict(size_t process) const;
+
+  std::unique_ptr<trace::Directory> directory_;
+  std::vector<analysis::TimeRange> ranges_;  // of the processes, windows considered
+};
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_TRACE_DIRECTORY_H_

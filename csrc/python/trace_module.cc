@@ -1,0 +1,30 @@
+#include "python/trace_module.h"
+
+#include <system_error>
+
+#include "trace/frame.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+void ToOsError(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const std::system_error& error) {
+    nb::object arguments = nb::make_tuple(error.code().value(), error.what());
+    PyErr_SetObject(PyExc_OSError, arguments.ptr());
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_trace, module) {
+  module.doc() = "Offline half of the C++ core: open trace files, sweep them, write them.";
+  module.attr("FORMAT_VERSION") = static_cast<int>(rlscope::trace::kFormatVersion);
+  nb::exception<rlscope::python::TraceError>(module, "TraceError");
+  nb::register_exception_translator(ToOsError);
+  rlscope::python::AddDirectory(module);
+  rlscope::python::AddWriter(module);
+  rlscope::python::AddOverlap(module);
+}

@@ -1,0 +1,304 @@
+#include "python/trace_relations.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/path_rows.h"
+
+namespace rlscope::python {
+namespace {
+
+using analysis::PathRows;
+
+Columns MakeOperations(const analysis::OperationPaths& paths, const PathRows& rows) {
+  const std::vector<uint32_t>& order = rows.order();
+  const auto node = [&](size_t i) { return paths.node(order[i]); };
+  Columns columns;
+  columns.Add("parent", MakeColumn<int32_t>(order.size(), [&](size_t i) {
+                // A root operation's parent is "(none)" in the tree, and nothing to the outside.
+                const bool root = node(i).parent == analysis::kNoPath;
+                return root ? -1 : static_cast<int32_t>(rows.RowOf(node(i).parent));
+              }));
+  columns.Add("name", MakeColumn<std::string>(order.size(),
+                                              [&](size_t i) { return paths.name(order[i]); }));
+  columns.Add("path", MakeColumn<std::string>(order.size(),
+                                              [&](size_t i) { return paths.Text(order[i]); }));
+  columns.Add("depth", MakeColumn<int32_t>(order.size(), [&](size_t i) { return node(i).depth; }));
+  columns.Add("instances",
+              MakeColumn<int64_t>(order.size(), [&](size_t i) { return node(i).instances; }));
+  columns.Add("source", Words{{"explicit"}, std::vector<uint8_t>(order.size(), 0)});
+  return columns;
+}
+
+struct TimeRow {
+  uint32_t thread;
+  uint32_t phase;
+  uint32_t operation;
+  uint32_t layer;
+  bool gpu_busy;
+  int64_t duration_ns;
+  uint64_t count;
+
+  bool operator<(const TimeRow& other) const {
+    return std::tie(thread, phase, operation, layer, gpu_busy) <
+           std::tie(other.thread, other.phase, other.operation, other.layer, other.gpu_busy);
+  }
+};
+
+Columns MakeTimes(std::vector<TimeRow> rows, bool by_thread) {
+  std::sort(rows.begin(), rows.end());
+  const size_t count = rows.size();
+  Columns columns;
+  if (by_thread) {
+    columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
+  }
+  columns.Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
+  columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].operation; }));
+  columns.Add("layer", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].layer; }));
+  columns.Add("gpu_busy", MakeColumn<Bool>(count, [&](size_t i) { return rows[i].gpu_busy; }));
+  columns.Add("duration_ns",
+              MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].duration_ns; }));
+  columns.Add("count", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].count; }));
+  return columns;
+}
+
+Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) {
+  std::vector<TimeRow> rows;
+  for (const analysis::BreakdownRow& row : view.rows().slots()) {
+    if (row.key == 0) continue;
+    rows.push_back({0, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
+                    analysis::LayerOfRow(row.row()), analysis::IsBusyRow(row.row()),
+                    row.duration_ns, row.count});
+  }
+  return MakeTimes(std::move(rows), /*by_thread=*/false);
+}
+
+Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
+                            const PathRows& paths) {
+  std::vector<TimeRow> rows;
+  view.ForEachRow([&](uint32_t thread, uint32_t phase, uint32_t path, uint32_t layer, bool gpu_busy,
+                      int64_t duration_ns, uint64_t count) {
+    rows.push_back({input.threads[thread].thread, phase, paths.RowOf(path), layer, gpu_busy,
+                    duration_ns, count});
+  });
+  return MakeTimes(std::move(rows), /*by_thread=*/true);
+}
+
+Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths) {
+  size_t count = 0;
+  for (const auto& level : result.timeline) count += level.size();
+  std::vector<int32_t> level, operation, layer;
+  std::vector<int64_t> start_ns, bucket_ns, duration_ns;
+  std::vector<Bool> gpu_busy;
+  for (auto* column : {&level, &operation, &layer}) column->reserve(count);
+  for (auto* column : {&start_ns, &bucket_ns, &duration_ns}) column->reserve(count);
+  gpu_busy.reserve(count);
+  for (size_t number = 0; number < result.timeline.size(); ++number) {
+    const int64_t length_ns = result.bucket_ns << number;
+    for (const analysis::TimelineRow& row : result.timeline[number]) {
+      level.push_back(static_cast<int32_t>(number));
+      start_ns.push_back(result.history.start_ns() + row.bucket * length_ns);
+      bucket_ns.push_back(length_ns);
+      operation.push_back(static_cast<int32_t>(paths.RowOf(analysis::PathOfRow(row.row))));
+      layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row.row)));
+      gpu_busy.push_back(analysis::IsBusyRow(row.row) ? kTrue : kFalse);
+      duration_ns.push_back(row.duration_ns);
+    }
+  }
+  Columns columns;
+  columns.Add("level", std::move(level));
+  columns.Add("start_ns", std::move(start_ns));
+  columns.Add("bucket_ns", std::move(bucket_ns));
+  columns.Add("operation", std::move(operation));
+  columns.Add("layer", std::move(layer));
+  columns.Add("gpu_busy", std::move(gpu_busy));
+  columns.Add("duration_ns", std::move(duration_ns));
+  return columns;
+}
+
+// ---- history ------------------------------------------------------------------------------------
+
+Columns MakeWindows(const std::vector<analysis::Window>& rows) {
+  Columns columns;
+  columns.Add("start_ns",
+              MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].start_ns; }));
+  columns.Add("duration_ns", MakeColumn<int64_t>(rows.size(), [&](size_t i) {
+                return rows[i].stop_ns - rows[i].start_ns;
+              }));
+  return columns;
+}
+
+Columns MakePhases(const analysis::SpillVector<analysis::PhaseRow>& rows) {
+  Columns columns;
+  columns.Add("name", MakeColumn<int32_t>(rows.size(), [&](size_t i) { return rows[i].name; }));
+  columns.Add("start_ns",
+              MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].start_ns; }));
+  columns.Add("duration_ns", MakeColumn<int64_t>(rows.size(), [&](size_t i) {
+                return rows[i].end_ns - rows[i].start_ns;
+              }));
+  return columns;
+}
+
+Columns MakeIterations(const analysis::SpillVector<analysis::IterationRow>& rows) {
+  Columns columns;
+  columns.Add("iteration", MakeColumn<int64_t>(rows.size(), [](size_t i) { return i; }));
+  columns.Add("start_ns",
+              MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].start_ns; }));
+  columns.Add("duration_ns", MakeColumn<int64_t>(rows.size(), [&](size_t i) {
+                return rows[i].end_ns - rows[i].start_ns;
+              }));
+  columns.Add("complete",
+              MakeColumn<Bool>(rows.size(), [&](size_t i) { return rows[i].complete; }));
+  columns.Add("source",
+              Words{{"explicit", "automatic"},
+                    MakeColumn<uint8_t>(rows.size(), [&](size_t i) { return rows[i].automatic; })});
+  return columns;
+}
+
+Columns MakeProgress(const analysis::SpillVector<analysis::ProgressRow>& rows) {
+  Columns columns;
+  columns.Add("start_ns",
+              MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].start_ns; }));
+  columns.Add("done", MakeColumn<double>(rows.size(), [&](size_t i) { return rows[i].done; }));
+  columns.Add("total", MakeColumn<double>(rows.size(), [&](size_t i) { return rows[i].total; }));
+  return columns;
+}
+
+// ---- counts -------------------------------------------------------------------------------------
+
+Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& paths) {
+  std::vector<int32_t> operation, from_layer, to_layer;
+  std::vector<int64_t> count;
+  for (uint32_t path : paths.order()) {
+    for (uint32_t from = 0; from < analysis::kLayers; ++from) {
+      for (uint32_t to = 0; to < analysis::kLayers; ++to) {
+        const uint64_t entries = counts.transitions(path, from, to);
+        if (entries == 0) continue;
+        operation.push_back(static_cast<int32_t>(paths.RowOf(path)));
+        from_layer.push_back(static_cast<int32_t>(from));
+        to_layer.push_back(static_cast<int32_t>(to));
+        count.push_back(static_cast<int64_t>(entries));
+      }
+    }
+  }
+  Columns columns;
+  columns.Add("operation", std::move(operation));
+  columns.Add("from_layer", std::move(from_layer));
+  columns.Add("to_layer", std::move(to_layer));
+  columns.Add("count", std::move(count));
+  return columns;
+}
+
+// Functions by text: a process may hold one name under two ids.
+Columns MakeNativeCalls(const analysis::ProcessInput& input, const analysis::CallCounts& counts,
+                        const PathRows& paths) {
+  std::unordered_map<uint32_t, const trace::Name*> names;
+  for (const trace::Name& name : input.names) names[name.id] = &name;
+  std::map<std::tuple<std::string, uint32_t, uint32_t>, analysis::NativeCallRow> rows;
+  for (const analysis::NativeCallRow& row : counts.native_calls().slots()) {
+    if (row.key == 0) continue;
+    const auto name = names.find(row.function());
+    const bool known = name != names.end();
+    auto& sum = rows[{known ? name->second->text : "(unknown)", known ? name->second->layer : 0,
+                      paths.RowOf(row.path())}];
+    sum.calls += row.calls;
+    sum.duration_ns += row.duration_ns;
+    sum.self_ns += row.self_ns;
+  }
+  std::vector<std::string> function;
+  std::vector<int32_t> layer, operation;
+  std::vector<int64_t> calls, duration_ns, self_ns;
+  for (const auto& [key, row] : rows) {
+    function.push_back(std::get<0>(key));
+    layer.push_back(static_cast<int32_t>(std::get<1>(key)));
+    operation.push_back(static_cast<int32_t>(std::get<2>(key)));
+    calls.push_back(static_cast<int64_t>(row.calls));
+    duration_ns.push_back(row.duration_ns);
+    self_ns.push_back(row.self_ns);
+  }
+  Columns columns;
+  columns.Add("function", std::move(function));
+  columns.Add("layer", std::move(layer));
+  columns.Add("operation", std::move(operation));
+  columns.Add("calls", std::move(calls));
+  columns.Add("duration_ns", std::move(duration_ns));
+  columns.Add("self_ns", std::move(self_ns));
+  return columns;
+}
+
+Columns MakeLosses(const analysis::Losses& losses) {
+  std::vector<std::string> kind;
+  std::vector<int64_t> count;
+#define RLSCOPE_ADD_LOSS(member, text)                    \
+  if (losses.member > 0) {                                \
+    kind.push_back(text);                                 \
+    count.push_back(static_cast<int64_t>(losses.member)); \
+  }
+  RLSCOPE_SWEEP_LOSSES(RLSCOPE_ADD_LOSS)
+#undef RLSCOPE_ADD_LOSS
+  const size_t rows = kind.size();
+  Columns columns;
+  columns.Add("kind", std::move(kind));
+  columns.Add("count", std::move(count));
+  columns.Add("duration_ns", Nulls{rows});
+  columns.Add("detail", std::vector<std::string>(rows));
+  return columns;
+}
+
+}  // namespace
+
+Relations MakeRelations(const analysis::ProcessInput& input, const analysis::SweepResult& result,
+                        const analysis::SweepOptions& options) {
+  const analysis::History& history = result.history;
+  const PathRows paths(result.paths, history.has_gaps());
+  Columns phase_names;
+  phase_names.Add("name", history.phase_names());
+  Relations relations;
+  relations.emplace_back("operation", MakeOperations(result.paths, paths));
+  relations.emplace_back("phase_name", std::move(phase_names));
+  relations.emplace_back("breakdown", MakeBreakdown(result.process, paths));
+  if (options.by_thread) {
+    relations.emplace_back("breakdown_by_thread",
+                           MakeThreadBreakdown(input, *result.threads, paths));
+  }
+  if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
+  relations.emplace_back("window", MakeWindows(history.windows()));
+  relations.emplace_back("phase", MakePhases(history.phases()));
+  relations.emplace_back("iteration", MakeIterations(history.iterations()));
+  relations.emplace_back("progress", MakeProgress(history.progress()));
+  if (options.counts) {
+    relations.emplace_back("transition", MakeTransitions(result.counts, paths));
+    relations.emplace_back("native_call", MakeNativeCalls(input, result.counts, paths));
+  }
+  relations.emplace_back("loss", MakeLosses(result.losses));
+  return relations;
+}
+
+Columns MakeInstances(const analysis::InstanceResult& result) {
+  const PathRows paths(result.paths, result.has_gaps);
+  const auto& rows = result.rows;
+  const size_t count = rows.size();
+  const auto instance = [&](size_t i) -> const analysis::OperationInstance& {
+    return rows[i].instance;
+  };
+  Columns columns;
+  columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return instance(i).thread; }));
+  columns.Add("operation",
+              MakeColumn<int32_t>(count, [&](size_t i) { return paths.RowOf(instance(i).path); }));
+  columns.Add("iteration", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].iteration; }));
+  columns.Add("start_ns",
+              MakeColumn<int64_t>(count, [&](size_t i) { return instance(i).start_ns; }));
+  columns.Add("duration_ns", MakeColumn<int64_t>(count, [&](size_t i) {
+                return instance(i).end_ns - instance(i).start_ns;
+              }));
+  columns.Add("self_ns", MakeColumn<int64_t>(count, [&](size_t i) { return instance(i).self_ns; }));
+  columns.Add("ended", Words{{"exit", "window", "process_end", "thread_end", "gap"},
+                             MakeColumn<uint8_t>(count, [&](size_t i) {
+                               return static_cast<uint8_t>(instance(i).ended);
+                             })});
+  return columns;
+}
+
+}  // namespace rlscope::python

@@ -1,0 +1,19 @@
+// Results of the sweep as relations with the columns of rlscope/_trace.pyi.
+#ifndef RLSCOPE_PYTHON_TRACE_RELATIONS_H_
+#define RLSCOPE_PYTHON_TRACE_RELATIONS_H_
+
+#include "analysis/instances.h"
+#include "analysis/source.h"
+#include "analysis/sweep.h"
+#include "python/trace_columns.h"
+
+namespace rlscope::python {
+
+Relations MakeRelations(const analysis::ProcessInput& input, const analysis::SweepResult& result,
+                        const analysis::SweepOptions& options);
+
+Columns MakeInstances(const analysis::InstanceResult& result);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_TRACE_RELATIONS_H_

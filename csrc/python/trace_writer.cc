@@ -1,0 +1,329 @@
+#include "python/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/crc32c.h"
+#include "python/trace_module.h"
+#include "trace/shared_pages.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rlscope::python {
+namespace {
+
+constexpr uint64_t kNanosecondHz = 1000000000;
+
+trace::Text ToText(const std::string& text) { return {text.data(), text.size()}; }
+
+template <class First, class... Rest>
+void CheckLengths(const First& first, const Rest&... rest) {
+  if (((rest.shape(0) != first.shape(0)) || ...)) {
+    throw std::invalid_argument("the arrays differ in length");
+  }
+}
+
+template <class T>
+void CheckLength(size_t length, const OptionalArray<T>& array) {
+  if (array && array->shape(0) != length)
+    throw std::invalid_argument("the arrays differ in length");
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const WriterOptions& options)
+    : path_(path),
+      buffer_(std::make_unique<trace::ChunkBuffer>()),
+      encoder_(std::make_unique<trace::CpuEncoder>()) {
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (descriptor_ < 0) Check(errno);
+  sink_.SetDescriptor(descriptor_);
+  const bool has_pairs = options.clock_pairs.has_value();
+  trace::ProcessFields fields{};
+  fields.tool_version = "";
+  fields.host = options.host.c_str();
+  fields.boot_id = options.boot_id.c_str();
+  fields.os_pid = options.os_pid;
+  fields.start_time = options.start_time;
+  fields.began_ns = options.began_ns;
+  fields.clock = has_pairs ? base::ClockKind::kTsc : base::ClockKind::kMonotonic;
+  fields.tick_hz = kNanosecondHz;
+  fields.main_thread = options.main_thread;
+  Check(trace::WriteProcess(&sink_, buffer_.get(), fields));
+  if (!has_pairs) return;
+  std::vector<base::ClockPair> pairs;
+  for (const auto& [ticks, ns] : *options.clock_pairs) pairs.push_back({ticks, ns});
+  Check(trace::WriteClock(&sink_, buffer_.get(), pairs.data(), pairs.size()));
+}
+
+Writer::~Writer() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Writer::Close() {
+  if (descriptor_ < 0) return;
+  const int error = close(descriptor_) == 0 ? 0 : errno;
+  descriptor_ = -1;
+  Check(error);
+}
+
+void Writer::Check(int error) {
+  if (error != 0) throw std::system_error(error, std::generic_category(), path_);
+}
+
+void Writer::CheckOpen() const {
+  if (descriptor_ < 0) throw std::logic_error("the trace file is closed: " + path_);
+}
+
+// ---- small chunks -------------------------------------------------------------------------------
+
+uint32_t Writer::Name(uint32_t kind, const std::string& text, uint32_t layer) {
+  CheckOpen();
+  const trace::NameFields fields = {++names_, static_cast<trace::NameKind>(kind),
+                                    static_cast<trace::Layer>(layer), ToText(text)};
+  Check(trace::WriteNames(&sink_, buffer_.get(), &fields, 1));
+  return names_;
+}
+
+void Writer::Thread(uint32_t thread, uint32_t os_tid, const std::string& name, bool is_python) {
+  CheckOpen();
+  const trace::ThreadFields fields = {thread, os_tid, is_python, ToText(name)};
+  Check(trace::WriteThreads(&sink_, buffer_.get(), &fields, 1));
+}
+
+void Writer::Metadata(const std::vector<std::pair<std::string, std::string>>& entries,
+                      const std::string& process_name, const std::string& program,
+                      const std::string& python) {
+  CheckOpen();
+  std::vector<trace::MetadataFields> fields;
+  for (const auto& [key, value] : entries) fields.push_back({ToText(key), ToText(value)});
+  const trace::ProcessNames names = {ToText(process_name), ToText(program), ToText(python)};
+  Check(trace::WriteMetadata(&sink_, buffer_.get(), names, fields.data(), fields.size()));
+}
+
+void Writer::End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
+                 const std::vector<std::pair<std::string, uint64_t>>& losses) {
+  CheckOpen();
+  std::vector<trace::LossFields> fields;
+  for (const auto& [kind, count] : losses) fields.push_back({kind.c_str(), count});
+  uint64_t clamped = 0;  // items that ran backwards and were moved when they were encoded
+  for (const auto& [thread, stream] : streams_) clamped += stream->stream.clamped;
+  if (clamped > 0) fields.push_back({"clamped", clamped});
+  const trace::EndFields end = {end_ns, exited, python_begin_ns, python_end_ns, 0};
+  Check(trace::WriteEnd(&sink_, buffer_.get(), end, fields.data(), fields.size()));
+}
+
+// ---- items --------------------------------------------------------------------------------------
+
+Writer::Stream* Writer::FindStream(uint32_t thread) {
+  std::unique_ptr<Stream>& stream = streams_[thread];
+  if (stream == nullptr) {
+    stream = std::make_unique<Stream>();
+    stream->stream.Reset(thread);
+  }
+  return stream.get();
+}
+
+void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uint32_t>& kinds,
+                   const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
+                   const OptionalArray<uint64_t>& values) {
+  CheckOpen();
+  CheckLengths(ticks, kinds, ids);
+  CheckLength(ticks.shape(0), durations);
+  CheckLength(ticks.shape(0), values);
+  nb::gil_scoped_release release;
+  Stream* stream = FindStream(thread);
+  encoder_->Begin(&stream->stream, /*ring=*/2 * thread, stream->slots);
+  for (size_t i = 0; i < ticks.shape(0); ++i) {
+    AddItem(stream, static_cast<uint64_t>(ticks.data()[i]), kinds.data()[i], ids.data()[i],
+            durations ? static_cast<uint64_t>(durations->data()[i]) : 0,
+            values ? values->data()[i] : 0);
+  }
+  Check(encoder_->Finish(&sink_));
+}
+
+// A call that is too long for a slot is a begin and an end, as the recorder writes it.
+void Writer::AddItem(Stream* stream, uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
+                     uint64_t value) {
+  const auto word = [](uint32_t slot_kind, uint32_t slot_id) {
+    return trace::MakeWord(slot_kind, slot_id, 1);
+  };
+  if (kind == trace::kCall && duration > UINT32_MAX) {
+    AddSlot(stream, {ticks, 0, word(trace::kCallBegin, id)}, 0);
+    AddSlot(stream, {ticks + duration, 0, word(trace::kCallEnd, 0)}, 0);
+  } else {
+    AddSlot(stream, {ticks, static_cast<uint32_t>(duration), word(kind, id)}, value);
+  }
+}
+
+void Writer::AddSlot(Stream* stream, const trace::Slot& slot, uint64_t value) {
+  if (encoder_->Full()) FinishChunk(stream);
+  const trace::Slot second = {value, 0, trace::MakeWord(trace::kContinued, 0, 1)};
+  const bool has_two = trace::HasTwoSlots(trace::KindOf(slot.word));
+  encoder_->Add(slot, has_two ? &second : nullptr);
+  stream->slots += has_two ? 2 : 1;
+}
+
+void Writer::FinishChunk(Stream* stream) {
+  Check(encoder_->Finish(&sink_));
+  encoder_->Begin(&stream->stream, 2 * stream->stream.thread, stream->slots);
+}
+
+// ---- intervals ----------------------------------------------------------------------------------
+
+void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
+                       const Array<int64_t>& durations, const Array<uint32_t>& names,
+                       const Array<int64_t>& correlations) {
+  CheckOpen();
+  CheckLengths(ticks, durations, names, correlations);
+  nb::gil_scoped_release release;
+  Stream* stream = FindStream(thread);
+  std::vector<trace::CudaCall> calls;
+  for (size_t at = 0; at < ticks.shape(0); at += calls.size()) {
+    calls.clear();
+    const size_t end = std::min(ticks.shape(0), at + trace::kChunkIntervals);
+    for (size_t i = at; i < end; ++i) {
+      const uint64_t start = static_cast<uint64_t>(ticks.data()[i]);
+      calls.push_back({start, static_cast<uint64_t>(durations.data()[i]), names.data()[i],
+                       correlations.data()[i], 0, 0});
+    }
+    const uint64_t slots = 2 * calls.size();
+    Check(trace::WriteCudaCalls(&sink_, buffer_.get(), thread, 2 * thread + 1, stream->cuda_slots,
+                                slots, calls.data(), calls.size(), &stream->stream.clamped));
+    stream->cuda_slots += slots;
+  }
+}
+
+void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array<int64_t>& start_ns,
+                 const Array<int64_t>& duration_ns, const Array<uint32_t>& kinds,
+                 const Array<uint32_t>& names, const Array<int64_t>& correlations,
+                 const OptionalArray<int64_t>& sizes) {
+  CheckOpen();
+  CheckLengths(start_ns, duration_ns, kinds, names, correlations);
+  CheckLength(start_ns.shape(0), sizes);
+  nb::gil_scoped_release release;
+  std::vector<trace::GpuInterval> intervals;
+  for (size_t at = 0; at < start_ns.shape(0); at += intervals.size()) {
+    intervals.clear();
+    const size_t end = std::min(start_ns.shape(0), at + trace::kChunkIntervals);
+    for (size_t i = at; i < end; ++i) {
+      intervals.push_back({start_ns.data()[i], duration_ns.data()[i],
+                           static_cast<trace::GpuKind>(kinds.data()[i]), names.data()[i],
+                           correlations.data()[i],
+                           sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0});
+    }
+    Check(trace::WriteGpu(&sink_, buffer_.get(), device, context, stream, intervals.data(),
+                          intervals.size()));
+  }
+}
+
+// ---- module -------------------------------------------------------------------------------------
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Counts = std::vector<std::pair<std::string, uint64_t>>;
+
+template <class Result>
+Result ItemsOf(const nb::object& mapping) {
+  if (mapping.is_none()) return {};
+  return nb::cast<Result>(nb::list(mapping.attr("items")()));
+}
+
+struct RecordFields {
+  uint32_t pid, parent_pid;
+  uint64_t start_time, pid_namespace;
+  int64_t began_ns, time_ns, cpu_ns, profiler_cpu_ns, python_end_ns;
+  uint32_t flags;
+};
+
+nb::bytes MakeProcessRecord(uint16_t event, const RecordFields& fields, const std::string& name) {
+  trace::ProcessRecord record = {};
+  record.magic = trace::kProcessRecordMagic;
+  record.version = static_cast<uint16_t>(trace::kAbiVersion);
+  record.event = event;
+  record.pid = fields.pid;
+  record.parent_pid = fields.parent_pid;
+  record.flags = fields.flags;
+  record.start_time = fields.start_time;
+  record.pid_namespace = fields.pid_namespace;
+  record.began_ns = fields.began_ns;
+  record.time_ns = fields.time_ns;
+  record.cpu_ns = fields.cpu_ns;
+  record.profiler_cpu_ns = fields.profiler_cpu_ns;
+  record.python_end_ns = fields.python_end_ns;
+  memcpy(record.name, name.data(), std::min(name.size(), sizeof record.name));
+  record.crc = base::Crc32c(0, &record, sizeof record);
+  return nb::bytes(&record, sizeof record);
+}
+
+void AddWriterClass(nb::module_& module) {
+  nb::class_<Writer>(module, "Writer")
+      .def(
+          "__init__",
+          [](Writer* self, const std::string& path, uint32_t os_pid, int64_t began_ns,
+             uint64_t start_time, const std::string& host, const std::string& boot_id,
+             uint32_t main_thread,
+             const std::optional<std::vector<std::pair<uint64_t, int64_t>>>& clock_pairs) {
+            new (self) Writer(
+                path, {os_pid, began_ns, start_time, host, boot_id, main_thread, clock_pairs});
+          },
+          "path"_a, nb::kw_only(), "os_pid"_a, "began_ns"_a, "start_time"_a = 0, "host"_a = "",
+          "boot_id"_a = "", "main_thread"_a = 0, "clock_pairs"_a = nb::none())
+      .def("name", &Writer::Name, "kind"_a, "text"_a, "layer"_a = 0)
+      .def("thread", &Writer::Thread, "thread"_a, "os_tid"_a, "name"_a = "", "is_python"_a = true)
+      .def(
+          "metadata",
+          [](Writer& self, const nb::object& entries, const std::string& process_name,
+             const std::string& program, const std::string& python) {
+            self.Metadata(ItemsOf<Pairs>(entries), process_name, program, python);
+          },
+          "entries"_a, nb::kw_only(), "process_name"_a = "", "program"_a = "", "python"_a = "")
+      .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,
+           "durations"_a = nb::none(), "values"_a = nb::none())
+      .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
+           "correlations"_a)
+      .def("gpu", &Writer::Gpu, "device"_a, "context"_a, "stream"_a, "start_ns"_a, "duration_ns"_a,
+           "kinds"_a, "names"_a, "correlations"_a, "sizes"_a = nb::none())
+      .def(
+          "end",
+          [](Writer& self, int64_t end_ns, bool exited, int64_t python_begin_ns,
+             int64_t python_end_ns, const nb::object& losses) {
+            self.End(end_ns, exited, python_begin_ns, python_end_ns, ItemsOf<Counts>(losses));
+          },
+          "end_ns"_a, nb::kw_only(), "exited"_a = true, "python_begin_ns"_a = 0,
+          "python_end_ns"_a = 0, "losses"_a = nb::none())
+      .def("close", &Writer::Close);
+}
+
+}  // namespace
+
+void AddWriter(nb::module_& module) {
+  AddWriterClass(module);
+  module.def(
+      "process_record",
+      [](uint16_t event, uint32_t pid, uint32_t parent_pid, uint64_t start_time,
+         uint64_t pid_namespace, int64_t began_ns, int64_t time_ns, int64_t cpu_ns,
+         int64_t profiler_cpu_ns, int64_t python_end_ns, uint32_t flags, const std::string& name) {
+        return MakeProcessRecord(event,
+                                 {pid, parent_pid, start_time, pid_namespace, began_ns, time_ns,
+                                  cpu_ns, profiler_cpu_ns, python_end_ns, flags},
+                                 name);
+      },
+      "event"_a, nb::kw_only(), "pid"_a, "parent_pid"_a = 0, "start_time"_a = 0,
+      "pid_namespace"_a = 0, "began_ns"_a = 0, "time_ns"_a = 0, "cpu_ns"_a = 0,
+      "profiler_cpu_ns"_a = 0, "python_end_ns"_a = 0, "flags"_a = 0, "name"_a = "");
+}
+
+}  // namespace rlscope::python

@@ -1,0 +1,119 @@
+// The part of the C ABI that describes: names, threads, metadata, the interpreter.
+#include <string.h>
+
+#include "base/clock.h"
+#include "runtime/image.h"
+#include "runtime/lifecycle.h"
+#include "runtime/names.h"
+#include "runtime/process.h"
+#include "runtime/syscalls.h"
+#include "runtime/threads.h"
+
+namespace rlscope::runtime {
+namespace {
+
+using trace::EntryKind;
+
+// Opens the image even while paused: what describes a process is not subject to windows.
+bool HasImage() {
+  rlscope_follow();
+  return image.page != nullptr && State() != RLSCOPE_OFF;
+}
+
+uint64_t Cut(uint64_t length, uint64_t limit) { return length < limit ? length : limit; }
+
+uint32_t InternOther(uint32_t kind, uint32_t layer) {
+  CountLoss(trace::kNameTableFull, 1);
+  bool is_new;
+  const Name* other = OtherName(kind, layer, &is_new);
+  if (other == nullptr) return 0;
+  if (is_new && image.page != nullptr) PublishName(*other);
+  return other->id;
+}
+
+void AddText(EntryKind kind, const char* text, uint64_t length) {
+  if (!HasImage()) return;
+  LockGuard guard(&process_lock);
+  AppendEntry(kind, 0, 0, 0, text, Cut(length, trace::kMaxNameBytes));
+}
+
+}  // namespace
+}  // namespace rlscope::runtime
+
+using rlscope::runtime::LockGuard;
+using rlscope::runtime::process;
+using rlscope::runtime::process_lock;
+
+uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* text,
+                             uint64_t length) {
+  namespace runtime = rlscope::runtime;
+  if (runtime::State() == RLSCOPE_UNKNOWN) rlscope_initialize();
+  length = runtime::Cut(length, rlscope::trace::kMaxNameBytes);
+  LockGuard guard(&process_lock);
+  if (const uint32_t known = runtime::FindName(entry_kind, text, length)) return known;
+  const runtime::Name* name = runtime::AddName(entry_kind, layer, text, length);
+  if (name == nullptr) return runtime::InternOther(entry_kind, layer);
+  // Without an image yet: it publishes all names when it opens, before its first record.
+  if (runtime::image.page != nullptr && !runtime::PublishName(*name)) {
+    runtime::CountLoss(rlscope::trace::kNameTableFull, 1);
+  }
+  return name->id;
+}
+
+void rlscope_set_process_name(const char* text, uint64_t length) {
+  rlscope::runtime::AddText(rlscope::trace::EntryKind::kProcessName, text, length);
+}
+
+void rlscope_set_thread_name(const char* text, uint64_t length) {
+  namespace runtime = rlscope::runtime;
+  if (!runtime::HasImage()) return;
+  LockGuard guard(&process_lock);
+  const uint32_t thread = runtime::NumberThread(&rlscope_self);
+  const uint16_t flags = process.python ? rlscope::trace::kPythonThread : 0;
+  runtime::AppendEntry(rlscope::trace::EntryKind::kThreadName, flags, thread, runtime::SysGetTid(),
+                       text, runtime::Cut(length, rlscope::trace::kMaxNameBytes));
+}
+
+void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
+                          uint64_t json_length) {
+  namespace runtime = rlscope::runtime;
+  if (!runtime::HasImage()) return;
+  LockGuard guard(&process_lock);
+  static char entry[rlscope::trace::kMaxMetadataBytes];  // under the lock
+  if (key_length > sizeof entry || json_length > sizeof entry - key_length) {
+    runtime::CountLoss(rlscope::trace::kMetadataTooLong, 1);
+    return;
+  }
+  memcpy(entry, key, key_length);
+  memcpy(entry + key_length, json, json_length);
+  if (!runtime::AppendEntry(rlscope::trace::EntryKind::kMetadata, 0,
+                            static_cast<uint32_t>(key_length), 0, entry,
+                            key_length + json_length)) {
+    runtime::CountLoss(rlscope::trace::kMetadataTooLong, 1);
+  }
+}
+
+void rlscope_python_begin(const char* version, const char* executable) {
+  namespace runtime = rlscope::runtime;
+  (void)executable;  // found by the reader in the command line; the record has no room for a path
+  if (runtime::State() == RLSCOPE_UNKNOWN) rlscope_initialize();
+  LockGuard guard(&process_lock);
+  if (process.python) return;
+  process.python = true;
+  process.python_begin_ns = rlscope::base::ReadMonotonicNs();
+  const uint64_t length = strnlen(version, sizeof process.python_version - 1);
+  memcpy(process.python_version, version, length);
+  process.python_version[length] = '\0';
+  if (runtime::State() == RLSCOPE_OFF) return;
+  runtime::LogPython();
+  if (runtime::image.page != nullptr) {
+    runtime::image.page->python_begin_ns = process.python_begin_ns;
+    runtime::image.page->python = 1;
+  }
+}
+
+void rlscope_python_end(void) {
+  if (process.python_end_ns == 0) process.python_end_ns = rlscope::base::ReadMonotonicNs();
+  rlscope::trace::ProcessPage* page = rlscope::runtime::image.page;
+  if (page != nullptr) page->python_end_ns = process.python_end_ns;
+}

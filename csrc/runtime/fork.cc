@@ -1,0 +1,40 @@
+// fork: the child is an image of its own that begins at its first record. Handlers do as little as
+// can be: no malloc, no lock that may be held, no I/O.
+#include "base/clock.h"
+#include "runtime/helper.h"
+#include "runtime/image.h"
+#include "runtime/process.h"
+#include "runtime/rings.h"
+#include "runtime/syscalls.h"
+#include "runtime/threads.h"
+
+namespace rlscope::runtime {
+
+bool IsVforkChild() { return State() != RLSCOPE_UNKNOWN && SysGetPid() != process.pid; }
+
+void BecomeForkChild() {
+  static const uint32_t no_changes = 0;
+  process.parent_pid = process.pid;
+  process.pid = SysGetPid();
+  process.start_time = 0;
+  process.began_ns = base::ReadMonotonicNs();
+  process.generation++;
+  process.forked = true;
+  process.logged = process.ended = process.late = false;
+  process.gave_up = process.disk_full = false;
+  process.explicit_iterations = false;
+  process.iteration_thread = nullptr;
+  process.python_begin_ns = process.python ? process.began_ns : 0;
+  process.python_end_ns = 0;
+  process_lock.Reset();
+  ForgetHelper();
+  ForgetRings();
+  CloseImage();
+  ForgetThread(&rlscope_self);
+  rlscope_process.window_word = &no_changes;
+  rlscope_process.window_seen = no_changes;
+  rlscope_process.generation = process.generation;
+  SetState(process.directory[0] != '\0' ? RLSCOPE_RECORDING : RLSCOPE_OFF);
+}
+
+}  // namespace rlscope::runtime

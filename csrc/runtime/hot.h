@@ -1,0 +1,92 @@
+// The hot path of every producer: one record in a few instructions, no call, no lock.
+//
+//   if (rlscope::runtime::IsRecording()) {
+//     rlscope::runtime::Write(rlscope::trace::kOperationEnter, id);
+//   }
+//
+// IsRecording() must come first: after a raw clone the state page reads 0 while the thread's
+// cursor still points into the parent's ring, and only the state's slow path resets it.
+#ifndef RLSCOPE_RUNTIME_HOT_H_
+#define RLSCOPE_RUNTIME_HOT_H_
+
+#include <stdint.h>
+#include <time.h>
+
+#include "runtime/rlscope.h"
+#include "trace/record.h"
+
+namespace rlscope::runtime {
+
+// Two rdtsc cost as much as one clock_gettime; a process whose clock source is not the TSC
+// (ClockKind::kMonotonic) counts nanoseconds.
+inline __attribute__((always_inline)) uint64_t ReadTicks() {
+#if defined(__x86_64__)
+  if (__builtin_expect(rlscope_process.clock != 2, 1)) return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  if (__builtin_expect(rlscope_process.clock != 2, 1)) {
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+  }
+#endif
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Whether this process records now. Follows the wrapper's windows at once: the word it compares
+// lies in the mapped control page.
+inline __attribute__((always_inline)) bool IsRecording() {
+  const uint32_t state = __atomic_load_n(&rlscope_process.state, __ATOMIC_RELAXED);
+  if (__builtin_expect(state == RLSCOPE_OFF, 0)) return false;
+  if (__builtin_expect(state == RLSCOPE_UNKNOWN, 0)) return rlscope_follow() != 0;
+  if (__builtin_expect(__atomic_load_n(rlscope_process.window_word, __ATOMIC_RELAXED) !=
+                           rlscope_process.window_seen,
+                       0)) {
+    return rlscope_follow() != 0;
+  }
+  return state == RLSCOPE_RECORDING;
+}
+
+// Room for one slot in the calling thread's ring. False: the record is lost (and counted).
+inline __attribute__((always_inline)) bool HasRoom() {
+  const struct rlscope_thread* self = &rlscope_self;
+  if (__builtin_expect(self->cursor != self->limit, 1) &&
+      __builtin_expect(self->generation == rlscope_process.generation, 1)) {
+    return true;
+  }
+  return rlscope_make_room(1) != 0;
+}
+
+// Publishes one slot; HasRoom() was true. The word is stored last: it makes the slot valid.
+inline __attribute__((always_inline)) void Publish(uint32_t kind, uint32_t id, uint64_t ticks,
+                                                   uint32_t duration) {
+  struct rlscope_thread* self = &rlscope_self;
+  struct rlscope_slot* slot = self->cursor;
+  slot->tsc = ticks;
+  slot->duration = duration;
+  __atomic_store_n(&slot->word, trace::MakeWord(kind, id, self->lap), __ATOMIC_RELEASE);
+  self->cursor = slot + 1;
+}
+
+// One record that happens now. Only after IsRecording(). The clock is read after room was made,
+// so that time spent there is not inside what begins, and records stay in time order.
+inline __attribute__((always_inline)) void Write(uint32_t kind, uint32_t id) {
+  if (HasRoom()) Publish(kind, id, ReadTicks(), 0);
+}
+
+// One complete call [start, end), in ticks. A call longer than 2^32 ticks (about 1.4 s) does not
+// fit the duration: it becomes a begin and an end.
+inline void WriteCall(uint32_t id, uint64_t start, uint64_t end) {
+  if (!HasRoom()) return;
+  if (__builtin_expect(end - start <= UINT32_MAX, 1)) {
+    Publish(trace::kCall, id, start, static_cast<uint32_t>(end - start));
+    return;
+  }
+  Publish(trace::kCallBegin, id, start, 0);
+  if (HasRoom()) Publish(trace::kCallEnd, id, end, 0);
+}
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_HOT_H_

@@ -1,0 +1,286 @@
+#include "runtime/lifecycle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/proc.h"
+#include "runtime/detached.h"
+#include "runtime/helper.h"
+#include "runtime/image.h"
+#include "runtime/process.h"
+#include "runtime/process_log.h"
+#include "runtime/rings.h"
+#include "runtime/syscalls.h"
+#include "runtime/threads.h"
+#include "runtime/window.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+// All weak: the musl and the glibc of a traced program have different ones of them.
+extern "C" {
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void*)
+    __attribute__((weak));
+int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+    __attribute__((weak));
+int on_exit(void (*)(int, void*), void*) __attribute__((weak));
+int __cxa_at_quick_exit(void (*)(void*), void*) __attribute__((weak));
+}
+
+// A page of its own, so that the kernel can wipe it in children.
+__attribute__((aligned(4096))) struct rlscope_process_state rlscope_process = {};
+
+namespace rlscope::runtime {
+
+Process process;
+Lock process_lock;
+
+namespace {
+
+constexpr int kLockTries = 50;  // milliseconds
+constexpr int64_t kForkWaitNs = 50000000;
+constexpr int64_t kExitWaitNs = 2000000000;  // for the last megabytes of a slow disk
+const uint32_t no_changes = 0;
+
+// ---- fork -------------------------------------------------------------------------------------
+
+bool fork_holds_lock = false;
+
+void PrepareFork() {
+  if (image.page == nullptr || !IsHelperRunning()) return;
+  fork_holds_lock = process_lock.TryAcquire(kLockTries);
+  if (fork_holds_lock) StopHelper(HelperStop::kPause, kForkWaitNs);
+}
+
+// The calling thread meets the slow path at its next record, which starts the helper again.
+void AfterForkInParent() {
+  if (image.page != nullptr) __atomic_fetch_add(&image.page->forks, 1, __ATOMIC_RELAXED);
+  if (fork_holds_lock) {
+    if (OwnRing() != nullptr) rlscope_self.limit = rlscope_self.cursor;
+    process_lock.Release();
+  }
+  fork_holds_lock = false;
+}
+
+void AfterForkInChild() {
+  fork_holds_lock = false;
+  if (process.directory[0] != '\0' && SysGetPid() != process.pid) BecomeForkChild();
+}
+
+// ---- exit -------------------------------------------------------------------------------------
+
+int64_t ProcessCpuNs() {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+struct Goodbye {
+  trace::ProcessRecord records[2];
+  int count;
+};
+
+void WriteGoodbye(void* argument) {
+  auto* goodbye = static_cast<Goodbye*>(argument);
+  base::ProcStat stat;
+  if (process.start_time == 0 && base::ReadProcStat(0, &stat)) {
+    process.start_time = stat.start_time;
+  }
+  for (int i = 0; i < goodbye->count; i++) goodbye->records[i].start_time = process.start_time;
+  AppendRecords(process.directory, goodbye->records, goodbye->count);
+}
+
+trace::ProcessRecord ForkRecord() {
+  trace::ProcessRecord record = MakeRecord(trace::ProcessEvent::kForked);
+  if (process.python) record.flags |= trace::kForkedPython;
+  return record;
+}
+
+void LogEnd(int status, int64_t end_ns) {
+  Goodbye goodbye;
+  goodbye.count = 0;
+  if (process.forked && !process.logged) goodbye.records[goodbye.count++] = ForkRecord();
+  trace::ProcessRecord end = MakeRecord(trace::ProcessEvent::kEnded);
+  end.time_ns = end_ns;
+  end.profiler_cpu_ns = HelperCpuNs();
+  end.cpu_ns = ProcessCpuNs() - end.profiler_cpu_ns;
+  end.python_end_ns = process.python_end_ns;
+  if (status != kUnknownStatus) {
+    end.flags |= trace::kExitStatusKnown | (static_cast<uint32_t>(status) & 0xff) << 8;
+  }
+  goodbye.records[goodbye.count++] = end;
+  process.logged = true;
+  // A process that recorded nothing is a small one that a shell starts by the thousand: it has one
+  // thread, so nobody can see the descriptor, and the clone would cost more than the rest.
+  if (image.page != nullptr) {
+    RunDetached(&WriteGoodbye, &goodbye);
+  } else {
+    WriteGoodbye(&goodbye);
+  }
+}
+
+void CloseRecording() {
+  if (image.page == nullptr) {
+    SetState(RLSCOPE_OFF);
+    return;
+  }
+  FollowControl();
+  SetState(RLSCOPE_OFF);
+  image.page->python_end_ns = process.python_end_ns;
+  __atomic_store_n(&image.page->closed, 1, __ATOMIC_RELEASE);
+  if (IsHelperRunning()) StopHelper(HelperStop::kEnd, kExitWaitNs);
+}
+
+void AtExit(int status, void*) { EndProcess(status); }
+void AtQuickExit(void*) { EndProcess(kUnknownStatus); }
+
+__attribute__((destructor)) void AtUnload() {
+  // on_exit() runs after this and knows the exit status.
+  if (on_exit == nullptr) EndProcess(kUnknownStatus);
+}
+
+// ---- begin ------------------------------------------------------------------------------------
+
+bool WasPreloaded() {
+  const char* preload = base::GetEnv("LD_PRELOAD");
+  return preload != nullptr && strstr(preload, "librlscope") != nullptr;
+}
+
+bool ReadDirectory() {
+  const char* directory = base::GetEnv("RLSCOPE_DIR");
+  if (directory == nullptr || directory[0] != '/') return false;
+  if (strlen(directory) >= sizeof process.directory) return false;
+  strcpy(process.directory, directory);
+  return true;
+}
+
+enum rlscope_state TurnOff() {
+  process.directory[0] = '\0';
+  rlscope_process.window_word = &no_changes;
+  SetState(RLSCOPE_OFF);
+  return RLSCOPE_OFF;
+}
+
+enum rlscope_state Begin() {
+  if (!ReadDirectory()) return TurnOff();
+  const int saved_errno = errno;
+  Identify();
+  process.late = !WasPreloaded();
+  trace::ProcessRecord record = MakeRecord(trace::ProcessEvent::kBegan);
+  const bool writable = AppendRecords(process.directory, &record, 1) == 0;
+  errno = saved_errno;
+  if (!writable) return TurnOff();
+  process.logged = true;
+  WatchProcess();
+  SetState(RLSCOPE_RECORDING);
+  return RLSCOPE_RECORDING;
+}
+
+__attribute__((constructor)) void AtLoad() { rlscope_initialize(); }
+
+}  // namespace
+
+void Identify() {
+  base::ProcStat stat;
+  process.began_ns = base::ReadMonotonicNs();
+  process.pid = SysGetPid();
+  process.forked = process.ended = process.logged = false;
+  process.gave_up = process.disk_full = process.stopped = false;
+  process.explicit_iterations = false;
+  process.iteration_thread = nullptr;
+  if (base::ReadProcStat(0, &stat)) {
+    process.parent_pid = stat.parent_pid;
+    process.start_time = stat.start_time;
+    memset(process.comm, 0, sizeof process.comm);
+    memcpy(process.comm, stat.comm, strnlen(stat.comm, sizeof process.comm));
+  }
+  process.generation++;
+  rlscope_process.generation = process.generation;
+  rlscope_process.window_word = &no_changes;
+  rlscope_process.window_seen = no_changes;
+}
+
+void WatchProcess() {
+  static bool watched = false;
+  if (watched) return;
+  watched = true;
+  process.wipes_on_fork =
+      SysCall(SYS_madvise, Address(&rlscope_process), sizeof rlscope_process, MADV_WIPEONFORK) == 0;
+  if (__register_atfork != nullptr) {
+    __register_atfork(&PrepareFork, &AfterForkInParent, &AfterForkInChild, nullptr);
+  } else if (pthread_atfork != nullptr) {
+    pthread_atfork(&PrepareFork, &AfterForkInParent, &AfterForkInChild);
+  }
+  if (on_exit != nullptr) on_exit(&AtExit, nullptr);
+  if (__cxa_at_quick_exit != nullptr) __cxa_at_quick_exit(&AtQuickExit, nullptr);
+}
+
+void LogEvent(uint16_t event, const char* name) {
+  Goodbye note;
+  note.count = 0;
+  if (process.forked && !process.logged) note.records[note.count++] = ForkRecord();
+  trace::ProcessRecord record = MakeRecord(static_cast<trace::ProcessEvent>(event));
+  if (name != nullptr) {
+    memset(record.name, 0, sizeof record.name);
+    memcpy(record.name, name, strnlen(name, sizeof record.name - 1));
+  }
+  note.records[note.count++] = record;
+  process.logged = true;
+  RunDetached(&WriteGoodbye, &note);
+}
+
+void LogPython() {
+  LogEvent(static_cast<uint16_t>(trace::ProcessEvent::kPython), process.python_version);
+}
+
+void EndProcess(int status) {
+  if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
+  if (process.directory[0] == '\0' || process.ended || IsVforkChild()) return;
+  const int saved_errno = errno;
+  const int64_t end_ns = base::ReadMonotonicNs();
+  // The holder may be this thread, interrupted by the signal whose handler calls _exit().
+  const bool locked = process_lock.TryAcquire(kLockTries);
+  if (!process.ended) {
+    process.ended = true;
+    if (locked) {
+      CloseRecording();
+    } else {
+      SetState(RLSCOPE_OFF);
+    }
+    LogEnd(status, end_ns);
+  }
+  if (locked) process_lock.Release();
+  errno = saved_errno;
+}
+
+void EndImage() {
+  EndProcess(kUnknownStatus);
+  LockGuard guard(&process_lock);
+  process.directory[0] = '\0';
+  process.generation++;
+  rlscope_process.generation = process.generation;
+  rlscope_process.window_word = &no_changes;
+  DropRings(static_cast<Ring*>(rlscope_self.ring));
+  ForgetThread(&rlscope_self);
+  CloseImage();
+}
+
+}  // namespace rlscope::runtime
+
+uint32_t rlscope_abi_version(void) { return rlscope::trace::kAbiVersion; }
+
+enum rlscope_state rlscope_initialize(void) {
+  namespace runtime = rlscope::runtime;
+  if (runtime::State() != RLSCOPE_UNKNOWN) return runtime::State();
+  // A page that was wiped: a child made without the fork handlers.
+  if (runtime::process.pid != 0) {
+    runtime::BecomeForkChild();
+    return runtime::State();
+  }
+  return runtime::Begin();
+}

@@ -1,0 +1,32 @@
+// Begin and end of a process image.
+#ifndef RLSCOPE_RUNTIME_LIFECYCLE_H_
+#define RLSCOPE_RUNTIME_LIFECYCLE_H_
+
+#include <stdint.h>
+
+namespace rlscope::runtime {
+
+// Fills who the process is: pid, parent, start time, name, began_ns.
+void Identify();
+
+// Fork handlers, exit handlers and the wiped state page; once per process.
+void WatchProcess();
+
+// Appends a record of the running image to processes.log; first the kForked record that a fork
+// child may still owe.
+void LogEvent(uint16_t event, const char* name);
+
+// The kPython record of the interpreter in this process.
+void LogPython();
+
+// The exit path: closes the image, ends the helper, writes kEnded. Nothing in a vfork child and
+// the second time. `status`: exit code, or kUnknownStatus.
+constexpr int kUnknownStatus = -1;
+void EndProcess(int status);
+
+// The same without kEnded being the last word of the process: the end of a rls.profile.
+void EndImage();
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_LIFECYCLE_H_

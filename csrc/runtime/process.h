@@ -1,0 +1,64 @@
+// The process's own state: who it is, which run it belongs to, and what it does. Plain memory that
+// a fork child inherits and corrects; nothing here is shared.
+#ifndef RLSCOPE_RUNTIME_PROCESS_H_
+#define RLSCOPE_RUNTIME_PROCESS_H_
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "runtime/lock.h"
+#include "runtime/rlscope.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::runtime {
+
+struct Process {
+  char directory[PATH_MAX];      // RLSCOPE_DIR, absolute; empty: rlscope is off
+  uint32_t pid;                  // getpid() in this image; differs in a vfork child
+  uint32_t parent_pid;           // getppid() at construction; fork child: the forking process
+  uint64_t start_time;           // 0: not read yet (fork child)
+  int64_t began_ns;              // CLOCK_MONOTONIC at construction or in the fork child's handler
+  uint32_t generation;           // counts forks between here and the image that was executed
+  bool forked;                   // a fork child (whose kForked record may still be unwritten)
+  bool logged;                   // kBegan or kForked is in processes.log
+  bool ended;                    // kEnded is written: nothing follows
+  bool wipes_on_fork;            // the kernel wipes rlscope_process in children (Linux 4.14)
+  bool late;                     // the library came by import, not by preload
+  bool stopped;                  // rls.stop() of this process
+  bool gave_up;                  // no drainer: records no more
+  bool disk_full;                // the drainer said so, and it was counted
+  bool explicit_iterations;      // automatic ones are ignored from then on
+  const void* iteration_thread;  // rlscope_self of the thread that owns the iterations
+  char comm[16];
+  // Python, kept here because fork children inherit it with the interpreter.
+  bool python;
+  int64_t python_begin_ns;
+  int64_t python_end_ns;
+  char python_version[48];
+};
+
+// Zero-initialised; filled by the constructor.
+extern Process process;
+
+// Guards everything slow: image, names, rings, windows. Never held while a record is written on
+// the hot path, and never across a wait for room.
+extern Lock process_lock;
+
+// True in a vfork child, which shares this memory with its parent and must write nothing.
+bool IsVforkChild();
+
+// Makes this process a child image of the one it was forked from: new identity, no image, no
+// ring for the calling thread. Async-signal-safe; used by the fork handler and, after a raw
+// clone, by the first thing that looks at the state.
+void BecomeForkChild();
+
+inline void SetState(rlscope_state state) {
+  __atomic_store_n(&rlscope_process.state, static_cast<uint32_t>(state), __ATOMIC_RELEASE);
+}
+inline rlscope_state State() {
+  return static_cast<rlscope_state>(__atomic_load_n(&rlscope_process.state, __ATOMIC_ACQUIRE));
+}
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_PROCESS_H_

@@ -1,0 +1,23 @@
+// The slow path of recording: what happens about four times per lap of a ring.
+#ifndef RLSCOPE_RUNTIME_RECORDER_H_
+#define RLSCOPE_RUNTIME_RECORDER_H_
+
+#include <stdint.h>
+
+#include "runtime/rings.h"
+#include "runtime/rlscope.h"
+
+namespace rlscope::runtime {
+
+// The calling thread's ring, made if there is none; null (and loss no_ring) when none can be had.
+// Needs process_lock and an open image.
+Ring* EnsureRing(rlscope_thread* self);
+
+// Writes one record of a rare kind at `ticks`, at the latest record's time if that is later, even
+// when the ring is full. Returns the time it wrote; 0: there is no room at all. Needs process_lock
+// and an open image.
+uint64_t WriteRare(uint32_t kind, uint32_t id, uint64_t ticks);
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_RECORDER_H_

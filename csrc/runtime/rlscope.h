@@ -1,0 +1,116 @@
+// The C ABI of librlscope.so, the only holder of process state: what _runtime, the interposers
+// and any other producer in the process call. Nothing else crosses the boundary.
+//
+// Threads: every function may be called from any thread unless it says otherwise. No function
+// throws, aborts, prints or sets errno. All return quickly and do nothing when RLSCOPE_DIR is
+// unset.
+#ifndef RLSCOPE_RUNTIME_RLSCOPE_H_
+#define RLSCOPE_RUNTIME_RLSCOPE_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RLSCOPE_EXPORT __attribute__((visibility("default")))
+
+struct rlscope_slot {
+  uint64_t tsc;
+  uint32_t duration;
+  uint32_t word;
+};
+
+// Per-thread state of the recorder, at most 64 bytes of static TLS in all. The hot path (record.h
+// in this folder) touches cursor, limit, lap; everything else belongs to the slow path.
+struct rlscope_thread {
+  struct rlscope_slot* cursor;  // next slot; == limit: the slow path must run
+  struct rlscope_slot* limit;
+  uint32_t lap;         // lap bit of the slots up to limit
+  uint32_t depth;       // of native calls: for csrc/interception
+  void* context;        // contextvars.Context last seen by the annotations
+  void* ring;           // private to the recorder
+  uint32_t thread;      // dense thread number, 0 none yet
+  uint32_t generation;  // rlscope_process.generation that cursor and ring belong to
+  uint64_t reserved;
+  uint32_t unringed;  // records lost since the thread last had a ring
+  uint32_t in_place;  // 1: detached.cc runs work with the program's own descriptor table; written
+                      // and read in the same call, under its signal block
+};
+
+extern RLSCOPE_EXPORT __thread struct rlscope_thread rlscope_self
+    __attribute__((tls_model("initial-exec")));
+
+// What the process does; one relaxed load decides on the hot path. The page is wiped in a child
+// that was made without fork handlers (raw clone), which then finds 0.
+enum rlscope_state {
+  RLSCOPE_UNKNOWN = 0,  // not initialised: call rlscope_initialize()
+  RLSCOPE_RECORDING = 1,
+  RLSCOPE_PAUSED = 2,  // initialised, not recording
+  RLSCOPE_OFF = 3,     // never in this process
+};
+struct rlscope_process_state {
+  uint32_t state;
+  uint32_t clock;               // ClockKind of trace/shared_pages.h; 2 = CLOCK_MONOTONIC
+  const uint32_t* window_word;  // changes when the wrapper starts or stops recording; never null
+                                // unless state is RLSCOPE_UNKNOWN
+  uint32_t window_seen;         // its value when the process last followed it
+  uint32_t generation;          // of rings: a thread whose own differs must take a new one
+  uint32_t reserved[1018];
+};
+extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
+
+RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
+
+// Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
+// _runtime in a process without the preload, and rls.profile after it set the environment.
+RLSCOPE_EXPORT enum rlscope_state rlscope_initialize(void);
+
+// Initialises if needed and follows a change of the wrapper's window. True: recording now.
+RLSCOPE_EXPORT int rlscope_follow(void);
+
+// Makes room for at least `slots` (1 or 2) in the calling thread's ring: creates it, follows a
+// window change, wakes the drainer, grows, waits, or counts a loss. False: drop the record.
+RLSCOPE_EXPORT int rlscope_make_room(uint32_t slots);
+
+// Id of a name, made if new: in the process page before the id is returned. kind and layer as in
+// trace/shared_pages.h. Takes a lock. Returns the id of "(other)" when the table is full.
+RLSCOPE_EXPORT uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* text,
+                                            uint64_t length);
+
+// Records of any kind; slow path of the annotations, fine for anything rare.
+RLSCOPE_EXPORT void rlscope_record(uint32_t kind, uint32_t id);
+RLSCOPE_EXPORT void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t value);
+
+RLSCOPE_EXPORT void rlscope_set_process_name(const char* text, uint64_t length);
+RLSCOPE_EXPORT void rlscope_set_thread_name(const char* text, uint64_t length);
+RLSCOPE_EXPORT void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
+                                         uint64_t json_length);
+
+// Windows of the calling process (rls.start, rls.stop). Nested calls do not add up.
+RLSCOPE_EXPORT void rlscope_start(void);
+RLSCOPE_EXPORT void rlscope_stop(void);
+
+// Begins an iteration: applies the wrapper's windows; returns 1 when the program should end at
+// this boundary (--exit-after-iterations), else 0. Ignored and counted from a second thread.
+RLSCOPE_EXPORT int rlscope_iteration(int automatic);
+
+// The interpreter: begin from the bootstrap or `import rlscope`, end from its finalisation.
+RLSCOPE_EXPORT void rlscope_python_begin(const char* version, const char* executable);
+RLSCOPE_EXPORT void rlscope_python_end(void);
+
+RLSCOPE_EXPORT void rlscope_count_loss(uint32_t loss, uint64_t count);
+
+// rls.profile without the wrapper: a helper thread of this process drains DIR until _end, which
+// drains what is left, closes the files and puts the process back to RLSCOPE_OFF.
+RLSCOPE_EXPORT int rlscope_profile_begin(const char* directory);
+RLSCOPE_EXPORT void rlscope_profile_end(void);
+
+// Tests and `rlscope doctor`: recorded slots of the calling thread since its ring was made.
+RLSCOPE_EXPORT uint64_t rlscope_slots_of_thread(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RLSCOPE_RUNTIME_RLSCOPE_H_

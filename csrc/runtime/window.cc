@@ -1,0 +1,167 @@
+#include "runtime/window.h"
+
+#include "runtime/hot.h"
+#include "runtime/image.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "trace/control_page.h"
+#include "trace/record.h"
+
+namespace rlscope::runtime {
+namespace {
+
+using trace::ControlPage;
+
+bool WantsToRecord(const ControlPage& control) {
+  return __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 && !process.stopped &&
+         !process.gave_up && !process.disk_full;
+}
+
+void NoteDiskFull(const ControlPage& control) {
+  if (process.disk_full || __atomic_load_n(&control.disk_full, __ATOMIC_ACQUIRE) == 0) return;
+  process.disk_full = true;
+  CountLoss(trace::kDiskFull, 1);
+}
+
+// Opens the image if this process may record at all. False: it may not.
+bool EnsureImage() {
+  if (image.page != nullptr) return true;
+  if (State() == RLSCOPE_OFF || IsVforkChild() || !OpenImage()) return false;
+  rlscope_process.window_word = &image.control->window_changes;
+  rlscope_process.window_seen = 0;
+  NoteDiskFull(*image.control);
+  // Nothing was recorded before, so there is no window to end.
+  if (!WantsToRecord(*image.control)) SetState(RLSCOPE_PAUSED);
+  return true;
+}
+
+// The first process that asks owns the run's iteration windows.
+bool OwnsWindows(ControlPage* control) {
+  const auto own = static_cast<uint64_t>(process.began_ns);
+  uint64_t owner = 0;
+  return __atomic_compare_exchange_n(&control->window_owner, &owner, own, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE) ||
+         owner == own;
+}
+
+struct Boundary {
+  bool starts;
+  bool stops;
+  bool exits;
+};
+
+// What happens where iteration `begun`, counted from 1, begins.
+Boundary BoundaryAt(const ControlPage& control, uint32_t begun) {
+  const uint64_t done = begun - 1;
+  const uint64_t last = static_cast<uint64_t>(control.delay_iterations) + control.iterations;
+  Boundary boundary;
+  boundary.starts = control.delay_iterations != 0 && done == control.delay_iterations;
+  boundary.stops = control.iterations != 0 && done == last;
+  boundary.exits = control.exit_after != 0 && done >= control.exit_after;
+  return boundary;
+}
+
+bool IsIterationThread(bool automatic) {
+  if (automatic && process.explicit_iterations) return false;
+  if (process.iteration_thread == nullptr) process.iteration_thread = &rlscope_self;
+  if (process.iteration_thread != &rlscope_self) {
+    if (!automatic) CountLoss(trace::kIterationIgnored, 1);
+    return false;
+  }
+  if (!automatic) process.explicit_iterations = true;
+  return true;
+}
+
+// The window opens before the iteration that begins it and closes after the record that ends the
+// one before, so that it holds whole iterations.
+int BeginIteration(bool automatic) {
+  ControlPage* control = image.control;
+  Boundary boundary = {};
+  if (OwnsWindows(control)) {
+    const uint32_t begun = __atomic_add_fetch(&control->iterations_begun, 1, __ATOMIC_ACQ_REL);
+    boundary = BoundaryAt(*control, begun);
+  }
+  if (boundary.starts) trace::SetRecording(control, true);
+  FollowControl();
+  if (State() == RLSCOPE_RECORDING) WriteRare(trace::kIteration, automatic ? 1 : 0, ReadTicks());
+  if (boundary.stops) trace::SetRecording(control, false);
+  FollowControl();
+  return boundary.exits ? 1 : 0;
+}
+
+// For the drainer, which sees the rings of other threads before it sees this one's.
+void PublishChange(uint64_t ticks, bool starts) {
+  trace::ProcessPage* page = image.page;
+  const uint32_t number = page->window_changes;
+  const uint64_t change = ticks << 1 | static_cast<uint64_t>(starts);
+  __atomic_store_n(&page->window_change[number % trace::kWindowChanges], change, __ATOMIC_RELEASE);
+  __atomic_store_n(&page->window_changes, number + 1, __ATOMIC_RELEASE);
+}
+
+void SetStopped(bool stopped) {
+  if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
+  LockGuard guard(&process_lock);
+  if (State() == RLSCOPE_OFF || !EnsureImage()) return;
+  FollowControl();
+  process.stopped = stopped;
+  ApplyWindow(ReadTicks());
+}
+
+}  // namespace
+
+void ApplyWindow(uint64_t ticks) {
+  const bool wants = WantsToRecord(*image.control);
+  if (wants == (State() == RLSCOPE_RECORDING)) return;
+  if (wants) SetState(RLSCOPE_RECORDING);
+  const uint32_t kind = wants ? trace::kWindowStart : trace::kWindowStop;
+  const uint64_t written = WriteRare(kind, 0, ticks);
+  if (written != 0) PublishChange(written, wants);
+  if (!wants) SetState(RLSCOPE_PAUSED);
+}
+
+void FollowControl() {
+  const ControlPage& control = *image.control;
+  const uint32_t changes = __atomic_load_n(&control.window_changes, __ATOMIC_ACQUIRE);
+  if (changes == rlscope_process.window_seen) return;
+  rlscope_process.window_seen = changes;
+  NoteDiskFull(control);
+  ApplyWindow(__atomic_load_n(&control.window_ticks, __ATOMIC_ACQUIRE));
+}
+
+void GiveUp() {
+  if (process.gave_up) return;
+  process.gave_up = true;
+  CountLoss(trace::kNoDrainer, 1);
+  ApplyWindow(ReadTicks());
+}
+
+}  // namespace rlscope::runtime
+
+using rlscope::runtime::LockGuard;
+using rlscope::runtime::process_lock;
+
+int rlscope_follow(void) {
+  namespace runtime = rlscope::runtime;
+  if (runtime::State() == RLSCOPE_UNKNOWN) rlscope_initialize();
+  if (runtime::State() == RLSCOPE_OFF) return 0;
+  const bool current =
+      runtime::image.page != nullptr && *rlscope_process.window_word == rlscope_process.window_seen;
+  if (!current) {
+    LockGuard guard(&process_lock);
+    if (runtime::State() == RLSCOPE_OFF || !runtime::EnsureImage()) return 0;
+    runtime::FollowControl();
+  }
+  return runtime::State() == RLSCOPE_RECORDING;
+}
+
+void rlscope_start(void) { rlscope::runtime::SetStopped(false); }
+void rlscope_stop(void) { rlscope::runtime::SetStopped(true); }
+
+int rlscope_iteration(int automatic) {
+  namespace runtime = rlscope::runtime;
+  rlscope_follow();
+  LockGuard guard(&process_lock);
+  if (runtime::State() == RLSCOPE_OFF || runtime::image.page == nullptr) return 0;
+  if (!runtime::IsIterationThread(automatic != 0)) return 0;
+  return runtime::BeginIteration(automatic != 0);
+}

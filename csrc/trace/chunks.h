@@ -1,0 +1,142 @@
+// The small chunks of trace.proto, written as one frame each, and the two interval chunks. Libc
+// only, no malloc: a chunk is built in the caller's ChunkBuffer. Every function returns 0 or an
+// errno value; text is cut so that a chunk always fits its buffer.
+#ifndef RLSCOPE_TRACE_CHUNKS_H_
+#define RLSCOPE_TRACE_CHUNKS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "trace/sink.h"
+
+namespace rlscope::trace {
+
+// Scratch memory for one chunk at a time.
+struct ChunkBuffer {
+  uint8_t bytes[256 * 1024];
+};
+
+struct Text {
+  const char* data;
+  size_t size;
+};
+
+struct ProcessFields {  // ProcessChunk
+  const char* tool_version;
+  const char* host;
+  const char* boot_id;
+  uint32_t os_pid;
+  uint64_t start_time;
+  int64_t began_ns;
+  base::ClockKind clock;
+  uint64_t tick_hz;
+  uint32_t main_thread;
+};
+int WriteProcess(Sink* sink, ChunkBuffer* buffer, const ProcessFields& fields);
+
+// NameChunk.NameKind and Layer of trace.proto.
+enum class NameKind : uint32_t {
+  kUnknown = 0,
+  kOperation = 1,
+  kPhase = 2,
+  kFunction = 3,
+  kCudaCall = 4,
+  kKernel = 5,
+};
+enum class Layer : uint32_t {
+  kNone = 0,
+  kPython = 1,
+  kSimulator = 2,
+  kFramework = 3,
+  kCudaApi = 4,
+  kGpu = 5,
+};
+
+struct NameFields {
+  uint32_t id;
+  NameKind kind;
+  Layer layer;
+  Text text;
+};
+// Any number of names: as many frames as they need.
+int WriteNames(Sink* sink, ChunkBuffer* buffer, const NameFields* names, size_t count);
+
+struct ThreadFields {
+  uint32_t thread;
+  uint32_t os_tid;
+  bool is_python;
+  Text name;
+};
+int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, size_t count);
+
+int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, size_t count);
+
+struct MetadataFields {
+  Text key;
+  Text value;  // JSON; one that does not fit a chunk is left out
+};
+struct ProcessNames {  // empty: unchanged
+  Text process_name;
+  Text program;
+  Text python;
+};
+int WriteMetadata(Sink* sink, ChunkBuffer* buffer, const ProcessNames& names,
+                  const MetadataFields* entries, size_t count);
+
+struct LossFields {
+  const char* kind;
+  uint64_t count;
+};
+struct EndFields {
+  int64_t end_ns;
+  bool exited;
+  int64_t python_begin_ns;
+  int64_t python_end_ns;
+  uint32_t forks;
+};
+int WriteEnd(Sink* sink, ChunkBuffer* buffer, const EndFields& fields, const LossFields* losses,
+             size_t count);
+
+// ---- intervals --------------------------------------------------------------------------------
+
+struct CudaCall {
+  uint64_t start_ticks;  // ascending in a chunk
+  uint64_t duration;     // ticks
+  uint32_t name;
+  int64_t correlation;
+  uint32_t status;
+  uint32_t context;
+};
+// Calls of one thread, in order of start. At most kChunkIntervals of them. A chunk cannot hold
+// calls that overlap: one that starts before the one ahead ended starts at that end, and ends where
+// it ended or there. Each time that was moved is added to *clamped.
+int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ring,
+                   uint64_t first_slot, uint64_t slots, const CudaCall* calls, size_t count,
+                   uint64_t* clamped = nullptr);
+
+enum class GpuKind : uint32_t {
+  kUnknown = 0,
+  kKernel = 1,
+  kMemcpy = 2,
+  kMemset = 3,
+  kGraph = 4,
+  kSync = 5,
+};
+struct GpuInterval {
+  int64_t start_ns;  // CLOCK_MONOTONIC; ascending in a chunk
+  int64_t duration_ns;
+  GpuKind kind;
+  uint32_t name;
+  int64_t correlation;
+  uint64_t bytes;
+};
+// Intervals of one stream, sorted by start. At most kChunkIntervals of them.
+int WriteGpu(Sink* sink, ChunkBuffer* buffer, uint32_t device, uint32_t context, uint32_t stream,
+             const GpuInterval* intervals, size_t count);
+
+constexpr size_t kChunkIntervals = 4096;
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_CHUNKS_H_

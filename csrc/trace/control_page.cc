@@ -1,0 +1,155 @@
+#include "trace/control_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+namespace rlscope::trace {
+namespace {
+
+constexpr uint64_t kLeastShared = 64ull << 20;  // free bytes a folder for rings must have
+
+// File systems on which a shared mapping is slow, not coherent or not possible.
+constexpr uint32_t kNetworkFileSystems[] = {
+    0x6969,      // NFS
+    0x65735546,  // FUSE
+    0x01021997,  // 9p
+    0x0bd00bd0,  // Lustre
+    0xff534d42,  // CIFS
+    0xfe534d42,  // SMB2
+    0x00c36400,  // Ceph
+    0x47504653,  // GPFS
+    0x19830326,  // BeeGFS
+    0x5346414f,  // AFS
+};
+
+bool IsNetwork(const char* directory) {
+  struct statfs info;
+  if (statfs(directory, &info) != 0) return false;
+  for (const uint32_t type : kNetworkFileSystems) {
+    if (static_cast<uint32_t>(info.f_type) == type) return true;
+  }
+  return false;
+}
+
+// Makes a private folder for this run's rings below `base`.
+bool MakeFolder(const char* base, char* folder, size_t size) {
+  if (base == nullptr || base[0] != '/' || IsNetwork(base) || IsDiskFull(base, kLeastShared)) {
+    return false;
+  }
+  const int length = snprintf(folder, size, "%s/rlscope-%u-%u-%lld", base, getuid(), getpid(),
+                              static_cast<long long>(base::ReadMonotonicNs()));
+  return length > 0 && static_cast<size_t>(length) < size && mkdir(folder, 0700) == 0;
+}
+
+// Where the rings go; empty: DIR/rings.
+int ChooseRings(const char* directory, const char* rings, char* folder, size_t size) {
+  memset(folder, 0, size);
+  if (rings != nullptr && rings[0] != '\0') {
+    if (strlen(rings) >= size) return ENAMETOOLONG;
+    strcpy(folder, rings);
+    return mkdir(rings, 0700) == 0 || errno == EEXIST ? 0 : errno;
+  }
+  if (!IsNetwork(directory)) return 0;
+  if (!MakeFolder("/dev/shm", folder, size) && !MakeFolder(getenv("TMPDIR"), folder, size) &&
+      !MakeFolder("/tmp", folder, size)) {
+    memset(folder, 0, size);
+  }
+  return 0;
+}
+
+int MakeSubdirectory(const char* directory, const char* name) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+// A page of real bytes, so that a store into it cannot fail.
+int MapNewPage(const char* path, ControlPage** page) {
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return errno;
+  static const char zeros[kPageSize] = {};
+  int error = 0;
+  void* address = MAP_FAILED;
+  if (write(descriptor, zeros, sizeof zeros) != static_cast<ssize_t>(sizeof zeros)) {
+    error = errno == 0 ? ENOSPC : errno;
+  } else {
+    address = mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (address == MAP_FAILED) error = errno;
+  }
+  if (error != 0) unlink(path);
+  close(descriptor);
+  if (error == 0) *page = static_cast<ControlPage*>(address);
+  return error;
+}
+
+void Fill(ControlPage* page, const DrainOptions& options) {
+  const base::ClockKind clock = base::DetectClock();
+  page->abi_version = kAbiVersion;
+  page->clock_kind = static_cast<uint32_t>(clock);
+  page->tick_hz = base::EstimateTickHz(clock);
+  page->recording = options.recording && options.delay_iterations == 0 ? 1 : 2;
+  page->delay_iterations = options.delay_iterations;
+  page->iterations = options.iterations;
+  page->exit_after = options.exit_after;
+  page->min_free_bytes = options.min_free_bytes;
+}
+
+// The time of the change first: whoever sees the count reads the right time.
+void PublishChange(ControlPage* page) {
+  const auto clock = static_cast<base::ClockKind>(page->clock_kind);
+  __atomic_store_n(&page->window_ticks, base::ReadTicks(clock), __ATOMIC_RELEASE);
+  __atomic_fetch_add(&page->window_changes, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+static_assert(sizeof(ControlPage) <= kPageSize);
+
+int CreateControl(const char* directory, const char* rings, const DrainOptions& options,
+                  ControlPage** page) {
+  char folder[sizeof ControlPage::trace_rings];
+  if (const int error = MakeSubdirectory(directory, "rings")) return error;
+  if (const int error = MakeSubdirectory(directory, "trace")) return error;
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/rings/control", directory);
+  if (const int error = MapNewPage(path, page)) return error;
+  if (const int error = ChooseRings(directory, rings, folder, sizeof folder)) {
+    unlink(path);
+    ReleaseControl(*page);
+    return error;
+  }
+  memcpy((*page)->trace_rings, folder, sizeof folder);
+  Fill(*page, options);
+  __atomic_store_n(&(*page)->magic, kControlMagic, __ATOMIC_RELEASE);
+  return 0;
+}
+
+void ReleaseControl(ControlPage* page) { munmap(page, kPageSize); }
+
+void SetRecording(ControlPage* page, bool on) {
+  const uint32_t wanted = on ? 1 : 2;
+  if (__atomic_exchange_n(&page->recording, wanted, __ATOMIC_ACQ_REL) != wanted) {
+    PublishChange(page);
+  }
+}
+
+void SetDiskFull(ControlPage* page) {
+  if (__atomic_exchange_n(&page->disk_full, 1, __ATOMIC_ACQ_REL) == 0) PublishChange(page);
+}
+
+bool IsDiskFull(const char* directory, uint64_t bytes) {
+  struct statfs info;
+  if (statfs(directory, &info) != 0) return false;
+  return static_cast<uint64_t>(info.f_bavail) * static_cast<uint64_t>(info.f_bsize) < bytes;
+}
+
+}  // namespace rlscope::trace

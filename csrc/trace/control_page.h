@@ -1,0 +1,36 @@
+// Makes the control page of a run: DIR/rings, DIR/trace, DIR/rings/control and, where DIR is no
+// place for mapped rings, their folder. Libc only.
+#ifndef RLSCOPE_TRACE_CONTROL_PAGE_H_
+#define RLSCOPE_TRACE_CONTROL_PAGE_H_
+
+#include <stdint.h>
+
+#include "trace/shared_pages.h"
+
+namespace rlscope::trace {
+
+struct DrainOptions {
+  bool recording = true;
+  uint32_t delay_iterations = 0;  // start recording after this many iterations of the window owner
+  uint32_t iterations = 0;        // stop after this many more; 0 never
+  uint32_t exit_after = 0;        // end the program after this many iterations; 0 never
+  uint64_t min_free_bytes = 1ull << 30;  // stop recording below this much free space
+};
+
+// `directory` is absolute and exists. `rings` as in DrainDirectory::Start(). 0 or an errno; EEXIST
+// when the directory holds a run already. *page stays mapped until ReleaseControl().
+int CreateControl(const char* directory, const char* rings, const DrainOptions& options,
+                  ControlPage** page);
+void ReleaseControl(ControlPage* page);
+
+// Changes `recording` now; every process follows at its next record. Any thread.
+void SetRecording(ControlPage* page, bool on);
+// Stops recording for want of space.
+void SetDiskFull(ControlPage* page);
+
+// Whether less than `bytes` are free where `directory` lies (false when nobody knows).
+bool IsDiskFull(const char* directory, uint64_t bytes);
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_CONTROL_PAGE_H_

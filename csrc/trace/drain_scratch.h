@@ -1,0 +1,17 @@
+// What DrainScratch (drain.h) holds.
+#ifndef RLSCOPE_TRACE_DRAIN_SCRATCH_H_
+#define RLSCOPE_TRACE_DRAIN_SCRATCH_H_
+
+#include "trace/chunks.h"
+#include "trace/encoder.h"
+
+namespace rlscope::trace {
+
+struct DrainScratch {
+  CpuEncoder encoder;
+  ChunkBuffer buffer;
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_DRAIN_SCRATCH_H_

@@ -1,0 +1,16 @@
+// Listing a folder.
+#ifndef RLSCOPE_TRACE_FOLDER_H_
+#define RLSCOPE_TRACE_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+namespace rlscope::trace {
+
+// Names in `folder` that end with `suffix`, sorted. 0 or an errno value.
+int ListFolder(const std::string& folder, const std::string& suffix,
+               std::vector<std::string>* names);
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_FOLDER_H_

@@ -1,0 +1,40 @@
+#include "trace/frame.h"
+
+#include <errno.h>
+
+#include "base/crc32c.h"
+
+namespace rlscope::trace {
+namespace {
+
+// type and version: the bytes of the header that the checksum covers.
+uint32_t HeaderCrc(const FrameHeader& header) {
+  return base::Crc32c(0, &header.type, sizeof header.type + sizeof header.version);
+}
+
+}  // namespace
+
+uint32_t FrameCrc(const FrameHeader& header, const void* payload) {
+  return base::Crc32c(HeaderCrc(header), payload, header.length);
+}
+
+int AppendFrame(Sink* sink, FrameType type, struct iovec* pieces, int count) {
+  FrameHeader header = {kFrameMagic, 0, 0, static_cast<uint16_t>(type), kFormatVersion};
+  header.crc = HeaderCrc(header);
+  uint64_t length = 0;
+  for (int i = 1; i < count; ++i) {
+    length += pieces[i].iov_len;
+    if (length > kMaxPayloadBytes) return EMSGSIZE;
+    header.crc = base::Crc32c(header.crc, pieces[i].iov_base, pieces[i].iov_len);
+  }
+  header.length = static_cast<uint32_t>(length);
+  pieces[0] = {&header, sizeof header};
+  return sink->Append(pieces, count);
+}
+
+int AppendFrame(Sink* sink, FrameType type, const void* payload, size_t size) {
+  struct iovec pieces[2] = {{nullptr, 0}, {const_cast<void*>(payload), size}};
+  return AppendFrame(sink, type, pieces, 2);
+}
+
+}  // namespace rlscope::trace

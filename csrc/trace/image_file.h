@@ -1,0 +1,48 @@
+// The trace file of one process image: DIR/trace/<host>.<pid>.<start_time>.<n>.rls, and what goes
+// into it. The drainer of a directory has one for each image, the in-process helper its own.
+#ifndef RLSCOPE_TRACE_IMAGE_FILE_H_
+#define RLSCOPE_TRACE_IMAGE_FILE_H_
+
+#include <stdint.h>
+
+#include "trace/drain.h"
+#include "trace/sink.h"
+
+namespace rlscope::trace {
+
+class ImageFile {
+ public:
+  explicit ImageFile(DrainScratch* scratch) : image_(scratch) {}
+  ~ImageFile();
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+
+  // Maps the image `name` of folder `rings`; its file will lie in <directory>/trace. `directory`
+  // must outlive this. 0 or an errno, as DrainImage::Open().
+  int Open(const char* directory, const char* rings, const char* name);
+
+  // One pass; the file is created at the first. False: it takes nothing more (disk full).
+  bool Drain(bool final);
+  // The last pass, the EndChunk, and away with the rings. False as above; then the rings stay.
+  bool End(const ImageEnd& end);
+
+  // Lets go of the descriptor until the next pass. A thread with another descriptor table must
+  // call this before it hands the file to one with this table.
+  void CloseDescriptor();
+
+  DrainImage& image() { return image_; }
+  uint64_t bytes() const { return sink_.bytes(); }
+
+ private:
+  bool OpenDescriptor();
+  int CreateFile();
+
+  DrainImage image_;
+  FileSink sink_;
+  const char* directory_ = nullptr;
+  char path_[4096 + 512] = "";
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_IMAGE_FILE_H_

@@ -1,0 +1,191 @@
+#include "trace/image_rings.h"
+
+#include <stdlib.h>
+
+#include <new>
+
+namespace rlscope::trace {
+namespace {
+
+constexpr uint32_t kMaxRings = 1024;  // 64 MiB per process / 68 KiB
+constexpr int kChunksPerPass = 64;    // of one ring: a whole one of 4 MiB
+
+}  // namespace
+
+ImageRings::~ImageRings() {
+  for (uint32_t i = 0; i < count_; i++) {
+    rings_[i]->~Source();
+    free(rings_[i]);
+  }
+  free(rings_);
+}
+
+void ImageRings::Open(ProcessPage* page, const ImagePath* path, DrainMode mode, CpuEncoder* encoder,
+                      ImageEntries* entries) {
+  page_ = page;
+  path_ = path;
+  mode_ = mode;
+  encoder_ = encoder;
+  entries_ = entries;
+}
+
+bool ImageRings::Add(const char* path) {
+  if (!Grow(&rings_, count_, &capacity_)) return false;
+  void* memory = calloc(1, sizeof(Source));
+  if (memory == nullptr) return false;
+  auto* ring = new (memory) Source();
+  if (ring->view.Open(path, consumes()) != 0) {
+    free(memory);
+    return false;
+  }
+  ring->position = ring->view.tail();
+  rings_[count_++] = ring;
+  return true;
+}
+
+// Rings of an image are numbered from 1 without gaps.
+void ImageRings::Discover(bool look) {
+  ImagePath::Path path;
+  while (count_ != kMaxRings) {
+    if (!look && __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE) <= count_) return;
+    path_->Ring(count_ + 1, path);
+    if (!Add(path)) return;
+  }
+}
+
+// ---- one ring -----------------------------------------------------------------------------------
+
+// Whether `ring` goes on where the thread left another one, of which records are still unread.
+bool ImageRings::MustWait(const Source& ring) const {
+  const uint32_t previous = ring.view.previous();
+  if (previous == 0 || previous > count_ || rings_[previous - 1] == &ring) return false;
+  const Source& before = *rings_[previous - 1];
+  RingRecord record;
+  return before.view.thread() == ring.view.thread() && before.view.Read(before.position, &record);
+}
+
+// Gives the ring the thread whose records lie at its position. False: there are none, or that
+// thread's records in another ring come first (unless forced), or there is no memory. A ring
+// changes hands only when it is drained, so its page tells whose the unread records are.
+bool ImageRings::Attach(Source* ring, bool force) {
+  if (ring->stream != nullptr) return true;
+  RingRecord record;
+  if (!ring->view.Read(ring->position, &record) || (!force && MustWait(*ring))) return false;
+  ring->stream = streams_.Find(ring->view.thread());
+  if (ring->stream != nullptr) ring->stream->ended = false;
+  return ring->stream != nullptr;
+}
+
+// The records from the ring's position on that make one chunk.
+ImageRings::Segment ImageRings::FindSegment(const Source& ring) const {
+  Segment segment = {ring.position, 0, false, false, false};
+  const uint64_t cut = ring.view.CutAfter(ring.position);
+  RingRecord record;
+  while (segment.items < kChunkItems && segment.end - ring.position < ring.view.capacity() &&
+         ring.view.Read(segment.end, &record)) {
+    const uint32_t kind = KindOf(record.first.word);
+    if (kind == kThreadBegin && segment.end != ring.position) {
+      segment.stopped = true;
+      break;
+    }
+    segment.end += record.slots;
+    segment.items++;
+    segment.thread_ended = kind == kThreadEnd;
+    segment.ring_ended = kind == kRingEnd;
+    segment.stopped = segment.end >= cut;
+    if (segment.thread_ended || segment.ring_ended || segment.stopped) break;
+  }
+  return segment;
+}
+
+bool ImageRings::IsDue(const Source& ring, const Segment& segment, bool final) const {
+  return segment.items != 0 &&
+         (final || segment.items == kChunkItems || segment.thread_ended || segment.ring_ended ||
+          segment.stopped || segment.end - ring.position >= ring.view.capacity() / 2);
+}
+
+// Adds records from the ring's position to `end`, as many as a chunk takes. Position after them.
+uint64_t ImageRings::Encode(Source* ring, uint64_t end) {
+  uint64_t at = ring->position;
+  encoder_->Begin(&ring->stream->thread, ring->view.number(), at, &changes_);
+  RingRecord record;
+  while (at != end && !encoder_->Full() && ring->view.Read(at, &record)) {
+    encoder_->Add(record.first, &record.second);
+    at += record.slots;
+  }
+  return at;
+}
+
+void ImageRings::CountClamped(uint64_t count) {
+  if (count == 0) return;
+  if (consumes()) {
+    __atomic_fetch_add(&page_->losses[kClamped], count, __ATOMIC_RELAXED);
+  } else {
+    clamped_ += count;
+  }
+}
+
+bool ImageRings::WriteSegment(Source* ring, const Segment& segment, Sink* sink) {
+  const uint64_t events = encoder_->events();
+  if (consumes()) ring->view.SetIntent(segment.end);
+  changes_.Read(*page_);
+  while (ring->position != segment.end) {
+    const uint64_t clamped = ring->stream->thread.clamped;
+    const uint64_t at = Encode(ring, segment.end);
+    // Salvage beside a live drainer: what it moved past meanwhile may be overwritten, and is in
+    // the file by now.
+    if (!consumes() && ring->view.tail() > ring->position) return true;
+    if (encoder_->slots() == 0) return true;  // a slot was damaged since it was seen
+    if (encoder_->Finish(sink) != 0) return false;
+    CountClamped(ring->stream->thread.clamped - clamped);
+    ring->position = at;
+    chunks_++;
+    if (consumes()) ring->view.MoveTail(at);
+  }
+  events_ += encoder_->events() - events;
+  return true;
+}
+
+void ImageRings::Finish(Source* ring, const Segment& segment) {
+  if (segment.thread_ended) ring->stream->ended = true;
+  if (segment.thread_ended || segment.ring_ended) ring->stream = nullptr;
+}
+
+bool ImageRings::DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
+  // Bounded: a producer that never rests must not keep the others, or the heartbeat, waiting.
+  for (int chunks = 0; final || chunks < kChunksPerPass; chunks++) {
+    if (!Attach(ring, force)) return true;
+    const Segment segment = FindSegment(*ring);
+    if (!IsDue(*ring, segment, final)) return true;
+    const uint64_t before = ring->position;
+    // Entries and the clock after the records were seen: nothing they use is missing before them.
+    if (!entries_->WriteBeforeRecords(sink, final) || !WriteSegment(ring, segment, sink)) {
+      return false;
+    }
+    if (ring->position == before) return true;
+    *moved = true;
+    if (ring->position == segment.end) Finish(ring, segment);
+  }
+  busy_ = true;
+  return true;
+}
+
+// ---- all rings ----------------------------------------------------------------------------------
+
+bool ImageRings::Drain(Sink* sink, bool final) {
+  // A ring may wait for another in which its thread's earlier records lie. When all wait for each
+  // other (damage), the final pass takes them as they are.
+  busy_ = false;
+  bool force = false;
+  for (bool moved = true; moved || (final && !force);) {
+    force = final && !moved;
+    moved = false;
+    for (uint32_t i = 0; i < count_; i++) {
+      if (!DrainRing(rings_[i], sink, final, force, &moved)) return false;
+    }
+    if (!final) break;
+  }
+  return true;
+}
+
+}  // namespace rlscope::trace

@@ -1,0 +1,87 @@
+// The rings of a process image, turned into CpuChunks: each thread's in order, whatever rings it
+// went through. Threads: one at a time. Libc only.
+#ifndef RLSCOPE_TRACE_IMAGE_RINGS_H_
+#define RLSCOPE_TRACE_IMAGE_RINGS_H_
+
+#include <stdint.h>
+
+#include "trace/drain.h"
+#include "trace/image_entries.h"
+#include "trace/ring_view.h"
+#include "trace/thread_streams.h"
+#include "trace/window_changes.h"
+
+namespace rlscope::trace {
+
+class ImageRings {
+ public:
+  ImageRings() = default;
+  ~ImageRings();
+  ImageRings(const ImageRings&) = delete;
+  ImageRings& operator=(const ImageRings&) = delete;
+
+  // All must outlive this.
+  void Open(ProcessPage* page, const ImagePath* path, DrainMode mode, CpuEncoder* encoder,
+            ImageEntries* entries);
+
+  // Maps rings that are new. `look`: asks the file system, whatever the page says.
+  void Discover(bool look);
+
+  // One pass over all rings. False: the sink refused a write; what was not written stays.
+  bool Drain(Sink* sink, bool final);
+
+  uint32_t count() const { return count_; }
+  uint64_t events() const { return events_; }  // items written
+  uint64_t chunks() const { return chunks_; }
+  // Records whose ticks ran backwards. A drainer counts them in the process page instead, so that
+  // whoever goes on after it still knows them.
+  uint64_t clamped() const { return clamped_; }
+  // The last pass left work behind: a ring that could not be emptied in its turn.
+  bool busy() const { return busy_; }
+
+ private:
+  struct Source {
+    RingView view;
+    ThreadStreams::Stream* stream;  // null: no thread yet
+    uint64_t position;              // all below is written
+  };
+  // A piece of a ring that makes one chunk: records of one thread.
+  struct Segment {
+    uint64_t end;  // position after it
+    uint32_t items;
+    bool thread_ended;
+    bool ring_ended;
+    bool stopped;  // ends before a kThreadBegin, or where another drainer ended it
+  };
+
+  bool consumes() const { return mode_ == DrainMode::kConsume; }
+  bool Add(const char* path);
+  bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);
+  bool MustWait(const Source& ring) const;
+  bool Attach(Source* ring, bool force);
+  Segment FindSegment(const Source& ring) const;
+  bool IsDue(const Source& ring, const Segment& segment, bool final) const;
+  bool WriteSegment(Source* ring, const Segment& segment, Sink* sink);
+  uint64_t Encode(Source* ring, uint64_t end);
+  void CountClamped(uint64_t count);
+  void Finish(Source* ring, const Segment& segment);
+
+  ProcessPage* page_ = nullptr;
+  const ImagePath* path_ = nullptr;
+  DrainMode mode_ = DrainMode::kSalvage;
+  CpuEncoder* encoder_ = nullptr;
+  ImageEntries* entries_ = nullptr;
+
+  Source** rings_ = nullptr;
+  uint32_t count_ = 0, capacity_ = 0;
+  ThreadStreams streams_;
+  WindowChanges changes_;
+  uint64_t events_ = 0;
+  uint64_t chunks_ = 0;
+  uint64_t clamped_ = 0;
+  bool busy_ = false;
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_IMAGE_RINGS_H_

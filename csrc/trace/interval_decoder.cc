@@ -1,0 +1,206 @@
+// CudaCallChunk and GpuChunk of decoder.h.
+#include "base/clock.h"
+#include "base/wire.h"
+#include "trace/decoder.h"
+#include "trace/varints.h"
+
+namespace rlscope::trace {
+namespace {
+
+using base::UnZigZag;
+using base::WireReader;
+
+uint32_t Low32(uint64_t value) { return static_cast<uint32_t>(value); }
+
+// A column of exactly `count` values.
+template <typename Value>
+bool DecodeColumn(Span span, uint32_t count, std::vector<Value>* column) {
+  if (column->size() < count) column->resize(count);
+  return DecodeVarints(span, column->data(), count) == count;
+}
+
+// An empty column stands for zeros.
+template <typename Value>
+bool DecodeColumnOrZeros(Span span, uint32_t count, std::vector<Value>* column) {
+  if (span.size != 0) return DecodeColumn(span, count, column);
+  column->assign(count, 0);
+  return true;
+}
+
+// Differences, zigzag -> values. Wraps around like the writer's.
+bool DecodeDeltas(Span span, uint32_t count, std::vector<uint64_t>* scratch,
+                  std::vector<int64_t>* column) {
+  if (!DecodeColumn(span, count, scratch)) return false;
+  if (column->size() < count) column->resize(count);
+  uint64_t value = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    value += static_cast<uint64_t>(UnZigZag((*scratch)[i]));
+    (*column)[i] = static_cast<int64_t>(value);
+  }
+  return true;
+}
+
+void SetCudaCallField(const WireReader& field, CudaCallHeader* header) {
+  Span* const columns[] = {&header->step,        &header->duration, &header->name,
+                           &header->correlation, &header->status,   &header->context};
+  const uint32_t column = field.field() - 7;
+  if (field.field() >= 7 && column < sizeof columns / sizeof columns[0]) {
+    *columns[column] = {field.data(), field.size()};
+    return;
+  }
+  switch (field.field()) {
+    case 1:
+      header->thread = Low32(field.value());
+      break;
+    case 2:
+      header->ring = Low32(field.value());
+      break;
+    case 3:
+      header->first_slot = field.value();
+      break;
+    case 4:
+      header->slots = field.value();
+      break;
+    case 5:
+      header->base_ticks = field.value();
+      break;
+    case 6:
+      header->count = Low32(field.value());
+      break;
+    case 13:
+      header->last_ticks = field.value();
+      break;
+    default:
+      break;
+  }
+}
+
+void SetGpuField(const WireReader& field, GpuHeader* header) {
+  Span* const columns[] = {&header->step, &header->duration,    &header->kind,
+                           &header->name, &header->correlation, &header->bytes};
+  const uint32_t column = field.field() - 7;
+  if (field.field() >= 7 && column < sizeof columns / sizeof columns[0]) {
+    *columns[column] = {field.data(), field.size()};
+    return;
+  }
+  switch (field.field()) {
+    case 1:
+      header->device = Low32(field.value());
+      break;
+    case 2:
+      header->context = Low32(field.value());
+      break;
+    case 3:
+      header->stream = Low32(field.value());
+      break;
+    case 4:
+      header->min_start_ns = static_cast<int64_t>(field.value());
+      break;
+    case 5:
+      header->max_end_ns = static_cast<int64_t>(field.value());
+      break;
+    case 6:
+      header->count = Low32(field.value());
+      break;
+    default:
+      break;
+  }
+}
+
+// Steps and durations -> [start, end) of calls that follow each other.
+bool JoinCalls(const CudaCallHeader& header, CudaCallColumns* columns) {
+  uint64_t at = header.base_ticks;
+  for (uint32_t i = 0; i < header.count; ++i) {
+    if (__builtin_add_overflow(at, columns->start[i], &columns->start[i]) ||
+        __builtin_add_overflow(columns->start[i], columns->end[i], &columns->end[i])) {
+      return false;
+    }
+    at = columns->end[i];
+  }
+  return at == header.last_ticks;
+}
+
+// Steps (from the end before) and durations -> [start, end), starts ascending, inside the
+// header's bounds.
+bool JoinGpu(const GpuHeader& header, const std::vector<uint64_t>& step, GpuColumns* columns) {
+  int64_t start = header.min_start_ns, end = header.min_start_ns;
+  for (uint32_t i = 0; i < header.count; ++i) {
+    const int64_t before = start;
+    if (__builtin_add_overflow(end, UnZigZag(step[i]), &start) || start < before ||
+        columns->end_ns[i] < 0 || __builtin_add_overflow(start, columns->end_ns[i], &end) ||
+        end > header.max_end_ns) {
+      return false;
+    }
+    columns->start_ns[i] = start;
+    columns->end_ns[i] = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ParseCudaCallHeader(const uint8_t* payload, size_t size, CudaCallHeader* header) {
+  *header = CudaCallHeader();
+  WireReader reader(payload, size);
+  while (reader.Next()) SetCudaCallField(reader, header);
+  return reader.ok() && header->count <= header->step.size &&
+         header->slots <= UINT64_MAX - header->first_slot &&
+         header->base_ticks <= header->last_ticks;
+}
+
+bool DecodeCudaCalls(const CudaCallHeader& header, CudaCallColumns* columns) {
+  static thread_local std::vector<uint64_t> scratch;
+  columns->count = 0;
+  const uint32_t count = header.count;
+  if (!DecodeColumn(header.step, count, &columns->start) ||
+      !DecodeColumn(header.duration, count, &columns->end) ||
+      !DecodeColumn(header.name, count, &columns->name) ||
+      !DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) ||
+      !DecodeColumnOrZeros(header.status, count, &columns->status) ||
+      !DecodeColumnOrZeros(header.context, count, &columns->context) ||
+      !JoinCalls(header, columns)) {
+    return false;
+  }
+  columns->count = count;
+  return true;
+}
+
+bool ParseGpuHeader(const uint8_t* payload, size_t size, GpuHeader* header) {
+  *header = GpuHeader();
+  WireReader reader(payload, size);
+  while (reader.Next()) SetGpuField(reader, header);
+  return reader.ok() && header->count <= header->step.size &&
+         header->min_start_ns >= -base::ClockConverter::kMaxNs &&
+         header->max_end_ns <= base::ClockConverter::kMaxNs &&
+         header->min_start_ns <= header->max_end_ns;
+}
+
+void GpuColumns::Resize(size_t size) {
+  start_ns.resize(size);
+  end_ns.resize(size);
+  kind.resize(size);
+  name.resize(size);
+  correlation.resize(size);
+  bytes.resize(size);
+}
+
+bool DecodeGpu(const GpuHeader& header, GpuColumns* columns) {
+  static thread_local std::vector<uint64_t> scratch;
+  columns->count = 0;
+  const uint32_t count = header.count;
+  if (columns->start_ns.size() < count) columns->start_ns.resize(count);
+  if (columns->end_ns.size() < count) columns->end_ns.resize(count);
+  if (!DecodeColumn(header.duration, count, &scratch)) return false;
+  for (uint32_t i = 0; i < count; ++i) columns->end_ns[i] = static_cast<int64_t>(scratch[i]);
+  if (!DecodeColumn(header.kind, count, &columns->kind) ||
+      !DecodeColumn(header.name, count, &columns->name) ||
+      !DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) ||
+      !DecodeColumnOrZeros(header.bytes, count, &columns->bytes) ||
+      !DecodeColumn(header.step, count, &scratch) || !JoinGpu(header, scratch, columns)) {
+    return false;
+  }
+  columns->count = count;
+  return true;
+}
+
+}  // namespace rlscope::trace

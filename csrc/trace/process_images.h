@@ -1,0 +1,62 @@
+// The records of processes.log and the traces of a directory -> one row per process image, with
+// parents and ends (semantics.md calls these rules 3 and 8). Pure: touches no file.
+#ifndef RLSCOPE_TRACE_PROCESS_IMAGES_H_
+#define RLSCOPE_TRACE_PROCESS_IMAGES_H_
+
+#include <stdint.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/process_trace.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::trace {
+
+// How a process's end_ns was found.
+enum class Ended {
+  kExit,        // an exit path was seen: its reading
+  kGone,        // the drainer's reading when it saw the process gone
+  kLastRecord,  // neither: the last record, or the last line of the log
+  kRunning,     // it still runs: its last record so far
+};
+const char* ToText(Ended ended);  // "exit", "gone", "last_record", "running"
+
+constexpr int64_t kUnknownNs = INT64_MIN;  // times and CPU times that nobody wrote down
+
+// One executed image of one pid.
+struct ProcessImage {
+  uint32_t os_pid = 0;
+  int64_t parent_index = -1;  // in the same vector; -1 unknown
+  uint32_t parent_pid = 0;    // as the process saw it; 0 unknown
+  uint64_t start_time = 0;
+  uint64_t pid_namespace = 0;
+  int64_t began_ns = 0;  // identifies the image
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;  // >= start_ns
+  Ended ended = Ended::kLastRecord;
+  int exit_code = -1;  // -1 unknown
+  std::string comm, name, program, python;
+  int64_t python_begin_ns = kUnknownNs;
+  int64_t python_end_ns = kUnknownNs;
+  int64_t cpu_ns = kUnknownNs;
+  int64_t profiler_cpu_ns = kUnknownNs;
+  bool forked = false;
+  bool late_attach = false;
+  uint32_t forks = 0;
+  std::unique_ptr<ProcessTrace> trace;  // null: it recorded nothing
+};
+
+// Whether the image's process runs now; asked only of images without a known end.
+using IsRunning = std::function<bool(const ProcessImage&)>;
+
+// Rows in order of began_ns. A trace whose process the log does not know gets a row of its own.
+std::vector<ProcessImage> BuildProcessImages(const std::vector<ProcessRecord>& log,
+                                             std::vector<std::unique_ptr<ProcessTrace>> traces,
+                                             const IsRunning& is_running);
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_PROCESS_IMAGES_H_

@@ -1,0 +1,30 @@
+// DIR/processes.log as the analysis reads it: once, whole, every record whose checksum holds.
+#ifndef RLSCOPE_TRACE_PROCESS_LOG_READER_H_
+#define RLSCOPE_TRACE_PROCESS_LOG_READER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "trace/reader.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::trace {
+
+// Intact records in the order of the log. A record that a full disk cut short misaligns what
+// follows, so after damage the next intact one is searched byte by byte. `label` stands in the
+// problems.
+std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
+                                           const std::string& label,
+                                           std::vector<Problem>* problems);
+
+// The same for a file. A missing file gives no records and no error.
+base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
+                            std::vector<Problem>* problems);
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_PROCESS_LOG_READER_H_

@@ -1,0 +1,81 @@
+// The record: what a producer writes into its thread's ring, 16 bytes at a time.
+//
+//   slot      0        8          12        16
+//             +--------+----------+---------+
+//   first     | tsc    | duration | word    |      word = id << 6 | kind << 1 | lap
+//             +--------+----------+---------+
+//   second    | payload           | more    | word |   only where HasTwoSlots; word = kContinued
+//
+// A slot is valid when the lap bit of its word equals the lap of its position, so pages may be
+// recycled without clearing them. The word of the first slot is stored last, with release order;
+// a second slot is written before it. A record never crosses the end of a ring: kPad fills the
+// slot that is left over.
+#ifndef RLSCOPE_TRACE_RECORD_H_
+#define RLSCOPE_TRACE_RECORD_H_
+
+#include <stdint.h>
+
+namespace rlscope::trace {
+
+struct Slot {
+  uint64_t tsc;       // ticks of the trace's clock (base/clock.h); payload in a second slot
+  uint32_t duration;  // ticks, complete calls only; payload in a second slot
+  uint32_t word;      // id, kind and lap
+};
+static_assert(sizeof(Slot) == 16);
+
+// One row per kind: enumerator, number, slots, meaning of id (and of the second slot).
+#define RLSCOPE_RECORD_KINDS(X)                                                               \
+  X(kNone, 0, 1, "never written")                                                             \
+  X(kOperationEnter, 1, 1, "id = name of the operation")                                      \
+  X(kOperationExit, 2, 1, "id = name of the operation")                                       \
+  X(kPhase, 3, 1, "id = name of the phase that begins, 0 = none")                             \
+  X(kIteration, 4, 1, "an iteration begins; id = 0 explicit, 1 automatic")                    \
+  X(kTask, 5, 1, "the thread now runs task id (contextvars.Context); 0 = outside any task")   \
+  X(kProgressTotal, 6, 2, "payload = total, IEEE double")                                     \
+  X(kProgressDone, 7, 2, "payload = done, IEEE double; ends a progress report")               \
+  X(kWindowStart, 8, 1, "recording starts; first one of a process: it did not record before") \
+  X(kWindowStop, 9, 1, "recording stops; first one of a process: it recorded from its start") \
+  X(kThreadBegin, 10, 1, "id = thread; it begins: nothing is open")                           \
+  X(kThreadEnd, 11, 1, "the thread ended")                                                    \
+  X(kRingEnd, 12, 1, "the thread went on in the ring numbered id")                            \
+  X(kGap, 13, 2, "records were lost before this one; payload = how many")                     \
+  X(kWait, 14, 2, "the producer waited for room; payload = ticks it waited")                  \
+  X(kCall, 15, 1, "complete native call; id = function, duration in ticks")                   \
+  X(kCallBegin, 16, 1, "native call with records inside; id = function; tsc = its start")     \
+  X(kCallEnd, 17, 1, "the open native call returned")                                         \
+  X(kCallbackBegin, 18, 1, "native code called into Python")                                  \
+  X(kCallbackEnd, 19, 1, "and Python returned to it")                                         \
+  X(kContinued, 30, 1, "second slot of a record")                                             \
+  X(kPad, 31, 1, "skip to the start of the ring")
+
+enum Kind : uint32_t {
+#define RLSCOPE_RECORD_KIND(name, number, slots, meaning) name = number,
+  RLSCOPE_RECORD_KINDS(RLSCOPE_RECORD_KIND)
+#undef RLSCOPE_RECORD_KIND
+};
+
+constexpr uint32_t kLapMask = 1;
+constexpr uint32_t kKindShift = 1;
+constexpr uint32_t kKindMask = 31;
+constexpr uint32_t kIdShift = 6;
+constexpr uint32_t kMaxId = (1u << 26) - 1;
+
+constexpr uint32_t MakeWord(uint32_t kind, uint32_t id, uint32_t lap) {
+  return id << kIdShift | kind << kKindShift | lap;
+}
+constexpr uint32_t KindOf(uint32_t word) { return word >> kKindShift & kKindMask; }
+constexpr uint32_t IdOf(uint32_t word) { return word >> kIdShift; }
+constexpr bool HasTwoSlots(uint32_t kind) {
+  return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait;
+}
+
+// Lap bit of the slot numbered `position` (counted from the ring's creation) in a ring of
+// `capacity` slots, a power of two. Starts at 1, so that zero-filled pages hold no valid slot.
+constexpr uint32_t LapOf(uint64_t position, uint64_t capacity) {
+  return static_cast<uint32_t>(~(position / capacity) & 1);
+}
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_RECORD_H_

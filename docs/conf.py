@@ -1,0 +1,7 @@
+"""Sphinx: HTML documentation from Markdown and docstrings."""
+
+project = "rlscope"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+html_theme = "furo"
+myst_heading_anchors = 3
+exclude_patterns = ["design/template.md"]

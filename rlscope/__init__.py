@@ -1,0 +1,49 @@
+"""rlscope: where does the training time of a reinforcement learning program go, and why?
+
+    import rlscope as rls
+
+    with rls.operation("inference"):
+        action = policy(observation)
+
+Run the program with `rls-prof python train.py`, or record a block with `rls.profile(directory)`.
+In a process that is not recorded every annotation is a cheap no-op.
+"""
+
+from rlscope.annotate import (
+    end_operation,
+    iteration,
+    metadata,
+    operation,
+    phase,
+    process,
+    progress,
+    set_operation,
+    start,
+    stop,
+)
+from rlscope.errors import RlscopeError
+from rlscope.lazy import TYPE_CHECKING, LazyModule, load, profile
+
+if TYPE_CHECKING:
+    from rlscope import analysis
+else:
+    analysis = LazyModule("rlscope.analysis")
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RlscopeError",
+    "analysis",
+    "end_operation",
+    "iteration",
+    "load",
+    "metadata",
+    "operation",
+    "phase",
+    "process",
+    "profile",
+    "progress",
+    "set_operation",
+    "start",
+    "stop",
+]

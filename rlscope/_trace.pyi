@@ -1,0 +1,181 @@
+"""Offline half of the C++ core: open trace files, sweep them, write them. No process state.
+
+Columns are numpy arrays unless they hold text, which is a list of str. All times are
+CLOCK_MONOTONIC nanoseconds (int64). Every function releases the GIL while it works.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Columns = dict[str, Any]
+
+FORMAT_VERSION: int
+
+class TraceError(Exception):
+    """The file is not a trace, or no part of it can be read."""
+
+class Directory:
+    """A trace directory: processes.log, trace/*.rls and what live or dead rings still hold.
+
+    Opening reads the log, maps the files and indexes their chunks; rings are read once, now, into
+    memory, and nothing is ever written. Raises TraceError with a one-line reason.
+    """
+
+    def __init__(self, path: str, rings: str | None = None) -> None: ...
+    @property
+    def processes(self) -> list[dict[str, Any]]:
+        """One dict per process image, in order of began_ns:
+
+        index, os_pid, parent_index (None unknown), start_time, began_ns, start_ns, end_ns,
+        ended ("exit" | "gone" | "last_record" | "running"), exit_code (None unknown), comm, name,
+        program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns
+        (None unknown), host, boot_id, clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
+        forked (bool), late_attach (bool), forks, files (list of paths), file_bytes, events
+        (begins + complete calls + gpu intervals), metadata (dict key -> JSON text).
+        """
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """Damage found while reading: {"file", "offset", "bytes", "what"}."""
+
+    def threads(self, process: int) -> Columns:
+        """thread, os_tid, name, is_python, start_ns, end_ns."""
+
+    def names(self, process: int) -> Columns:
+        """id, kind, layer, text."""
+
+    def losses(self, process: int) -> list[dict[str, Any]]:
+        """{"kind", "count", "duration_ns", "detail"}: counted by the process and by the reader."""
+
+    def items(self, process: int, thread: int) -> Columns:
+        """The thread's raw items, decoded: time_ns, kind, id, duration_ns, value."""
+
+    def cuda_calls(self, process: int, thread: int) -> Columns: ...
+    def gpu_intervals(self, process: int) -> Columns: ...
+    def sweep(
+        self,
+        process: int,
+        *,
+        by_thread: bool = True,
+        counts: bool = True,
+        buckets: int = 2000,
+        gpu: bool = True,
+    ) -> dict[str, Columns]:
+        """Every relation of one process that needs the merged order of its streams.
+
+        Keys and columns (`operation` and `phase` columns are row numbers of the tables
+        `operation` and `phase_name` of the same result; row 0 of both is "(none)"):
+
+        operation            parent, name, path, depth, instances, source ("explicit"|"automatic")
+        phase_name           name
+        breakdown            phase, operation, layer, gpu_busy, duration_ns, count
+        breakdown_by_thread  thread + the same                      (by_thread)
+        timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
+                             (buckets > 0; level 0 is the finest, each level halves the count)
+        window               start_ns, duration_ns
+        phase                name, start_ns, duration_ns
+        iteration            iteration, start_ns, duration_ns, complete, source
+        progress             start_ns, done, total
+        transition           operation, from_layer, to_layer, count          (counts)
+        native_call          function (text), layer, operation, calls, duration_ns, self_ns
+                             (counts)
+        loss                 kind, count, duration_ns, detail
+
+        Layers are the numbers of trace.proto (0 none .. 4 cuda_api). A row of the gap between
+        windows has operation "(not recorded)".
+        """
+
+    def operation_instances(self, process: int) -> Columns:
+        """thread, operation, iteration (-1 none), start_ns, duration_ns, self_ns, ended.
+
+        `operation` numbers rows of the `operation` table of `sweep` for the same process; ended
+        is one of "exit", "window", "process_end", "thread_end", "gap".
+        """
+
+class Writer:
+    """Writes one .rls file, for importers and tests. Ticks are nanoseconds by default."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        os_pid: int,
+        began_ns: int,
+        start_time: int = 0,
+        host: str = "",
+        boot_id: str = "",
+        main_thread: int = 0,
+        clock_pairs: Sequence[tuple[int, int]] | None = None,
+    ) -> None: ...
+    def name(self, kind: int, text: str, layer: int = 0) -> int: ...
+    def thread(self, thread: int, os_tid: int, name: str = "", is_python: bool = True) -> None: ...
+    def metadata(
+        self,
+        entries: Mapping[str, str],
+        *,
+        process_name: str = "",
+        program: str = "",
+        python: str = "",
+    ) -> None: ...
+    def items(
+        self,
+        thread: int,
+        ticks: NDArray[np.int64],
+        kinds: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        durations: NDArray[np.int64] | None = None,
+        values: NDArray[np.uint64] | None = None,
+    ) -> None: ...
+    def cuda_calls(
+        self,
+        thread: int,
+        ticks: NDArray[np.int64],
+        durations: NDArray[np.int64],
+        names: NDArray[np.uint32],
+        correlations: NDArray[np.int64],
+    ) -> None: ...
+    def gpu(
+        self,
+        device: int,
+        context: int,
+        stream: int,
+        start_ns: NDArray[np.int64],
+        duration_ns: NDArray[np.int64],
+        kinds: NDArray[np.uint32],
+        names: NDArray[np.uint32],
+        correlations: NDArray[np.int64],
+        sizes: NDArray[np.int64] | None = None,
+    ) -> None: ...
+    def end(
+        self,
+        end_ns: int,
+        *,
+        exited: bool = True,
+        python_begin_ns: int = 0,
+        python_end_ns: int = 0,
+        losses: Mapping[str, int] | None = None,
+    ) -> None: ...
+    def close(self) -> None: ...
+
+def process_record(
+    event: int,
+    *,
+    pid: int,
+    parent_pid: int = 0,
+    start_time: int = 0,
+    pid_namespace: int = 0,
+    began_ns: int = 0,
+    time_ns: int = 0,
+    cpu_ns: int = 0,
+    profiler_cpu_ns: int = 0,
+    python_end_ns: int = 0,
+    flags: int = 0,
+    name: str = "",
+) -> bytes:
+    """The 128 bytes of one record of processes.log (csrc/trace/shared_pages.h)."""
+
+def overlap(streams: Mapping[str, Sequence[tuple[int, int]]]) -> Columns:
+    """set (tuple of names), duration_ns, start_ns, end_ns: see rlscope.analysis.overlap."""

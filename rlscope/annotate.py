@@ -1,0 +1,165 @@
+"""Annotations: what a program says about its own algorithm.
+
+Every function here may be called from any thread, costs next to nothing while the process is not
+recorded, and raises the same errors whether it is or not.
+"""
+
+from os import getpid
+
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = [
+    "end_operation",
+    "iteration",
+    "metadata",
+    "operation",
+    "phase",
+    "process",
+    "progress",
+    "set_operation",
+    "start",
+    "stop",
+]
+
+# Straight from the extension: a Python function in between would double their price.
+operation = runtime.operation
+set_operation = runtime.set_operation
+end_operation = runtime.end_operation
+
+
+class phase:
+    """A long stage of the process, such as data_collection, training or evaluation.
+
+        with rls.phase("training"):
+            update(policy, batch)
+
+    A process is in one phase at a time, whichever thread says so: the block replaces the current
+    phase and brings it back at its end. Phases do not nest; operations are split where the phase
+    changes.
+
+    Raises:
+        TypeError: name is not a str.
+    """
+
+    __slots__ = ("_before", "name")
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name of a phase must be str, not {type(name).__name__}")
+        self.name = name
+        self._before: list[tuple[int, str | None]] = []
+
+    def __enter__(self) -> "phase":
+        self._before.append((getpid(), runtime.begin_phase(self.name)))
+        return self
+
+    def __exit__(
+        self,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
+        traceback: "TracebackType | None",
+    ) -> None:
+        process_id, before = self._before.pop()
+        # A fork child that leaves a block of its parent was never in that phase.
+        if process_id == getpid():
+            runtime.begin_phase(before)
+
+
+def process(name: str) -> None:
+    """Names the role of this process, such as "learner" or "worker_3": its name in every table.
+
+    Raises:
+        TypeError: name is not a str.
+    """
+    runtime.process_name(name)
+
+
+def iteration() -> None:
+    """Begins the next iteration of the training loop, and ends the one before.
+
+        for update in range(updates):
+            rls.iteration()
+            ...
+
+    The first thread that calls it owns the count; calls of other threads are ignored and counted.
+    Under `rls-prof --exit-after-iterations N` the call that would begin iteration N + 1 ends the
+    program: it raises SystemExit(0), in the main thread too when another thread called.
+    """
+    if runtime.iteration():
+        _end_main_thread()
+        raise SystemExit(0)
+
+
+def metadata(**values: object) -> None:
+    """Stores facts about this process by key, such as the hyperparameters of the run.
+
+        rls.metadata(seed=1, env="CartPole-v1", lr=3e-4)
+
+    Values are JSON; arrays and NumPy scalars become lists and numbers, anything else its str().
+    A later value of a key replaces an earlier one.
+    """
+    if runtime.state() == "off":
+        return
+    for key, value in values.items():
+        runtime.metadata(key, _to_json(value))
+
+
+def progress(done: float, total: float) -> None:
+    """Reports how much of the whole run is done, in any unit, such as environment steps.
+
+    The report extrapolates the whole run from it:
+
+        rls.progress(global_step, args.total_timesteps)
+
+    Raises:
+        TypeError: done or total is not a number.
+    """
+    runtime.progress(done, total)
+
+
+def start() -> None:
+    """Starts recording this process, if that was stopped. Calls do not add up.
+
+    Operations entered earlier are not in the window that begins.
+    """
+    runtime.start()
+
+
+def stop() -> None:
+    """Stops recording this process until start(). Open operations end here."""
+    runtime.stop()
+
+
+def _end_main_thread() -> None:
+    """Raises SystemExit in the main thread too: in any other one it ends just that thread."""
+    import threading
+
+    main = threading.main_thread()
+    if main is not threading.current_thread() and main.ident is not None:
+        runtime.raise_in_thread(main.ident, SystemExit)
+
+
+def _to_json(value: object) -> str:
+    """JSON text of any value: telling about a program must not end it."""
+    import json
+
+    try:
+        return json.dumps(value, default=_simplify, allow_nan=False)
+    except Exception:  # NaN, a cycle, keys that are no text, a broken __str__
+        return json.dumps(_describe(value))
+
+
+def _simplify(value: object) -> object:
+    to_list = getattr(value, "tolist", None)
+    return to_list() if callable(to_list) else str(value)
+
+
+def _describe(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"

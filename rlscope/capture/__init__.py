@@ -1,0 +1,1 @@
+"""The Python side of capture: what prepares, watches and samples the traced processes."""

@@ -1,0 +1,14 @@
+"""Makes an interpreter of a traced program known to the recorder, before the program's first line.
+
+Imported by the line in rlscope.pth, which site-packages carries, and only when RLSCOPE_DIR is set.
+Everything else the program can see stays as it is: no path, filter, handler or seed is touched,
+and nothing is ever printed or raised here (the line swallows what an import could raise).
+
+Importing `rlscope.native` reports the interpreter, once, and registers its end with atexit: the
+first of all exit functions, so the last to run, and what the program's own exit functions record
+is still Python's time.
+"""
+
+from rlscope import native
+
+__all__ = ["native"]

@@ -1,0 +1,152 @@
+"""Follows processes.log: which processes a run has, which of them are Python, which still run."""
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# csrc/trace/shared_pages.h, ProcessRecord: magic, crc, version, event, pid, parent_pid, flags,
+# start_time, pid_namespace, began_ns, time_ns, cpu_ns, profiler_cpu_ns, python_end_ns, name.
+_RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
+_MAGIC = 0x50534C52
+_LABEL_CHARACTERS = 60
+_BEGAN, _FORKED, _PYTHON, _ENDED = 1, 2, 3, 4
+
+
+@dataclass
+class Image:
+    """One executed image of one process: exec and fork each begin a new one."""
+
+    pid: int
+    parent_pid: int
+    start_time: int
+    """Field 22 of /proc/<pid>/stat: tells a recycled pid from this one."""
+    began_ns: int
+    """CLOCK_MONOTONIC when the recorder in it began; tells images of one pid apart."""
+    comm: str
+    forked: bool
+    python: str = ""
+    """Version of its interpreter, once that has been instrumented."""
+    ended_ns: int = 0
+    """When it left on an exit path; 0 if it has not."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process lives and is not a zombie; a later exec counts as this one."""
+        return self.ended_ns == 0 and process_start_time(self.pid) == self.start_time
+
+    def describe(self) -> str:
+        """Its command line, cut to a label; its name at the start if that is gone."""
+        try:
+            with open(f"/proc/{self.pid}/cmdline", "rb") as file:
+                words = os.fsdecode(file.read()).split("\0")
+        except OSError:
+            words = []
+        return " ".join(words).strip()[:_LABEL_CHARACTERS] or self.comm
+
+
+class ProcessLog:
+    """Reads the log as it grows. One thread at a time."""
+
+    def __init__(self, directory: str) -> None:
+        self._path = os.path.join(directory, "processes.log")
+        self._offset = 0
+        self._namespace = os.stat("/proc/self/ns/pid").st_ino
+        self._images: dict[tuple[int, int], Image] = {}
+
+    def update(self) -> list[Image]:
+        """Takes in what was appended; returns the images that are new.
+
+        A log that cannot be read holds no news. Processes of other pid namespaces (containers)
+        are left out: their pids mean nothing here.
+        """
+        new = []
+        for record in self._records():
+            _, _, _, event, pid, parent, _, start, namespace, began, time, *_, name = record
+            if namespace not in (0, self._namespace):
+                continue
+            text = name.rstrip(b"\0").decode("utf-8", "replace")
+            image = self._images.get((pid, began))
+            if event in (_BEGAN, _FORKED) and image is None:
+                image = Image(pid, parent, start, began, text, event == _FORKED)
+                self._images[pid, began] = image
+                new.append(image)
+            elif event == _PYTHON and image is not None:
+                image.python = text
+            elif event == _ENDED and image is not None:
+                image.ended_ns = time
+        return new
+
+    def latest(self) -> list[Image]:
+        """The latest image of each process, in the order in which the processes began."""
+        processes = {(image.pid, image.start_time): image for image in self._images.values()}
+        return list(processes.values())
+
+    def running(self) -> list[Image]:
+        """Latest images of the processes that still run."""
+        return [image for image in self.latest() if image.runs]
+
+    def _records(self) -> Iterator[tuple[Any, ...]]:
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except OSError:
+            return
+        whole = len(data) - len(data) % _RECORD.size
+        self._offset += whole
+        for record in _RECORD.iter_unpack(memoryview(data)[:whole]):
+            if record[0] == _MAGIC:
+                yield record
+
+
+def survivors(directory: str, log: ProcessLog, since: int) -> list[Image]:
+    """The processes of the run that still run, also fork children that have not recorded yet.
+
+    A fork child writes its record late or never, but carries the environment of the image that it
+    was forked from, and so does what it will execute.
+
+    Args:
+        directory: absolute path of the trace directory.
+        since: start time of the program; older processes are none of its children.
+    """
+    log.update()
+    found = {image.pid: image for image in log.running()}
+    variable = b"RLSCOPE_DIR=" + os.fsencode(directory)
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        start = process_start_time(pid) if pid not in found else None
+        if start is not None and start >= since and _has_variable(pid, variable):
+            found[pid] = Image(pid, 0, start, 0, "", forked=True)
+    return [found[pid] for pid in sorted(found)]
+
+
+def _has_variable(pid: int, assignment: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return assignment in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def process_start_time(pid: int) -> int | None:
+    """Field 22 of /proc/<pid>/stat; None when no such process runs (a zombie does not)."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields and fields[0] not in b"ZX" else None
+
+
+def process_cpu_ns(pid: int) -> int:
+    """User and system CPU time of a process, in steps of 10 ms; 0 when it is gone."""
+    fields = _stat(pid)
+    ticks = int(fields[11]) + int(fields[12]) if fields else 0
+    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[bytes]:
+    """/proc/<pid>/stat from its third field on."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name in field 2 may hold blanks and parentheses: count from its last one.
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,54 @@
+"""What the wrapper does at certain times while it waits for the program."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Action = Callable[[], None]
+
+
+@dataclass
+class _Entry:
+    due: float
+    period: float | None
+    """None: run once."""
+    action: Action
+
+
+class Schedule:
+    """Actions with a due time, run by whoever waits. One thread."""
+
+    def __init__(self, on_failure: Callable[[Exception], None]) -> None:
+        """`on_failure` hears of an action that raised; that action is not run again."""
+        self._entries: list[_Entry] = []
+        self._on_failure = on_failure
+
+    def after(self, seconds: float, action: Action) -> None:
+        """Runs `action` once."""
+        self._entries.append(_Entry(time.monotonic() + seconds, None, action))
+
+    def every(self, seconds: float, action: Action) -> None:
+        """Runs `action` again and again, `seconds` after its last run ended."""
+        self._entries.append(_Entry(time.monotonic() + seconds, seconds, action))
+
+    def seconds_left(self) -> float:
+        """Until the next action is due; an hour when there is none."""
+        nearest = min((entry.due for entry in self._entries), default=float("inf"))
+        return min(3600.0, nearest - time.monotonic())
+
+    def run_due(self) -> None:
+        """Runs what is due; never raises."""
+        now = time.monotonic()
+        for entry in [entry for entry in self._entries if entry.due <= now]:
+            self._run(entry)
+
+    def _run(self, entry: _Entry) -> None:
+        try:
+            entry.action()
+        except Exception as error:
+            self._on_failure(error)
+            entry.period = None
+        if entry.period is None:
+            self._entries.remove(entry)
+        else:
+            entry.due = time.monotonic() + entry.period

@@ -1,0 +1,108 @@
+"""`rlscope info DIR`: prints what a trace holds and how good it is."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+    from rlscope.table import Table
+
+_DESCRIPTION = """\
+Prints what was recorded: the run and its machine, every process with its size, what was lost or
+damaged, and what this trace cannot say. For where the time went, see rlscope summary."""
+
+_EXAMPLES = """\
+examples:
+  rlscope info runs/ppo
+"""
+
+_PROCESSES = """
+SELECT process_id, parent_process_id AS parent, os_pid, name, python, ended, exit,
+       end_ns - start_ns AS wall_ns, cpu_ns, events, file_bytes
+FROM process ORDER BY process_id
+"""
+_LOSSES = """
+SELECT kind, sum("count")::BIGINT AS "count", sum(duration_ns)::BIGINT AS duration_ns,
+       list(DISTINCT detail ORDER BY detail) FILTER (detail != '') AS details
+FROM loss GROUP BY kind ORDER BY "count" DESC, kind
+"""
+_ABSENT = """
+SELECT reason, string_agg(CASE "column" WHEN '*' THEN relation ELSE relation || '.' || "column" END,
+                          ', ') AS what
+FROM absent GROUP BY reason ORDER BY what
+"""
+_SIZES = """
+SELECT count(*) AS processes, sum(events) AS events, sum(file_bytes) AS file_bytes FROM process
+"""
+
+
+_DETAILS = 5  # of one kind of loss
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("directory", metavar="DIR", help="trace directory")
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Prints the facts."""
+    from rlscope.load import load
+
+    with load(options.directory) as trace:
+        print("\n".join(_lines(trace)))
+    return 0
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    yield from _facts("run", trace.table("run"))
+    for host in trace.table("host").to_dicts():
+        yield from _listed(f"host {host.pop('host_id')}", host)
+    yield from _listed("size", trace.sql(_SIZES).to_dicts()[0])
+    yield from _section("processes", trace.sql(_PROCESSES))
+    yield from _losses(trace.sql(_LOSSES))
+    yield "unknown in this trace"
+    for reason, what in trace.sql(_ABSENT):
+        yield from (f"  {reason}:", f"    {what}")
+
+
+def _facts(title: str, table: Table) -> Iterator[str]:
+    for row in table.to_dicts():
+        yield from _listed(title, row)
+
+
+def _listed(title: str, row: dict[str, object]) -> Iterator[str]:
+    known = {name: value for name, value in row.items() if value is not None}
+    width = max(map(len, known), default=0)
+    yield title
+    for name, value in known.items():
+        yield f"  {name:{width}}  {f'{value:,}' if _grouped(name, value) else value}"
+    yield ""
+
+
+def _grouped(name: str, value: object) -> bool:
+    """Whether the number reads better with commas: amounts, not identities."""
+    return isinstance(value, int) and (name.endswith(("_ns", "_hz", "bytes")) or name == "events")
+
+
+def _section(title: str, table: Table) -> Iterator[str]:
+    yield title
+    yield from (f"  {line}" for line in repr(table).splitlines())
+    yield ""
+
+
+def _losses(table: Table) -> Iterator[str]:
+    yield "lost or mended"
+    if not len(table):
+        yield "  nothing"
+    for kind, count, duration_ns, details in table:
+        time = "" if duration_ns is None else f", {duration_ns:,} ns"
+        yield f"  {kind}: {count:,}{time}"
+        yield from (f"    {detail}" for detail in (details or ())[:_DETAILS])
+        if len(details or ()) > _DETAILS:
+            yield f"    and {len(details) - _DETAILS} more: rlscope query DIR 'FROM loss'"
+    yield ""

@@ -1,0 +1,228 @@
+"""`rls-prof [options] [--] COMMAND...` (also `rlscope prof`): runs a program under the profiler."""
+
+import argparse
+import contextlib
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+
+from rlscope.capture import child
+from rlscope.errors import RlscopeError
+from rlscope.recording import Outcome, Settings, record
+
+_DESCRIPTION = "Runs a program under the profiler and says where its time went."
+_EXAMPLES = """\
+examples:
+  rls-prof python train.py
+      trace, breakdown and report of a whole run, in rlscope_out/train-<time>
+  rls-prof -o runs/ppo --name baseline python train.py --seed 1
+      the trace goes to runs/ppo; everything after the command belongs to the command
+  rls-prof --delay-iterations 10 --iterations 5 python train.py
+      records the iterations 10 to 14 of a long run, which goes on to its end
+  rls-prof --delay-seconds 60 --seconds 30 python train.py
+      records half a minute, a minute after the start
+  rls-prof --exit-after-iterations 20 python train.py
+      ends the program cleanly after 20 iterations
+  rls-prof -- sh -c 'python train.py | tee log'
+      shell syntax needs a shell; its children are recorded too
+  rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
+      records now, analyses later
+
+Iterations are what rls.iteration() in the program begins. The program keeps its exit code, its
+signals and its stdin, stdout and stderr; rls-prof prints on stderr only.
+"""
+_SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point `rls-prof`: returns the program's exit code, or ends as the program ended."""
+    parser = argparse.ArgumentParser(
+        prog="rls-prof", usage="%(prog)s [options] [--] COMMAND...", allow_abbrev=False
+    )
+    prepare(parser)
+    return run(parser, parser.parse_args(argv))
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="",
+        help="trace directory (default: rlscope_out/<program>-<time>)",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace the run that DIR holds; refused while one of its processes lives",
+    )
+    parser.add_argument("--name", default="", help="what you call the run")
+    parser.add_argument(
+        "--no-report", action="store_true", help="only record; `rlscope report DIR` analyses later"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print only what went wrong")
+    parser.add_argument(
+        "--sample-seconds",
+        type=_seconds,
+        metavar="S",
+        default=1.0,
+        help="period of the samples of CPU, memory and GPU; 0: none (default: 1)",
+    )
+    _prepare_windows(parser)
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
+
+
+def _prepare_windows(parser: argparse.ArgumentParser) -> None:
+    windows = parser.add_argument_group("what to record", "of a program that runs to its end")
+    options = [
+        ("--delay-iterations", _count, "N", "record after this many iterations"),
+        ("--iterations", _count, "N", "record this many iterations"),
+        ("--delay-seconds", _seconds, "S", "record from this time after the start on"),
+        ("--seconds", _seconds, "S", "record for this long"),
+        (
+            "--exit-after-iterations",
+            _count,
+            "N",
+            "end the program after N iterations: SystemExit in the thread that counts them",
+        ),
+    ]
+    for name, kind, metavar, meaning in options:
+        windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Runs the command and prints what became of it."""
+    settings = _settings(parser, options)
+    try:
+        outcome = record(settings, say)
+    except child.CommandNotFound as error:
+        say(f"{error}{_shell_hint(settings.command)}")
+        return error.code
+    except RlscopeError as error:
+        say(_with_remedy(str(error)))
+        return 1
+    except KeyboardInterrupt:  # the program has not started
+        child.die_by_signal(signal.SIGINT)
+    _close(outcome, options)
+    return child.exit_code(outcome.ending.status)
+
+
+def say(line: str) -> None:
+    """Prints one line on stderr; where nobody can read it, it is dropped."""
+    _print(f"rls-prof: {line}\n")
+
+
+def _print(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Settings:
+    command = options.command
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command:
+        parser.error("give the command to run: rls-prof [options] [--] COMMAND...")
+    by_time = options.delay_seconds or options.seconds
+    if by_time and (options.delay_iterations or options.iterations):
+        parser.error("give a window by iterations or by seconds, not by both")
+    given = {field.name for field in fields(Settings)} - {"command"}
+    return Settings(command=command, **{name: getattr(options, name) for name in given})
+
+
+def _close(outcome: Outcome, options: argparse.Namespace) -> None:
+    """Says what was recorded and, unless it is unwanted, what it shows."""
+    from rlscope import closing  # imports what the program need not wait for
+
+    if not options.quiet:
+        with _stated("cannot describe the trace"):
+            for line in closing.trace_lines(outcome):
+                say(line)
+    with _stated("cannot measure what recording took"):
+        price = closing.measure_price(outcome)
+        # The breakdown says it too.
+        if price is not None and options.no_report and not options.quiet:
+            say(price.describe())
+    if not options.no_report:
+        with _stated("cannot analyse the trace"):
+            _analyse(outcome.directory, options.quiet)
+    for line in (*closing.running_lines(outcome), *outcome.warnings):
+        say(line)
+
+
+def _analyse(directory: str, quiet: bool) -> None:
+    """Prints the breakdown and makes the report."""
+    from rlscope.commands.report import write_report
+    from rlscope.load import load
+    from rlscope.report.renderers.terminal import render_summary
+
+    if not quiet:
+        with load(directory) as trace:
+            text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
+            _print(text.rstrip("\n") + "\n")
+    path = write_report(directory)
+    if not quiet:
+        say(f"report {path}")
+
+
+def _width() -> int:
+    """Columns of stderr's terminal, 100 where it is none."""
+    try:
+        return os.get_terminal_size(2).columns
+    except OSError:
+        return 100
+
+
+def _speaks_unicode() -> bool:
+    return sys.stderr is not None and sys.stderr.encoding.lower().startswith("utf")
+
+
+@contextlib.contextmanager
+def _stated(what: str) -> Iterator[None]:
+    """A failure of ours after the program ran is one line; its exit code stays."""
+    try:
+        yield
+    except Exception as error:
+        say(f"{what}: {_one_line(error)}")
+    except KeyboardInterrupt:
+        say(f"{what}: interrupted")
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, RlscopeError) else f"{type(error).__name__}: {text}"
+
+
+def _shell_hint(command: list[str]) -> str:
+    if len(command) == 1 and _SHELL_SYNTAX.search(command[0]):
+        return f"; for shell syntax: rls-prof sh -c {shlex.quote(command[0])}"
+    return ""
+
+
+def _with_remedy(message: str) -> str:
+    return message.replace("without force", "without --force")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of seconds: {text!r}")
+    return value

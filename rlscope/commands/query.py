@@ -1,0 +1,132 @@
+"""`rlscope query DIR "SELECT ..."`: asks a trace anything, in SQL."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlscope.errors import QueryError, RlscopeError
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+    from rlscope.table import Table
+
+_DESCRIPTION = """\
+Runs one SQL statement (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
+--schema lists relations and columns with their meaning."""
+
+_EXAMPLES = """\
+examples:
+  rlscope query runs/ppo --schema
+      every relation, one line each
+  rlscope query runs/ppo --schema breakdown
+      its columns, with their meaning
+  rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
+                          FROM breakdown GROUP BY ALL ORDER BY ns DESC"
+  rlscope query runs/ppo "SELECT quantile_cont(duration_ns, 0.95) FROM iteration WHERE complete"
+  rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
+  rlscope query runs/ppo "FROM event" -o events.parquet
+      every recorded interval; made when first asked for
+"""
+
+_FORMATS = ("table", "csv", "json", "parquet")
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("directory", metavar="DIR", help="trace directory")
+    parser.add_argument("statement", metavar="SQL", nargs="?", help="the statement; - reads stdin")
+    parser.add_argument(
+        "--schema",
+        metavar="RELATION",
+        nargs="?",
+        const="",
+        help="print what relations, or the columns of one, mean",
+    )
+    parser.add_argument(
+        "--format",
+        choices=_FORMATS,
+        help="default: what the name of FILE ends in, else table",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Answers one statement, or describes the relations."""
+    if (options.statement is None) == (options.schema is None):
+        parser.error("give either an SQL statement or --schema")
+    if options.schema is not None:
+        print(_schema(options.schema), end="")
+        return 0
+    form = options.format or _format_of(options.output)
+    if form == "parquet" and options.output is None:
+        parser.error("--format parquet needs -o FILE")
+    statement = sys.stdin.read() if options.statement == "-" else options.statement
+    _answer(options.directory, statement, form, options.output)
+    return 0
+
+
+def _answer(directory: str, statement: str, form: str, output: str | None) -> None:
+    from rlscope.load import load
+
+    with load(directory) as trace:
+        if form == "parquet":
+            _write_parquet(trace, statement, str(output))
+        else:
+            _write_text(_text(trace.sql(statement), form), output)
+
+
+def _write_parquet(trace: Trace, statement: str, output: str) -> None:
+    if not os.path.isdir(os.path.dirname(output) or "."):
+        raise RlscopeError(f"Cannot write {output}: no such directory")
+    trace.write_parquet(statement, output)
+
+
+def _write_text(text: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RlscopeError(f"Cannot write {output}: {error.strerror}") from error
+
+
+def _text(table: Table, form: str) -> str:
+    if form == "csv":
+        return table.to_csv()
+    if form == "json":
+        return table.to_json()
+    return f"{table!r}\n" if table.names else ""
+
+
+def _format_of(output: str | None) -> str:
+    suffix = Path(output).suffix[1:].lower() if output else ""
+    return suffix if suffix in _FORMATS else "table"
+
+
+def _schema(relation: str) -> str:
+    """Relations, or the columns of one, with what they mean."""
+    from rlscope.trace import store
+
+    known = store.relations()
+    if not relation:
+        return _listed([(name, "", str(table.comment)) for name, table in known.items()])
+    if relation not in known:
+        raise QueryError(f"no relation {relation!r}; there are: {', '.join(known)}")
+    columns = known[relation].columns
+    lines = [(column.name, store.type_name(column.type), str(column.comment)) for column in columns]
+    return f"{relation}: {known[relation].comment}\n\n{_listed(lines)}"
+
+
+def _listed(lines: list[tuple[str, str, str]]) -> str:
+    first, second = (max(len(line[position]) for line in lines) for position in (0, 1))
+    return "".join(
+        f"  {name:{first}}  {type_:{second}}{'  ' if second else ''}{meaning}\n"
+        for name, type_, meaning in lines
+    )

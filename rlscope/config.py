@@ -1,0 +1,73 @@
+"""The RLSCOPE_* variables: what they mean, their defaults, and which ones nobody knows."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from rlscope.errors import RecordingError
+
+_PREFIX = "RLSCOPE_"
+_OF_TESTS = "RLSCOPE_TEST_"  # switches of the project's own tests; no program reads them
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings that travel to every process of a run by its environment."""
+
+    directory: str = field(default="", metadata={"variable": "RLSCOPE_DIR"})
+    """Absolute path of the trace directory. Empty or unset: the process is not recorded."""
+    min_free: int = field(default=1 << 30, metadata={"variable": "RLSCOPE_MIN_FREE"})
+    """Recording stops while this many bytes are still free on the disk of the trace, so that the
+    program's own files find room (default 1 GiB)."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Config":
+        """Reads the variables; unset or empty ones keep their defaults.
+
+        Raises:
+            RecordingError: a value is not of its field's type.
+        """
+        source = os.environ if environ is None else environ
+        given: dict[str, Any] = {}
+        for setting in fields(cls):
+            variable = setting.metadata["variable"]
+            text = source.get(variable, "")
+            if text:
+                given[setting.name] = _parse(variable, text, type(setting.default))
+        return cls(**given)
+
+
+def _parse(variable: str, text: str, kind: type) -> int | str:
+    if kind is str:
+        return text
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise RecordingError(f"{variable} must be a whole number of bytes, not {text!r}")
+
+
+def known_variables() -> list[str]:
+    """Names of all variables, sorted."""
+    return sorted(setting.metadata["variable"] for setting in fields(Config))
+
+
+def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """One sentence for each RLSCOPE_* variable that rlscope does not know.
+
+    >>> unknown_variables({"RLSCOPE_DRI": "/tmp/run"})
+    ['RLSCOPE_DRI is unknown and has no effect: did you mean RLSCOPE_DIR?']
+    """
+    source = os.environ if environ is None else environ
+    known = known_variables()
+    ours = (n for n in source if n.startswith(_PREFIX) and not n.startswith(_OF_TESTS))
+    unknown = sorted(name for name in ours if name not in known)
+    return [f"{name} is unknown and has no effect: {_remedy(name, known)}" for name in unknown]
+
+
+def _remedy(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # 2 ms, and only for a name that is wrong
+
+    # Without the prefix that they all share, which would make any two of them near.
+    endings = [variable.removeprefix(_PREFIX) for variable in known]
+    near = get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
+    return f"did you mean {_PREFIX}{near[0]}?" if near else f"the known ones are {', '.join(known)}"

@@ -1,0 +1,82 @@
+"""What `import rlscope` offers and does not import: every traced process pays for that import.
+
+These are ordinary functions and an ordinary object. A module's own __getattr__ (PEP 562) would be
+shorter, but CPython does not specialise attribute loads on a module that has one: with it,
+`rls.operation(...)` costs 50 ns more, on every call.
+"""
+
+TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+if TYPE_CHECKING:
+    import os
+    from typing import Any
+
+    from rlscope.session import Profile
+    from rlscope.trace.trace import Trace
+
+
+class LazyModule:
+    """Stands for a submodule of rlscope until something is read from it."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(_import_now(self.__name__), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(_import_now(self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<module {self.__name__!r}, imported at first use>"
+
+
+def load(path: "str | os.PathLike[str]") -> "Trace":
+    """Opens the trace directory of a run, which may still be going.
+
+        trace = rls.load("rlscope_out/train-1")
+        rls.analysis.breakdown(trace, by=["operation", "layer"])
+
+    Raises:
+        TraceError: not a trace directory, or nothing in it can be read.
+    """
+    # The import puts the module in the place of this function: rlscope/load.py makes its module
+    # callable, so that rls.load stays what it is.
+    trace: Trace = _import_now("rlscope.load").load(path)
+    return trace
+
+
+def profile(
+    directory: "str | os.PathLike[str]", *, name: str = "", force: bool = False
+) -> "Profile":
+    """Records this process while a block runs, with everything it spawns, into `directory`.
+
+    For programs and notebooks that are not started by rls-prof:
+
+        with rls.profile("runs/ppo"):
+            train()
+        trace = rls.load("runs/ppo")
+
+    While the block runs, RLSCOPE_DIR, LD_PRELOAD and (if unset) CUDA_INJECTION64_PATH are set in
+    os.environ, so that worker processes are recorded too; afterwards they are as before. Under
+    rls-prof the block is a window of that trace: it starts recording if that was stopped, and
+    stops it again; `directory` is ignored, and one line on stderr says so. Where the recorder
+    cannot be loaded one line on stderr says why, and the block runs unrecorded.
+
+    Args:
+        directory: made if it does not exist.
+        name: what you call the run; the last part of `directory` if empty.
+        force: replace the run that `directory` holds. Refused while a process of it lives.
+
+    Raises:
+        DirectoryInUse: on entry, when `directory` holds a run and `force` is not set.
+        RecordingError: on entry, when recording cannot begin there.
+    """
+    from rlscope.session import Profile
+
+    return Profile(directory, name=name, force=force)
+
+
+def _import_now(name: str) -> "Any":
+    from importlib import import_module  # 1 ms where nobody has: it imports warnings
+
+    return import_module(name)

@@ -1,0 +1,270 @@
+"""One run of a program under the profiler, from the trace directory to the program's end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+
+from rlscope import native
+from rlscope.capture import child
+from rlscope.capture.environment import sanitizer_variables
+from rlscope.capture.interpreters import InterpreterWatch
+from rlscope.capture.machine import MachineSampler
+from rlscope.capture.processes import Image, ProcessLog, process_start_time, survivors
+from rlscope.capture.schedule import Schedule
+from rlscope.config import Config, unknown_variables
+from rlscope.errors import RecordingError
+from rlscope.native import runtime
+from rlscope.run_directory import prepare_directory, remove_run, write_run_json
+from rlscope.session import traced_environment
+
+DEFAULT_PARENT = "rlscope_out"
+
+# Interpreters are looked at four times a second: capture/interpreters.py says why.
+_LOOK_SECONDS = 0.25
+# Children of the program may outlive it; those that end within this are awaited.
+_OUTLIVE_SECONDS = 2.0
+_OUTLIVE_POLL_SECONDS = 0.02
+_PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run, and how to record it."""
+
+    command: list[str]
+    """Argument vector of the program."""
+    output: str = ""
+    """Trace directory; rlscope_out/<program>-<time> if empty."""
+    force: bool = False
+    """Replace the run that `output` holds."""
+    name: str = ""
+    """What the user calls the run."""
+    delay_iterations: int = 0
+    """Record from this iteration on, counted from 0."""
+    iterations: int = 0
+    """Record this many iterations, 0: all that follow."""
+    exit_after_iterations: int = 0
+    """End the program at the boundary after this many iterations, 0: never."""
+    delay_seconds: float = 0.0
+    """Record from this time on, counted from the program's start."""
+    seconds: float = 0.0
+    """Record for this long, 0: to the end."""
+    sample_seconds: float = 1.0
+    """Period of the machine samples, 0: none."""
+
+
+@dataclass
+class Outcome:
+    """What a run left, and how its program ended."""
+
+    directory: str
+    ending: child.Ending
+    statistics: dict[str, int] = field(default_factory=dict)
+    """Counters of the drainer: see _runtime.Drainer.stats."""
+    running: list[Image] = field(default_factory=list)
+    """Processes of the run that still run."""
+    warnings: list[str] = field(default_factory=list)
+    """Interpreters that had no Python layer, each with its remedy."""
+
+
+def record(settings: Settings, say: Say) -> Outcome:
+    """Runs the program to its end and records it.
+
+    Before the program starts every failure is raised; once it runs, a failure of ours is one line
+    for `say` and the program goes on.
+
+    Raises:
+        CommandNotFound: the program cannot be started.
+        RlscopeError: recording cannot begin.
+    """
+    path = child.resolve(settings.command[0], os.environ.get("PATH", os.defpath))
+    if native.REASON:
+        raise RecordingError(f"Cannot record here: {native.REASON}")
+    for message in unknown_variables():
+        say(message)
+    limits = Config.from_environ()
+    child.hold_standard_descriptors()
+    output = settings.output or default_directory(settings.command)
+    directory = prepare_directory(output, force=settings.force)
+    mask = child.block_signals()
+    try:
+        _describe_run(directory, settings)
+        drainer = runtime.Drainer(directory)
+        program = _start(drainer, directory, path, settings, limits, mask)
+    except BaseException:
+        child.unblock_signals(mask)
+        remove_run(directory)
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)  # if it was made for this run, or was empty
+        raise
+    child.let_go_of_streams()
+    recording = _Recording(directory, settings, say, drainer)
+    ending = recording.follow(program, path)
+    child.unblock_signals(mask)
+    return recording.finish(ending)
+
+
+def _describe_run(directory: str, settings: Settings) -> None:
+    options = asdict(settings)
+    for described_elsewhere in ("command", "name"):
+        del options[described_elsewhere]
+    write_run_json(directory, command=settings.command, name=settings.name, options=options)
+
+
+def _start(
+    drainer: runtime.Drainer,
+    directory: str,
+    path: str,
+    settings: Settings,
+    limits: Config,
+    mask: child.SignalMask,
+) -> child.Child:
+    """Starts the drainer, then the program; the drainer ends again if the program cannot start."""
+    try:
+        drainer.start(
+            recording=settings.delay_seconds == 0 and settings.delay_iterations == 0,
+            delay_iterations=settings.delay_iterations,
+            iterations=settings.iterations,
+            exit_after=settings.exit_after_iterations,
+            min_free_bytes=limits.min_free,
+        )
+    except OSError as error:
+        raise RecordingError(f"Cannot record: {error.strerror or error}") from error
+    try:
+        return child.Child(path, settings.command, _environment(directory), mask)
+    except BaseException:
+        drainer.stop()
+        raise
+
+
+def default_directory(command: list[str], parent: str = DEFAULT_PARENT) -> str:
+    """Makes a new folder rlscope_out/<program>-<time> and returns its path.
+
+    Raises:
+        RecordingError: it cannot be made.
+    """
+    first = os.path.join(parent, f"{program_name(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    path, attempt = first, 1
+    while not _is_made(path):
+        attempt += 1
+        path = f"{first}-{attempt}"
+    return path
+
+
+def _is_made(path: str) -> bool:
+    """Makes the folder; False if it was there."""
+    try:
+        os.makedirs(path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise RecordingError(f"Cannot record into {path}: {error.strerror}") from error
+    return True
+
+
+def program_name(command: list[str]) -> str:
+    """What a user would call the program: its script or module, else the command.
+
+    >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
+    'train'
+    """
+    name = os.path.basename(command[0])
+    if _PYTHON.fullmatch(name):
+        arguments = command[1:]
+        if "-m" in arguments[:-1]:
+            name = arguments[arguments.index("-m") + 1]
+        scripts = (argument for argument in arguments if argument.endswith(".py"))
+        name = os.path.basename(next(scripts, name)).removesuffix(".py")
+    return re.sub(r"[^\w.+-]+", "_", name)[:64] or "program"
+
+
+def _environment(directory: str) -> dict[str, str]:
+    environ = dict(os.environ)
+    return {
+        **environ,
+        **traced_environment(directory, environ),
+        **sanitizer_variables(environ),
+    }
+
+
+class _Recording:
+    """What runs in the wrapper beside the program."""
+
+    def __init__(
+        self, directory: str, settings: Settings, say: Say, drainer: runtime.Drainer
+    ) -> None:
+        self._directory = directory
+        self._settings = settings
+        self._say = say
+        self._drainer = drainer
+        # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
+        self._begun = process_start_time(os.getpid()) or 0
+        self._watch: InterpreterWatch | None = None
+        self._sampler: MachineSampler | None = None
+
+    def follow(self, program: child.Child, path: str) -> child.Ending:
+        """Serves the program until it ends."""
+        schedule = Schedule(lambda error: self._say(f"stopped watching the program: {error}"))
+        with self._stated("cannot watch the program"):
+            log = ProcessLog(self._directory)
+            command = self._settings.command
+            self._watch = InterpreterWatch(log, command, path, program.pid, self._say)
+            schedule.every(_LOOK_SECONDS, self._watch.look)
+        with self._stated("cannot keep the window"):
+            self._plan_window(schedule)
+        with self._stated("cannot sample the machine"):
+            if self._settings.sample_seconds > 0:
+                self._sampler = MachineSampler(self._directory, self._settings.sample_seconds)
+                self._sampler.start()
+        return program.wait(schedule)
+
+    def finish(self, ending: child.Ending) -> Outcome:
+        """Waits for what outlives the program, drains the rest, says what went wrong."""
+        outcome = Outcome(self._directory, ending)
+        with self._stated("cannot name the interpreters without rlscope"):
+            if self._watch is not None:
+                outcome.warnings = self._watch.finish()
+        with self._stated("waiting for its children was cut short"):
+            outcome.running = self._wait_for_children()
+        with self._stated("the rest of the trace stays in its rings"):
+            self._drainer.stop()
+            outcome.statistics = self._drainer.stats()
+        with self._stated("the machine samples are incomplete"):
+            if self._sampler is not None:
+                self._sampler.stop()
+                if self._sampler.error is not None:
+                    raise self._sampler.error
+        return outcome
+
+    def _plan_window(self, schedule: Schedule) -> None:
+        delay, length = self._settings.delay_seconds, self._settings.seconds
+        if delay > 0:
+            schedule.after(delay, lambda: self._drainer.set_recording(True))
+        if length > 0:
+            schedule.after(delay + length, lambda: self._drainer.set_recording(False))
+
+    def _wait_for_children(self) -> list[Image]:
+        deadline = time.monotonic() + _OUTLIVE_SECONDS
+        log = ProcessLog(self._directory)
+        while True:
+            running = survivors(self._directory, log, self._begun)
+            if not running or time.monotonic() > deadline:
+                return running
+            time.sleep(_OUTLIVE_POLL_SECONDS)
+
+    @contextlib.contextmanager
+    def _stated(self, what: str) -> Iterator[None]:
+        """Turns a failure of ours into one line: the program must not hear of it."""
+        try:
+            yield
+        except Exception as error:
+            self._say(f"{what}: {error}")
+        except KeyboardInterrupt:
+            self._say(f"{what}: interrupted")

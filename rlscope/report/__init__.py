@@ -1,0 +1,1 @@
+"""The report: panels draw what analysis computed, renderers put them on a medium."""

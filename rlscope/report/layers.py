@@ -1,0 +1,41 @@
+"""Layers in the order and by the names in which every chart shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rlscope.report import palette, views
+from rlscope.report.figures.bars import Series
+
+
+def label(layer: str, gpu_busy: bool) -> str:
+    """What a legend calls a layer: with "+ gpu" for the time in which the GPU worked too."""
+    shown = "no layer" if layer == "none" else layer
+    return f"{shown} + gpu" if gpu_busy else shown
+
+
+def ordered(states: Iterable[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """(layer, gpu_busy) in the palette's order, those it does not know last."""
+    known = list(palette.LAYERS)
+
+    def place(state: tuple[str, bool]) -> tuple[int, str, bool]:
+        layer, busy = state
+        return (known.index(layer) if layer in known else len(known), layer, busy)
+
+    return sorted(set(states), key=place)
+
+
+def series(rows: views.Rows, key: str, names: Sequence[str]) -> list[Series]:
+    """One series per layer and GPU activity in `rows`, with a value for each of `names`, the
+    values of column `key`."""
+    cells = {(row["layer"], row["gpu_busy"], row[key]): row["duration_ns"] for row in rows}
+    return [
+        Series(
+            name=label(layer, busy),
+            colour=palette.layer_colour(layer),
+            values_ns=[cells.get((layer, busy, name), 0) for name in names],
+            hatched=busy,
+            meaning=palette.LAYER_MEANING.get(layer, ""),
+        )
+        for layer, busy in ordered((layer, busy) for layer, busy, _ in cells)
+    ]

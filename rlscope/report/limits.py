@@ -1,0 +1,29 @@
+"""How much a report draws: what bounds its size and its drawing time, whatever the trace holds.
+
+A page is the plotly bundle (1.5 MB) and these charts; with every limit reached it stays below
+3 MB (tests/unit/test_report_html.py). What is left out is in SQL and named on the page.
+"""
+
+# Operations with a bar, a row or a strip of their own; the others are one "(other operations)".
+OPERATIONS = 24
+STRIPS = 14
+
+# Processes with a view of their own in a chart; those with operations first, then the longest.
+PROCESSES = 6
+TIMELINE_PROCESSES = 6
+
+# Rows of the process table, and roles with a bar.
+PROCESS_ROWS = 200
+ROLES = 20
+
+# Buckets of a timeline: a chart is about as many pixels wide.
+BUCKETS = 1000
+
+# Points of a line.
+POINTS = 600
+
+# Rows of tables that have no natural end: losses, absent columns, problems, metadata.
+ROWS = 60
+
+# Characters of a command line in the process table.
+PROGRAM_CHARACTERS = 120

@@ -1,0 +1,32 @@
+"""What each kind of loss means to the reader of a report."""
+
+from __future__ import annotations
+
+MEANING = {
+    "ring_full": "records that a thread could not write because the drainer was too slow",
+    "no_ring": "threads whose records had no room: the rings' memory limit was reached",
+    "no_drainer": "recording stopped because the process that drains the rings was gone",
+    "disk_full": "recording stopped so that the disk keeps room for the program",
+    "names": "names beyond the limit of a process; their time is in (other)",
+    "exit_without_enter": "ends of operations that were not open; ignored",
+    "fork_without_record": "children made by fork that recorded nothing",
+    "iteration_of_other_thread": "calls of rls.iteration() by a second thread; ignored",
+    "late_attach": "time before the recorder was attached to the process",
+    "metadata_too_long": "metadata that was too long to keep",
+    "damaged_bytes": "bytes of trace files that could not be read",
+    "clamped": "times that were moved, and nesting that was mended, to fit around each other",
+    "exit_out_of_order": "operations that ended while others inside them were open",
+    "call_end_without_begin": "ends of native calls whose begin was not recorded",
+    "paths": "entries into operations beyond the limit of a process; their time is in (other)",
+    "undecodable_chunk": "chunks of trace files that were whole but made no sense",
+}
+
+# Kinds that say something about the program's annotations, not about missing data.
+HARMLESS = frozenset(
+    {
+        "exit_out_of_order",
+        "exit_without_enter",
+        "fork_without_record",
+        "iteration_of_other_thread",
+    }
+)

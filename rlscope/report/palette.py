@@ -1,0 +1,48 @@
+"""Colours of the report: one fixed colour per layer and per GPU state.
+
+From the Okabe-Ito set, which people with any of the three dichromacies tell apart (Okabe and Ito,
+"Color Universal Design", 2008); all are mid tones that stand out on white and on near-black. Time
+in which the GPU worked keeps the colour of its layer and is hatched, so a print in grey tells it.
+"""
+
+from __future__ import annotations
+
+# Deepest last: the order in which layers are stacked.
+LAYERS = {
+    "python": "#E69F00",
+    "simulator": "#009E73",
+    "framework": "#0072B2",
+    "cuda_api": "#CC79A7",
+    "none": "#9AA0A6",
+}
+STATES = {
+    "cpu": "#56B4E9",
+    "cpu+gpu": "#C9A227",
+    "gpu": "#D55E00",
+    "idle": "#9AA0A6",
+}
+NOT_RECORDED = "#D0D4D9"
+ACCENT = "#0072B2"
+WARNING = "#D55E00"
+
+# A layer that this version does not know still gets a colour.
+OTHER = "#7F7F7F"
+
+LAYER_MEANING = {
+    "python": "Python code of the program",
+    "simulator": "inside a recorded call of a simulator",
+    "framework": "inside a recorded call of a machine learning framework",
+    "cuda_api": "inside a recorded CUDA call",
+    "none": "no recorded layer: other native threads, and before Python",
+}
+STATE_MEANING = {
+    "cpu": "a recorded layer ran and no GPU work",
+    "cpu+gpu": "a recorded layer ran beside GPU work",
+    "gpu": "only GPU work",
+    "idle": "neither",
+}
+
+
+def layer_colour(layer: str) -> str:
+    """The fixed colour of a layer; grey for one that is not known."""
+    return LAYERS.get(layer, OTHER)

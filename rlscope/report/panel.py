@@ -1,0 +1,71 @@
+"""What a panel is: one question about a run, the tables that answer it, and how it is drawn.
+
+    read(trace)   -> {name: Table}      analysis: every number comes from here
+    draw(tables)  -> Drawing            drawing: arranges and formats those numbers, no more
+
+A panel is one file of `rlscope/report/panels` that ends in `PANEL = Panel(...)`, and one row of the
+registry. The JSON renderer uses only `read`; a renderer with pictures uses both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+# Plotly figure JSON: {"data": [...], "layout": {...}}.
+Figure = dict[str, Any]
+
+Tables = Mapping[str, Table]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One picture; with several views the reader chooses one by name, the first is shown."""
+
+    key: str
+    """Unique in a page; names the element that holds the picture."""
+    title: str
+    """What the axes show, in a few words: the caption, and the text for those who cannot see it."""
+    views: Mapping[str, Figure]
+    """Name of a view -> figure."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of finished texts below the chart. Renderers escape them."""
+
+    title: str
+    columns: Sequence[str]
+    """Headings; a heading that begins with ">" names a column of numbers, set flush right."""
+    rows: Sequence[Sequence[str]]
+    open: bool = False
+    """Shown at once, instead of behind its title."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Sentences, charts and grids, shown in this order."""
+
+    notes: Sequence[str] = ()
+    charts: Sequence[Chart] = ()
+    grids: Sequence[Grid] = field(default=())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One answered question."""
+
+    title: str
+    question: str
+    read: Callable[[Trace], dict[str, Table]]
+    """Reads every table that the panel shows; raises RlscopeError as analysis does."""
+    draw: Callable[[Tables], Drawing | None]
+    """None: the tables hold nothing to draw, and the page shows `empty` instead."""
+    empty: str
+    """Why there may be nothing, and what would fill the panel."""

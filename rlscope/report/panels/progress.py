@@ -1,0 +1,55 @@
+"""How long will the whole run take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import iterations
+from rlscope.report import limits, sentences, units
+from rlscope.report.panel import Drawing, Grid, Panel, Tables
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+
+def read(trace: Trace) -> dict[str, Table]:
+    return {"extrapolation": iterations.extrapolation(trace, processes=limits.PROCESSES)}
+
+
+def draw(tables: Tables) -> Drawing | None:
+    rows = tables["extrapolation"].to_dicts()
+    if not rows:
+        return None
+    return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
+
+
+def _grid(rows: list[dict[str, Any]]) -> Grid:
+    return Grid(
+        title="Table: progress reports",
+        columns=["process", ">reports", ">done", ">total", ">share", ">elapsed", ">whole run"],
+        rows=[
+            [
+                row["name"] or "?",
+                units.count(row["reports"]),
+                f"{row['done']:,.6g}",
+                f"{row['total']:,.6g}",
+                units.share(row["share"], 1),
+                units.duration(row["elapsed_ns"]),
+                units.duration(row["whole_ns"]),
+            ]
+            for row in rows
+        ],
+    )
+
+
+PANEL = Panel(
+    title="Whole run",
+    question="How long does the whole run take, if it goes on like this?",
+    read=read,
+    draw=draw,
+    empty=(
+        "The program reported no progress. Call rls.progress(done, total) and the page says how "
+        "long the whole run takes."
+    ),
+)

@@ -1,0 +1,181 @@
+"""A run on one screen of text: what `rlscope summary` and the end of `rls-prof` print."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import coverage, iterations, operations, processes
+from rlscope.report import headline, layers, losses, palette, sentences, units
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+# The screen: rows of the two tables and sentences of each kind, about 40 lines in all.
+_OPERATIONS = 16
+_PROCESSES = 6
+_SENTENCES = 2
+_LOSSES = 3
+
+_NARROWEST = 40
+_FALLBACK = (100, 24)  # output that is no terminal
+_BAR = 12  # characters of a bar of 100 %
+
+_PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
+
+
+def render_summary(trace: Trace, *, width: int | None = None, unicode: bool | None = None) -> str:
+    """Run, operations as a tree, totals, processes, iterations, losses: lines of at most `width`
+    cells (None: those of the terminal), ASCII only unless `unicode` (None: as stdout encodes).
+
+    Raises RlscopeError when a table cannot be read.
+    """
+    if width is None:
+        width = shutil.get_terminal_size(_FALLBACK).columns
+    if unicode is None:
+        unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    width = max(width, _NARROWEST)
+    lines = [units.visible(line) for block in _blocks(trace, width) for line in block]
+    return "\n".join(_fit(line if unicode else _ascii(line), width) for line in lines) + "\n"
+
+
+render = render_summary
+
+
+def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
+    summary = headline.read(trace)
+    yield [summary.run, *_wrapped([summary.sentence], width), ""]
+    yield from _operation_block(trace, width)
+    yield _wrapped(
+        [f"! {each.text}" if each.warning else each.text for each in summary.details], width
+    )
+    yield _process_block(trace, width)
+    yield _wrapped([*_iterations(trace), *_losses(trace)], width)
+
+
+def _operation_block(trace: Trace, width: int) -> Iterator[list[str]]:
+    rows = operations.operation_tree(trace, operations=_OPERATIONS).to_dicts()
+    if not rows:
+        return
+    nested = any(row["depth"] for row in rows)
+    present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
+    heads = ["operation", "", ">total", ">share", *([">own"] if nested else [])]
+    heads += [f">{layers.label(name, False)}" for name in present]
+    busy = any(row["gpu_ns"] for row in rows)
+    heads += [">GPU busy"] if busy else []
+    cells = [_operation_row(row, nested, present, busy) for row in rows]
+    yield [*_aligned(heads, cells, width), ""]
+
+
+def _operation_row(
+    row: dict[str, Any], nested: bool, present: Sequence[str], busy: bool
+) -> list[str]:
+    share = row["total_ns"] / row["whole_ns"] if row["whole_ns"] else 0
+    return [
+        "  " * row["depth"] + units.label(row["name"]),
+        "█" * round(_BAR * share),
+        units.duration(row["total_ns"]),
+        units.share(row["total_ns"], row["whole_ns"]),
+        *([units.duration(row["self_ns"])] if nested else []),
+        *(units.duration_or_blank(row[f"{name}_ns"]) for name in present),
+        *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
+    ]
+
+
+def _process_block(trace: Trace, width: int) -> list[str]:
+    rows = processes.process_tree(trace, processes=_PROCESSES).to_dicts()
+    if len(rows) < 2:
+        return []
+    heads = ["process", ">pid", ">wall", ">in operations", ">CPU", ">events"]
+    cells = [
+        [
+            "  " * row["depth"] + units.label(row["name"] or "?"),
+            str(row["os_pid"]),
+            units.duration(row["wall_ns"]),
+            units.share(row["busy_ns"], row["wall_ns"]),
+            units.duration(row["cpu_ns"]),
+            units.count(row["events"]),
+        ]
+        for row in rows
+    ]
+    return ["", *_aligned(heads, cells, width), ""]
+
+
+def _iterations(trace: Trace) -> list[str]:
+    summaries = iterations.iteration_summary(trace, processes=_SENTENCES).to_dicts()
+    extrapolated = iterations.extrapolation(trace, processes=_SENTENCES).to_dicts()
+    return [
+        *(sentences.iteration(row) for row in summaries),
+        *(sentences.progress(row) for row in extrapolated),
+    ]
+
+
+def _losses(trace: Trace) -> list[str]:
+    (facts,) = coverage.coverage(trace).to_dicts()
+    rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
+    lines = sentences.bookkeeping(facts) if facts["profiler_cpu_ns"] is not None else []
+    if not rows:
+        return [*lines, "Nothing was lost."]
+    return lines + [
+        f"Loss {row['kind']} x {units.count(row['count'])}: "
+        f"{losses.MEANING.get(row['kind'], row['detail'] or '')}"
+        for row in rows
+    ]
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Columns two blanks apart; those that do not fit on the right are left out."""
+    right = [head.startswith(">") for head in heads]
+    table = [[head.removeprefix(">") for head in heads], *rows]
+    widths = [max(cells(row[i]) for row in table) for i in range(len(heads))]
+    kept = len(widths)
+    while kept > 1 and sum(widths[:kept]) + 2 * (kept - 1) > width:
+        kept -= 1
+    return [
+        "  ".join(_padded(row[i], widths[i], right[i]) for i in range(kept)).rstrip()
+        for row in table
+    ]
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks
+
+
+def cells(text: str) -> int:
+    """Columns of a terminal that the text takes: East Asian wide characters take two."""
+    return sum(
+        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
+    )
+
+
+def _wrapped(texts: Sequence[str], width: int) -> list[str]:
+    """Sentences broken at blanks; their further lines are indented."""
+    lines = []
+    for text in texts:
+        first, *words = text.split(" ")
+        lines.append(first)
+        for word in words:
+            if cells(lines[-1]) + 1 + cells(word) > width:
+                lines.append(f"  {word}")
+            else:
+                lines[-1] += f" {word}"
+    return lines
+
+
+def _fit(line: str, width: int) -> str:
+    """The line cut to `width` cells."""
+    if cells(line) <= width:
+        return line
+    while cells(line) > width - 3:
+        line = line[:-1]
+    return line + "..."
+
+
+def _ascii(line: str) -> str:
+    plain = "".join(_PLAIN.get(each, each) for each in line)
+    return plain.encode("ascii", "backslashreplace").decode("ascii")

@@ -1,0 +1,103 @@
+"""Rows of tables in words, as panels and the terminal say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlscope.report import units
+
+
+def iteration(summary: dict[str, Any]) -> str:
+    """One row of `iteration_summary`: "120 complete iterations of trainer: median 31.2 ms, ..."."""
+    parts = [
+        f"{units.plural(summary['iterations'], 'complete iteration')} of "
+        f"{units.visible(summary['name'] or '?')}: median {units.duration(summary['median_ns'])}",
+        f"p95 {units.duration(summary['p95_ns'])}",
+        f"range {units.duration(summary['min_ns'])} to {units.duration(summary['max_ns'])}",
+    ]
+    if summary["drift"] is not None:
+        parts.append(
+            f"drift {100 * summary['drift']:+.1f} % from the first tenth "
+            f"({units.duration(summary['first_tenth_ns'])}) to the last "
+            f"({units.duration(summary['last_tenth_ns'])})"
+        )
+    found = " (found automatically)" if summary["source"] == "automatic" else ""
+    return ", ".join(parts) + found + "."
+
+
+def progress(row: dict[str, Any]) -> str:
+    """One row of `extrapolation`: "The whole run of trainer takes about 2 h 05 min, ..."."""
+    name = units.visible(row["name"] or "?")
+    if row["whole_ns"] is None or row["share"] is None:
+        return f"{name} reported progress {units.plural(row['reports'], 'time')}, but nothing done."
+    elapsed = units.duration(row["elapsed_ns"])
+    if row["share"] >= 1:
+        return f"{name} reported the whole run: {row['done']:,.6g} in {elapsed}."
+    return (
+        f"The whole run of {name} takes about {units.duration(row['whole_ns'])}, extrapolated from "
+        f"{units.share(row['share'], 1)} of it: {row['done']:,.6g} of {row['total']:,.6g} in "
+        f"{elapsed}."
+    )
+
+
+def coverage(facts: dict[str, Any]) -> list[str]:
+    """The row of `coverage`, one fact per sentence."""
+    notes = [
+        f"{units.count(facts['events'])} events in {units.size(facts['file_bytes'])}, "
+        f"{units.duration(facts['recorded_ns'])} of "
+        f"{units.plural(facts['processes'], 'process')} recorded.",
+        *bookkeeping(facts),
+    ]
+    if facts["not_recorded_ns"]:
+        notes.append(
+            f"{units.duration(facts['not_recorded_ns'])} lie between recording windows and are in "
+            "no chart but the timeline."
+        )
+    if facts["annotated_processes"]:
+        notes.append(
+            f"{units.share(facts['none_ns'], facts['annotated_ns'])} of the time of processes with "
+            "operations lies outside any operation: (none)."
+        )
+    if facts["several_threads"]:
+        notes.append(
+            f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
+            "operations. The charts show the one that owned the process, the main thread first; "
+            "relation `breakdown_by_thread` shows each."
+        )
+    if facts["tasks"]:
+        notes.append(
+            "asyncio tasks were told apart at their annotations only: time between a switch and "
+            "the next annotation is charged to the task before."
+        )
+    return notes
+
+
+def bookkeeping(facts: dict[str, Any]) -> list[str]:
+    """The profiler's own CPU time beside the program's, as far as it is known."""
+    return [*_price(facts), _own_threads(facts)]
+
+
+def _price(facts: dict[str, Any]) -> list[str]:
+    if facts["operation_cost_ns"] is None or not facts["cpu_ns"]:
+        return []
+    events_ns = facts["events"] * facts["operation_cost_ns"]
+    return [
+        f"Bookkeeping took {units.share(events_ns, facts['cpu_ns'])} of the program's CPU time: "
+        f"{units.count(facts['events'])} events, measured at "
+        f"{units.duration(facts['operation_cost_ns'])} each. The drainer took "
+        f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} beside it."
+    ]
+
+
+def _own_threads(facts: dict[str, Any]) -> str:
+    """The profiler's own CPU time beside the program's, where both are known."""
+    if facts["profiler_cpu_ns"] is None or not facts["cpu_ns"]:
+        return "The CPU time of the profiler's own threads is not known for this run."
+    if not facts["profiler_cpu_ns"]:
+        return "No thread of the profiler ran inside the processes."
+    return (
+        f"The profiler's own threads inside the processes took "
+        f"{units.duration(facts['profiler_cpu_ns'])} of CPU time beside "
+        f"{units.duration(facts['cpu_ns'])} of the program "
+        f"({units.share(facts['profiler_cpu_ns'], facts['cpu_ns'])})."
+    )

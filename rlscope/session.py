@@ -1,0 +1,184 @@
+"""`with rls.profile(directory)`: records this process, and what it spawns, without rls-prof.
+
+The environment that makes a child process record is made here too, for rls-prof as well.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from types import TracebackType
+
+from rlscope import config
+from rlscope.errors import RecordingError
+from rlscope.native import LIBRARY, REASON, runtime
+from rlscope.run_directory import prepare_directory, remove_run, write_run_json
+
+__all__ = ["Profile", "preload_path", "prepare_directory", "traced_environment", "write_run_json"]
+
+
+class Profile:
+    """The block of `with rls.profile(directory)`: see rlscope.lazy.profile.
+
+    `directory` is where the trace is, absolute once the block has begun.
+    """
+
+    def __init__(
+        self, directory: str | os.PathLike[str], *, name: str = "", force: bool = False
+    ) -> None:
+        self.directory = os.fspath(directory)
+        self._name = name
+        self._force = force
+        self._restore: dict[str, tuple[str, str | None]] = {}
+        self._leave: Callable[[], None] = _do_nothing
+
+    def __enter__(self) -> "Profile":
+        if REASON:
+            _say_once(f"cannot record: {REASON}")
+        elif runtime.state() == "off":
+            self._begin()
+        else:
+            self._begin_window()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        leave, self._leave = self._leave, _do_nothing
+        leave()
+
+    def _begin(self) -> None:
+        for message in config.unknown_variables():
+            _say_once(message)
+        config.Config.from_environ()  # a bad value is refused before anything is written
+        self.directory = prepare_directory(self.directory, force=self._force)
+        write_run_json(
+            self.directory,
+            command=sys.orig_argv,
+            name=self._name,
+            options={"profile": True},
+        )
+        try:
+            self._set_environment()
+            runtime.profile_begin(self.directory)
+        except (OSError, RecordingError) as error:
+            self._restore_environment()
+            remove_run(self.directory)
+            if isinstance(error, RecordingError):
+                raise
+            reason = error.strerror or str(error)
+            raise RecordingError(f"Cannot record into {self.directory}: {reason}") from error
+        runtime.python_begin(sys.version.split()[0], sys.executable or "")
+        self._leave = self._end
+
+    def _end(self) -> None:
+        runtime.profile_end()
+        self._restore_environment()
+
+    def _begin_window(self) -> None:
+        active = os.environ.get("RLSCOPE_DIR", "")
+        _say(f"already recording into {active}, directory is ignored: {self.directory}")
+        self.directory = active or self.directory
+        if not runtime.is_recording():
+            runtime.start()
+            self._leave = runtime.stop
+
+    def _set_environment(self) -> None:
+        for variable, value in traced_environment(self.directory, os.environ).items():
+            self._restore[variable] = (value, os.environ.get(variable))
+            os.environ[variable] = value
+
+    def _restore_environment(self) -> None:
+        """Undoes what still stands: a variable that the program changed meanwhile is its own."""
+        for variable, (ours, before) in self._restore.items():
+            if os.environ.get(variable) != ours:
+                continue
+            if before is None:
+                del os.environ[variable]
+            else:
+                os.environ[variable] = before
+        self._restore.clear()
+
+
+def traced_environment(directory: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables, with their new values, that make a child process record into `directory`.
+
+    LD_PRELOAD is appended to, because other tools' libraries must stay first; the CUDA driver's
+    one injection variable is left alone when somebody else has it.
+    """
+    library = preload_path(LIBRARY)
+    preloaded = environ.get("LD_PRELOAD", "")
+    changes = {"RLSCOPE_DIR": directory}
+    if library not in preloaded.replace(":", " ").split():
+        changes["LD_PRELOAD"] = f"{preloaded}:{library}" if preloaded else library
+    if not environ.get("CUDA_INJECTION64_PATH"):
+        changes["CUDA_INJECTION64_PATH"] = library
+    return changes
+
+
+def preload_path(library: str) -> str:
+    """A path of `library` that LD_PRELOAD can hold.
+
+    Blanks and colons separate the entries of LD_PRELOAD and cannot be escaped: a path with one
+    is reached by a symbolic link in a folder that only this user can write. The link stays, for
+    children that start after this process ended.
+    """
+    if not _separates(library):
+        return library
+    folder = _private_folder()
+    link = os.path.join(folder, f"librlscope-{_digest(library)}.so")
+    try:
+        os.symlink(library, link)
+    except FileExistsError:
+        if os.readlink(link) != library:
+            raise RecordingError(f"Symbolic link is not ours, remove it: {link}") from None
+    return link
+
+
+def _separates(path: str) -> bool:
+    return ":" in path or any(character.isspace() for character in path)
+
+
+def _private_folder() -> str:
+    """A folder below the first temporary one whose path LD_PRELOAD can hold, mode 0700."""
+    user = os.getuid()
+    import tempfile  # 4 ms that no other run needs
+
+    for parent in (tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm"):
+        folder = os.path.join(parent, f"rlscope-{user}")
+        if _separates(folder) or not os.access(parent, os.W_OK):
+            continue
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.lstat(folder)
+        if status.st_uid == user and status.st_mode & 0o40077 == 0o40000:
+            return folder
+    raise RecordingError(
+        f"No private folder for a link to {LIBRARY}: move rlscope to a path "
+        "without blanks and colons"
+    )
+
+
+def _digest(text: str) -> str:
+    from zlib import crc32
+
+    return f"{crc32(os.fsencode(text)):08x}"
+
+
+_said: set[str] = set()
+
+
+def _say_once(message: str) -> None:
+    if message not in _said:
+        _said.add(message)
+        _say(message)
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:
+        print(f"rlscope: {message}", file=sys.stderr)
+
+
+def _do_nothing() -> None:
+    return None

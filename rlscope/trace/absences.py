@@ -1,0 +1,87 @@
+"""What a trace cannot fill, and why: the relation `absent`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+ALL = "*"
+
+_NO_EXIT = "a process did not end on an exit path: it was killed, replaced by exec, or still runs"
+_NO_CALIBRATION = "the overhead of this recording has not been calibrated"
+_NO_RUN_JSON = "run.json is missing or damaged"
+_NO_GPU = "no GPU activity was recorded"
+_NO_CUDA = "no CUDA call was recorded"
+
+# (relation, column) -> reason, said when a row has NULL there; column * when there is no row.
+_REASONS: Mapping[tuple[str, str], str] = {
+    ("run", "command"): _NO_RUN_JSON,
+    ("run", "version"): _NO_RUN_JSON,
+    ("run", "start_time"): _NO_RUN_JSON,
+    ("host", "cpu"): "run.json says nothing about this machine",
+    ("host", "cores"): "run.json says nothing about this machine",
+    ("host", "boot_id"): "the trace files name no boot of the machine",
+    ("process", "parent_process_id"): "a parent was not traced; a run's first process has none",
+    ("process", "exit"): "a process told no exit status: it was killed, replaced or still runs",
+    ("process", "cpu_ns"): _NO_EXIT,
+    ("process", "profiler_cpu_ns"): _NO_EXIT,
+    ("process", "program"): "a process recorded nothing, so its command line was not stored",
+    ("transition", ALL): "no crossing between layers was recorded",
+    ("transition", "per_iteration"): "a process has no complete iteration",
+    ("native_call", ALL): "no native call was recorded",
+    ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
+    ("breakdown", "overhead_ns"): _NO_CALIBRATION,
+    ("breakdown", "corrected_ns"): _NO_CALIBRATION,
+    ("breakdown", "corrected_low_ns"): _NO_CALIBRATION,
+    ("breakdown", "corrected_high_ns"): _NO_CALIBRATION,
+    ("breakdown_by_thread", "overhead_ns"): _NO_CALIBRATION,
+    ("breakdown_by_thread", "corrected_ns"): _NO_CALIBRATION,
+    ("breakdown_by_thread", "corrected_low_ns"): _NO_CALIBRATION,
+    ("breakdown_by_thread", "corrected_high_ns"): _NO_CALIBRATION,
+    ("overhead", ALL): _NO_CALIBRATION,
+    ("calibration", ALL): _NO_CALIBRATION,
+    ("api_call", ALL): _NO_CUDA,
+    ("sync", ALL): _NO_CUDA,
+    ("kernel", ALL): _NO_GPU,
+    ("memcpy", ALL): _NO_GPU,
+    ("memset", ALL): _NO_GPU,
+    ("gpu_time", ALL): _NO_GPU,
+}
+
+
+class Absences:
+    """Looks at the columns of relations as they are made."""
+
+    def __init__(self) -> None:
+        self._filled: set[str] = set()
+        self._null: set[tuple[str, str]] = set()
+
+    def look(self, relation: str, columns: Mapping[str, Any]) -> None:
+        """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
+        if not len(next(iter(columns.values()), ())):
+            return
+        self._filled.add(relation)
+        for name, column in _REASONS:
+            if name == relation and column != ALL and _has_null(columns.get(column)):
+                self._null.add((name, column))
+
+    def columns(self) -> dict[str, list[str]]:
+        """The relation `absent`."""
+        said = [
+            (relation, column, reason)
+            for (relation, column), reason in _REASONS.items()
+            if (relation, column) in self._null or (column == ALL and relation not in self._filled)
+        ]
+        names = ("relation", "column", "reason")
+        columns = [list(column) for column in zip(*said, strict=True)]
+        return dict(zip(names, columns or [[], [], []], strict=True))
+
+
+def _has_null(values: Any) -> bool:
+    if values is None:
+        return True
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return bool(np.ma.getmaskarray(values).any())
+    return any(value is None for value in values)

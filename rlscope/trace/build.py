@@ -1,0 +1,245 @@
+"""Makes the relations of a trace from its files: one sweep per process, then the run as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+
+from rlscope import _trace
+from rlscope.trace import run_facts, store
+from rlscope.trace.absences import Absences
+from rlscope.trace.operations import Operations
+
+_T = TypeVar("_T")
+
+# A sweep releases the GIL and keeps a core busy; more results than this at once are only memory.
+_MOST_WORKERS = 8
+
+# Names of the layers, by their numbers in the trace format.
+LAYERS = ("none", "python", "simulator", "framework", "cuda_api", "gpu")
+
+_PROCESS_COLUMNS = {
+    "os_pid": "os_pid",
+    "parent_process_id": "parent_index",
+    "start_ns": "start_ns",
+    "end_ns": "end_ns",
+    "exit": "exit_code",
+    "cpu_ns": "cpu_ns",
+    "profiler_cpu_ns": "profiler_cpu_ns",
+    "ended": "ended",
+    "short_name": "comm",
+    "forked": "forked",
+    "forks": "forks",
+    "python_start_ns": "python_begin_ns",
+    "python_end_ns": "python_end_ns",
+    "events": "events",
+    "file_bytes": "file_bytes",
+}
+
+
+class Sink(Protocol):
+    """Where relations go: Parquet files or memory (rlscope/trace/dataset.py)."""
+
+    def put(
+        self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
+    ) -> None: ...
+
+
+def build(directory: _trace.Directory, root: Path, sink: Sink) -> None:
+    """Puts every relation but those made on request into `sink`."""
+    _Build(directory, root, sink).run()
+
+
+class _Build:
+    """Relations in the making. Small ones are collected over the processes, then put at once."""
+
+    def __init__(self, directory: _trace.Directory, root: Path, sink: Sink) -> None:
+        self._directory = directory
+        self._processes = directory.processes
+        self._root = root
+        self._sink = sink
+        self._operations = Operations()
+        self._absences = Absences()
+        self._collected: dict[str, dict[str, list[Any]]] = {}
+
+    def run(self) -> None:
+        first_thread = 0
+        sweeps = _ahead(self._directory.sweep, [process["index"] for process in self._processes])
+        for process, swept in zip(self._processes, sweeps, strict=True):
+            first_thread += self._add_process(process, swept, first_thread)
+        self._add_damage()
+        self._put_run()
+
+    def _add_process(
+        self, process: Mapping[str, Any], swept: Mapping[str, Any], first_thread: int
+    ) -> int:
+        """Everything of one process; returns how many threads it has."""
+        index = process["index"]
+        rows = ProcessRows(index, swept, self._operations.number(swept["operation"]))
+        threads = self._directory.threads(index)
+        thread_ids = dense_ids(threads["thread"], first_thread)
+        self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
+        for name in ("window", "iteration", "progress", "loss"):
+            self._collect(name, swept[name], index)
+        self._collect("phase", rows.phases(), index)
+        self._collect("loss", _columns_of(self._directory.losses(index)), index)
+        self._collect("metadata", _metadata(process["metadata"]), index)
+        for name, columns in rows.relations(thread_ids).items():
+            self._put(name, columns, index)
+        instances = self._directory.operation_instances(index)
+        self._put("operation_instance", rows.instances(instances, thread_ids), index)
+        return len(threads["thread"])
+
+    def _add_damage(self) -> None:
+        """Damage found in files is a loss of the whole run: its process may be what was hit."""
+        problems = self._directory.problems
+        columns = {
+            "kind": ["damaged_bytes" if each["bytes"] else "unreadable_file" for each in problems],
+            "count": [each["bytes"] or 1 for each in problems],
+            "detail": [self._place(each) for each in problems],
+        }
+        self._collect("loss", columns, None)
+
+    def _place(self, problem: Mapping[str, Any]) -> str:
+        """Where the damage is and what it is; files are named as seen from the trace."""
+        root = f"{self._root}{os.sep}"
+        file, what = (problem[key].replace(root, "") for key in ("file", "what"))
+        return f"{file} at byte {problem['offset']}: {what}" if problem["bytes"] else what
+
+    def _put_run(self) -> None:
+        run = run_facts.read_run_json(self._root)
+        hosts = run_facts.host_ids(self._processes)
+        samples = run_facts.machine_sample_columns(self._root, self._processes, hosts)
+        self._put("run", run_facts.run_columns(self._root, run, self._processes))
+        self._put("host", run_facts.host_columns(run, self._processes))
+        self._put("process", process_columns(self._processes, hosts))
+        self._put("operation", self._operations.columns())
+        self._put("machine_sample", samples)
+        for name, columns in self._collected.items():
+            self._put(name, columns)
+        self._sink.put(store.absent, self._absences.columns())
+
+    def _collect(self, name: str, columns: Mapping[str, Any], process_id: int | None) -> None:
+        """Adds rows to a relation that is put when every process has been swept."""
+        wanted = [column.name for column in store.relations()[name].columns]
+        collected = self._collected.setdefault(name, {column: [] for column in wanted})
+        length = len(next(iter(columns.values()), ()))
+        given = {**columns, "process_id": [process_id] * length}
+        for column in wanted:
+            values = given.get(column, [None] * length)
+            collected[column] += values.tolist() if hasattr(values, "tolist") else values
+
+    def _put(self, name: str, columns: Mapping[str, Any], process_id: int | None = None) -> None:
+        self._absences.look(name, columns)
+        self._sink.put(store.relations()[name], columns, process_id)
+
+
+class ProcessRows:
+    """The sweep of one process with numbers replaced by the texts and ids of the relations."""
+
+    def __init__(self, process_id: int, swept: Mapping[str, Any], operation_ids: Any) -> None:
+        self.process_id = process_id
+        self._swept = swept
+        self._operation_ids = operation_ids
+        self._paths = np.array(swept["operation"]["path"], dtype=object)
+        self._phase_names = np.array(swept["phase_name"]["name"], dtype=object)
+        self._layers = np.array(LAYERS, dtype=object)
+
+    def relations(self, thread_ids: Any) -> dict[str, dict[str, Any]]:
+        """The relations that are one file per process, but for the instances."""
+        by_thread = self._text(self._swept["breakdown_by_thread"])
+        by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
+        return {
+            "breakdown": self._text(self._swept["breakdown"]),
+            "breakdown_by_thread": by_thread,
+            "timeline": self._text(self._swept["timeline"]),
+            "transition": self._transitions(),
+            "native_call": self._text(self._swept["native_call"]),
+        }
+
+    def phases(self) -> dict[str, Any]:
+        """The relation `phase`, with names for numbers."""
+        columns = self._swept["phase"]
+        return {**columns, "name": self._phase_names[np.asarray(columns["name"], dtype=np.int64)]}
+
+    def instances(self, swept: Mapping[str, Any], thread_ids: Any) -> dict[str, Any]:
+        """The relation `operation_instance`."""
+        iteration = np.asarray(swept["iteration"], dtype=np.int64)
+        return {
+            **swept,
+            "thread_id": thread_ids(swept["thread"]),
+            "operation_id": self._operation_ids[swept["operation"]],
+            "iteration": np.ma.array(iteration, mask=iteration < 0),
+        }
+
+    def _transitions(self) -> dict[str, Any]:
+        columns = self._text(self._swept["transition"])
+        complete = int(np.count_nonzero(self._swept["iteration"]["complete"]))
+        counts = columns["count"].tolist()
+        columns["per_iteration"] = [count / complete if complete else None for count in counts]
+        return columns
+
+    def _text(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        texts = {
+            "operation": self._paths,
+            "phase": self._phase_names,
+            "layer": self._layers,
+            "from_layer": self._layers,
+            "to_layer": self._layers,
+        }
+        return {
+            name: texts[name][values] if name in texts else values
+            for name, values in columns.items()
+        }
+
+
+def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:
+    """work(argument) in order, done by threads a few arguments ahead: what waits stays small."""
+    workers = min(os.cpu_count() or 1, _MOST_WORKERS)
+    with ThreadPoolExecutor(workers, thread_name_prefix="rlscope-sweep") as pool:
+        waiting: deque[Future[_T]] = deque()
+        for argument in arguments:
+            waiting.append(pool.submit(work, argument))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def dense_ids(numbers: Any, first: int) -> Any:
+    """A function from a process's own thread numbers to ids that are dense over the run."""
+    table = np.full(int(max(numbers, default=-1)) + 1, -1, dtype=np.int64)
+    table[numbers] = np.arange(first, first + len(numbers))
+    return lambda values: table[values]
+
+
+def process_columns(
+    processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
+) -> dict[str, list[Any]]:
+    """The relation `process`."""
+    columns = {
+        name: [process[key] for process in processes] for name, key in _PROCESS_COLUMNS.items()
+    }
+    return {
+        **columns,
+        "process_id": [process["index"] for process in processes],
+        "host_id": list(hosts),
+        "name": [process["name"] or process["comm"] for process in processes],
+        "program": [process["program"] or None for process in processes],
+        "python": [process["python"] or None for process in processes],
+    }
+
+
+def _metadata(entries: Mapping[str, str]) -> dict[str, list[str]]:
+    return {"key": list(entries), "value": list(entries.values())}
+
+
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}

@@ -1,0 +1,245 @@
+"""The SQL engine: an in-memory DuckDB behind SQLAlchemy, over the Parquet files of a trace.
+
+There is no database file: DuckDB's locks out every other process while one writes, and its format
+changes between major versions. The catalogue (views over Parquet files, or tables where those
+cannot be written) is made on one connection outside any transaction, because DuckDB's DDL is
+transactional: a view made inside a SQLAlchemy transaction vanishes with its rollback. Every
+other connection of the process shares it by the name of the in-memory database.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.pool import NullPool
+from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import BigInteger, Boolean, Double
+
+from rlscope.errors import QueryError
+from rlscope.table import Table
+from rlscope.trace import store
+
+_SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
+_PROCESS_OF_FILE = (
+    r"CAST(regexp_extract(filename, '/process_id=(\d+)/[^/]*$', 1) AS BIGINT) AS process_id"
+)
+_NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
+
+
+class Database:
+    """One in-memory DuckDB. `sql` and `select` may be called from any thread."""
+
+    def __init__(self) -> None:
+        identity = uuid.uuid4().hex
+        config = {
+            # DuckDB would spill to ".tmp" in the user's working directory.
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"rlscope-{identity}"),
+            # Installing an extension is a download, which hangs where there is no network.
+            "autoinstall_known_extensions": False,
+            # Objects are texts: no guessing from a sample, which fails when that is mostly NULL.
+            "pandas_analyze_sample": 0,
+            # A name that is no relation would be looked up among the variables of callers.
+            "python_enable_replacements": False,
+        }
+        self.engine = sa.create_engine(
+            f"duckdb:///:memory:rlscope_{identity}",
+            poolclass=NullPool,
+            connect_args={"config": config},
+        )
+        # The database lives as long as this connection.
+        self._root = self.engine.raw_connection()
+        self._duckdb: Any = self._root.driver_connection
+
+    def close(self) -> None:
+        """Ends the database; later queries fail."""
+        self._root.close()
+        self.engine.dispose()
+
+    def select(
+        self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
+    ) -> Table:
+        """The result of a SQLAlchemy Core statement; raises QueryError."""
+        try:
+            with self.engine.connect() as connection:
+                return _table(connection.execute(statement, parameters))
+        except sa.exc.SQLAlchemyError as error:
+            raise QueryError(_one_line(error)) from error
+
+    def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
+        """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
+        try:
+            with self.engine.connect() as connection:
+                result = connection.exec_driver_sql(statement, dict(parameters or {}))
+                return _table(result) if result.returns_rows else Table({})
+        except sa.exc.SQLAlchemyError as error:
+            raise QueryError(_one_line(error)) from error
+
+    def write_query(self, statement: str, path: Path) -> None:
+        """Writes the result of an SQL statement as one Parquet file; raises QueryError."""
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        try:
+            rows = self._duckdb.sql(statement)
+            if rows is None:
+                raise QueryError("the statement returns no rows to write")
+            rows.write_parquet(str(unfinished), compression="zstd")
+            os.replace(unfinished, path)
+        except (duckdb.Error, OSError) as error:
+            raise QueryError(_one_line(error)) from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def view(self, relation: sa.Table, files: Sequence[Path]) -> None:
+        """Makes `relation` a view over Parquet files; without files it is an empty table."""
+        if not files:
+            self.create(relation)
+            return
+        # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
+        rows = self._duckdb.read_parquet(
+            [str(file) for file in files], hive_partitioning=False, filename=True
+        )
+        partitioned = store.layout_of(relation) == store.PROCESS
+        rows.project(", ".join(_viewed(relation, partitioned))).create_view(relation.name)
+
+    def create(self, relation: sa.Table) -> None:
+        """Makes `relation` an empty table in memory."""
+        self._duckdb.execute(str(CreateTable(relation).compile(self.engine)))
+
+    def drop(self, relations: Iterable[sa.Table]) -> None:
+        """Undoes `view` and `create` for those of the relations that are there."""
+        made = self.sql("SELECT table_name, table_type FROM information_schema.tables")
+        wanted = {relation.name for relation in relations}
+        for name, kind in made:
+            if name in wanted:
+                what = "VIEW" if kind == "VIEW" else "TABLE"
+                self._duckdb.execute(f"DROP {what} {_quoted(name)}")
+
+    def insert(self, relation: sa.Table, columns: Mapping[str, Any]) -> None:
+        """Adds rows to a table made by `create`; columns that are not given are NULL."""
+        names = [column.name for column in relation.columns]
+        arrays = _arrays(relation, columns)
+        with self._registered(arrays):
+            rows = _cast(relation.columns, arrays)
+            self._duckdb.execute(self._literal(sa.insert(relation).from_select(names, rows)))
+
+    def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> None:
+        """Writes rows as one Parquet file; columns that are not given are NULL.
+
+        In layout PROCESS the process_id is the name of the file's folder and not a column of it.
+        """
+        partitioned = store.layout_of(relation) == store.PROCESS
+        wanted = [
+            column
+            for column in relation.columns
+            if not (partitioned and column.name == "process_id")
+        ]
+        arrays = _arrays(relation, columns)
+        with self._registered(arrays):
+            rows = self._duckdb.sql(self._literal(_cast(wanted, arrays)))
+            rows.write_parquet(str(path), compression="zstd")
+
+    @contextmanager
+    def _registered(self, arrays: Mapping[str, Any]) -> Iterator[None]:
+        """While it is open DuckDB sees the arrays as a table, without a copy of the numbers."""
+        self._duckdb.register(_SOURCE, dict(arrays))
+        try:
+            yield
+        finally:
+            self._duckdb.unregister(_SOURCE)
+
+    def _literal(self, statement: Any) -> str:
+        return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
+
+
+def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The given columns as numpy arrays.
+
+    DuckDB ignores the masks of numpy arrays, so a column with NULLs travels with a second one
+    that says which of its values are valid.
+    """
+    arrays: dict[str, Any] = {}
+    for column in relation.columns:
+        if column.name in columns:
+            plain, valid = _array(columns[column.name], column.type)
+            arrays[column.name] = plain
+            if valid is not None:
+                arrays[_valid(column.name)] = valid
+    return arrays
+
+
+def _valid(name: str) -> str:
+    return f"{name} is valid"
+
+
+def _array(values: Any, type_: Any) -> tuple[Any, Any]:
+    """A column as (array that DuckDB reads, flags of its valid values or None: all)."""
+    wanted = _NUMPY_TYPES.get(type(type_))
+    if wanted is None:
+        return _objects(values), None
+    if isinstance(values, np.ma.MaskedArray):
+        return values.data.astype(wanted, copy=False), ~np.ma.getmaskarray(values)
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values, None
+    values = list(values)
+    valid = np.fromiter((value is not None for value in values), np.bool_, len(values))
+    return np.array([0 if value is None else value for value in values], dtype=wanted), valid
+
+
+def _objects(values: Any) -> Any:
+    """Text: an array of objects, because DuckDB takes numpy's own text type for an ENUM."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _cast(wanted: Iterable[sa.Column[Any]], arrays: Mapping[str, Any]) -> sa.Select[Any]:
+    """The registered arrays with the names, order and types of the wanted columns."""
+    return sa.select(*(_cell(column, arrays) for column in wanted)).select_from(sa.table(_SOURCE))
+
+
+def _cell(column: sa.Column[Any], arrays: Mapping[str, Any]) -> sa.ColumnElement[Any]:
+    value: Any = sa.column(column.name) if column.name in arrays else sa.null()
+    if _valid(column.name) in arrays:
+        value = sa.case((sa.column(_valid(column.name)), value))
+    return sa.cast(value, column.type).label(column.name)
+
+
+def _viewed(relation: sa.Table, partitioned: bool) -> Iterator[str]:
+    """The columns of a view over the files of a relation."""
+    for column in relation.columns:
+        found = partitioned and column.name == "process_id"
+        yield _PROCESS_OF_FILE if found else _quoted(column.name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _table(result: sa.CursorResult[Any]) -> Table:
+    names = list(result.keys())
+    return Table.from_rows(_distinct(names), result.fetchall())
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """SQL may name two columns alike (SELECT a, a); the second becomes a_1, as DuckDB does."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for name in names:
+        seen[name] = seen.get(name, -1) + 1
+        distinct.append(f"{name}_{seen[name]}" if seen[name] else name)
+    return distinct
+
+
+def _one_line(error: object) -> str:
+    """DuckDB's message without the excerpt of the statement below it."""
+    message = str(getattr(error, "orig", None) or error)
+    lines = message.split("\nLINE ")[0].splitlines()
+    return " ".join(line.strip() for line in lines if line.strip())

@@ -1,0 +1,150 @@
+"""Relations that describe the run and its machines: run, host, machine_sample."""
+
+from __future__ import annotations
+
+import bisect
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Rows = dict[str, list[Any]]
+
+
+def read_run_json(root: Path) -> dict[str, Any]:
+    """DIR/run.json; empty when it is missing or damaged, which costs its facts and no more."""
+    try:
+        run = json.loads((root / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return run if isinstance(run, dict) else {}
+
+
+def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
+    """The relation `run`: one row."""
+    start_ns = min(process["start_ns"] for process in processes)
+    host = _host_facts(run)
+    row = {
+        # One machine since its boot begins no two runs in the same nanosecond.
+        "run_id": f"{host.get('boot_id') or root.name}-{run.get('start_ns', start_ns)}",
+        "command": _command(run.get("command")),
+        "name": str(run.get("name") or root.name),
+        "start_ns": start_ns,
+        "end_ns": max(process["end_ns"] for process in processes),
+        "version": run.get("version"),
+        "start_time": run.get("start_time"),
+        "options": json.dumps(run["options"]) if run.get("options") else None,
+    }
+    return {name: [value] for name, value in row.items()}
+
+
+def host_columns(run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
+    """The relation `host`: one row per machine and boot."""
+    known = _host_facts(run)
+    columns: Rows = {
+        name: [] for name in ("host_id", "name", "boot_id", "cpu", "cores", "clock", "tsc_hz")
+    }
+    for host_id, key in enumerate(_hosts(processes)):
+        of_host = [process for process in processes if host_key(process) == key]
+        recorded = next((process for process in of_host if process["clock"]), of_host[0])
+        described = key[0] in ("", known.get("name"))
+        cells = (
+            host_id,
+            key[0] or known.get("name"),
+            key[1] or (known.get("boot_id") if described else None) or None,
+            known.get("cpu") if described else None,
+            known.get("cores") if described else None,
+            recorded["clock"] or None,
+            recorded["tick_hz"] or None,
+        )
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    return columns
+
+
+def host_ids(processes: Sequence[Mapping[str, Any]]) -> list[int]:
+    """host_id of every process; one that recorded nothing ran where the first one did."""
+    numbers = {key: number for number, key in enumerate(_hosts(processes))}
+    return [numbers.get(host_key(process), 0) for process in processes]
+
+
+def host_key(process: Mapping[str, Any]) -> tuple[str, str]:
+    """What tells machines apart: name and boot."""
+    return process["host"] or "", process["boot_id"] or ""
+
+
+def _hosts(processes: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Keys in order of first appearance, without the unknown one unless there is no other."""
+    keys = list(dict.fromkeys(host_key(process) for process in processes))
+    return [key for key in keys if key != ("", "")] or keys[:1]
+
+
+def machine_sample_columns(
+    root: Path, processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
+) -> Rows:
+    """The relation `machine_sample`, from DIR/machine.jsonl; lines cut short are left out."""
+    columns: Rows = {name: [] for name in ("host_id", "process_id", "start_ns", "metric", "value")}
+    finder = _ProcessFinder(processes)
+    for sample in _samples(root / "machine.jsonl"):
+        process_id = None
+        if sample["pid"] is not None:
+            process_id = finder.find(sample["pid"], sample["time_ns"])
+            if process_id is None:
+                continue  # a process that was not traced, or left no row
+        host_id = hosts[process_id] if process_id is not None else 0
+        cells = (host_id, process_id, sample["time_ns"], sample["metric"], sample["value"])
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    return columns
+
+
+class _ProcessFinder:
+    """Which image of a pid lived at a time: the last one that began before it."""
+
+    def __init__(self, processes: Sequence[Mapping[str, Any]]) -> None:
+        self._began: dict[int, list[int]] = {}
+        self._index: dict[int, list[int]] = {}
+        for process in sorted(processes, key=lambda process: int(process["began_ns"])):
+            self._began.setdefault(process["os_pid"], []).append(process["began_ns"])
+            self._index.setdefault(process["os_pid"], []).append(process["index"])
+
+    def find(self, pid: int, time_ns: int) -> int | None:
+        position = bisect.bisect_right(self._began.get(pid, []), time_ns) - 1
+        return self._index[pid][position] if position >= 0 else None
+
+
+def _samples(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        sample = _sample(line)
+        if sample is not None:
+            yield sample
+
+
+def _sample(line: str) -> dict[str, Any] | None:
+    """One line of machine.jsonl; None when the wrapper was killed while it wrote the line."""
+    try:
+        sample = json.loads(line)
+        return {
+            "time_ns": int(sample["time_ns"]),
+            "pid": sample.get("pid"),
+            "metric": str(sample["metric"]),
+            "value": float(sample["value"]),
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _command(command: Any) -> str | None:
+    if isinstance(command, list):
+        return shlex.join(str(argument) for argument in command)
+    return str(command) if command else None
+
+
+def _host_facts(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    host = run.get("host")
+    return host if isinstance(host, dict) else {}

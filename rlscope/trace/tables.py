@@ -1,0 +1,130 @@
+"""Tables: the relations of one trace directory, from DIR/tables or made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import sqlalchemy as sa
+
+from rlscope import _trace
+from rlscope.errors import TraceError
+from rlscope.trace import dataset, store
+from rlscope.trace.build import Sink, build
+from rlscope.trace.database import Database
+from rlscope.trace.events import build_events
+
+
+class Tables:
+    """Opens, or makes, the relations; keeps the lock on DIR/tables while they are in use.
+
+    One thread at a time, but `database` may be queried from any.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.database = Database()
+        self.in_memory = False
+        self._root = root
+        self._lock = dataset.Lock(root / "tables")
+        self._made_from: dict[str, Any] = {}
+        self._directory: _trace.Directory | None = None
+        self._has_events = False
+
+    def open(self) -> None:
+        """Makes every relation but those on request visible to queries. Raises TraceError."""
+        self._made_from = dataset.fingerprint(self._root)
+        if self._lock.share() and self._view_files(finished=True):
+            return
+        directory = self._open_directory()
+        if self._lock.own() and self._write_files(directory):
+            return
+        self._lock.release()
+        self.in_memory = True
+        sink = dataset.MemorySink(self.database, store.swept_relations())
+        build(directory, self._root, sink)
+
+    def open_events(self) -> None:
+        """Makes the relation `event` visible to queries. Raises TraceError."""
+        if not self._has_events:
+            if not (self._view_events() or self._write_events()):
+                sink = dataset.MemorySink(self.database, [store.event])
+                build_events(self._open_directory(), sink)
+            self._has_events = True
+
+    def close(self) -> None:
+        """Ends the database and lets writers in."""
+        self.database.close()
+        self._lock.release()
+
+    def _view_files(self, *, finished: bool) -> bool:
+        """Uses DIR/tables as it is; False when it is out of date.
+
+        `finished`: tables made while a process still ran are out of date too, since what is
+        written through a mapped ring need not change the time of its file.
+        """
+        manifest = dataset.read_manifest(self._root, dataset.MANIFEST)
+        if manifest is None or manifest["made_from"] != self._made_from:
+            return False
+        if finished and manifest["live"]:
+            return False
+        return self._view(manifest["files"], store.swept_relations())
+
+    def _write_files(self, directory: _trace.Directory) -> bool:
+        """Makes DIR/tables anew and uses it; False when that fails. Needs the lock for itself."""
+
+        def fill(sink: Sink) -> None:
+            dataset.remove_files(self._root, store.relations())
+            build(directory, self._root, sink)
+
+        live = any(process["ended"] == "running" for process in directory.processes)
+        written = self._fill_files(fill, dataset.MANIFEST, live=live)
+        return written and self._lock.keep() and self._view_files(finished=False)
+
+    def _view_events(self) -> bool:
+        manifest = dataset.read_manifest(self._root, dataset.EVENT_MANIFEST)
+        if self.in_memory or manifest is None or manifest["made_from"] != self._made_from:
+            return False
+        return self._view(manifest["files"], [store.event])
+
+    def _view(self, files: Mapping[str, list[str]], relations: Iterable[sa.Table]) -> bool:
+        """Makes relations visible; False when somebody removed or damaged one of their files."""
+        try:
+            dataset.view(self._root, files, relations, self.database)
+        except duckdb.Error:
+            self.database.drop(relations)
+            return False
+        return True
+
+    def _write_events(self) -> bool:
+        """Other readers may be there: what they write is the same, made from the same sources."""
+        if self.in_memory or dataset.fingerprint(self._root) != self._made_from:
+            return False
+
+        def fill(sink: Sink) -> None:
+            build_events(self._open_directory(), sink)
+
+        return self._fill_files(fill, dataset.EVENT_MANIFEST, live=False) and self._view_events()
+
+    def _fill_files(self, fill: Callable[[Sink], None], manifest: str, *, live: bool) -> bool:
+        """Writes files and their manifest; False for want of space or permission."""
+        sink = dataset.FileSink(self._root, self.database)
+        try:
+            fill(sink)
+            content = {"made_from": self._made_from, "live": live, "files": sink.files}
+            dataset.write_manifest(self._root, manifest, content)
+        except (OSError, duckdb.IOException):
+            return False
+        return True
+
+    def _open_directory(self) -> _trace.Directory:
+        if self._directory is None:
+            try:
+                directory = _trace.Directory(str(self._root))
+            except (_trace.TraceError, OSError) as error:
+                raise TraceError(str(error)) from error
+            if not directory.processes:
+                raise TraceError(f"No process was traced: {self._root}")
+            self._directory = directory
+        return self._directory

@@ -1,0 +1,115 @@
+"""Trace: an opened trace directory, ready for SQL."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rlscope.errors import QueryError
+from rlscope.table import Table
+from rlscope.trace import store
+from rlscope.trace.tables import Tables
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_T = TypeVar("_T")
+
+_MISSING = re.compile(r'Table with name "?(\w+)"? does not exist')
+
+
+class Trace:
+    """The relations of one run. Queries may come from any thread; close it, or use `with`.
+
+    Opening sweeps the trace files when DIR/tables is missing or out of date. What a running
+    process records after that is not seen until the trace is opened again.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises TraceError: not a trace directory, or nothing in it can be read."""
+        self.path = Path(path)
+        self._tables = Tables(self.path)
+        self._closer = weakref.finalize(self, self._tables.close)
+        self._making_events = threading.Lock()
+        try:
+            self._tables.open()
+        except BaseException:
+            self.close()
+            raise
+
+    def table(self, relation: str) -> Table:
+        """A whole relation; `event` is made now if need be. Raises QueryError: no such relation."""
+        known = store.relations()
+        if relation not in known:
+            raise QueryError(f"no relation {relation!r}; there are: {', '.join(known)}")
+        rows = self.query(known[relation].select())
+        return Table(rows.columns, name=relation, descriptions=store.descriptions(known[relation]))
+
+    def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
+        """The result of any SQL statement of DuckDB over the relations.
+
+        `$name` in the statement is bound to parameters["name"]. Raises QueryError.
+        """
+        return self._with_events(lambda: self._tables.database.sql(statement, parameters))
+
+    def query(self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None) -> Table:
+        """The result of a SQLAlchemy Core statement over rlscope.trace.store. Raises QueryError."""
+        return self._with_events(lambda: self._tables.database.select(statement, parameters))
+
+    def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
+        """Writes the result of an SQL statement as one Parquet file, of any size.
+
+        Raises QueryError.
+        """
+        self._with_events(lambda: self._tables.database.write_query(statement, Path(path)))
+
+    @property
+    def engine(self) -> sa.Engine:
+        """The SQLAlchemy engine behind the queries: an in-memory DuckDB."""
+        return self._tables.database.engine
+
+    @property
+    def processes(self) -> Table:
+        """The relation `process`."""
+        return self.table("process")
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the tables could not be kept in DIR/tables: it is read-only, or in use."""
+        return self._tables.in_memory
+
+    def close(self) -> None:
+        """Lets go of the files; later queries fail."""
+        self._closer()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Trace({str(self.path)!r})"
+
+    def _with_events(self, ask: Callable[[], _T]) -> _T:
+        """Asks; if it was `event` that was missing, makes that and asks again."""
+        try:
+            return ask()
+        except QueryError as error:
+            missing = _MISSING.search(str(error))
+            if missing is None or missing[1].lower() not in store.ON_REQUEST:
+                raise
+        with self._making_events:
+            self._tables.open_events()
+        return ask()

@@ -1,0 +1,120 @@
+"""Builds the C++ core with CMake and lays the packages out; everything else is pyproject.toml.
+
+rlscope/            the package; rlscope/analysis and rlscope/workloads are symlinks for tools
+analysis/           imported as rlscope.analysis
+workloads/          imported as rlscope.workloads
+csrc/               librlscope.so, rlscope._runtime, rlscope._trace
+"""
+
+import base64
+import hashlib
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+from setuptools.command.editable_wheel import editable_wheel
+
+ROOT = Path(__file__).parent.resolve()
+# The line that lets a traced interpreter instrument itself; site-packages is its only place.
+PTH = ROOT / "rlscope" / "capture" / "rlscope.pth"
+
+
+class CMakeBuild(build_ext):
+    """Configures csrc/ once per build folder and installs what it makes into the package."""
+
+    def build_extension(self, ext: Extension) -> None:
+        build = Path(self.build_temp).resolve() / "csrc"
+        configure = [
+            "cmake",
+            "-S",
+            str(ROOT / "csrc"),
+            "-B",
+            str(build),
+            "-G",
+            "Ninja",
+            f"-DPython_EXECUTABLE={sys.executable}",
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        ]
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+        subprocess.run(configure, check=True)
+        subprocess.run(["cmake", "--build", str(build), "--parallel", jobs], check=True)
+        self._install(build, Path(self.get_ext_fullpath(ext.name)).resolve().parent)
+
+    def _install(self, build: Path, prefix: Path) -> None:
+        command = ["cmake", "--install", str(build), "--prefix", str(prefix)]
+        if not self.editable_mode:
+            command.append("--strip")
+        subprocess.run(command, check=True)
+
+    def copy_extensions_to_source(self) -> None:
+        # setuptools would copy the placeholder extension only; librlscope.so belongs beside it.
+        self._install(Path(self.build_temp).resolve() / "csrc", ROOT / "rlscope")
+
+
+class BuildWithPth(build_py):
+    """Adds rlscope.pth and the trace format's files to what a wheel holds."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        library = Path(self.build_lib)
+        self.copy_file(str(PTH), str(library / PTH.name))
+        self.copy_file(str(ROOT / "csrc/trace/trace.proto"), str(library / "rlscope/trace.proto"))
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        extra = [] if self.editable_mode else [str(Path(self.build_lib) / PTH.name)]
+        return [*super().get_outputs(include_bytecode), *extra]
+
+
+class EditableWithPth(editable_wheel):
+    """An editable wheel carries rlscope.pth too: rls-prof works from a checkout."""
+
+    def run(self) -> None:
+        super().run()
+        for wheel in Path(self.dist_dir).glob("rlscope-*editable*.whl"):
+            add_to_wheel(wheel, PTH.name, PTH.read_bytes())
+
+
+def add_to_wheel(wheel: Path, name: str, data: bytes) -> None:
+    """Adds a file at the root of a wheel and its line to RECORD."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = {info: archive.read(info) for info in archive.infolist()}
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+        for info, content in members.items():
+            if info.filename.endswith(".dist-info/RECORD"):
+                content += f"{name},sha256={digest},{len(data)}\n".encode()
+            archive.writestr(info, content)
+
+
+packages = [
+    *find_packages(
+        include=["rlscope", "rlscope.*"], exclude=["rlscope.analysis*", "rlscope.workloads*"]
+    ),
+    "rlscope.analysis",
+    "rlscope.workloads",
+]
+
+setup(
+    packages=packages,
+    package_dir={"rlscope.analysis": "analysis", "rlscope.workloads": "workloads"},
+    package_data={
+        "rlscope": ["py.typed", "*.pyi", "trace_descriptor.bin"],
+        "rlscope.analysis": ["sql/**/*.sql"],
+        "rlscope.report": ["templates/*", "vendor/*"],
+        "rlscope.capture": ["*.pth"],
+    },
+    ext_modules=[Extension("rlscope._native", sources=[])],
+    cmdclass={
+        "build_ext": CMakeBuild,
+        "build_py": BuildWithPth,
+        "editable_wheel": EditableWithPth,
+    },
+)

@@ -1,0 +1,290 @@
+"""What an annotation costs: `with` over an operation against `with` over a C object that does
+nothing, in one run, interleaved, by thread CPU time.
+
+    python tests/benchmarks/annotation.py [--rounds N] [--output build/benchmarks/annotation.json]
+
+Each round times every case once, in random order; the loop's own time is taken off; the ratios of
+one round are paired, and the median ratio comes with a 95 % bootstrap interval. Two child
+processes are measured: one that records into a directory of its own, one that is not recorded.
+Wall-clock time would be useless here: one preemption of 4 ms outweighs 40,000 annotations.
+"""
+
+import argparse
+import gc
+import importlib.util
+import itertools
+import json
+import random
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+FLOOR = "C no-op context manager"
+FLOOR_FLAGS = "__enter__ METH_NOARGS, __exit__ METH_FASTCALL, immutable heap type"
+CASES = {
+    FLOOR: "with noop: pass",
+    "cached operation": "with operation: pass",
+    "operation by name": 'with rls.operation("inference"): pass',
+}
+EXTRA_CASES = {
+    "decorated function": "decorated()",
+    "undecorated function": "plain()",
+    "set and end by name": 'rls.set_operation("x"); rls.end_operation("x")',
+    "Python class with __enter__": "with python_noop: pass",
+}
+TORCH_CASE = "torch.profiler.record_function"
+TARGETS = {
+    "recording": {"cached operation": 1.10, "operation by name": 1.25},
+    "not recording": {"cached operation": 1.10, "operation by name": 1.20},
+}
+TORCH_TARGET = 40.0
+REPEATS = 2000
+TORCH_REPEATS = 200
+
+Timer = Callable[[Any], int]
+
+
+class PythonNoop:
+    def __enter__(self) -> "PythonNoop":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def build_floor(folder: Path) -> Any:
+    """Compiles and imports noop_module.c for the running interpreter."""
+    library = folder / f"noop{sysconfig.get_config_var('EXT_SUFFIX')}"
+    include = sysconfig.get_paths()["include"]
+    subprocess.run(
+        [
+            "cc",
+            "-O3",
+            "-shared",
+            "-fPIC",
+            f"-I{include}",
+            str(HERE / "noop_module.c"),
+            "-o",
+            library,
+        ],
+        check=True,
+    )
+    spec = importlib.util.spec_from_file_location("noop", library)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Noop()
+
+
+def make_timer(statement: str, names: dict[str, Any]) -> Timer:
+    """A function that runs the statement once per item and returns its thread CPU time in ns."""
+    source = (
+        "def timer(items):\n"
+        "    begin = clock()\n"
+        "    for _ in items:\n"
+        f"        {statement}\n"
+        "    return clock() - begin\n"
+    )
+    namespace = {**names, "clock": time.thread_time_ns}
+    exec(compile(source, "<timer>", "exec"), namespace)
+    timer: Timer = namespace["timer"]
+    return timer
+
+
+def measure(
+    timers: dict[str, tuple[Timer, int]], rounds: int, around: dict[str, Any]
+) -> dict[str, list[float]]:
+    """ns per run of each case, round by round, the empty loop taken off."""
+    samples: dict[str, list[float]] = {name: [] for name in timers}
+    order = list(timers)
+    gc.collect()
+    gc.disable()
+    for number in range(-2, rounds):  # two rounds to warm up
+        random.shuffle(order)
+        for name in order:
+            timer, repeats = timers[name]
+            with around.get(name, PythonNoop)():
+                spent = timer(itertools.repeat(None, repeats))
+            if number >= 0:
+                samples[name].append(spent / repeats)
+    gc.enable()
+    loop = statistics.median(samples.pop("empty loop"))
+    return {name: [value - loop for value in values] for name, values in samples.items()}
+
+
+def interval(ratios: list[float], resamples: int = 1000) -> tuple[float, float]:
+    """95 % bootstrap interval of the median."""
+    generator = random.Random(0)
+    medians = sorted(
+        statistics.median(generator.choices(ratios, k=len(ratios))) for _ in range(resamples)
+    )
+    return medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
+
+
+def summarise(samples: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+    floor = samples[FLOOR]
+    result = {}
+    for name, values in samples.items():
+        ratios = [value / base for value, base in zip(values, floor, strict=True)]
+        low, high = interval(ratios)
+        result[name] = {
+            "median_ns": round(statistics.median(values), 2),
+            "ratio_to_floor": round(statistics.median(ratios), 4),
+            "ratio_low": round(low, 4),
+            "ratio_high": round(high, 4),
+        }
+    return result
+
+
+def names_of(floor: Any) -> dict[str, Any]:
+    import rlscope as rls
+
+    def plain() -> None:
+        return None
+
+    operation = rls.operation("inference")
+    return {
+        "rls": rls,
+        "noop": floor,
+        "operation": operation,
+        "decorated": operation(plain),
+        "plain": plain,
+        "python_noop": PythonNoop(),
+    }
+
+
+def add_torch(
+    timers: dict[str, tuple[Timer, int]], names: dict[str, Any], around: dict[str, Any]
+) -> None:
+    """record_function under torch's own CPU profiler, where torch is installed."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    import torch
+
+    names["record_function"] = torch.profiler.record_function
+    timers[TORCH_CASE] = (
+        make_timer('with record_function("inference"): pass', names),
+        TORCH_REPEATS,
+    )
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    around[TORCH_CASE] = lambda: torch.profiler.profile(activities=cpu)
+
+
+def trace_of(directory: Path) -> dict[str, int]:
+    """What arrived: operations recorded, and records lost on the way."""
+    from rlscope import _trace
+
+    reader = _trace.Directory(str(directory))
+    losses = [row for process in reader.processes for row in reader.losses(process["index"])]
+    return {
+        "operations": sum(process["events"] for process in reader.processes),
+        "lost": sum(row["count"] for row in losses if row["kind"] != "late_attach"),
+    }
+
+
+def run_child(recording: bool, rounds: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="rlscope-bench-") as folder:
+        names = names_of(build_floor(Path(folder)))
+        around: dict[str, Any] = {}
+        timers: dict[str, tuple[Timer, int]] = {"empty loop": (make_timer("pass", names), REPEATS)}
+        for name, statement in {**CASES, **EXTRA_CASES}.items():
+            timers[name] = (make_timer(statement, names), REPEATS)
+        if not recording:
+            return {"cases": summarise(measure(timers, rounds, around))}
+        add_torch(timers, names, around)
+        directory = Path(folder, "trace")
+        with names["rls"].profile(directory):
+            samples = measure(timers, rounds, around)
+        return {"cases": summarise(samples), "trace": trace_of(directory)}
+
+
+def start_child(mode: str, rounds: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--child", mode, "--rounds", str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def verdicts(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each target beside what was measured."""
+    rows = []
+    for mode, targets in TARGETS.items():
+        for name, target in targets.items():
+            measured = results[mode]["cases"][name]["ratio_to_floor"]
+            rows.append(
+                {
+                    "case": f"{name}, {mode}",
+                    "target": target,
+                    "measured": measured,
+                    "met": measured <= target,
+                }
+            )
+    recording = results["recording"]["cases"]
+    torch = recording.get(TORCH_CASE)
+    if torch:
+        measured = round(torch["median_ns"] / recording["operation by name"]["median_ns"], 1)
+        rows.append(
+            {
+                "case": f"{TORCH_CASE} / operation by name",
+                "target": TORCH_TARGET,
+                "measured": measured,
+                "met": measured >= TORCH_TARGET,
+            }
+        )
+    return rows
+
+
+def show(results: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    for mode in TARGETS:
+        print(mode)
+        for name, values in results[mode]["cases"].items():
+            ratio = f"{values['ratio_to_floor']:.3f} x floor"
+            bounds = f"[{values['ratio_low']:.3f}, {values['ratio_high']:.3f}]"
+            print(f"  {name:32s} {values['median_ns']:9.1f} ns   {ratio}  {bounds}")
+    trace = results["recording"]["trace"]
+    print(f"trace: {trace['operations']} operations, {trace['lost']} records lost")
+    for row in rows:
+        verdict = "met   " if row["met"] else "MISSED"
+        print(f"{verdict} {row['case']}: {row['measured']} (target {row['target']})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=201)
+    parser.add_argument("--output", type=Path, default=ROOT / "build/benchmarks/annotation.json")
+    parser.add_argument("--child", choices=list(TARGETS), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        json.dump(run_child(args.child == "recording", args.rounds), sys.stdout)
+        return 0
+    from rlscope.run_directory import host_facts
+
+    results: dict[str, Any] = {mode: start_child(mode, args.rounds) for mode in TARGETS}
+    rows = verdicts(results)
+    show(results, rows)
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    report = {
+        "benchmark": "annotation",
+        "machine": host_facts(),
+        "floor": FLOOR_FLAGS,
+        "rounds": args.rounds,
+        "results": results,
+        "targets": rows,
+    }
+    args.output.write_text(json.dumps(report, indent=2) + "\n")
+    return 0 if all(row["met"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Runs every benchmark, one after the other; each writes build/benchmarks/<name>.json.
+
+    python tests/benchmarks/run.py [NAME ...]
+
+Nothing else should run on the machine meanwhile.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+NAMES = ("annotation", "startup", "ppo_overhead", "sweep")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
+    names = parser.parse_args().names or NAMES
+    for unknown in set(names) - set(NAMES):
+        parser.error(f"no benchmark {unknown!r}; there are {', '.join(NAMES)}")
+    results = HERE.parents[1] / "build" / "benchmarks"
+    results.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in names:
+        print(f"== {name}", flush=True)
+        output = results / f"{name}.json"
+        command = [sys.executable, str(HERE / f"{name}.py"), "--output", str(output)]
+        failed += subprocess.run(command, check=False).returncode != 0
+    print(f"results: {results}")
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+// SIGKILL at any instant: whatever a thread had recorded is in the trace, once.
+//
+// RLSCOPE_TEST_KILLS sets the number of runs (make check-long: 200).
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "runtime_run.h"
+
+namespace rlscope::test {
+namespace {
+
+constexpr int kThreads = 3;
+
+// Mapped by the test and the victim: how many records each thread has finished.
+struct Counters {
+  std::atomic<uint64_t> done[kThreads];
+};
+
+Counters* MapCounters(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  EXPECT_EQ(ftruncate(descriptor, sizeof(Counters)), 0);
+  void* address =
+      mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  return static_cast<Counters*>(address);
+}
+
+// Each record carries its number.
+void CountForEver(int thread, std::atomic<uint64_t>* done) {
+  const std::string name = std::to_string(thread);
+  rlscope_set_thread_name(name.data(), name.size());
+  const uint32_t id = Intern("x");
+  for (uint64_t n = 0;; n++) {
+    rlscope_record_value(trace::kProgressDone, 0, n);
+    if (n % 16 == 0) Repeat(id, 1);
+    done->store(n + 1, std::memory_order_relaxed);
+  }
+}
+
+PROGRAM(count_until_killed) {
+  Counters* counters = MapCounters(arguments[0]);
+  for (int i = 1; i < kThreads; i++) {
+    std::thread(CountForEver, i, &counters->done[i]).detach();
+  }
+  CountForEver(0, &counters->done[0]);
+  return 0;
+}
+
+// Numbers of one thread: 0, 1, 2, ... with jumps only where a gap says so. Returns how many.
+uint64_t CheckNumbers(const std::vector<Item>& items) {
+  uint64_t next = 0;
+  bool gap = false;
+  for (const Item& item : items) {
+    gap |= item.kind == trace::kGap;
+    if (item.kind != trace::kProgressDone) continue;
+    if (gap ? item.value < next : item.value != next) {
+      ADD_FAILURE() << "record " << item.value << " where " << next << " belongs";
+      return next;
+    }
+    next = item.value + 1;
+    gap = false;
+  }
+  return next;
+}
+
+void CheckTrace(TracedRun* run, const Counters& counters, bool torn_frames) {
+  // Killed before its constructor wrote: there is nothing to read.
+  const std::string log = run->directory() + "/processes.log";
+  if (!std::filesystem::exists(log) || std::filesystem::file_size(log) == 0) return;
+  const trace::ProcessImage& process = run->ReadOne(torn_frames);
+  if (process.trace == nullptr) {
+    for (const auto& done : counters.done) EXPECT_EQ(done, 0u);
+    return;
+  }
+  EXPECT_EQ(process.trace->missing_slots(), 0u);
+  uint64_t kept[kThreads] = {};
+  for (size_t i = 0; i < process.trace->threads().size(); i++) {
+    const std::string& name = process.trace->threads()[i].thread.name;
+    const std::vector<Item> items = ReadItems(*process.trace, i);
+    if (name.size() == 1) kept[name[0] - '0'] = CheckNumbers(items);
+  }
+  for (int i = 0; i < kThreads; i++) {
+    EXPECT_GE(kept[i] + 1, counters.done[i]) << "thread " << i;
+  }
+}
+
+int Runs() {
+  const char* text = getenv("RLSCOPE_TEST_KILLS");
+  return text == nullptr ? 20 : atoi(text);
+}
+
+// Between nothing at all and a few growths and wraps of the rings. Half of the runs go on without
+// any drainer: everything is found in the rings.
+void KillOnce(std::mt19937* random, bool drained) {
+  TracedRun run({}, drained);
+  trace::ControlPage* control = nullptr;
+  if (!drained) {
+    ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
+    control->drainer_pid = static_cast<uint32_t>(getpid());
+    control->heartbeat_ns = INT64_MAX / 2;
+  }
+  Counters* counters = MapCounters(run.directory() + "/counters");
+  const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
+  usleep(std::uniform_int_distribution<useconds_t>(0, 40000)(*random));
+  kill(pid, SIGKILL);
+  EXPECT_EQ(TracedRun::Wait(pid), -SIGKILL);
+  run.Stop();
+  CheckTrace(&run, *counters, /*torn_frames=*/false);
+  munmap(counters, sizeof *counters);
+  if (control != nullptr) trace::ReleaseControl(control);
+}
+
+TEST(RuntimeKill, LosesAtMostTheRecordInFlight) {
+  const unsigned seed = std::random_device()();
+  std::mt19937 random(seed);
+  for (int i = 0; i < Runs(); i++) {
+    SCOPED_TRACE("run " + std::to_string(i) + " of seed " + std::to_string(seed));
+    KillOnce(&random, /*drained=*/i % 2 == 0);
+    if (HasFailure()) return;
+  }
+}
+
+// The drainer itself killed while it writes and moves tails; the process goes on, then dies too.
+PROGRAM(drain_for_ever) {
+  trace::DrainDirectory drainer;
+  if (drainer.Start(arguments[0].c_str(), nullptr, {}) != 0) return 1;
+  std::ofstream(arguments[0] + "/started") << "x";
+  for (;;) pause();
+}
+
+void KillDrainerAndProcess(std::mt19937* random) {
+  TracedRun run({}, /*drain=*/false);
+  const pid_t wrapper = fork();
+  if (wrapper == 0) {
+    execl("/proc/self/exe", "program", "--program", "drain_for_ever", run.directory().c_str(),
+          nullptr);
+    _exit(127);
+  }
+  while (!std::filesystem::exists(run.directory() + "/started")) usleep(500);
+  Counters* counters = MapCounters(run.directory() + "/counters");
+  const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
+  usleep(std::uniform_int_distribution<useconds_t>(3000, 40000)(*random));
+  kill(wrapper, SIGKILL);
+  usleep(std::uniform_int_distribution<useconds_t>(0, 20000)(*random));
+  kill(pid, SIGKILL);
+  EXPECT_EQ(TracedRun::Wait(wrapper), -SIGKILL);
+  EXPECT_EQ(TracedRun::Wait(pid), -SIGKILL);
+  CheckTrace(&run, *counters, /*torn_frames=*/true);
+  munmap(counters, sizeof *counters);
+}
+
+TEST(RuntimeKill, OfTheDrainerTooLosesNothingMore) {
+  const unsigned seed = std::random_device()();
+  std::mt19937 random(seed);
+  for (int i = 0; i < (Runs() + 1) / 2; i++) {
+    SCOPED_TRACE("run " + std::to_string(i) + " of seed " + std::to_string(seed));
+    KillDrainerAndProcess(&random);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace rlscope::test

@@ -1,0 +1,162 @@
+"""A trace directory of a made-up PPO run, written by the real writer: `write(directory)`.
+
+A trainer with nested operations, native calls, CUDA calls and GPU work, and a worker process that
+simulates. Times are in microseconds below and made of small fixed numbers, so every run of a test
+sees the same trace.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from ground_truth import raw, written
+from ground_truth.raw import CudaCall, GpuWork, Item, RawProcess, RawThread
+
+US = 1_000
+ITERATIONS = 30
+ROLLOUT_STEPS = 16
+MINIBATCHES = 4
+START = 40_000  # imports
+HOSTILE = "</script><b>100%{x}"
+HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
+
+
+class _Trainer:
+    """Writes the program line by line; `now` is its clock."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.cuda: list[CudaCall] = []
+        self.gpu: list[GpuWork] = []
+        self.now = START
+
+    def run(self) -> None:
+        for number in range(ITERATIONS):
+            self.items.append(raw.iteration(self.now * US))
+            self.items.append(raw.phase(self.now * US, "data_collection"))
+            self._rollout(number)
+            self.items.append(raw.phase(self.now * US, "training"))
+            self._update()
+            self.items += raw.progress(self.now * US, number + 1, 10 * ITERATIONS)
+        self.items.append(raw.phase(self.now * US, ""))
+        self._open(HOSTILE)
+        self._wait(900)
+        self._close(HOSTILE)
+
+    def _rollout(self, number: int) -> None:
+        self._open("rollout")
+        for step in range(ROLLOUT_STEPS):
+            self._open("inference")
+            self._wait(20)
+            self._call("matmul", 60)
+            self._close("inference")
+            self._open("simulation")
+            self._wait(5)
+            self._call("env.step", 120 + 4 * number + 10 * (step % 3))
+            self._wait(15)
+            self._close("simulation")
+        self._close("rollout")
+
+    def _update(self) -> None:
+        self._open("update")
+        for _ in range(MINIBATCHES):
+            self._open("forward")
+            self._launch("matmul", 90, work=150)
+            self._close("forward")
+            self._open("backprop")
+            self._launch("backward", 260, work=340)
+            self._wait(30)
+            self._close("backprop")
+            self._open("optimizer")
+            self._wait(110)
+            self._close("optimizer")
+        self._close("update")
+
+    def _open(self, name: str) -> None:
+        self.items.append(raw.enter(self.now * US, name))
+
+    def _close(self, name: str) -> None:
+        self.items.append(raw.leave(self.now * US, name))
+
+    def _wait(self, duration: int) -> None:
+        self.now += duration
+
+    def _call(self, function: str, duration: int) -> None:
+        self.items.append(raw.call(self.now * US, (self.now + duration) * US, function))
+        self._wait(duration)
+
+    def _launch(self, function: str, duration: int, *, work: int) -> None:
+        """A framework call that launches a kernel 10 us after it began."""
+        launch = self.now + 10
+        self.cuda.append(CudaCall(launch * US, (launch + 8) * US))
+        self.gpu.append(GpuWork((launch + 12) * US, (launch + 12 + work) * US))
+        self._call(function, duration)
+
+
+def write(directory: Path) -> None:
+    """Writes run.json, processes.log, trace files and machine.jsonl."""
+    trainer = _Trainer()
+    trainer.run()
+    end = (trainer.now + 5_000) * US
+    processes = [
+        RawProcess(
+            end_ns=end,
+            python_begin_ns=12_000 * US,
+            python_end_ns=end - 2_000 * US,
+            threads=[RawThread(trainer.items, trainer.cuda)],
+            # The last kernel runs on when the interpreter has ended: GPU busy, no layer.
+            gpu=[*trainer.gpu, GpuWork(end - 2_500 * US, end - 500 * US)],
+        ),
+        RawProcess(
+            start_ns=30_000 * US,
+            end_ns=end - 2_000 * US,
+            python_begin_ns=31_000 * US,
+            threads=[RawThread(list(_worker(end // US - 4_000)))],
+            os_pid=4243,
+            forked=True,
+        ),
+    ]
+    written.write(processes, directory)
+    _describe(directory)
+    _sample(directory, end)
+
+
+def _worker(end: int) -> Iterator[Item]:
+    now = 45_000
+    while now + 2_000 < end:
+        yield raw.enter(now * US, "simulation")
+        yield raw.call((now + 50) * US, (now + 550) * US, "env.step")
+        yield raw.leave((now + 600) * US, "simulation")
+        now += 2_000
+
+
+def _describe(directory: Path) -> None:
+    run = {
+        "version": "0.1.0",
+        "command": ["python", "train.py", "--env", "CartPole-v1"],
+        "name": "ppo-cartpole",
+        "start_ns": written.ORIGIN_NS,
+        "host": {"name": "host", "cpu": "a CPU", "cores": 8},
+    }
+    (directory / "run.json").write_text(json.dumps(run), encoding="utf-8")
+
+
+def _sample(directory: Path, end_ns: int) -> None:
+    step = end_ns // 40
+    with open(directory / "machine.jsonl", "w", encoding="utf-8") as file:
+        for i in range(40):
+            readings = (
+                (None, "cpu_percent", 20 + i % 7),
+                (None, "memory_bytes", (3 << 30) + (i << 24)),
+                (None, "gpu0_percent", 90 + i % 5),
+                (4242, "cpu_percent", 95 - i % 4),
+                (4242, "memory_bytes", (1 << 30) + (i << 23)),
+                (4243, "cpu_percent", 50 + i % 9),
+                (4243, "memory_bytes", 300 << 20),
+            )
+            for pid, metric, value in readings:
+                time_ns = written.ORIGIN_NS + i * step
+                line = {"time_ns": time_ns, "pid": pid, "metric": metric, "value": value}
+                file.write(json.dumps(line) + "\n")

@@ -1,0 +1,115 @@
+#include "read_everything.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <memory>
+#include <vector>
+
+#include "trace/cursor.h"
+#include "trace/process_images.h"
+#include "trace/process_log_reader.h"
+#include "trace/process_trace.h"
+#include "trace/reader.h"
+
+namespace rlscope::trace {
+namespace {
+
+void Check(bool holds, const char* what) {
+  if (holds) return;
+  fprintf(stderr, "broken promise: %s\n", what);
+  abort();
+}
+
+// Times of a stream, seen one after the other.
+class Timeline {
+ public:
+  void Take(int64_t start_ns, int64_t end_ns) {
+    Check(start_ns >= last_ns_, "times of a stream never decrease");
+    Check(end_ns >= start_ns, "nothing ends before it starts");
+    last_ns_ = end_ns;
+  }
+
+ private:
+  int64_t last_ns_ = INT64_MIN;
+};
+
+void ReadItems(const ProcessTrace& trace, size_t thread) {
+  ThreadCursor cursor(trace, thread);
+  Timeline timeline;
+  while (const CpuBatch* batch = cursor.Next()) {
+    uint32_t calls = 0, values = 0;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < batch->count; ++i) {
+      const uint32_t kind = WhatKind(batch->what[i]);
+      int64_t end_ns = batch->time_ns[i];
+      if (kind == kCall) end_ns = batch->call_end_ns[calls++];
+      if (HasTwoSlots(kind)) sum += batch->value[values++];
+      timeline.Take(batch->time_ns[i], end_ns);
+    }
+    Check(calls == batch->calls && values == batch->values, "one entry per item that has one");
+    Check(batch->begins_after_gap || batch->open.empty(), "a snapshot comes only after a gap");
+  }
+}
+
+void ReadCudaCalls(const ProcessTrace& trace, size_t thread) {
+  CudaCallCursor cursor(trace, thread);
+  Timeline timeline;
+  while (const CudaCallBatch* batch = cursor.Next()) {
+    for (uint32_t i = 0; i < batch->count; ++i) timeline.Take(batch->start_ns[i], batch->end_ns[i]);
+  }
+}
+
+void ReadGpu(const ProcessTrace& trace, size_t stream) {
+  GpuCursor cursor(trace, stream);
+  int64_t last_ns = INT64_MIN;
+  while (const GpuBatch* batch = cursor.Next()) {
+    for (uint32_t i = 0; i < batch->count; ++i) {
+      Check(batch->start_ns[i] >= last_ns, "starts of a GPU stream never decrease");
+      Check(batch->end_ns[i] >= batch->start_ns[i], "no interval ends before it starts");
+      last_ns = batch->start_ns[i];
+    }
+  }
+}
+
+void ReadTrace(const ProcessTrace& trace) {
+  for (size_t i = 0; i < trace.threads().size(); ++i) {
+    ReadItems(trace, i);
+    ReadCudaCalls(trace, i);
+  }
+  for (size_t i = 0; i < trace.gpu_streams().size(); ++i) ReadGpu(trace, i);
+  int64_t last_ns = INT64_MIN;
+  for (const TimedProcessItem& item : trace.ReadProcessItems()) {
+    Check(item.time_ns >= last_ns, "process items are sorted");
+    last_ns = item.time_ns;
+  }
+  for (const Name& name : trace.names()) Check(trace.FindName(name.id) == &name, "names by id");
+  trace.CountEvents();
+}
+
+}  // namespace
+
+void ReadEverything(const uint8_t* data, size_t size) {
+  std::vector<std::unique_ptr<ProcessTrace>> traces;
+  std::unique_ptr<TraceFile> file;
+  if (TraceFile::FromBytes({data, data + size}, "bytes", &file).ok()) {
+    std::vector<std::unique_ptr<TraceFile>> files;
+    files.push_back(std::move(file));
+    // Twice: what a file and a ring share.
+    if (TraceFile::FromBytes({data, data + size}, "again", &file).ok()) {
+      files.push_back(std::move(file));
+    }
+    traces.push_back(std::make_unique<ProcessTrace>(std::move(files)));
+    ReadTrace(*traces.back());
+  }
+  std::vector<Problem> problems;
+  const std::vector<ProcessRecord> log = ParseProcessLog(data, size, "log", &problems);
+  const auto images =
+      BuildProcessImages(log, std::move(traces), [](const ProcessImage&) { return false; });
+  for (size_t i = 0; i < images.size(); ++i) {
+    Check(images[i].end_ns >= images[i].start_ns, "a process does not end before it starts");
+    Check(images[i].parent_index < static_cast<int64_t>(i), "parents come first");
+  }
+}
+
+}  // namespace rlscope::trace

@@ -1,0 +1,28 @@
+"""How many traces hypothesis makes up: HYPOTHESIS_PROFILE=quick (default) or long.
+
+quick is derandomized: the same traces on every machine. long draws new ones each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, Verbosity, settings
+
+_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+
+PROFILES = {
+    "quick": settings(
+        max_examples=300, derandomize=True, deadline=None, suppress_health_check=_SLOW
+    ),
+    "long": settings(
+        max_examples=20_000, deadline=None, suppress_health_check=_SLOW, verbosity=Verbosity.normal
+    ),
+}
+
+PROFILE = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "quick")]
+
+
+def share(part: float) -> settings:
+    """The profile with `part` of its examples, for comparisons that are slow."""
+    return settings(PROFILE, max_examples=max(1, int(PROFILE.max_examples * part)))

@@ -1,0 +1,190 @@
+"""One traced process as plain values: what a recorder would have written, and nothing derived.
+
+    thread = RawThread(items=[enter(1, "train"), leave(9, "train")])
+    process = RawProcess(end_ns=10, threads=[thread])
+    swept.sweep(process)["breakdown"]
+
+Times count from any origin, 0 included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+# Native functions of the generated programs and the layer their library belongs to.
+FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
+             "backward": "framework"}  # fmt: skip
+
+
+class Kind(IntEnum):
+    """Kinds of items, numbered as in csrc/trace/record.h."""
+
+    ENTER = 1
+    EXIT = 2
+    PHASE = 3
+    ITERATION = 4
+    TASK = 5
+    PROGRESS_TOTAL = 6
+    PROGRESS_DONE = 7
+    WINDOW_START = 8
+    WINDOW_STOP = 9
+    THREAD_END = 11
+    GAP = 13
+    CALL = 15
+    CALL_BEGIN = 16
+    CALL_END = 17
+    CALLBACK_BEGIN = 18
+    CALLBACK_END = 19
+
+
+class Name(IntEnum):
+    """Kinds of names, numbered as NameKind in csrc/trace/trace.proto."""
+
+    OPERATION = 1
+    PHASE = 2
+    FUNCTION = 3
+    CUDA_CALL = 4
+    KERNEL = 5
+
+
+class Gpu(IntEnum):
+    """Kinds of GPU work, numbered as GpuKind in csrc/trace/trace.proto."""
+
+    KERNEL = 1
+    MEMCPY = 2
+    MEMSET = 3
+    GRAPH = 4
+    SYNC = 5
+
+
+NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name.PHASE,
+         Kind.CALL: Name.FUNCTION, Kind.CALL_BEGIN: Name.FUNCTION}  # fmt: skip
+
+
+class Item(NamedTuple):
+    """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
+    any), iterations (1 = automatic) and gaps (records lost), `value` for progress."""
+
+    time_ns: int
+    kind: Kind
+    name: str = ""
+    duration_ns: int = 0
+    number: int = 0
+    value: float = 0.0
+
+    @property
+    def end_ns(self) -> int:
+        return self.time_ns + self.duration_ns
+
+
+def enter(time_ns: int, name: str) -> Item:
+    return Item(time_ns, Kind.ENTER, name)
+
+
+def leave(time_ns: int, name: str) -> Item:
+    return Item(time_ns, Kind.EXIT, name)
+
+
+def phase(time_ns: int, name: str) -> Item:
+    """`name` begins; "" is no phase."""
+    return Item(time_ns, Kind.PHASE, name)
+
+
+def iteration(time_ns: int, *, automatic: bool = False) -> Item:
+    return Item(time_ns, Kind.ITERATION, number=int(automatic))
+
+
+def task(time_ns: int, number: int) -> Item:
+    return Item(time_ns, Kind.TASK, number=number)
+
+
+def progress(time_ns: int, done: float, total: float) -> list[Item]:
+    return [
+        Item(time_ns, Kind.PROGRESS_TOTAL, value=total),
+        Item(time_ns, Kind.PROGRESS_DONE, value=done),
+    ]
+
+
+def window_start(time_ns: int) -> Item:
+    return Item(time_ns, Kind.WINDOW_START)
+
+
+def window_stop(time_ns: int) -> Item:
+    return Item(time_ns, Kind.WINDOW_STOP)
+
+
+def thread_end(time_ns: int) -> Item:
+    return Item(time_ns, Kind.THREAD_END)
+
+
+def gap(time_ns: int, lost: int = 1) -> Item:
+    return Item(time_ns, Kind.GAP, number=lost)
+
+
+def call(start_ns: int, end_ns: int, function: str) -> Item:
+    """A native call with nothing recorded inside."""
+    return Item(start_ns, Kind.CALL, function, end_ns - start_ns)
+
+
+def call_begin(time_ns: int, function: str) -> Item:
+    return Item(time_ns, Kind.CALL_BEGIN, function)
+
+
+def call_end(time_ns: int) -> Item:
+    return Item(time_ns, Kind.CALL_END)
+
+
+def callback_begin(time_ns: int) -> Item:
+    return Item(time_ns, Kind.CALLBACK_BEGIN)
+
+
+def callback_end(time_ns: int) -> Item:
+    return Item(time_ns, Kind.CALLBACK_END)
+
+
+class CudaCall(NamedTuple):
+    start_ns: int
+    end_ns: int
+    name: str = "cudaLaunchKernel"
+
+
+class GpuWork(NamedTuple):
+    start_ns: int
+    end_ns: int
+    kind: Gpu = Gpu.KERNEL
+    device: int = 0
+    stream: int = 7
+
+
+@dataclass(frozen=True)
+class RawThread:
+    """A thread: its items in the order of its stream, its CUDA calls in order of start."""
+
+    items: Sequence[Item] = ()
+    cuda_calls: Sequence[CudaCall] = ()
+    main: bool = True
+    """Whether its os_tid is the process's os_pid."""
+    is_python: bool = True
+
+
+@dataclass(frozen=True)
+class RawProcess:
+    """A process. Its threads are numbered from 1 in the order given."""
+
+    end_ns: int
+    start_ns: int = 0
+    python_begin_ns: int | None = 0
+    """When the interpreter came to know the profiler; None: no Python."""
+    python_end_ns: int | None = None
+    """When it was finalised; None: never, so the process ended with it."""
+    threads: Sequence[RawThread] = ()
+    gpu: Sequence[GpuWork] = ()
+    os_pid: int = 4242
+    forked: bool = False
+    function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
+
+    def numbered(self) -> list[tuple[int, RawThread]]:
+        return list(enumerate(self.threads, start=1))

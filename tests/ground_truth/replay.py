@@ -1,0 +1,262 @@
+"""The brute-force twin, third part: the state at an instant, by replaying everything before it.
+
+Called for one instant after the other it is quadratic on purpose: nothing is carried from one
+instant to the next, so nothing can be forgotten on the way.
+"""
+
+from __future__ import annotations
+
+from ground_truth.raw import Kind
+from ground_truth.relations import NONE
+from ground_truth.rules import Rules
+from ground_truth.state import (
+    Called,
+    Change,
+    Closed,
+    Frame,
+    Open,
+    State,
+    ThreadState,
+    innermost,
+    layer_in_frames,
+    open_operations,
+    own_path,
+    process_path,
+)
+from ground_truth.streams import Event, Streams
+
+AUTOMATIC, EXPLICIT = "automatic", "explicit"
+
+
+def replay(streams: Streams, now: int, rules: Rules) -> State:
+    """The state once everything up to and including `now` has happened."""
+    threads = {stream.number: ThreadState(stream) for stream in streams.threads}
+    state = State(streams, rules, list(threads.values()))
+    for event in streams.events:
+        if event.time_ns <= now:
+            _apply(state, threads[event.thread], event)
+    return state
+
+
+def finish(state: State) -> None:
+    """The end of the process closes what is open."""
+    for thread in state.threads:
+        _close_all(state, thread, state.streams.end_ns, "process_end")
+
+
+def _apply(state: State, thread: ThreadState, event: Event) -> None:
+    """One item; those outside of windows are ignored."""
+    kind = event.item.kind
+    if event.time_ns > thread.stream.life.end_ns:
+        return
+    if kind is Kind.WINDOW_STOP:
+        _stop(state, event)
+    elif kind is Kind.THREAD_END:
+        _close_all(state, thread, event.time_ns, "thread_end")
+    elif event.returns:
+        _return(state, thread, event)
+    elif state.streams.window_of(event.time_ns) is not None and kind in _EFFECTS:
+        _EFFECTS[kind](state, thread, event)
+
+
+# ---- windows and threads ----------------------------------------------------------------------
+
+
+def _stop(state: State, event: Event) -> None:
+    """The window's end: everything of every thread is closed."""
+    if not any(window.end_ns == event.time_ns for window in state.streams.windows):
+        return
+    state.phase = NONE
+    if state.rules.open_at_window_end == "closed":
+        for thread in state.threads:
+            _close_all(state, thread, event.time_ns, "window")
+
+
+def _close_all(state: State, thread: ThreadState, now: int, ended: str) -> None:
+    """Closes operations of all tasks, calls and callbacks; the running task stays."""
+    for stack in thread.stacks.values():
+        state.closed += [Closed(thread.stream.number, opened, now, ended) for opened in stack]
+    thread.stacks = {}
+    while thread.frames:
+        _pop_frame(state, thread, now)
+
+
+def _gap(state: State, thread: ThreadState, event: Event) -> None:
+    """Records were lost: what was open is not known any more."""
+    _close_all(state, thread, event.time_ns, "gap")
+
+
+# ---- operations -------------------------------------------------------------------------------
+
+
+def _enter(state: State, thread: ThreadState, event: Event) -> None:
+    name = event.item.name
+    around = innermost(thread, state.rules)
+    path = (*around.path, name) if around else (name,)
+    if around and around.name == name and state.rules.reentry == "keeps the path":
+        path = around.path
+    phase = thread.phase if state.rules.phase == "of the thread" else state.phase
+    thread.stack(thread.task).append(Open(name, path, event.time_ns, event.order, phase))
+    state.entered.append(path)
+
+
+def _task(state: State, thread: ThreadState, event: Event) -> None:
+    thread.task = event.item.number
+
+
+def _exit(state: State, thread: ThreadState, event: Event) -> None:
+    """Looks in the stack of the running task, then in the one outside of tasks."""
+    for task in dict.fromkeys((thread.task, 0)):
+        stack = thread.stack(task)
+        place = _place_to_close(stack, event.item.name, state.rules)
+        if place is not None:
+            top = open_operations(thread, state.rules)[-1:]
+            state.losses["exit_out_of_order"] += [stack[place]] != top
+            _close_operations(state, thread, stack, place, event.time_ns)
+            return
+    state.losses["exit_without_enter"] += 1
+
+
+def _place_to_close(stack: list[Open], name: str, rules: Rules) -> int | None:
+    if rules.exit_closes == "top of the stack":
+        return len(stack) - 1 if stack else None
+    places = [place for place, opened in enumerate(stack) if opened.name == name]
+    if not places:
+        return None
+    return places[0] if rules.exit_closes == "first of the name" else places[-1]
+
+
+def _close_operations(
+    state: State, thread: ThreadState, stack: list[Open], place: int, now: int
+) -> None:
+    last = len(stack) if state.rules.exit_takes_along == "those above" else place + 1
+    for opened in stack[place:last]:
+        state.closed.append(Closed(thread.stream.number, opened, now, "exit"))
+    del stack[place:last]
+
+
+# ---- native calls, callbacks ------------------------------------------------------------------
+
+
+def _call(state: State, thread: ThreadState, event: Event) -> None:
+    function = event.item.name
+    outermost = not thread.frames or not thread.frames[-1].function
+    layer = state.streams.process.function_layers[function]
+    own = own_path(thread, state.rules)
+    _push_frame(state, thread, Frame(function, layer, event.time_ns, own, outermost, event.order))
+
+
+def _callback(state: State, thread: ThreadState, event: Event) -> None:
+    frame = Frame("", "python", event.time_ns, own_path(thread, state.rules), True, event.order)
+    _push_frame(state, thread, frame)
+
+
+def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
+    before = layer_in_frames(state, thread, frame.start_ns)
+    thread.frames.append(frame)
+    after = layer_in_frames(state, thread, frame.start_ns)
+    if not _cuda_call_goes_on(state, thread, frame.start_ns):
+        count_transition(state, thread, before, after)
+
+
+def _cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
+    """At one time a CUDA call ends before the items, and starts after them."""
+    return any(
+        call.start_ns < now < call.end_ns
+        and state.streams.window_of(call.start_ns) == state.streams.window_of(now)
+        for call in thread.stream.cuda_calls
+    )
+
+
+def count_transition(state: State, thread: ThreadState, before: str, after: str) -> None:
+    if before != after:
+        path = own_path(thread, state.rules) or ()
+        if state.rules.transition_operation == "of the process":
+            path = process_path(state)
+        state.transitions[path, before, after] += 1
+
+
+def _call_end(state: State, thread: ThreadState, event: Event) -> None:
+    _leave(state, thread, event.time_ns, is_call=True)
+
+
+def _callback_end(state: State, thread: ThreadState, event: Event) -> None:
+    _leave(state, thread, event.time_ns, is_call=False)
+
+
+def _leave(state: State, thread: ThreadState, now: int, *, is_call: bool) -> None:
+    """Closes the innermost call, or callback, and what it should have outlived."""
+    if all(bool(frame.function) != is_call for frame in thread.frames):
+        state.losses["call_end_without_begin"] += 1
+        return
+    before = layer_in_frames(state, thread, now)
+    while bool(thread.frames[-1].function) != is_call:
+        state.losses["clamped"] += 1
+        _pop_frame(state, thread, now)
+    _pop_frame(state, thread, now)
+    if state.rules.transitions == "entries and returns":
+        count_transition(state, thread, before, layer_in_frames(state, thread, now))
+
+
+def _return(state: State, thread: ThreadState, event: Event) -> None:
+    """Of a complete call, unless something closed it before."""
+    if thread.frames and thread.frames[-1].order == event.order:
+        _pop_frame(state, thread, event.time_ns)
+
+
+def _pop_frame(state: State, thread: ThreadState, now: int) -> None:
+    frame = thread.frames.pop()
+    counted = frame.outermost or state.rules.nested_calls == "are the innermost's"
+    if frame.function and counted:
+        state.called.append(Called(thread.stream.number, frame, now))
+
+
+# ---- phases, iterations, progress -------------------------------------------------------------
+
+
+def _phase(state: State, thread: ThreadState, event: Event) -> None:
+    state.phase = thread.phase = event.item.name or NONE
+    state.phases.append(_change(state, event.time_ns, event.item.name))
+
+
+def _iteration(state: State, thread: ThreadState, event: Event) -> None:
+    source = AUTOMATIC if event.item.number else EXPLICIT
+    if source == AUTOMATIC and EXPLICIT in state.iterating:
+        if state.rules.automatic_iterations == "end at the first explicit":
+            return
+    owning = state.iterating.setdefault(source, thread.stream.number)
+    if owning != thread.stream.number and state.rules.iteration_thread == "first caller":
+        state.losses["iteration_of_other_thread"] += 1
+        return
+    state.iterations.append(_change(state, event.time_ns, source))
+
+
+def _change(state: State, time_ns: int, value: str) -> Change:
+    window = state.streams.window_of(time_ns)
+    assert window is not None
+    return Change(time_ns, value, window)
+
+
+def _progress_total(state: State, thread: ThreadState, event: Event) -> None:
+    thread.total = event.item.value
+
+
+def _progress_done(state: State, thread: ThreadState, event: Event) -> None:
+    state.progress.append((event.time_ns, event.item.value, thread.total))
+
+
+_EFFECTS = {
+    Kind.ENTER: _enter,
+    Kind.EXIT: _exit,
+    Kind.TASK: _task,
+    Kind.PHASE: _phase,
+    Kind.ITERATION: _iteration,
+    Kind.PROGRESS_TOTAL: _progress_total,
+    Kind.PROGRESS_DONE: _progress_done,
+    Kind.GAP: _gap,
+    Kind.CALL: _call,
+    Kind.CALL_BEGIN: _call,
+    Kind.CALL_END: _call_end,
+    Kind.CALLBACK_BEGIN: _callback,
+    Kind.CALLBACK_END: _callback_end,
+}

@@ -1,0 +1,79 @@
+"""The rules of docs/reference/semantics.md that the brute-force twin can break, one field each.
+
+The first value of a field, its default, is the right rule; every other one is a mutation. The
+mutation test sets one field at a time and demands that the comparison with the C++ sweep notices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args, get_type_hints
+
+
+@dataclass(frozen=True)
+class Rules:
+    # Operations of a thread, and tasks.
+    innermost: Literal["latest entered", "outermost"] = "latest entered"
+    exit_closes: Literal["latest of the name", "top of the stack", "first of the name"] = (
+        "latest of the name"
+    )
+    exit_takes_along: Literal["nothing", "those above"] = "nothing"
+    reentry: Literal["keeps the path", "grows the path"] = "keeps the path"
+    suspended_task: Literal["owns nothing", "keeps owning"] = "owns nothing"
+    task_stack: Literal["on top of the thread's", "alone", "below the thread's"] = (
+        "on top of the thread's"
+    )
+    # The process view.
+    main_thread: Literal["owns first", "is like any other"] = "owns first"
+    owner: Literal["first begun", "last begun", "lowest thread"] = "first begun"
+    owner_tie: Literal["lower thread", "higher thread"] = "lower thread"
+    layer_of: Literal["owner and threads without operations", "owner only", "all threads"] = (
+        "owner and threads without operations"
+    )
+    layer: Literal["deepest", "shallowest"] = "deepest"
+    # Layers of a thread.
+    thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
+    python_until: Literal["finalisation", "process end"] = "finalisation"
+    python_threads: Literal["of the interpreter", "all"] = "of the interpreter"
+    callback: Literal["is python", "is the library still"] = "is python"
+    nested_calls: Literal["belong to the outermost", "are the innermost's"] = (
+        "belong to the outermost"
+    )
+    # The GPU.
+    gpu: Literal["union", "two at once"] = "union"
+    gpu_kinds: Literal["work", "work and synchronisation"] = "work"
+    gpu_between_windows: Literal["is not busy", "counts"] = "is not busy"
+    # Windows, phases, iterations.
+    between_windows: Literal["(not recorded)", "(none)", "left out"] = "(not recorded)"
+    open_at_window_end: Literal["closed", "stays open"] = "closed"
+    phase: Literal["splits operations", "as at the operation's begin", "of the thread"] = (
+        "splits operations"
+    )
+    iteration_thread: Literal["first caller", "any"] = "first caller"
+    automatic_iterations: Literal["end at the first explicit", "go on"] = (
+        "end at the first explicit"
+    )
+    instance_iteration: Literal["where it began", "where it ended"] = "where it began"
+    self_time: Literal["innermost and running", "innermost", "all"] = "innermost and running"
+    # Calls.
+    no_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    transitions: Literal["entries", "entries and returns"] = "entries"
+    transition_operation: Literal["of the thread", "of the process"] = "of the thread"
+    native_self: Literal["without callbacks and CUDA", "without callbacks", "inclusive"] = (
+        "without callbacks and CUDA"
+    )
+    # Ties and edges.
+    ties: Literal["in order of threads", "in reverse order"] = "in order of threads"
+    bucket_edges: Literal["split", "by start"] = "split"
+    stretches: Literal["of time", "of boundaries"] = "of time"
+
+
+def mutations() -> list[tuple[str, str]]:
+    """Every (field, wrong value)."""
+    hints = get_type_hints(Rules)
+    return [
+        (field.name, value)
+        for field in fields(Rules)
+        for value in get_args(hints[field.name])
+        if value != field.default
+    ]

@@ -1,0 +1,82 @@
+"""The SQL twin: raw tuples into DuckDB, twin.sql, rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ground_truth.raw import RawProcess
+from ground_truth.relations import LAYERS, Breakdown, Rows, ThreadBreakdown
+
+SCRIPT = Path(__file__).with_name("twin.sql").read_text()
+
+INPUTS = {
+    "process": "start_ns BIGINT, end_ns BIGINT, python_begin_ns BIGINT, python_end_ns BIGINT",
+    "thread": "thread INT, is_main BOOLEAN, is_python BOOLEAN",
+    "item": "thread INT, ord INT, time_ns BIGINT, kind TEXT, name TEXT, duration_ns BIGINT, "
+    "number INT",
+    "cuda_call": "thread INT, ord INT, start_ns BIGINT, end_ns BIGINT",
+    "gpu_work": "start_ns BIGINT, end_ns BIGINT, kind TEXT",
+    "function": "name TEXT, layer INT",
+}
+
+
+def tables(process: RawProcess) -> Rows:
+    """The process view and the per-thread view, in canonical form."""
+    connection = _connection()
+    for relation, rows in _inputs(process).items():
+        _fill(connection, relation, rows)
+    connection.execute(SCRIPT)
+    key = "phase, operation, layer, busy, duration_ns, count"
+    whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
+    threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
+    return {
+        "breakdown": sorted(Breakdown(p, o, LAYERS[n], *rest) for p, o, n, *rest in whole),
+        "breakdown_by_thread": sorted(
+            ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads
+        ),
+    }
+
+
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    for relation, columns in INPUTS.items():
+        connection.execute(f"CREATE TABLE {relation} ({columns})")
+    return connection
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, relation: str, rows: list[Sequence[Any]]) -> None:
+    connection.execute(f"DELETE FROM {relation}")
+    if rows:
+        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
+        connection.execute(
+            f"INSERT INTO {relation} VALUES {marks}", [value for row in rows for value in row]
+        )
+
+
+def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
+    numbered = process.numbered()
+    ends = (process.start_ns, process.end_ns, process.python_begin_ns, process.python_end_ns)
+    return {
+        "process": [ends],
+        "thread": [(number, thread.main, thread.is_python) for number, thread in numbered],
+        "item": [
+            (number, order, i.time_ns, i.kind.name, i.name, i.duration_ns, i.number)
+            for number, thread in numbered
+            for order, i in enumerate(thread.items)
+        ],
+        "cuda_call": [
+            (number, order, call.start_ns, call.end_ns)
+            for number, thread in numbered
+            for order, call in enumerate(thread.cuda_calls)
+        ],
+        "gpu_work": [(work.start_ns, work.end_ns, work.kind.name) for work in process.gpu],
+        "function": [
+            (name, LAYERS.index(layer)) for name, layer in process.function_layers.items()
+        ],
+    }

@@ -1,0 +1,155 @@
+"""Traces that hypothesis makes up: small times, so that everything ties, and few names, so that
+operations re-enter and exits miss. Nothing is kept well-formed that a recorder could break.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from hypothesis import strategies as st
+
+from ground_truth.raw import (
+    FUNCTIONS,
+    CudaCall,
+    Gpu,
+    GpuWork,
+    Item,
+    Kind,
+    RawProcess,
+    RawThread,
+)
+
+OPERATIONS = ("train", "act", "a/b\\c")
+PHASES = ("", "collect", "learn")
+
+_operation = st.sampled_from(OPERATIONS)
+_function = st.sampled_from(sorted(FUNCTIONS))
+_step = st.sampled_from((0, 0, 1, 1, 2, 3, 5))
+_length = st.sampled_from((0, 1, 2, 3, 7))
+
+
+def _item(kind: Kind) -> st.SearchStrategy[Item]:
+    """An item of that kind at time 0."""
+    if kind in (Kind.ENTER, Kind.EXIT):
+        return _operation.map(lambda name: Item(0, kind, name))
+    if kind is Kind.CALL:
+        return st.tuples(_function, _length).map(lambda drawn: Item(0, kind, *drawn))
+    if kind is Kind.CALL_BEGIN:
+        return _function.map(lambda name: Item(0, kind, name))
+    if kind is Kind.PHASE:
+        return st.sampled_from(PHASES).map(lambda name: Item(0, kind, name))
+    if kind is Kind.TASK:
+        return st.integers(0, 2).map(lambda task: Item(0, kind, number=task))
+    if kind is Kind.ITERATION:
+        return st.integers(0, 1).map(lambda automatic: Item(0, kind, number=automatic))
+    if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
+        return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
+    return st.just(Item(0, kind, number=int(kind is Kind.GAP)))
+
+
+# How often each kind is drawn, relative to the others.
+WEIGHTS = {
+    Kind.ENTER: 10,
+    Kind.EXIT: 8,
+    Kind.CALL: 4,
+    Kind.CALL_BEGIN: 3,
+    Kind.CALL_END: 3,
+    Kind.CALLBACK_BEGIN: 2,
+    Kind.CALLBACK_END: 2,
+    Kind.TASK: 3,
+    Kind.PHASE: 2,
+    Kind.ITERATION: 2,
+    Kind.PROGRESS_TOTAL: 1,
+    Kind.PROGRESS_DONE: 1,
+    Kind.GAP: 1,
+    Kind.WINDOW_START: 1,
+    Kind.WINDOW_STOP: 1,
+}
+
+# A process is about something: kinds that are drawn more often in all of its threads.
+FLAVOURS: dict[str, dict[Kind, int]] = {
+    "operations": {Kind.ENTER: 30, Kind.EXIT: 25},
+    "tasks": {Kind.TASK: 15, Kind.ENTER: 20},
+    "calls": {Kind.CALL_BEGIN: 10, Kind.CALL_END: 6, Kind.CALLBACK_BEGIN: 6, Kind.CALLBACK_END: 5},
+    "windows": {Kind.WINDOW_START: 8, Kind.WINDOW_STOP: 8},
+    "iterations": {Kind.ITERATION: 20, Kind.PHASE: 10},
+    "everything": {},
+}
+
+
+def _items(flavour: str) -> st.SearchStrategy[Item]:
+    weights = {**WEIGHTS, **FLAVOURS[flavour]}
+    return st.sampled_from([kind for kind, n in weights.items() for _ in range(n)]).flatmap(_item)
+
+
+ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
+
+
+@st.composite
+def item_lists(draw: st.DrawFn, flavour: str, *, ends: bool) -> list[Item]:
+    """Items of one thread. Each begins some steps after the one before ended; now and then a
+    complete call is still running when the next item says it begins."""
+    least = draw(st.sampled_from((0, 3, 8)))
+    steps = draw(st.lists(st.tuples(_step, ITEMS[flavour]), min_size=least, max_size=18))
+    backwards = draw(st.sampled_from((False, False, False, True)))
+    lengths = [step + (0 if backwards else item.duration_ns) for step, item in steps]
+    begins = list(accumulate([draw(st.integers(0, 9)), *lengths]))
+    items = [
+        item._replace(time_ns=begin + step)
+        for begin, (step, item) in zip(begins, steps, strict=False)
+    ]
+    if ends and draw(st.booleans()):
+        items.append(Item(begins[-1] + draw(_length), Kind.THREAD_END))
+    return items
+
+
+@st.composite
+def cuda_calls(draw: st.DrawFn, latest: int) -> list[CudaCall]:
+    """CUDA calls in order of start; some begin before the one before has ended."""
+    spans = draw(st.lists(st.tuples(st.integers(0, latest), _length), max_size=4))
+    return [CudaCall(start, min(start + length, latest)) for start, length in sorted(spans)]
+
+
+@st.composite
+def threads(draw: st.DrawFn, flavour: str, *, main: bool) -> RawThread:
+    items = draw(item_lists(flavour, ends=not main))
+    latest = 30
+    if items and items[-1].kind is Kind.THREAD_END:
+        latest = items[-1].time_ns
+    return RawThread(
+        items=items,
+        cuda_calls=draw(cuda_calls(latest)),
+        main=main,
+        is_python=draw(st.sampled_from((True, True, True, False))),
+    )
+
+
+_gpu_work = st.builds(
+    lambda start, length, *rest: GpuWork(start, start + length, *rest),
+    st.integers(0, 40),
+    _length,
+    st.sampled_from((Gpu.KERNEL, Gpu.KERNEL, Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH, Gpu.SYNC)),
+    st.integers(0, 1),
+    st.integers(7, 8),
+)
+
+
+@st.composite
+def processes(draw: st.DrawFn) -> RawProcess:
+    """A process of one to four threads and up to two GPUs. It may end before its last records."""
+    flavour = draw(st.sampled_from(sorted(FLAVOURS)))
+    first = draw(threads(flavour, main=draw(st.sampled_from((True, True, True, False)))))
+    others = draw(st.lists(threads(flavour, main=False), max_size=3))
+    start = draw(st.sampled_from((0, 0, 0, 2)))
+    length = draw(st.sampled_from((60, 60, 40, 25, 10)))
+    begin = draw(st.sampled_from((None, start, start, start + 3)))
+    end = draw(st.sampled_from((None, None, start + length - 3)))
+    return RawProcess(
+        start_ns=start,
+        end_ns=start + length,
+        python_begin_ns=begin,
+        python_end_ns=None if begin is None else end,
+        threads=(first, *others),
+        gpu=draw(st.lists(_gpu_work, max_size=6)),
+        forked=draw(st.booleans()),
+    )

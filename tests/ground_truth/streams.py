@@ -1,0 +1,169 @@
+"""The brute-force twin, first part: raw tuples put in order, before any rule about states.
+
+Times are moved into the process and made to run forwards, complete calls become a begin and a
+return, and all items of all threads get one global order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ground_truth.raw import GpuWork, Item, Kind, RawProcess, RawThread
+from ground_truth.rules import Rules
+
+WINDOWS = (Kind.WINDOW_START, Kind.WINDOW_STOP)
+
+
+class Span(NamedTuple):
+    start_ns: int
+    end_ns: int
+
+
+class Event(NamedTuple):
+    """Something that happens at an instant."""
+
+    time_ns: int
+    said_ns: int  # before it was moved into the process
+    thread: int
+    order: int  # in the thread's stream
+    item: Item
+    returns: bool = False  # the return of the complete call `item`
+
+
+@dataclass
+class Stream:
+    """A thread with records."""
+
+    number: int
+    raw: RawThread
+    is_main: bool
+    life: Span
+    events: list[Event]
+    cuda_calls: list[Span]
+
+
+@dataclass
+class Streams:
+    """A process, in order. The last window is closed by the process's end when it has no stop."""
+
+    process: RawProcess
+    start_ns: int
+    end_ns: int
+    windows: list[Span]
+    stopped: bool  # recording was off at the end
+    threads: list[Stream]
+    events: list[Event]
+    gpu: list[tuple[Span, GpuWork]]
+    losses: Counter[str] = field(default_factory=Counter)
+
+    def window_of(self, time_ns: int) -> int | None:
+        """Which window an instant lies in; None: not recorded."""
+        for number, window in enumerate(self.windows):
+            last = number == len(self.windows) - 1 and not self.stopped
+            at_end = last and time_ns == self.end_ns
+            if window.start_ns <= time_ns < window.end_ns or at_end:
+                return number
+        return None
+
+
+def put_in_order(process: RawProcess, rules: Rules) -> Streams:
+    losses: Counter[str] = Counter()
+    numbered = [pair for pair in process.numbered() if pair[1].items or pair[1].cuda_calls]
+    events = [e for number, raw in numbered for e in _events(process, number, raw, losses)]
+    sign = -1 if rules.ties == "in reverse order" else 1
+    events.sort(key=lambda e: (e.time_ns, _rank(e.item), e.said_ns, sign * e.thread, e.order))
+    windows, stopped = _windows(process, events)
+    start = windows[0].start_ns if windows else process.start_ns
+    end = windows[-1].end_ns if windows else process.end_ns
+    main = min((number for number, raw in numbered if raw.main), default=None)
+    threads = [
+        _stream(process, Span(start, end), number, raw, number == main, events, losses)
+        for number, raw in numbered
+    ]
+    gpu = [
+        (_inside(Span(work.start_ns, work.end_ns), Span(start, end)), work) for work in process.gpu
+    ]
+    return Streams(process, start, end, windows, stopped, threads, events, gpu, losses)
+
+
+def _rank(item: Item) -> int:
+    """Of items of one time: windows first, then phases."""
+    return 0 if item.kind in WINDOWS else 1 if item.kind is Kind.PHASE else 2
+
+
+def _events(
+    process: RawProcess, number: int, raw: RawThread, losses: Counter[str]
+) -> Iterator[Event]:
+    """Items of one thread: inside the process, never before the end of the item before."""
+    earliest = 0
+    for order, item in enumerate(raw.items):
+        begin = max(item.time_ns, earliest)
+        earliest = max(item.end_ns, begin)
+        losses["clamped"] += (begin != item.time_ns) + (earliest != item.end_ns)
+        yield Event(_move(begin, process, losses), begin, number, order, item)
+        if item.kind is Kind.CALL:
+            returned = _move(earliest, process, losses)
+            yield Event(returned, earliest, number, order, item, returns=True)
+
+
+def _move(time_ns: int, process: RawProcess, losses: Counter[str]) -> int:
+    """The nearest time inside the process."""
+    moved = min(max(time_ns, process.start_ns), process.end_ns)
+    losses["clamped"] += moved != time_ns
+    return moved
+
+
+def _windows(process: RawProcess, events: list[Event]) -> tuple[list[Span], bool]:
+    """Where recording was on: from a start to the next stop; others of either are ignored."""
+    switches = [e for e in events if e.item.kind in WINDOWS]
+    on = not switches or switches[0].item.kind is Kind.WINDOW_STOP
+    since, windows = process.start_ns, []
+    for switch in switches:
+        if on and switch.item.kind is Kind.WINDOW_STOP:
+            windows.append(Span(since, switch.time_ns))
+        if not on and switch.item.kind is Kind.WINDOW_START:
+            since = switch.time_ns
+        on = switch.item.kind is Kind.WINDOW_START
+    if on:
+        windows.append(Span(since, process.end_ns))
+    return windows, not on
+
+
+def _stream(
+    process: RawProcess,
+    whole: Span,
+    number: int,
+    raw: RawThread,
+    is_main: bool,
+    all_events: list[Event],
+    losses: Counter[str],
+) -> Stream:
+    events = [event for event in all_events if event.thread == number]
+    ends = [event.time_ns for event in events if event.item.kind is Kind.THREAD_END]
+    calls = list(_cuda_calls(process, raw, losses))
+    firsts = [event.time_ns for event in events[:1]] + [call.start_ns for call in calls[:1]]
+    if is_main and process.python_begin_ns is not None:
+        firsts.append(process.python_begin_ns)
+    life = _inside(Span(min(firsts), min([*ends, whole.end_ns])), whole)
+    # Items come before CUDA calls that start at their time, so the end of the thread does too.
+    before = [call for call in calls if not ends or call.start_ns < min(ends)]
+    cut = [Span(call.start_ns, min(call.end_ns, life.end_ns)) for call in before]
+    return Stream(number, raw, is_main, life, events, cut)
+
+
+def _cuda_calls(process: RawProcess, raw: RawThread, losses: Counter[str]) -> Iterator[Span]:
+    """CUDA calls of one thread, one after the other."""
+    earliest = 0
+    for call in raw.cuda_calls:
+        start = max(call.start_ns, earliest)
+        earliest = max(call.end_ns, start)
+        losses["clamped"] += (start != call.start_ns) + (earliest != call.end_ns)
+        yield Span(_move(start, process, losses), _move(earliest, process, losses))
+
+
+def _inside(span: Span, whole: Span) -> Span:
+    start = min(max(span.start_ns, whole.start_ns), whole.end_ns)
+    return Span(start, min(max(span.end_ns, start), whole.end_ns))

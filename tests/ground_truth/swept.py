@@ -1,0 +1,80 @@
+"""A RawProcess swept by the C++ core, its answer in canonical form (relations.py)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ground_truth.raw import RawProcess
+from ground_truth.relations import LAYERS, RELATIONS, Rows
+from ground_truth.written import ORIGIN_NS, write
+from rlscope import _trace
+
+
+def sweep(process: RawProcess, *, buckets: int = 8) -> Rows:
+    """Every relation of the process as the C++ core computes it, in canonical form."""
+    with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
+        directory = Path(folder) / "trace"
+        write([process], directory)
+        return read(directory, buckets=buckets)
+
+
+def read(directory: Path, index: int = 0, *, buckets: int = 8) -> Rows:
+    """Every relation of the process numbered `index` of a trace directory."""
+    trace = _trace.Directory(str(directory))
+    swept = trace.sweep(index, buckets=buckets)
+    columns = {**swept, "operation_instance": trace.operation_instances(index)}
+    columns["thread"] = trace.threads(index)
+    columns["loss"] = _added(swept["loss"], trace.losses(index))
+    texts = _Texts(swept, trace.names(index))
+    return {relation: texts.rows(relation, columns[relation]) for relation in RELATIONS}
+
+
+def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Losses found by the sweep and by the reader, one row per kind."""
+    sums: dict[str, int] = {}
+    for kind, count in [
+        *zip(swept["kind"], swept["count"], strict=True),
+        *((row["kind"], row["count"]) for row in counted),
+    ]:
+        sums[kind] = sums.get(kind, 0) + int(count)
+    return {"kind": list(sums), "count": list(sums.values())}
+
+
+class _Texts:
+    """Turns numbers of rows and names into text, and shifts times back."""
+
+    def __init__(self, swept: Mapping[str, Any], names: Mapping[str, Any]) -> None:
+        self._paths = list(swept["operation"]["path"])
+        self._phases = list(swept["phase_name"]["name"])
+        self._names = dict(zip(map(int, names["id"]), names["text"], strict=True))
+
+    def rows(self, relation: str, columns: Mapping[str, Any]) -> list[tuple[object, ...]]:
+        row_type = RELATIONS[relation]
+        values = [
+            [self._value(relation, field, value) for value in columns[field]]
+            for field in row_type._fields
+        ]
+        return sorted(map(row_type._make, zip(*values, strict=True)))
+
+    def _value(self, relation: str, field: str, value: Any) -> object:
+        value = value.item() if isinstance(value, np.generic) else value
+        if field == "operation" and relation != "operation":
+            return self._paths[value]
+        if field == "parent":
+            return None if value < 0 else self._paths[value]
+        if field == "phase" or (relation == "phase" and field == "name"):
+            return self._phases[value]
+        if field == "function":
+            return self._names[value] if isinstance(value, int) else value
+        if field in ("layer", "from_layer", "to_layer"):
+            return LAYERS[value]
+        if field in ("gpu_busy", "complete"):
+            return bool(value)
+        if field in ("start_ns", "end_ns"):
+            return value - ORIGIN_NS
+        return value

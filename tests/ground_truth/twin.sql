@@ -1,0 +1,359 @@
+-- The process view and the per-thread view of one process, in SQL: elementary segments joined with
+-- the instances open in them. Starts from the raw tuples:
+--
+--   process(start_ns, end_ns, python_begin_ns, python_end_ns)
+--   thread(thread, is_main, is_python)
+--   item(thread, ord, time_ns, kind, name, duration_ns, number)   kind = name of the enumerator
+--   cuda_call(thread, ord, start_ns, end_ns)
+--   gpu_work(start_ns, end_ns, kind)
+--   function(name, layer)                                         layer 1 python .. 4 cuda_api
+--
+-- and leaves `breakdown` and `breakdown_by_thread`. One statement per step; each step's table is
+-- commented with its columns. A running maximum makes times run forwards; parentheses of one name
+-- are matched by their depth; paths are followed to the root by a recursion.
+
+-- Items inside the process, in time order per thread: (thread, ord, time_ns, returns_ns, ...).
+-- Nothing begins before the item before it has ended.
+CREATE OR REPLACE TEMP TABLE ordered AS
+SELECT
+    thread, ord, kind, name, number,
+    LEAST(p.end_ns, GREATEST(p.start_ns, item.time_ns, COALESCE(MAX(item.time_ns + duration_ns)
+        OVER (PARTITION BY thread ORDER BY ord
+              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), p.start_ns))) AS time_ns,
+    LEAST(p.end_ns, GREATEST(p.start_ns, MAX(item.time_ns + duration_ns)
+        OVER (PARTITION BY thread ORDER BY ord))) AS returns_ns,
+    MAX(GREATEST(item.time_ns, begins_after)) OVER (PARTITION BY thread ORDER BY ord) AS said_ns
+FROM (
+    SELECT *, COALESCE(MAX(time_ns + duration_ns) OVER (PARTITION BY thread ORDER BY ord
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS begins_after
+    FROM item
+) AS item, process AS p;
+
+-- Changes between recording and not: (time_ns, kind, place).
+CREATE OR REPLACE TEMP TABLE switch AS
+WITH edge AS (
+    SELECT time_ns, kind, ROW_NUMBER() OVER (ORDER BY time_ns, said_ns, thread, ord) AS place
+    FROM ordered WHERE kind IN ('WINDOW_START', 'WINDOW_STOP')
+)
+SELECT time_ns, kind, place FROM edge
+QUALIFY kind IS DISTINCT FROM LAG(kind) OVER (ORDER BY place);
+
+-- Windows: (win, start_ns, end_ns, is_open); the end of an open one still belongs to it.
+CREATE OR REPLACE TEMP TABLE win AS
+WITH began AS (
+    SELECT 0 AS place, start_ns AS time_ns FROM process
+    WHERE COALESCE((SELECT ARG_MIN(kind, place) FROM switch), 'WINDOW_STOP') = 'WINDOW_STOP'
+    UNION ALL
+    SELECT place, time_ns FROM switch WHERE kind = 'WINDOW_START'
+)
+SELECT
+    began.place AS win,
+    began.time_ns AS start_ns,
+    COALESCE(stop.time_ns, p.end_ns) AS end_ns,
+    stop.time_ns IS NULL AS is_open
+FROM began CROSS JOIN process AS p
+LEFT JOIN LATERAL (
+    SELECT ARG_MIN(time_ns, place) AS time_ns FROM switch
+    WHERE kind = 'WINDOW_STOP' AND place > began.place
+) AS stop ON TRUE;
+
+CREATE OR REPLACE TEMP TABLE range AS
+SELECT MIN(start_ns) AS start_ns, MAX(end_ns) AS end_ns FROM win;
+
+-- Recorded items, with the running task and the stretch between losses they lie in:
+-- (thread, ord, kind, name, time_ns, returns_ns, win, task, epoch).
+CREATE OR REPLACE TEMP TABLE recorded AS
+WITH inside AS (
+    SELECT ordered.*, win.win, win.end_ns AS win_end_ns
+    FROM ordered JOIN win
+      ON (ordered.time_ns >= win.start_ns AND ordered.time_ns < win.end_ns)
+      OR (win.is_open AND ordered.time_ns = win.end_ns)
+)
+SELECT
+    thread, ord, kind, name, number, time_ns, said_ns, LEAST(returns_ns, win_end_ns) AS returns_ns,
+    win,
+    COALESCE(LAST_VALUE(CASE WHEN kind = 'TASK' THEN number END IGNORE NULLS)
+        OVER (PARTITION BY thread ORDER BY ord), 0) AS task,
+    COUNT(*) FILTER (kind = 'GAP') OVER (PARTITION BY thread ORDER BY ord) AS epoch
+FROM inside;
+
+-- Where an epoch ends when nothing else closes what is open: (thread, win, epoch, time_ns).
+CREATE OR REPLACE TEMP TABLE epoch_end AS
+WITH closing AS (
+    SELECT thread, win, epoch - 1 AS epoch, time_ns FROM recorded WHERE kind = 'GAP'
+    UNION ALL
+    SELECT thread, win, epoch, time_ns FROM recorded WHERE kind = 'THREAD_END'
+    UNION ALL
+    SELECT recorded.thread, recorded.win, recorded.epoch, win.end_ns
+    FROM recorded JOIN win USING (win)
+)
+SELECT thread, win, epoch, MIN(time_ns) AS time_ns FROM closing GROUP BY ALL;
+
+-- Entries and exits, each with the depth of its name in the stack of its task: an exit that takes
+-- the depth below any depth so far has no partner there.
+CREATE OR REPLACE TEMP TABLE in_task AS
+WITH marked AS (
+    SELECT *, SUM(CASE kind WHEN 'ENTER' THEN 1 ELSE -1 END) OVER task_sum AS raw_depth
+    FROM recorded WHERE kind IN ('ENTER', 'EXIT')
+    WINDOW task_sum AS (PARTITION BY thread, win, epoch, task, name ORDER BY ord)
+)
+SELECT *, raw_depth - LEAST(0, MIN(raw_depth) OVER task_so_far) AS depth,
+       kind = 'EXIT' AND raw_depth < LEAST(0, COALESCE(MIN(raw_depth) OVER task_before, 0)) AS stray
+FROM marked
+WINDOW task_so_far AS (PARTITION BY thread, win, epoch, task, name ORDER BY ord),
+       task_before AS (PARTITION BY thread, win, epoch, task, name ORDER BY ord
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
+
+-- The same for what was entered outside of tasks: exits that no task knew close it too.
+CREATE OR REPLACE TEMP TABLE outside_tasks AS
+WITH marked AS (
+    SELECT *, SUM(CASE kind WHEN 'ENTER' THEN 1 ELSE -1 END) OVER base_sum AS base_depth
+    FROM (SELECT * EXCLUDE (raw_depth, depth, stray) FROM in_task WHERE task = 0 OR stray)
+    WINDOW base_sum AS (PARTITION BY thread, win, epoch, name ORDER BY ord)
+)
+SELECT *, base_depth - LEAST(0, MIN(base_depth) OVER base_so_far) AS depth,
+       kind = 'EXIT' AND base_depth < LEAST(0, COALESCE(MIN(base_depth) OVER base_before, 0)) AS stray
+FROM marked
+WINDOW base_so_far AS (PARTITION BY thread, win, epoch, name ORDER BY ord),
+       base_before AS (PARTITION BY thread, win, epoch, name ORDER BY ord
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
+
+-- Operation instances: (thread, ord, name, task, win, epoch, enter_ns, exit_ns, exit_ord). At one
+-- level of a name entries and exits alternate.
+CREATE OR REPLACE TEMP TABLE instance AS
+WITH levelled AS (
+    SELECT thread, ord, kind, name, task, win, epoch, time_ns,
+           depth + (kind = 'EXIT')::INT AS level, task AS stack
+    FROM in_task WHERE task <> 0 AND NOT stray
+    UNION ALL
+    SELECT thread, ord, kind, name, task, win, epoch, time_ns,
+           depth + (kind = 'EXIT')::INT AS level, 0 AS stack
+    FROM outside_tasks WHERE NOT stray
+),
+paired AS (
+    SELECT *, LEAD(time_ns) OVER level_so_far AS left_ns, LEAD(ord) OVER level_so_far AS left_ord
+    FROM levelled
+    WINDOW level_so_far AS (PARTITION BY thread, win, epoch, stack, name, level ORDER BY ord)
+)
+SELECT thread, paired.ord, name, stack AS task, win, epoch, paired.time_ns AS enter_ns,
+       COALESCE(left_ns, epoch_end.time_ns) AS exit_ns,
+       COALESCE(left_ord, 1000000) AS exit_ord
+FROM paired JOIN epoch_end USING (thread, win, epoch)
+WHERE kind = 'ENTER';
+
+-- The innermost operation around each entry: (thread, ord, name, parent_ord, parent_name).
+CREATE OR REPLACE TEMP TABLE nested AS
+SELECT child.thread, child.ord, child.name,
+       ARG_MAX(parent.ord, (parent.task <> 0, parent.ord)) AS parent_ord,
+       ARG_MAX(parent.name, (parent.task <> 0, parent.ord)) AS parent_name
+FROM instance AS child
+LEFT JOIN instance AS parent
+  ON parent.thread = child.thread AND parent.win = child.win AND parent.epoch = child.epoch
+ AND parent.ord < child.ord AND parent.exit_ord > child.ord
+ AND parent.task IN (0, child.task)
+GROUP BY child.thread, child.ord, child.name;
+
+-- (thread, ord, path), from the roots down; an operation directly inside itself keeps its path.
+CREATE OR REPLACE TEMP TABLE path AS
+WITH RECURSIVE followed(thread, ord, path) AS (
+    SELECT thread, ord, REPLACE(REPLACE(name, '\', '\\'), '/', '\/')
+    FROM nested WHERE parent_ord IS NULL
+    UNION ALL
+    SELECT nested.thread, nested.ord,
+           CASE WHEN nested.name = nested.parent_name THEN followed.path
+                ELSE followed.path || '/' || REPLACE(REPLACE(nested.name, '\', '\\'), '/', '\/')
+           END
+    FROM nested JOIN followed
+      ON followed.thread = nested.thread AND followed.ord = nested.parent_ord
+)
+SELECT * FROM followed;
+
+-- Begins and ends of native calls and callbacks, numbered per epoch; a complete call is two steps:
+-- (thread, win, epoch, step, time_ns, what, layer).
+CREATE OR REPLACE TEMP TABLE frame_step AS
+WITH halved AS (
+    SELECT thread, win, epoch, ord, 0 AS half, time_ns, name,
+           CASE kind WHEN 'CALL' THEN 'CALL_BEGIN' ELSE kind END AS what
+    FROM recorded
+    WHERE kind IN ('CALL', 'CALL_BEGIN', 'CALL_END', 'CALLBACK_BEGIN', 'CALLBACK_END')
+    UNION ALL
+    SELECT thread, win, epoch, ord, 1, returns_ns, name, 'CALL_END'
+    FROM recorded WHERE kind = 'CALL'
+)
+SELECT thread, win, epoch, time_ns, what, COALESCE(layer, 1) AS layer,
+       ROW_NUMBER() OVER (PARTITION BY thread, win, epoch ORDER BY ord, half) AS step
+FROM halved LEFT JOIN function USING (name);
+
+-- The calls and callbacks open after each step, outermost first, as 'c' (call) and 'b' (callback)
+-- with their layers: (thread, win, epoch, step, kinds, layers).
+CREATE OR REPLACE TEMP TABLE frame AS
+WITH RECURSIVE replayed(thread, win, epoch, step, kinds, layers) AS (
+    SELECT DISTINCT thread, win, epoch, 0::BIGINT, '', []::INT[] FROM frame_step
+    UNION ALL
+    SELECT r.thread, r.win, r.epoch, s.step,
+        CASE s.what
+            WHEN 'CALL_BEGIN' THEN r.kinds || 'c'
+            WHEN 'CALLBACK_BEGIN' THEN r.kinds || 'b'
+            WHEN 'CALL_END' THEN CASE WHEN r.kinds LIKE '%c%'
+                THEN regexp_replace(r.kinds, 'cb*$', '') ELSE r.kinds END
+            ELSE CASE WHEN r.kinds LIKE '%b%'
+                THEN regexp_replace(r.kinds, 'bc*$', '') ELSE r.kinds END
+        END AS kinds,
+        CASE WHEN s.what LIKE '%BEGIN' THEN list_append(r.layers[:length(r.kinds)], s.layer)
+             ELSE r.layers END
+    FROM replayed AS r JOIN frame_step AS s
+      ON s.thread = r.thread AND s.win = r.win AND s.epoch = r.epoch AND s.step = r.step + 1
+)
+SELECT * FROM replayed;
+
+-- When a thread lives: (thread, is_main, is_python, start_ns, end_ns).
+CREATE OR REPLACE TEMP TABLE life AS
+WITH first_record AS (
+    SELECT thread, MIN(time_ns) AS time_ns FROM (
+        SELECT thread, time_ns FROM ordered
+        UNION ALL SELECT thread, GREATEST(start_ns, (SELECT start_ns FROM process)) FROM cuda_call
+    ) GROUP BY thread
+),
+main AS (
+    SELECT MIN(thread) AS thread FROM thread JOIN first_record USING (thread) WHERE is_main
+)
+SELECT thread, thread IS NOT DISTINCT FROM main.thread AS is_main, is_python,
+       LEAST(r.end_ns, GREATEST(r.start_ns, CASE
+           WHEN thread = main.thread
+           THEN LEAST(first_record.time_ns, COALESCE(python_begin_ns, first_record.time_ns))
+           ELSE first_record.time_ns END)) AS start_ns,
+       LEAST(r.end_ns, COALESCE((SELECT MIN(time_ns) FROM ordered
+           WHERE ordered.thread = thread.thread AND kind = 'THREAD_END'), r.end_ns)) AS end_ns
+FROM thread JOIN first_record USING (thread), main, process, range AS r;
+
+-- CUDA calls one after the other, cut at the end of the window they begin in.
+CREATE OR REPLACE TEMP TABLE cuda AS
+WITH forwards AS (
+    SELECT thread,
+        LEAST(p.end_ns, GREATEST(p.start_ns, c.start_ns, COALESCE(MAX(c.end_ns) OVER (
+            PARTITION BY thread ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+            p.start_ns))) AS start_ns,
+        LEAST(p.end_ns, GREATEST(p.start_ns, MAX(c.end_ns) OVER (
+            PARTITION BY thread ORDER BY ord))) AS end_ns
+    FROM cuda_call AS c, process AS p
+)
+SELECT forwards.thread, forwards.start_ns, LEAST(forwards.end_ns, win.end_ns) AS end_ns
+FROM forwards JOIN win
+  ON forwards.start_ns >= win.start_ns AND forwards.start_ns < win.end_ns;
+
+-- Elementary segments: (start_ns, end_ns, win), win NULL between windows.
+CREATE OR REPLACE TEMP TABLE segment AS
+WITH cut AS (
+    SELECT UNNEST([time_ns, returns_ns]) AS time_ns FROM ordered
+    UNION SELECT UNNEST([start_ns, end_ns]) FROM cuda
+    UNION SELECT UNNEST([start_ns, end_ns]) FROM gpu_work
+    UNION SELECT UNNEST([start_ns, end_ns]) FROM win
+    UNION SELECT UNNEST([start_ns, end_ns]) FROM life
+    UNION SELECT UNNEST([python_begin_ns, python_end_ns]) FROM process
+),
+between_cuts AS (
+    SELECT time_ns AS start_ns, LEAD(time_ns) OVER (ORDER BY time_ns) AS end_ns
+    FROM cut, range AS r WHERE time_ns BETWEEN r.start_ns AND r.end_ns
+)
+SELECT s.start_ns, s.end_ns, win.win
+FROM between_cuts AS s
+LEFT JOIN win ON s.start_ns >= win.start_ns AND s.start_ns < win.end_ns
+WHERE s.end_ns IS NOT NULL;
+
+-- Phase and GPU of each segment: (start_ns, end_ns, win, phase, busy).
+CREATE OR REPLACE TEMP TABLE around AS
+SELECT s.*,
+    COALESCE(NULLIF(CASE WHEN s.win IS NOT NULL THEN (
+        SELECT ARG_MAX(name, (time_ns, said_ns, thread, ord)) FROM recorded
+        WHERE kind = 'PHASE' AND recorded.win = s.win AND time_ns <= s.start_ns) END, ''),
+        '(none)') AS phase,
+    s.win IS NOT NULL AND EXISTS (
+        SELECT 1 FROM gpu_work
+        WHERE kind <> 'SYNC' AND gpu_work.start_ns <= s.start_ns AND gpu_work.end_ns > s.start_ns
+    ) AS busy
+FROM segment AS s;
+
+-- Every living thread in every segment: the stack's both ends and the layer.
+-- (start_ns, thread, is_main, outer_ns, operation, layer); outer_ns NULL: nothing open.
+CREATE OR REPLACE TEMP TABLE thread_state AS
+WITH living AS (
+    SELECT s.start_ns, s.win, life.thread, is_main, is_python, COALESCE((
+        SELECT ARG_MAX(task, ord) FROM recorded
+        WHERE recorded.thread = life.thread AND time_ns <= s.start_ns), 0) AS task
+    FROM segment AS s JOIN life ON s.start_ns >= life.start_ns AND s.start_ns < life.end_ns
+),
+stack AS (
+    SELECT l.start_ns, l.thread,
+        ARG_MIN(i.enter_ns, (i.task <> 0, i.ord)) AS outer_ns,
+        ARG_MAX(path.path, (i.task <> 0, i.ord)) AS operation
+    FROM living AS l
+    JOIN instance AS i ON i.thread = l.thread AND i.win = l.win AND i.task IN (0, l.task)
+     AND i.enter_ns <= l.start_ns AND i.exit_ns > l.start_ns
+    JOIN path ON path.thread = i.thread AND path.ord = i.ord
+    GROUP BY l.start_ns, l.thread
+),
+in_frame AS (
+    SELECT l.start_ns, l.thread, ARG_MAX(f.kinds, f.step) AS kinds, ARG_MAX(f.layers, f.step) AS layers
+    FROM living AS l
+    JOIN frame_step AS s ON s.thread = l.thread AND s.win = l.win AND s.time_ns <= l.start_ns
+    JOIN frame AS f
+      ON f.thread = s.thread AND f.win = s.win AND f.epoch = s.epoch AND f.step = s.step
+    WHERE s.epoch = (SELECT COUNT(*) FROM ordered
+                     WHERE ordered.thread = l.thread AND kind = 'GAP' AND time_ns <= l.start_ns)
+    GROUP BY l.start_ns, l.thread
+)
+SELECT l.start_ns, l.thread, l.is_main, outer_ns, COALESCE(operation, '(none)') AS operation,
+    CASE
+        WHEN l.win IS NULL THEN 0
+        WHEN EXISTS (SELECT 1 FROM cuda WHERE cuda.thread = l.thread
+                     AND cuda.start_ns <= l.start_ns AND cuda.end_ns > l.start_ns) THEN 4
+        -- The outermost call since the last callback; just after a callback, python.
+        WHEN kinds LIKE '%c' THEN layers[length(regexp_replace(kinds, 'c+$', '')) + 1]
+        WHEN kinds LIKE '%b' THEN 1
+        WHEN l.is_python
+         AND (NOT l.is_main OR l.start_ns >= COALESCE(p.python_begin_ns, l.start_ns))
+         AND l.start_ns < COALESCE(p.python_end_ns, l.start_ns + 1) THEN 1
+        ELSE 0
+    END AS layer
+FROM living AS l CROSS JOIN process AS p
+LEFT JOIN stack ON stack.start_ns = l.start_ns AND stack.thread = l.thread
+LEFT JOIN in_frame ON in_frame.start_ns = l.start_ns AND in_frame.thread = l.thread;
+
+-- Who owns each segment: the main thread if it has an operation, else the one that began first.
+CREATE OR REPLACE TEMP TABLE owner AS
+SELECT start_ns, ARG_MIN(thread, (NOT is_main, outer_ns, thread)) AS thread,
+       ARG_MIN(operation, (NOT is_main, outer_ns, thread)) AS operation
+FROM thread_state WHERE outer_ns IS NOT NULL GROUP BY start_ns;
+
+CREATE OR REPLACE TEMP TABLE process_state AS
+SELECT a.start_ns, a.end_ns, 0 AS thread, a.phase, a.busy,
+    CASE WHEN a.win IS NULL THEN '(not recorded)'
+         ELSE COALESCE(ANY_VALUE(owner.operation), '(none)') END AS operation,
+    COALESCE(MAX(t.layer) FILTER (t.outer_ns IS NULL OR t.thread = owner.thread), 0) AS layer
+FROM around AS a
+LEFT JOIN thread_state AS t ON t.start_ns = a.start_ns
+LEFT JOIN owner ON owner.start_ns = a.start_ns
+GROUP BY a.start_ns, a.end_ns, a.win, a.phase, a.busy;
+
+-- Rows: durations, and how many separate stretches, of equal neighbours.
+CREATE OR REPLACE TEMP TABLE breakdown_by_thread AS
+WITH labelled AS (
+    SELECT * FROM process_state
+    UNION ALL BY NAME
+    SELECT a.start_ns, a.end_ns, t.thread, a.phase, a.busy, t.layer,
+           CASE WHEN a.win IS NULL THEN '(not recorded)' ELSE t.operation END AS operation
+    FROM around AS a JOIN thread_state AS t ON t.start_ns = a.start_ns
+),
+compared AS (
+    SELECT *, (phase, operation, layer, busy, start_ns) IS DISTINCT FROM
+        LAG((phase, operation, layer, busy, end_ns)) OVER (PARTITION BY thread ORDER BY start_ns)
+        AS begins
+    FROM labelled
+)
+SELECT thread, phase, operation, layer, busy,
+       SUM(end_ns - start_ns)::BIGINT AS duration_ns, COUNT(*) FILTER (begins) AS count
+FROM compared GROUP BY ALL;
+
+CREATE OR REPLACE TEMP TABLE breakdown AS
+SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
+DELETE FROM breakdown_by_thread WHERE thread = 0;

@@ -1,0 +1,139 @@
+"""A RawProcess written as a real trace directory, through the C++ writer.
+
+Times on disk are shifted by ORIGIN_NS, because a trace knows no reading of a clock at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ground_truth.raw import NAMED, Item, Kind, Name, RawProcess, RawThread
+from ground_truth.relations import LAYERS
+from rlscope import _trace
+
+ORIGIN_NS = 1 << 40
+
+BEGAN, FORKED, PYTHON, ENDED = 1, 2, 3, 4  # ProcessEvent of csrc/trace/shared_pages.h
+
+
+def write(processes: Iterable[RawProcess], directory: Path) -> None:
+    """Writes the processes as a trace directory that `_trace.Directory` opens."""
+    (directory / "trace").mkdir(parents=True)
+    (directory / "run.json").write_text("{}\n")
+    with open(directory / "processes.log", "wb") as log:
+        for process in processes:
+            log.write(b"".join(_log_records(process)))
+            _write_file(process, directory / "trace" / f"host.{process.os_pid}.1.1.rls")
+
+
+def _on_disk(time_ns: int | None) -> int:
+    return 0 if time_ns is None else time_ns + ORIGIN_NS
+
+
+def _log_records(process: RawProcess) -> list[bytes]:
+    known: dict[str, Any] = {
+        "pid": process.os_pid,
+        "start_time": 1,
+        "began_ns": _on_disk(process.start_ns),
+    }
+    began = _on_disk(process.start_ns)
+    first = FORKED if process.forked else BEGAN
+    records = [_trace.process_record(first, time_ns=began, name="python", **known)]
+    if process.python_begin_ns is not None:
+        at = _on_disk(process.python_begin_ns)
+        records.append(_trace.process_record(PYTHON, time_ns=at, name="3.11.7", **known))
+    python_end = _on_disk(process.python_end_ns)
+    end = _on_disk(process.end_ns)
+    return [*records, _trace.process_record(ENDED, time_ns=end, python_end_ns=python_end, **known)]
+
+
+def _write_file(process: RawProcess, path: Path) -> None:
+    writer = _trace.Writer(
+        str(path),
+        os_pid=process.os_pid,
+        began_ns=_on_disk(process.start_ns),
+        start_time=1,
+        host="host",
+        main_thread=process.os_pid,
+    )
+    names = _Names(writer, process.function_layers)
+    for number, thread in process.numbered():
+        os_tid = process.os_pid if thread.main else process.os_pid + number
+        writer.thread(number, os_tid, name=f"thread {number}", is_python=thread.is_python)
+        _write_items(writer, names, number, thread)
+        _write_cuda_calls(writer, names, number, thread)
+    _write_gpu(writer, names, process)
+    writer.end(
+        _on_disk(process.end_ns),
+        python_begin_ns=_on_disk(process.python_begin_ns),
+        python_end_ns=_on_disk(process.python_end_ns),
+    )
+    writer.close()
+
+
+class _Names:
+    """Ids of names, each written before its first use."""
+
+    def __init__(self, writer: _trace.Writer, layers: Mapping[str, str]) -> None:
+        self._writer = writer
+        self._layers = layers
+        self._ids: dict[tuple[Name, str], int] = {}
+
+    def id(self, kind: Name, text: str) -> int:
+        if (kind, text) not in self._ids:
+            layer = LAYERS.index(self._layers[text]) if kind is Name.FUNCTION else 0
+            self._ids[kind, text] = self._writer.name(int(kind), text, layer)
+        return self._ids[kind, text]
+
+    def of_item(self, item: Item) -> int:
+        if item.kind not in NAMED or (item.kind is Kind.PHASE and not item.name):
+            return item.number
+        return self.id(NAMED[item.kind], item.name)
+
+
+def _write_items(writer: _trace.Writer, names: _Names, number: int, thread: RawThread) -> None:
+    if not thread.items:
+        return
+    values = np.array([item.value for item in thread.items], np.float64).view(np.uint64)
+    gaps = np.array([item.kind is Kind.GAP for item in thread.items])
+    lost = np.array([item.number for item in thread.items], np.uint64)
+    writer.items(
+        number,
+        np.array([_on_disk(item.time_ns) for item in thread.items], np.int64),
+        np.array([int(item.kind) for item in thread.items], np.uint32),
+        np.array([names.of_item(item) for item in thread.items], np.uint32),
+        np.array([item.duration_ns for item in thread.items], np.int64),
+        np.where(gaps, lost, values),
+    )
+
+
+def _write_cuda_calls(writer: _trace.Writer, names: _Names, number: int, thread: RawThread) -> None:
+    calls = thread.cuda_calls
+    if not calls:
+        return
+    writer.cuda_calls(
+        number,
+        np.array([_on_disk(call.start_ns) for call in calls], np.int64),
+        np.array([call.end_ns - call.start_ns for call in calls], np.int64),
+        np.array([names.id(Name.CUDA_CALL, call.name) for call in calls], np.uint32),
+        np.arange(len(calls), dtype=np.int64),
+    )
+
+
+def _write_gpu(writer: _trace.Writer, names: _Names, process: RawProcess) -> None:
+    for device, stream in sorted({(work.device, work.stream) for work in process.gpu}):
+        works = sorted(w for w in process.gpu if (w.device, w.stream) == (device, stream))
+        writer.gpu(
+            device,
+            1,
+            stream,
+            np.array([_on_disk(work.start_ns) for work in works], np.int64),
+            np.array([work.end_ns - work.start_ns for work in works], np.int64),
+            np.array([int(work.kind) for work in works], np.uint32),
+            np.array([names.id(Name.KERNEL, "gemm") for _ in works], np.uint32),
+            np.arange(len(works), dtype=np.int64),
+        )

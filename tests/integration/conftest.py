@@ -1,0 +1,28 @@
+"""Fixtures of the whole-program tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython, make_traced_python, untraced_environment
+
+
+@pytest.fixture(scope="session")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> TracedPython:
+    """A Python with rlscope installed, and its rls-prof."""
+    return make_traced_python(tmp_path_factory.mktemp("traced") / "venv")
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children started by the test see none of our variables."""
+    import os
+
+    for name in set(os.environ) - set(untraced_environment()):
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[str]:
+    """Path of a trace directory that does not exist yet."""
+    yield str(tmp_path / "run")

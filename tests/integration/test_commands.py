@@ -1,0 +1,294 @@
+"""The verbs query, summary and info as a user runs them; bad input is one line and exit 1."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+from tiny_traces import load_checked, write_trace
+
+from rlscope.commands import main
+
+Done = subprocess.CompletedProcess[str]
+RLSCOPE = [sys.executable, "-m", "rlscope.commands"]
+VERBS = (["query", "SELECT 1"], ["summary"], ["info"])
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_trace("workers", tmp_path / "run")
+
+
+@pytest.fixture
+def locked(root: Path) -> Iterator[Path]:
+    """The trace; the test may take away permissions."""
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("setpriv is needed to give up root's privileges")
+    yield root
+    root.chmod(0o755)
+
+
+def rlscope(*arguments: object, input: str = "") -> Done:
+    """Runs the command in this process: each interpreter of its own costs a second."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO(input))
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as error:  # argparse
+            code = error.code
+    return Done([], code, out.getvalue(), err.getvalue())
+
+
+def ask(verb: list[str], root: Path) -> Done:
+    return rlscope(verb[0], root, *verb[1:])
+
+
+def ask_without_privilege(verb: list[str], root: Path) -> Done:
+    """As a user to whom permissions apply: root passes over them, so it gives that right up."""
+    drop = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    command = [*(drop if os.geteuid() == 0 else []), *RLSCOPE, verb[0], str(root), *verb[1:]]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def assert_states_failure(done: Done, *parts: str) -> None:
+    """Exit code 1, one line on stderr that holds the parts, nothing on stdout."""
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert done.stderr.startswith("rlscope: ")
+    assert done.stderr.count("\n") == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+# ---- good input --------------------------------------------------------------------------------
+
+STATEMENT = "SELECT operation, sum(duration_ns) AS ns FROM breakdown GROUP BY ALL ORDER BY ALL"
+ANSWER = [
+    ("(none)", 5_500),
+    ("update", 8_000),
+    ("update/backprop", 2_000),
+    (r"update/step\/a", 500),
+]
+
+
+def test_query_prints_a_table(root):
+    done = subprocess.run([*RLSCOPE, "query", root, STATEMENT], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = [line.split() for line in done.stdout.splitlines()]
+    assert words[0] == ["operation", "ns"]
+    assert words[2:] == [[path, str(ns)] for path, ns in ANSWER]
+
+
+def test_query_prints_csv(root):
+    done = rlscope("query", root, STATEMENT, "--format", "csv")
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    assert rows == [["operation", "ns"], *([path, str(ns)] for path, ns in ANSWER)]
+
+
+def test_query_prints_json(root):
+    done = rlscope("query", root, STATEMENT, "--format", "json")
+    assert json.loads(done.stdout) == [{"operation": path, "ns": ns} for path, ns in ANSWER]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet"])
+def test_query_writes_what_the_name_of_the_file_says(root, tmp_path, name):
+    import duckdb
+
+    done = rlscope("query", root, STATEMENT, "-o", tmp_path / name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert duckdb.sql(f"FROM '{tmp_path / name}'").fetchall() == ANSWER
+
+
+def test_query_reads_the_statement_from_stdin(root):
+    done = rlscope("query", root, "-", "--format", "csv", input="SELECT 7 AS n")
+    assert done.stdout == "n\n7\n"
+
+
+def test_schema_lists_relations_and_describes_columns():
+    listed = rlscope("query", "anywhere", "--schema").stdout
+    assert "Where the wall time of a process went" in listed
+    described = rlscope("query", "anywhere", "--schema", "breakdown").stdout
+    lines = [line.split(None, 2) for line in described.splitlines() if line.startswith("  ")]
+    assert ["gpu_busy", "BOOLEAN"] in [line[:2] for line in lines]
+    assert all(len(line) == 3 for line in lines)
+
+
+def test_info_names_processes_sizes_and_what_is_unknown(root):
+    done = rlscope("info", root)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in ("processes", "4243", "file_bytes", "lost or mended", "not been calibrated"):
+        assert part in done.stdout
+
+
+def test_summary_names_the_operations(root):
+    done = rlscope("summary", root)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in ("update", "backprop", "python", "framework"):
+        assert part in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_failure_of_ours(root):
+    statement = "SELECT * FROM range(200000)"
+    query = subprocess.Popen(
+        [*RLSCOPE, "query", root, statement, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"},
+    )
+    query.stdout.read(10)
+    query.stdout.close()
+    assert query.stderr.read() == b""
+    assert query.wait(60) == 128 + signal.SIGPIPE
+    query.stderr.close()
+
+
+# ---- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_no_such_directory(tmp_path, verb):
+    assert_states_failure(ask(verb, tmp_path / "nothing"), "nothing")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_not_a_trace(tmp_path, verb):
+    (tmp_path / "notes.txt").write_text("no trace")
+    assert_states_failure(ask(verb, tmp_path), str(tmp_path))
+    assert_states_failure(ask(verb, tmp_path / "notes.txt"), "notes.txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt"]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_empty_files(root, verb):
+    for path in [root / "processes.log", *(root / "trace").iterdir()]:
+        path.write_bytes(b"")
+    assert_states_failure(ask(verb, root), str(root))
+
+
+def test_a_wrong_version_says_so(root):
+    for path in (root / "trace").iterdir():
+        content = bytearray(path.read_bytes())
+        content[14:16] = b"\xff\x7f"  # the frame's version, csrc/trace/trace.proto
+        path.write_bytes(content)
+    done = rlscope("info", root)
+    assert "Traceback" not in done.stderr
+    assert "version" in done.stdout + done.stderr or "damage" in done.stdout
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.5, 0.9])
+def test_truncated_files_show_what_is_left(root, kept):
+    for path in (root / "trace").iterdir():
+        content = path.read_bytes()
+        path.write_bytes(content[: int(kept * len(content))])
+    done = rlscope("info", root)
+    assert (done.returncode, done.stderr) == (0, "")
+    load_checked(root).close()
+
+
+def test_files_without_an_intact_frame_are_no_trace(root):
+    for path in (root / "trace").iterdir():
+        path.write_bytes(path.read_bytes()[:20])
+    assert_states_failure(rlscope("info", root), "no intact frame")
+
+
+def test_a_flipped_bit_is_told(root):
+    path = next((root / "trace").glob("*4243*"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0x10
+    path.write_bytes(content)
+    done = rlscope("info", root)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "damaged_bytes" in done.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_no_permission(locked, verb):
+    locked.chmod(0)
+    assert_states_failure(ask_without_privilege(verb, locked), str(locked), "ermission denied")
+
+
+def test_a_trace_that_cannot_be_written_is_read(locked):
+    query = ["query", "FROM breakdown", "--format", "csv"]
+    locked.chmod(0o555)
+    done = ask_without_privilege(query, locked)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (locked / "tables").exists()
+    locked.chmod(0o755)
+    assert done.stdout == ask(query, locked).stdout
+    assert (locked / "tables").exists()
+
+
+def test_one_process_that_cannot_be_read_is_told_and_the_others_are_shown(locked):
+    file = next((locked / "trace").glob("*4243*"))
+    file.chmod(0)
+    done = ask_without_privilege(["info"], locked)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "4242" in done.stdout
+    assert "ermission denied" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "part"),
+    [
+        ("SELEC 1", "syntax error"),
+        ("SELECT nothing FROM breakdown", "nothing"),
+        ("SELECT * FROM nothing", "does not exist"),
+        ("SELECT 'é' FROM \"", "unterminated"),
+    ],
+)
+def test_bad_sql(root, statement, part):
+    assert_states_failure(rlscope("query", root, statement), part)
+    failed = rlscope("query", root, statement, "--format", "parquet", "-o", root / "x.parquet")
+    assert_states_failure(failed, part)
+    assert not list(root.glob("x.parquet*"))
+
+
+def test_an_output_that_cannot_be_written(root):
+    for name in ("a.csv", "a.parquet"):
+        path = root / "missing" / name
+        assert_states_failure(rlscope("query", root, "SELECT 1", "-o", path), str(path))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["nothing"], ["--nothing", "info", "x"], ["info"], ["summary", "a", "b"], ["query"],
+     ["query", "x"], ["query", "x", "y", "--schema"], ["query", "x", "y", "--format", "parquet"]],
+)  # fmt: skip
+def test_wrong_usage_is_exit_2_with_the_usage(arguments):
+    done = rlscope(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage: rlscope" in done.stderr
+
+
+def test_an_unknown_relation_of_the_schema():
+    assert_states_failure(rlscope("query", "x", "--schema", "nothing"), "there are: run, host")
+
+
+@pytest.mark.parametrize("moment", ["while it reads", "while it queries"])
+def test_control_c_is_130_without_a_word(root, moment):
+    code = f"""
+import signal, sys, threading
+from rlscope.commands import main
+
+class Stdin:
+    def read(self):
+        if {moment!r} == "while it reads":
+            signal.raise_signal(signal.SIGINT)
+        threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+        return "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range > b.range"
+
+sys.stdin = Stdin()
+sys.exit(main(["query", {str(root)!r}, "-"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

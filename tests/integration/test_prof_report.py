@@ -1,0 +1,103 @@
+"""What rls-prof prints and makes at the end of a run, and how it fails there."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+_PROGRAM = """
+import rlscope as rls
+for _ in range(3):
+    rls.iteration()
+    with rls.operation("inference"):
+        sum(range(100_000))
+    with rls.operation("simulation"):
+        pass
+print("done")
+raise SystemExit(3)
+"""
+
+
+def _run(
+    traced: TracedPython, *arguments: str, prof: list[str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    command = [*(prof or [traced.prof]), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_breakdown_and_report(traced: TracedPython, directory: str) -> None:
+    result = _run(traced, "-o", directory, traced.python, "-c", _PROGRAM)
+    assert (result.returncode, result.stdout) == (3, "done\n")
+    lines = result.stderr.splitlines()
+    assert lines[0] == "rls-prof: the program exited with code 3"
+    assert lines[1].startswith(f"rls-prof: trace {directory}: 6 events, none lost, ")
+    assert lines[-1] == f"rls-prof: report {directory}/report.html"
+    breakdown = "\n".join(lines[2:-1])
+    assert "inference" in breakdown and "simulation" in breakdown
+    assert Path(directory, "report.html").stat().st_size > 100_000
+
+
+def test_same_as_a_verb_of_rlscope(traced: TracedPython, directory: str) -> None:
+    verb = [traced.python, "-m", "rlscope.commands", "prof"]
+    result = _run(traced, "-o", directory, traced.python, "-c", _PROGRAM, prof=verb)
+    assert (result.returncode, result.stdout) == (3, "done\n")
+    assert f"rls-prof: report {directory}/report.html" in result.stderr
+
+
+def test_price_of_recording_is_measured(traced: TracedPython, directory: str) -> None:
+    program = """
+import time
+import rlscope as rls
+while time.process_time() < 0.3:
+    with rls.operation("x"):
+        pass
+"""
+    result = _run(traced, "--no-report", "-o", directory, traced.python, "-c", program)
+    (line,) = (line for line in result.stderr.splitlines() if "bookkeeping took" in line)
+    assert " of the program's CPU time (" in line
+    assert "; the drainer took " in line
+
+
+def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) -> None:
+    result = _run(traced, "--quiet", "-o", directory, traced.python, "-c", _PROGRAM)
+    assert (result.returncode, result.stdout, result.stderr) == (3, "done\n", "")
+    assert Path(directory, "report.html").exists()
+
+
+def test_failure_of_ours_is_one_line_and_keeps_the_exit_code(
+    traced: TracedPython, directory: str
+) -> None:
+    vandal = f"rm -rf {directory}; touch {directory}; exit 5"
+    result = _run(traced, "-o", directory, "sh", "-c", vandal)
+    assert result.returncode == 5
+    failures = [line for line in result.stderr.splitlines() if "cannot" in line]
+    assert len(failures) == 1, result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_directory_that_vanishes_changes_nothing_for_the_program(
+    traced: TracedPython, directory: str
+) -> None:
+    program = f"""
+import shutil
+import rlscope as rls
+shutil.rmtree({directory!r})
+for _ in range(100_000):
+    with rls.operation("x"):
+        pass
+print("done")
+"""
+    result = _run(traced, "-o", directory, traced.python, "-c", program)
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert "Traceback" not in result.stderr
+
+
+def test_report_of_a_program_without_annotations(traced: TracedPython, directory: str) -> None:
+    result = _run(traced, "-o", directory, traced.python, "-c", "print('done')")
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert "no events, none lost; annotate the program" in result.stderr
+    assert os.path.exists(f"{directory}/report.html")

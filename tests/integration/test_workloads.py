@@ -1,0 +1,90 @@
+"""The workloads run as a user would run them, briefly."""
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from traced_python import ROOT, TracedPython
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+pytest.importorskip("torch")
+pytest.importorskip("gymnasium")
+
+_SHORT = [
+    "--total-timesteps",
+    "128",
+    "--num-envs",
+    "2",
+    "--num-steps",
+    "32",
+    "--update-epochs",
+    "1",
+]
+
+
+def _ppo(python: str, *how: str) -> str:
+    command = [python, *how, *_SHORT]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_ppo_by_path_and_by_name(traced: TracedPython) -> None:
+    by_path = _ppo(traced.python, str(ROOT / "workloads" / "ppo_cartpole.py"))
+    by_name = _ppo(traced.python, "-m", "rlscope.workloads.ppo_cartpole")
+    for text in (by_path, by_name):
+        assert text.splitlines()[-1].startswith("trained in ")
+
+
+def test_ppo_under_the_profiler(traced: TracedPython, directory: str) -> None:
+    script = str(ROOT / "workloads" / "ppo_cartpole.py")
+    result = traced.run("-o", directory, traced.python, script, *_SHORT, timeout=120)
+    assert result.returncode == 0, result.stderr
+    from rlscope._trace import Directory
+
+    trace = Directory(directory)
+    (process,) = trace.processes
+    assert process["name"] == "trainer"
+    assert process["metadata"]["algorithm"] == '"PPO"'
+    swept = trace.sweep(0)
+    counts = dict(zip(swept["operation"]["name"], swept["operation"]["instances"], strict=True))
+    steps, iterations, minibatches = 32, 2, 4
+    assert {name: int(count) for name, count in counts.items() if name != "(none)"} == {
+        "inference": steps * iterations,
+        "simulation": steps * iterations,
+        "advantage": iterations,
+        "forward": minibatches * iterations,
+        "backprop": minibatches * iterations,
+        "optimizer": minibatches * iterations,
+    }
+    assert len(swept["iteration"]["start_ns"]) == iterations
+    assert set(swept["phase_name"]["name"]) == {"(none)", "data_collection", "training"}
+
+
+def test_every_option_explains_itself(traced: TracedPython) -> None:
+    sys.path.insert(0, str(ROOT))
+    from rlscope.workloads import ppo_cartpole
+
+    meanings = ppo_cartpole.field_docstrings(ppo_cartpole.Args)
+    assert set(meanings) == {field.name for field in fields(ppo_cartpole.Args)}
+    assert ppo_cartpole.parse_args(["--no-annotate", "--seed", "3"]) == ppo_cartpole.Args(
+        annotate=False, seed=3
+    )
+
+
+def test_top_level_import_is_refused() -> None:
+    command = [sys.executable, "-c", "import workloads"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 1
+    assert "import this package as rlscope.workloads" in result.stderr
+
+
+@pytest.mark.slow
+def test_ppo_learns(traced: TracedPython) -> None:
+    script = str(Path(ROOT, "workloads", "ppo_cartpole.py"))
+    result = subprocess.run([traced.python, script], capture_output=True, text=True, check=True)
+    final = float(result.stdout.split()[-1])
+    assert final > 300, "CartPole pays 20 to whoever acts at random, 500 to whoever has learned"

@@ -1,0 +1,53 @@
+"""Relations from hand-written rows, in the DuckDB that a trace queries: input of SQL tests.
+
+    trace = Relations(breakdown=[{"process_id": 0, "operation": "train", "duration_ns": 5}])
+    trace.sql("SELECT sum(duration_ns) FROM breakdown")
+
+Answers `sql` and `table` as rlscope.load.Trace does. Columns that a row leaves out are NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlscope.table import Table
+from rlscope.trace import store
+from rlscope.trace.database import Database
+
+SECOND = 1_000_000_000
+
+
+class Relations:
+    def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
+        self._database = Database()
+        for name, relation in store.relations().items():
+            self._database.create(relation)
+            given = rows.pop(name, [])
+            if given:
+                names = [column.name for column in relation.columns]
+                unknown = {key for row in given for key in row} - set(names)
+                assert not unknown, f"{name} has no {unknown}"
+                columns = {key: [row.get(key) for row in given] for key in names}
+                self._database.insert(relation, columns)
+        assert not rows, f"no such relation: {list(rows)}"
+
+    def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
+        return self._database.sql(statement, parameters)
+
+    def table(self, relation: str) -> Table:
+        return self._database.select(store.relations()[relation].select())
+
+
+def share(
+    process_id: int, operation: str, layer: str, duration_ns: int, **more: Any
+) -> dict[str, Any]:
+    """A row of `breakdown`."""
+    row = {"process_id": process_id, "phase": "(none)", "operation": operation, "layer": layer}
+    return {**row, "gpu_busy": False, "duration_ns": duration_ns, "count": 1, **more}
+
+
+def process(process_id: int, start_ns: int, end_ns: int, **more: Any) -> dict[str, Any]:
+    """A row of `process`; its pid is 100 more than its id."""
+    row = {"process_id": process_id, "os_pid": 100 + process_id, "name": f"p{process_id}"}
+    return {**row, "start_ns": start_ns, "end_ns": end_ns, "ended": "exit", "exit": 0, **more}

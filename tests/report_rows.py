@@ -1,0 +1,137 @@
+"""A run with something for every panel of the report, as relations: `full_run()`.
+
+Names are arguments, so that a test can put hostile ones in every place that shows a name; so are
+numbers, so that a test can reach every limit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from relation_rows import SECOND, Relations, process, share
+
+BEGAN = 1_000 * SECOND
+LENGTH = 8 * SECOND
+LAYERS = ("python", "simulator", "framework", "cuda_api", "none")
+
+
+@cache  # nobody changes it
+def full_run(
+    *,
+    name: str = "trainer",
+    processes: int = 2,
+    operations: int = 3,
+    buckets: int = 16,
+    iterations: int = 25,
+    samples: int = 8,
+) -> Relations:
+    """A root operation with `operations` inside it, over the same layers in each process."""
+    paths = [name, *(f"{name}/{name}{i}" for i in range(operations))]
+    ids = range(processes)
+    return Relations(
+        run=[
+            {
+                "run_id": "r1",
+                "command": f"python {name}",
+                "name": name,
+                "start_ns": BEGAN,
+                "end_ns": BEGAN + LENGTH,
+                "version": "1.2.3",
+            }
+        ],
+        host=[
+            {"host_id": 0, "name": name, "cpu": name, "cores": 2, "clock": "tsc", "tsc_hz": 10**9}
+        ],
+        process=[_process(i, name) for i in ids],
+        thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
+        operation=[_operation(number, path, name) for number, path in enumerate(paths)],
+        breakdown=[row for i in ids for row in _breakdown(i, paths)],
+        timeline=[row for i in ids for row in _timeline(i, paths, buckets)],
+        iteration=[row for i in ids for row in _iterations(i, iterations)],
+        operation_instance=[row for i in ids for row in _instances(i, len(paths), iterations)],
+        machine_sample=_samples(samples, processes),
+        progress=[
+            {"process_id": 0, "start_ns": BEGAN + i * SECOND, "done": 5.0 * i, "total": 100.0}
+            for i in range(1, 5)
+        ],
+        loss=[{"process_id": 0, "kind": name, "count": 5, "detail": name}],
+        metadata=[{"process_id": 0, "key": name, "value": f'"{name}"'}],
+        absent=[{"relation": name, "column": name, "reason": name}],
+    )
+
+
+def _process(process_id: int, name: str) -> dict[str, Any]:
+    facts = {"cpu_ns": 7 * SECOND, "profiler_cpu_ns": 1_000_000, "events": 1000, "file_bytes": 9000}
+    parent = {"parent_process_id": 0} if process_id else {}
+    row = process(process_id, BEGAN, BEGAN + LENGTH, name=name, program=name, python=name)
+    return {**row, **facts, **parent, "host_id": 0}
+
+
+def _operation(number: int, path: str, name: str) -> dict[str, Any]:
+    parent = {"parent_operation_id": 0} if number else {}
+    text = f"{name}{number - 1}" if number else name
+    return {"operation_id": number, "name": text, "path": path, "depth": min(number, 1), **parent}
+
+
+def _breakdown(process_id: int, paths: list[str]) -> list[dict[str, Any]]:
+    return [
+        share(process_id, path, layer, 1_000_000 * (1 + i) + process_id, gpu_busy=busy)
+        for i, path in enumerate(paths)
+        for layer in LAYERS
+        for busy in (False, True)
+    ]
+
+
+def _timeline(process_id: int, paths: list[str], buckets: int) -> list[dict[str, Any]]:
+    width = LENGTH // buckets
+    shown = paths[:20]
+    states = [(layer, busy) for layer in LAYERS for busy in (False, True)]
+    rows = []
+    for bucket in range(buckets):
+        for i, (layer, busy) in enumerate(states):
+            row = {"process_id": process_id, "level": 0, "start_ns": BEGAN + bucket * width}
+            path = shown[(bucket + i) % len(shown)]
+            row |= {"bucket_ns": width, "operation": path, "layer": layer, "gpu_busy": busy}
+            rows.append({**row, "duration_ns": width // len(states)})
+    return rows
+
+
+def _iterations(process_id: int, count: int) -> list[dict[str, Any]]:
+    width = LENGTH // count
+    return [
+        {
+            "process_id": process_id,
+            "iteration": i,
+            "start_ns": BEGAN + i * width,
+            "duration_ns": width + i,
+            "complete": i < count - 1,
+            "source": "explicit",
+        }
+        for i in range(count)
+    ]
+
+
+def _instances(process_id: int, operations: int, iterations: int) -> list[dict[str, Any]]:
+    return [
+        {"process_id": process_id, "operation_id": o, "iteration": i, "self_ns": 1000 * (o + i)}
+        for o in range(min(operations, 30))
+        for i in range(min(iterations, 30))
+    ]
+
+
+def _samples(count: int, processes: int) -> list[dict[str, Any]]:
+    machine = ("cpu_percent", "memory_bytes", "gpu0_percent", "gpu0_memory_bytes")
+    readings = [(None, metric) for metric in machine]
+    readings += [(i, metric) for i in range(processes) for metric in machine[:2]]
+    return [
+        {
+            "host_id": 0,
+            "process_id": process_id,
+            "start_ns": BEGAN + i * LENGTH // count,
+            "metric": metric,
+            "value": float(i % 100) * (1 << 30 if "bytes" in metric else 1),
+        }
+        for i in range(count)
+        for process_id, metric in readings
+    ]

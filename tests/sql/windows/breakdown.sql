@@ -1,0 +1,1 @@
+SELECT operation, layer, gpu_busy, duration_ns FROM breakdown ORDER BY operation

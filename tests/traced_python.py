@@ -1,0 +1,70 @@
+"""A Python with rlscope installed, and rls-prof run from it as a user would.
+
+The interpreter is a bare venv made once per test session; two .pth files in its site-packages do
+what an editable install does: one lists the folders to import from, the other is the package's own
+rlscope.pth.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+_SCRIPT = """\
+#!{python}
+import sys
+from rlscope.commands.prof import main
+sys.exit(main())
+"""
+
+
+@dataclass(frozen=True)
+class TracedPython:
+    """Paths of the venv's programs."""
+
+    python: str
+    """Interpreter with the bootstrap."""
+    prof: str
+    """Its rls-prof."""
+
+    def command(self, *arguments: str) -> list[str]:
+        """`rls-prof --no-report` with arguments."""
+        return [self.prof, "--no-report", *arguments]
+
+    def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Runs `rls-prof --no-report` to its end and captures what it prints."""
+        options.setdefault("timeout", 60)
+        return subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, check=False, **options
+        )
+
+
+def make_bare_venv(folder: Path) -> str:
+    """A venv without pip and without rlscope; returns its interpreter."""
+    command = [sys.executable, "-m", "venv", "--without-pip", str(folder)]
+    subprocess.run(command, check=True, env=untraced_environment())
+    return str(folder / "bin" / "python")
+
+
+def make_traced_python(folder: Path, root: Path = ROOT) -> TracedPython:
+    """A venv that imports rlscope from `root` and everything else from this environment."""
+    python = make_bare_venv(folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    installed = sysconfig.get_paths()["purelib"]
+    (site / "a_folders.pth").write_text(f"{root}\n{installed}\n")
+    shutil.copy(root / "rlscope" / "capture" / "rlscope.pth", site)
+    prof = folder / "bin" / "rls-prof"
+    prof.write_text(_SCRIPT.format(python=python))
+    prof.chmod(0o755)
+    return TracedPython(python, str(prof))
+
+
+def untraced_environment() -> dict[str, str]:
+    """os.environ without what a surrounding rls-prof or a checkout put there."""
+    ours = ("RLSCOPE_", "LD_PRELOAD", "PYTHONPATH", "PYTHONHOME", "CUDA_INJECTION64_PATH")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

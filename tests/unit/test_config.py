@@ -1,0 +1,43 @@
+"""RLSCOPE_* variables."""
+
+from dataclasses import fields
+
+import pytest
+
+from rlscope.config import Config, known_variables, unknown_variables
+from rlscope.errors import RecordingError
+
+
+def test_unset_and_empty_variables_keep_their_defaults() -> None:
+    assert Config.from_environ({"RLSCOPE_MIN_FREE": ""}) == Config(directory="", min_free=1 << 30)
+
+
+def test_variables_are_read() -> None:
+    environ = {"RLSCOPE_DIR": "/runs/ppo", "RLSCOPE_MIN_FREE": "4096", "PATH": "/bin"}
+    assert Config.from_environ(environ) == Config(directory="/runs/ppo", min_free=4096)
+
+
+@pytest.mark.parametrize("text", ["1G", "-1", "1.5", "²"])
+def test_a_number_that_is_none_is_one_sentence(text: str) -> None:
+    with pytest.raises(RecordingError, match="RLSCOPE_MIN_FREE must be a whole number of bytes"):
+        Config.from_environ({"RLSCOPE_MIN_FREE": text})
+
+
+def test_every_field_names_its_variable() -> None:
+    assert known_variables() == ["RLSCOPE_DIR", "RLSCOPE_MIN_FREE"]
+    assert len(known_variables()) == len(fields(Config))
+
+
+def test_an_unknown_variable_is_reported_with_the_nearest_known_one() -> None:
+    environ = {
+        "RLSCOPE_DRI": "x",
+        "RLSCOPE_DIR": "y",
+        "RLSCOPE_QUUX": "z",
+        "RLSCOPE_TEST_LONG": "1",
+        "OTHER": "w",
+    }
+    assert unknown_variables(environ) == [
+        "RLSCOPE_DRI is unknown and has no effect: did you mean RLSCOPE_DIR?",
+        "RLSCOPE_QUUX is unknown and has no effect: "
+        "the known ones are RLSCOPE_DIR, RLSCOPE_MIN_FREE",
+    ]

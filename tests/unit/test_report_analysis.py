@@ -1,0 +1,245 @@
+"""What the report asks of SQL: iterations, timeline, processes, machine, coverage, losses."""
+
+import pytest
+from relation_rows import SECOND, Relations, process, share
+
+from rlscope.analysis import buckets, coverage, iterations, machine, processes
+from rlscope.report.sentences import bookkeeping
+
+
+def _iterations(durations: list[int]) -> list[dict[str, object]]:
+    """Rows of `iteration`; the last one is incomplete."""
+    last = len(durations) - 1
+    return [
+        {
+            "process_id": 0,
+            "iteration": i,
+            "duration_ns": d,
+            "complete": i < last,
+            "source": "explicit",
+        }
+        for i, d in enumerate(durations)
+    ]
+
+
+def test_the_last_iteration_is_not_in_any_statistic() -> None:
+    trace = Relations(process=[process(0, 0, 9)], iteration=_iterations([10, 20, 30, 999]))
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert (row["iterations"], row["median_ns"], row["max_ns"]) == (3, 20, 30)
+    assert row["drift"] is None  # too few to say
+
+
+def test_drift_compares_the_last_tenth_with_the_first() -> None:
+    durations = [100] * 50 + [120] * 50 + [0]
+    trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
+    (row,) = iterations.iteration_summary(trace, processes=1).to_dicts()
+    assert (row["first_tenth_ns"], row["last_tenth_ns"]) == (100, 120)
+    assert row["drift"] == pytest.approx(0.2)
+
+
+def test_a_long_series_is_grouped_and_keeps_its_extremes() -> None:
+    durations = [50] * 1000 + [1]
+    durations[777] = 9000
+    trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
+    table = iterations.iteration_series(trace, points=10, processes=1)
+    assert len(table) == 10
+    assert max(table["max_ns"]) == 9000
+    assert table["first"][0] == 0
+    assert table["last"][-1] == 999
+
+
+def test_the_cost_of_an_iteration_is_divided_by_the_complete_ones() -> None:
+    trace = Relations(
+        process=[process(0, 0, 9)],
+        iteration=_iterations([10, 10, 10]),
+        operation=[{"operation_id": 4, "name": "sim", "path": "sim", "depth": 0}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 4, "iteration": i, "self_ns": ns}
+            for i, ns in ((0, 3), (0, 5), (1, 4), (2, 1000), (None, 1000))
+        ],
+    )
+    (row,) = iterations.iteration_cost(trace, operations=3).to_dicts()
+    assert (row["operation"], row["per_iteration"], row["mean_ns"]) == ("sim", 1.5, 6)
+
+
+def _progress(*reports: tuple[int, float]) -> Relations:
+    rows = [
+        {"process_id": 0, "start_ns": s * SECOND, "done": done, "total": 100.0}
+        for s, done in reports
+    ]
+    return Relations(process=[process(0, 0, 99 * SECOND)], progress=rows)
+
+
+def test_the_whole_run_goes_on_at_the_rate_between_reports() -> None:
+    # 40 s of start, then 10 in 10 s: 90 more take 90 s.
+    trace = _progress((40, 0.0), (50, 10.0))
+    (row,) = iterations.extrapolation(trace, processes=1).to_dicts()
+    assert (row["share"], row["elapsed_ns"], row["whole_ns"]) == (0.1, 50 * SECOND, 140 * SECOND)
+
+
+def test_a_single_report_is_extrapolated_from_the_start() -> None:
+    (row,) = iterations.extrapolation(_progress((20, 50.0)), processes=1).to_dicts()
+    assert row["whole_ns"] == 40 * SECOND
+
+
+def test_nothing_done_extrapolates_to_nothing() -> None:
+    (row,) = iterations.extrapolation(_progress((20, 0.0)), processes=1).to_dicts()
+    assert row["whole_ns"] is None
+
+
+def _timeline(bucket_counts: list[int]) -> list[dict[str, object]]:
+    rows = []
+    for level, count in enumerate(bucket_counts):
+        width = 1000 // count
+        for i in range(count):
+            row = {
+                "process_id": 0,
+                "level": level,
+                "start_ns": 5000 + i * width,
+                "bucket_ns": width,
+            }
+            rows.append({**row, "operation": "a", "layer": "python", "duration_ns": width - 1})
+            rows.append({**row, "operation": "b", "layer": "python", "duration_ns": 1})
+    return rows
+
+
+def test_a_timeline_is_the_finest_level_that_fits() -> None:
+    trace = Relations(
+        run=[{"start_ns": 4000, "end_ns": 6000}],
+        process=[process(0, 5000, 6000)],
+        timeline=_timeline([100, 50, 25]),
+    )
+    table = buckets.timeline_layer(trace, buckets=60, processes=1)
+    assert len(table) == 50
+    assert set(table["bucket_ns"]) == {20}
+    assert (table["start_ns"][0], table["bucket"][-1]) == (1000, 49)
+    assert sum(table["duration_ns"]) == 1000
+
+
+def test_a_timeline_by_operation_folds_the_small_ones() -> None:
+    trace = Relations(process=[process(0, 5000, 6000)], timeline=_timeline([10]))
+    table = buckets.timeline_operation(trace, buckets=60, processes=1, operations=1)
+    totals = dict(zip(table["operation"], table["operation_ns"], strict=True))
+    assert totals == {"a": 990, "(other operations)": 10}
+
+
+def test_children_stand_below_their_parent() -> None:
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 100}],
+        process=[
+            process(0, 0, 100),
+            process(1, 5, 50),
+            process(2, 10, 90, parent_process_id=0),
+            process(3, 20, 30, parent_process_id=2),
+            process(4, 3, 40, parent_process_id=0),
+        ],
+        breakdown=[share(2, "a", "python", 60), share(2, "(none)", "python", 20)],
+    )
+    table = processes.process_tree(trace, processes=10)
+    assert list(zip(table["process_id"], table["depth"], strict=True)) == [
+        (0, 0), (4, 1), (2, 1), (3, 2), (1, 0),
+    ]  # fmt: skip
+    assert table.to_dicts()[2]["busy_ns"] == 60
+    assert table["children"][0] == 2
+
+
+def test_a_process_without_its_parent_is_a_root() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10), process(1, 0, 90, parent_process_id=0)],
+    )
+    table = processes.process_tree(trace, processes=1)
+    assert (table["process_id"], table["depth"]) == ((1,), (0,))
+
+
+def test_roles_add_up_processes_of_one_name() -> None:
+    trace = Relations(
+        process=[process(0, 0, 9, name="w"), process(1, 0, 9, name="w"), process(2, 0, 1)],
+        breakdown=[
+            share(0, "a", "python", 4),
+            share(1, "a", "python", 5),
+            share(2, "a", "none", 1),
+        ],
+    )
+    rows = processes.role_time(trace, roles=1).to_dicts()
+    assert [(r["role"], r["processes"], r["duration_ns"], r["whole_ns"]) for r in rows] == [
+        ("w", 2, 9, 10), ("(other roles)", 1, 1, 10),
+    ]  # fmt: skip
+
+
+def test_samples_are_thinned_to_their_mean() -> None:
+    samples = [
+        {"host_id": 0, "start_ns": s * SECOND, "metric": "cpu_percent", "value": float(s % 2)}
+        for s in range(1000)
+    ]
+    table = machine.machine_series(Relations(machine_sample=samples), points=10, processes=1)
+    assert len(table) == 10
+    assert set(table["mean"]) == {0.5}
+    assert sum(table["readings"]) == 1000
+
+
+def test_only_processes_with_gpu_work_have_busy_time() -> None:
+    row = {"level": 0, "bucket_ns": 10, "operation": "a", "layer": "none"}
+    trace = Relations(
+        run=[{"start_ns": 100, "end_ns": 120}],
+        process=[process(0, 100, 120), process(1, 100, 120)],
+        breakdown=[share(0, "a", "none", 7, gpu_busy=True), share(1, "a", "none", 20)],
+        timeline=[
+            {**row, "process_id": 0, "start_ns": 100, "gpu_busy": True, "duration_ns": 7},
+            {**row, "process_id": 0, "start_ns": 110, "gpu_busy": False, "duration_ns": 10},
+            {**row, "process_id": 1, "start_ns": 100, "gpu_busy": False, "duration_ns": 10},
+        ],
+    )
+    table = machine.gpu_busy_series(trace, buckets=100, processes=3)
+    assert [(r["process_id"], r["start_ns"], r["busy_ns"]) for r in table.to_dicts()] == [
+        (0, 0, 7), (0, 10, 0),
+    ]  # fmt: skip
+
+
+def test_coverage_counts_what_lies_outside() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10, cpu_ns=8, profiler_cpu_ns=1, events=3), process(1, 0, 5)],
+        breakdown=[
+            share(0, "a", "python", 4),
+            share(0, "(none)", "python", 3),
+            share(0, "(not recorded)", "none", 3),
+            share(1, "(none)", "python", 5),
+        ],
+        breakdown_by_thread=[
+            {"process_id": 0, "thread_id": t, "operation": "a", "duration_ns": 1} for t in (0, 1)
+        ],
+    )
+    (row,) = coverage.coverage(trace).to_dicts()
+    assert (row["recorded_ns"], row["not_recorded_ns"]) == (12, 3)
+    assert (row["none_ns"], row["annotated_ns"]) == (3, 7)
+    assert (row["processes"], row["annotated_processes"], row["several_threads"]) == (2, 1, 1)
+    assert (row["cpu_ns"], row["profiler_cpu_ns"]) == (8, 1)
+    assert (row["operation_cost_ns"], row["drainer_cpu_ns"], row["tasks"]) == (None, None, 0)
+
+
+def test_coverage_knows_the_price_and_the_tasks() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10, cpu_ns=8, profiler_cpu_ns=0, events=3)],
+        breakdown=[share(0, "a", "python", 10)],
+        machine_sample=[
+            {"metric": "operation_cost_ns", "value": 81.5},
+            {"metric": "drainer_cpu_ns", "value": 2.0},
+        ],
+        metadata=[{"process_id": 0, "key": "asyncio", "value": '"seen"'}],
+    )
+    (row,) = coverage.coverage(trace).to_dicts()
+    assert (row["operation_cost_ns"], row["drainer_cpu_ns"], row["tasks"]) == (81.5, 2, 1)
+    sentences = bookkeeping(row)
+    assert sentences[0].startswith("Bookkeeping took")
+    assert "82 ns each" in sentences[0] or "81.5 ns each" in sentences[0]
+
+
+def test_a_loss_that_never_happened_is_not_listed() -> None:
+    losses = [
+        {"process_id": 0, "kind": "ring_full", "count": 2},
+        {"process_id": 1, "kind": "ring_full", "count": 3, "detail": "thread 7"},
+        {"process_id": 1, "kind": "no_ring", "count": 0},
+    ]
+    (row,) = coverage.loss_summary(Relations(loss=losses), rows=5).to_dicts()
+    assert (row["kind"], row["count"], row["processes"], row["detail"]) == (
+        "ring_full", 5, 2, "thread 7",
+    )  # fmt: skip

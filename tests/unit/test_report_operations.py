@@ -1,0 +1,145 @@
+"""Time per operation, as charts and trees show it: scope, folding, sums."""
+
+from relation_rows import Relations, process, share
+
+from rlscope.analysis import operations
+
+
+def _run() -> Relations:
+    """A trainer with operations, and a launcher that only waits."""
+    return Relations(
+        process=[process(0, 0, 100), process(1, 10, 60)],
+        operation=[
+            {"operation_id": 0, "name": "train", "path": "train", "depth": 0},
+            {
+                "operation_id": 1,
+                "parent_operation_id": 0,
+                "name": "backprop",
+                "path": "train/backprop",
+                "depth": 1,
+            },
+            {"operation_id": 2, "name": "inference", "path": "inference", "depth": 0},
+        ],
+        breakdown=[
+            share(0, "(none)", "none", 50),
+            share(0, "(not recorded)", "none", 50),
+            share(1, "train", "python", 5),
+            share(1, "train/backprop", "framework", 20),
+            share(1, "train/backprop", "none", 10, gpu_busy=True),
+            share(1, "inference", "python", 8),
+            share(1, "(none)", "python", 7),
+        ],
+    )
+
+
+def test_all_processes_are_those_with_operations() -> None:
+    table = operations.operation_time(_run(), operations=10, processes=2)
+    whole = [row for row in table.to_dicts() if row["process_id"] is None]
+    assert [(r["operation"], r["layer"], r["gpu_busy"], r["duration_ns"]) for r in whole] == [
+        ("train/backprop", "framework", False, 20),
+        ("train/backprop", "none", True, 10),
+        ("inference", "python", False, 8),
+        ("(none)", "python", False, 7),
+        ("train", "python", False, 5),
+    ]
+    assert {(row["group_ns"], row["inside_ns"]) for row in whole} == {(50, 43)}
+    assert whole[0]["operation_ns"] == 30
+
+
+def test_a_process_with_operations_comes_before_a_longer_one_without() -> None:
+    table = operations.operation_time(_run(), operations=10, processes=1)
+    assert set(table["process_id"]) == {None, 1}
+
+
+def test_time_between_windows_is_in_no_bar() -> None:
+    table = operations.operation_time(_run(), operations=10, processes=2)
+    launcher = [row for row in table.to_dicts() if row["process_id"] == 0]
+    assert [(row["operation"], row["duration_ns"]) for row in launcher] == [("(none)", 50)]
+
+
+def test_without_any_operation_every_process_counts() -> None:
+    trace = Relations(
+        process=[process(0, 0, 9), process(1, 0, 4)],
+        breakdown=[share(0, "(none)", "python", 9), share(1, "(none)", "none", 4)],
+    )
+    table = operations.operation_time(trace, operations=10, processes=0)
+    assert sum(table["duration_ns"]) == 13
+
+
+def test_smaller_operations_are_folded_and_nothing_is_lost() -> None:
+    trace = Relations(
+        process=[process(0, 0, 5050)],
+        breakdown=[share(0, f"op{i}", "python", i) for i in range(1, 101)],
+    )
+    table = operations.operation_time(trace, operations=3, processes=0)
+    rows = dict(zip(table["operation"], table["duration_ns"], strict=True))
+    assert rows == {"op100": 100, "op99": 99, "op98": 98, "(other operations)": 5050 - 297}
+
+
+def test_an_unknown_gpu_state_counts_as_not_busy() -> None:
+    trace = Relations(
+        process=[process(0, 0, 3)], breakdown=[share(0, "a", "python", 3, gpu_busy=None)]
+    )
+    table = operations.operation_time(trace, operations=3, processes=0)
+    assert table.to_dicts()[0]["gpu_busy"] is False
+    assert operations.state_time(trace, operations=3, processes=0)["state"] == ("cpu", "cpu")
+
+
+def test_states_follow_layer_and_gpu() -> None:
+    trace = Relations(
+        process=[process(0, 0, 15)],
+        breakdown=[
+            share(0, "a", "python", 1),
+            share(0, "a", "cuda_api", 2, gpu_busy=True),
+            share(0, "a", "none", 4, gpu_busy=True),
+            share(0, "a", "none", 8),
+        ],
+    )
+    table = operations.state_time(trace, operations=3, processes=0)
+    total = {r["state"]: r["duration_ns"] for r in table.to_dicts() if r["operation"] is None}
+    assert total == {"cpu": 1, "cpu+gpu": 2, "gpu": 4, "idle": 8}
+    assert set(table["group_ns"]) == {15}
+
+
+def test_a_tree_adds_children_to_their_parents() -> None:
+    table = operations.operation_tree(_run(), operations=10)
+    assert [
+        (r["operation"], r["depth"], r["self_ns"], r["total_ns"]) for r in table.to_dicts()
+    ] == [
+        ("train", 0, 5, 35),
+        ("train/backprop", 1, 30, 30),
+        ("inference", 0, 8, 8),
+        ("(none)", 0, 7, 7),
+    ]
+    assert set(table["whole_ns"]) == {50}
+    backprop = table.to_dicts()[1]
+    assert (backprop["framework_ns"], backprop["none_ns"], backprop["gpu_ns"]) == (20, 10, 10)
+
+
+def test_the_largest_paths_of_a_tree_keep_their_place() -> None:
+    table = operations.operation_tree(_run(), operations=2)
+    assert table["operation"] == ("train", "train/backprop")
+
+
+def test_five_thousand_nested_paths_are_a_tree() -> None:
+    paths = ["op0"]
+    for number in range(1, 5000):
+        paths.append(f"{paths[number // 2]}/op{number}")
+    trace = Relations(
+        process=[process(0, 0, 5000)],
+        operation=[
+            {
+                "operation_id": number,
+                "parent_operation_id": number // 2 if number else None,
+                "name": f"op{number}",
+                "path": path,
+                "depth": path.count("/"),
+            }
+            for number, path in enumerate(paths)
+        ],
+        breakdown=[share(0, path, "python", 1) for path in paths],
+    )
+    table = operations.operation_tree(trace, operations=60)
+    assert table["operation"][0] == "op0"
+    assert table["total_ns"][0] == 5000
+    assert len(table) == 60

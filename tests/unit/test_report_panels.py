@@ -1,0 +1,170 @@
+"""Panels: one row per file, every number drawn is a cell of a table, nothing is silently empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from relation_rows import SECOND, Relations, process, share
+from report_rows import full_run
+
+import rlscope.report.panels
+from rlscope import registry
+from rlscope.report import layers, palette, panels, views
+from rlscope.report.panel import Drawing, Panel
+from rlscope.table import Table
+
+PANELS = dict(panels.load())
+
+
+def _draw(name: str, trace: Relations) -> Drawing:
+    panel = PANELS[name]
+    drawing = panel.draw(panel.read(trace))  # type: ignore[arg-type]
+    assert drawing is not None
+    return drawing
+
+
+def test_every_file_has_a_row_and_every_row_a_file() -> None:
+    folder = Path(rlscope.report.panels.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == {
+        row.partition(":")[0].rpartition(".")[2]
+        for row in registry.builtin(registry.PANELS).values()
+    }
+
+
+@pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS.keys())
+def test_a_panel_says_what_it_answers(panel: Panel) -> None:
+    assert panel.title
+    assert panel.question.endswith("?")
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_full_run_fills_every_panel(name: str) -> None:
+    drawing = _draw(name, full_run())
+    assert drawing.charts or drawing.grids
+
+
+@pytest.mark.parametrize("name", [name for name in PANELS if name != "quality"])
+def test_a_run_without_anything_is_explained(name: str) -> None:
+    panel = PANELS[name]
+    assert panel.draw(panel.read(Relations())) is None  # type: ignore[arg-type]
+    assert panel.empty
+
+
+def test_an_empty_run_still_has_a_quality() -> None:
+    assert "Nothing was lost." in _draw("quality", Relations()).notes
+
+
+def test_chart_keys_are_unique() -> None:
+    keys = [chart.key for name in PANELS for chart in _draw(name, full_run()).charts]
+    assert len(keys) == len(set(keys))
+
+
+def _drawn_ns(figure: dict[str, Any]) -> int:
+    return sum(point[0] for trace in figure["data"] for point in trace["customdata"])
+
+
+@pytest.mark.parametrize(("name", "bars"), [("operations", 1), ("gpu", 2)])
+def test_bars_add_up_to_the_breakdown(name: str, bars: int) -> None:
+    """The GPU panel has the total as a bar of its own, so it draws the time twice."""
+    trace = full_run(operations=40)
+    (chart,) = _draw(name, trace).charts
+    whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
+    assert _drawn_ns(chart.views[views.ALL]) == bars * whole
+
+
+def test_operations_alone_are_a_view_when_there_is_time_outside() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10)],
+        breakdown=[share(0, "a", "python", 4), share(0, "(none)", "python", 6)],
+    )
+    (chart,) = _draw("operations", trace).charts
+    assert list(chart.views) == [views.ALL, "only inside operations"]
+    assert _drawn_ns(chart.views["only inside operations"]) == 4
+    (label,) = chart.views["only inside operations"]["layout"]["annotations"]
+    assert label["text"] == "4 ns · 100.0 %"
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_why_there_is_no_gpu_work_is_said_only_when_there_is_none(busy: bool) -> None:
+    trace = Relations(
+        process=[process(0, 0, 4)],
+        breakdown=[share(0, "a", "none", 4, gpu_busy=busy)],
+        absent=[{"relation": "kernel", "column": "*", "reason": "nobody looked"}],
+    )
+    said = ["No GPU work in this trace: nobody looked"]
+    assert _draw("gpu", trace).notes == ([] if busy else said)
+
+
+def test_roles_add_up_to_the_breakdown() -> None:
+    trace = full_run()
+    (chart,) = _draw("processes", trace).charts
+    whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
+    assert _drawn_ns(chart.views["roles"]) == whole
+
+
+def test_one_process_needs_no_choice() -> None:
+    for name in ("operations", "gpu"):
+        (chart,) = _draw(name, full_run(processes=1)).charts
+        assert list(chart.views) == [views.ALL]
+
+
+def test_images_of_one_pid_have_names_of_their_own() -> None:
+    table = Table({"process_id": [0, 1], "name": ["sh", "sh"], "os_pid": [7, 7]})
+    assert views.labels(table) == {0: "sh (pid 7) #0", 1: "sh (pid 7) #1"}
+
+
+def test_every_layer_has_a_colour_of_its_own() -> None:
+    assert len(set(palette.LAYERS.values())) == len(palette.LAYERS)
+    assert set(palette.LAYER_MEANING) == set(palette.LAYERS)
+    assert set(palette.STATE_MEANING) == set(palette.STATES)
+
+
+def test_an_unknown_layer_is_drawn_last() -> None:
+    order = layers.ordered([("tpu", False), ("none", True), ("python", False)])
+    assert order == [("python", False), ("none", True), ("tpu", False)]
+
+
+def _sampled_gpu(*, busy: bool) -> Relations:
+    sample = {"host_id": 0, "start_ns": SECOND, "metric": "gpu0_percent", "value": 100.0}
+    cpu = {**sample, "metric": "cpu_percent"}
+    bucket = {"process_id": 0, "level": 0, "start_ns": 0, "bucket_ns": 4, "operation": "a"}
+    return Relations(
+        run=[{"start_ns": 0, "end_ns": 4}],
+        process=[process(0, 0, 4)],
+        breakdown=[share(0, "a", "none", 4, gpu_busy=busy)],
+        timeline=[{**bucket, "layer": "none", "gpu_busy": busy, "duration_ns": 1}],
+        machine_sample=[sample, cpu],
+    )
+
+
+def _lines(trace: Relations) -> list[str]:
+    (chart,) = _draw("machine", trace).charts
+    return [line["name"] for line in chart.views["machine"]["data"]]
+
+
+def test_utilisation_stands_beside_busy_time() -> None:
+    assert _lines(_sampled_gpu(busy=True)) == ["cpu: machine", "busy: p0", "gpu0: machine"]
+
+
+def test_utilisation_without_busy_time_is_not_drawn() -> None:
+    trace = _sampled_gpu(busy=False)
+    assert _lines(trace) == ["cpu: machine"]
+    assert "alone it misleads" in _draw("machine", trace).notes[-1]
+
+
+def test_a_gap_between_windows_has_its_own_area() -> None:
+    bucket = {"process_id": 0, "level": 0, "bucket_ns": 4, "layer": "none", "duration_ns": 4}
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 8}],
+        process=[process(0, 0, 8)],
+        timeline=[
+            {**bucket, "start_ns": 0, "operation": "a"},
+            {**bucket, "start_ns": 4, "operation": "(not recorded)"},
+        ],
+    )
+    (chart,) = _draw("timeline", trace).charts
+    names = [line.get("name") for line in next(iter(chart.views.values()))["data"]]
+    assert names == ["no layer", "(not recorded)", None]

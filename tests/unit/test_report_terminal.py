@@ -1,0 +1,83 @@
+"""The terminal's screen: fits its width, needs no Unicode, says the same as the tables."""
+
+from __future__ import annotations
+
+import pytest
+from relation_rows import SECOND, Relations, process, share
+from report_rows import full_run
+
+from rlscope.report.renderers import terminal
+
+
+def _summary(trace: Relations, width: int = 100, *, unicode: bool = True) -> str:
+    return terminal.render_summary(trace, width=width, unicode=unicode)  # type: ignore[arg-type]
+
+
+def _small_run() -> Relations:
+    return Relations(
+        run=[{"command": "python train.py", "name": "ppo", "start_ns": 0, "end_ns": 10 * SECOND}],
+        process=[process(0, 0, 10 * SECOND, name="trainer", events=12, cpu_ns=SECOND)],
+        operation=[
+            {"operation_id": 0, "name": "update", "path": "update", "depth": 0},
+            {
+                "operation_id": 1,
+                "parent_operation_id": 0,
+                "name": "backprop",
+                "path": "update/backprop",
+                "depth": 1,
+            },
+        ],
+        breakdown=[
+            share(0, "update", "python", 2 * SECOND),
+            share(0, "update/backprop", "framework", 5 * SECOND),
+            share(0, "(none)", "none", 3 * SECOND),
+        ],
+    )
+
+
+def test_a_run_on_one_screen() -> None:
+    assert (
+        _summary(_small_run())
+        == """\
+10.0 s · 1 process · 12 events · python train.py
+update/backprop takes 71.4 % of the time in operations: 5.00 s of 7.00 s.
+
+operation              total   share     own  python  framework  no layer
+update      ████████  7.00 s  70.0 %  2.00 s  2.00 s
+  backprop  ██████    5.00 s  50.0 %  5.00 s             5.00 s
+(none)      ████      3.00 s  30.0 %  3.00 s                       3.00 s
+
+Its time by layer: framework 100.0 %.
+Then update 28.6 %.
+! 30.0 % of all time lies outside any operation, (none): imports, start and what is not annotated.
+Nothing was lost.
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+@pytest.mark.parametrize("name", ["trainer", "模拟环境步骤" * 9, "x" * 300, "a\nb\tc\x1b[31m"])
+def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
+    text = _summary(full_run(name=name, operations=30, processes=9), width)
+    assert max(terminal.cells(line) for line in text.splitlines()) <= width
+
+
+def test_a_run_with_everything_fits_a_screen() -> None:
+    lines = _summary(full_run(operations=100, processes=50), 120).splitlines()
+    assert len(lines) <= 44
+
+
+def test_without_unicode_every_character_is_ascii() -> None:
+    text = _summary(full_run(name="模拟"), unicode=False)
+    assert text.isascii()
+    assert "\\u6a21" in text
+    assert "####" in text
+
+
+def test_a_name_cannot_send_control_characters_to_the_terminal() -> None:
+    text = _summary(full_run(name="\x1b[2Jclear"))
+    assert "\x1b" not in text
+
+
+def test_an_empty_trace_is_said() -> None:
+    assert "Nothing was recorded." in _summary(Relations())

@@ -1,0 +1,196 @@
+"""The directory of a run and the environment of its processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import struct
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rlscope import session
+from rlscope.errors import DirectoryInUse, RecordingError
+from rlscope.native import LIBRARY
+from rlscope.run_directory import (
+    living_processes,
+    mask_secrets,
+    prepare_directory,
+    remove_run,
+    write_run_json,
+)
+
+
+def start_time(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+def log_process(directory: Path, pid: int, began: int) -> None:
+    head = struct.pack("<IIHHIIIQ", 0x50534C52, 0, 1, 1, pid, 1, 0, began)
+    with open(directory / "processes.log", "ab") as log:
+        log.write(head.ljust(128, b"\0"))
+
+
+def test_a_new_directory_is_made_with_private_rings(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    directory = Path(prepare_directory(tmp_path / "link" / "runs" / "ppo"))
+    assert directory == tmp_path.resolve() / "runs" / "ppo"
+    assert stat.S_IMODE((directory / "rings").stat().st_mode) == 0o700
+    assert (directory / "trace").is_dir()
+
+
+def test_other_peoples_files_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "model.pt").write_text("x")
+    prepare_directory(tmp_path)
+    prepare_directory(tmp_path)  # nothing was recorded: not a run yet
+    assert (tmp_path / "model.pt").read_text() == "x"
+
+
+def test_a_run_is_refused_and_force_removes_just_the_run(tmp_path: Path) -> None:
+    prepare_directory(tmp_path)
+    write_run_json(str(tmp_path), command=["train.py"])
+    (tmp_path / "tables" / "event").mkdir(parents=True)
+    (tmp_path / "tables" / "event" / "part.parquet").write_text("x")
+    (tmp_path / "trace" / "old.rls").write_text("x")
+    (tmp_path / "model.pt").write_text("x")
+    with pytest.raises(DirectoryInUse, match="will not overwrite without force"):
+        prepare_directory(tmp_path)
+    prepare_directory(tmp_path, force=True)
+    assert sorted(os.listdir(tmp_path)) == ["model.pt", "rings", "trace"]
+
+
+def test_force_never_removes_a_foreign_run_json(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"id": 5}')
+    with pytest.raises(DirectoryInUse, match=r"run\.json is not ours"):
+        prepare_directory(tmp_path, force=True)
+    assert (tmp_path / "run.json").read_text() == '{"id": 5}'
+
+
+def test_force_follows_no_symbolic_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious.rls").write_text("x")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "trace").symlink_to(elsewhere)
+    remove_run(str(run))
+    assert (elsewhere / "precious.rls").exists()
+
+
+def test_force_leaves_foreign_files_in_folders_of_ours(tmp_path: Path) -> None:
+    prepare_directory(tmp_path)
+    write_run_json(str(tmp_path), command=["train.py"])
+    (tmp_path / "trace" / "notes.txt").write_text("mine")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "mine.csv").write_text("mine")
+    prepare_directory(tmp_path, force=True)
+    assert (tmp_path / "trace" / "notes.txt").exists()
+    assert (tmp_path / "tables" / "mine.csv").exists()
+    assert not (tmp_path / "run.json").exists()
+
+
+@pytest.mark.parametrize("name", ["report.html", "machine.jsonl", "tables"])
+def test_results_without_a_run_are_somebody_elses(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+        prepare_directory(tmp_path, force=True)
+
+
+def test_a_process_lives_if_pid_and_start_time_agree(tmp_path: Path) -> None:
+    own = os.getpid()
+    log_process(tmp_path, own, start_time(own) + 1)  # a recycled pid
+    assert living_processes(str(tmp_path)) == []
+    log_process(tmp_path, own, start_time(own))
+    (tmp_path / "processes.log").open("ab").write(b"half a record")
+    assert living_processes(str(tmp_path)) == [own]
+    with pytest.raises(DirectoryInUse, match=rf"still going \(pid {own}\)"):
+        prepare_directory(tmp_path, force=True)
+
+
+def test_a_drainer_is_a_process_of_its_run(tmp_path: Path) -> None:
+    own = os.getpid()
+    (tmp_path / "rings").mkdir()
+    page = struct.pack("<QIIQ", 0x314C544E43534C52, 1, own, start_time(own))
+    (tmp_path / "rings" / "control").write_bytes(page.ljust(4096, b"\0"))
+    assert living_processes(str(tmp_path)) == [own]
+
+
+def test_what_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RecordingError, match=r"^Cannot record into .*/file/run: Not a directory$"):
+        prepare_directory(tmp_path / "file" / "run")
+
+
+def test_run_json_says_what_ran_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("WANDB_API_KEY", "hush")
+    command = ["train.py", "--seed", "1", "--api-key", "hush", "--token=hush"]
+    write_run_json(str(tmp_path), command=command, start_ns=5, options={"iterations": 3})
+    text = (tmp_path / "run.json").read_text()
+    assert "hush" not in text
+    run = json.loads(text)
+    assert run["command"] == ["train.py", "--seed", "1", "--api-key", "***", "--token=***"]
+    assert (run["start_ns"], run["name"]) == (5, tmp_path.name)
+    assert run["environment"] == {"OMP_NUM_THREADS": "3"} | {
+        name: value for name, value in run["environment"].items() if name != "OMP_NUM_THREADS"
+    }
+    assert run["options"] == {"iterations": 3}
+    assert run["host"]["cores"] >= 1
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    ("command", "masked"),
+    [
+        (["--password", "--weird"], ["--password", "***"]),
+        (["--key", "--token", "x"], ["--key", "--token", "***"]),
+        (["--Client-SECRET=x", "y"], ["--Client-SECRET=***", "y"]),
+        (["monkey", "-key", "x"], ["monkey", "-key", "x"]),
+        (["--key"], ["--key"]),
+    ],
+)
+def test_secrets_are_masked(command: list[str], masked: list[str]) -> None:
+    assert mask_secrets(command) == masked
+
+
+def test_the_environment_of_a_child_appends_and_respects_what_is_there() -> None:
+    assert session.traced_environment("/runs/x", {}) == {
+        "RLSCOPE_DIR": "/runs/x",
+        "LD_PRELOAD": LIBRARY,
+        "CUDA_INJECTION64_PATH": LIBRARY,
+    }
+    there = {"LD_PRELOAD": "/lib/other.so", "CUDA_INJECTION64_PATH": "/lib/nsys.so"}
+    assert session.traced_environment("/runs/x", there) == {
+        "RLSCOPE_DIR": "/runs/x",
+        "LD_PRELOAD": f"/lib/other.so:{LIBRARY}",
+    }
+    ours = {"LD_PRELOAD": LIBRARY, "CUDA_INJECTION64_PATH": LIBRARY}
+    assert session.traced_environment("/runs/y", ours) == {"RLSCOPE_DIR": "/runs/y"}
+
+
+def test_a_path_that_ld_preload_cannot_hold_gets_a_private_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    library = str(tmp_path / "with blank" / "librlscope.so")
+    link = session.preload_path(library)
+    assert " " not in link
+    assert os.readlink(link) == library
+    assert session.preload_path(library) == link
+    assert stat.S_IMODE(os.lstat(os.path.dirname(link)).st_mode) == 0o700
+
+
+def test_a_link_folder_that_others_can_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"rlscope-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    link = session.preload_path(str(tmp_path / "with blank" / "librlscope.so"))
+    assert not link.startswith(str(tmp_path))
+    os.unlink(link)

@@ -1,0 +1,297 @@
+"""PPO on Gymnasium's CartPole-v1 with PyTorch, annotated for rlscope.
+
+    rls-prof python workloads/ppo_cartpole.py
+    rls-prof python -m rlscope.workloads.ppo_cartpole --total-timesteps 20000
+
+Proximal Policy Optimization as in Schulman et al. 2017 (arXiv:1707.06347): clipped surrogate
+objective, generalized advantage estimation, several epochs of minibatches over each rollout.
+Runs alike with and without rls-prof: unrecorded annotations cost next to nothing.
+"""
+
+import argparse
+import ast
+import contextlib
+import inspect
+import random
+import time
+from dataclasses import dataclass, fields
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.distributions import Categorical
+
+import rlscope as rls
+
+
+@dataclass
+class Args:
+    seed: int = 1
+    """seed of every random number generator"""
+    env_id: str = "CartPole-v1"
+    """environment: any with a vector of floats to observe and a choice of actions"""
+    total_timesteps: int = 80_000
+    """environment steps of the whole run"""
+    num_envs: int = 8
+    """environments that step together"""
+    num_steps: int = 128
+    """steps of each environment in one iteration"""
+    learning_rate: float = 1e-3
+    """of Adam at the start; falls linearly to 0"""
+    gamma: float = 0.98
+    """discount of future rewards"""
+    gae_lambda: float = 0.9
+    """weight of longer returns in the advantage"""
+    update_epochs: int = 8
+    """passes over each rollout"""
+    num_minibatches: int = 4
+    """parts of a rollout, one optimizer step each"""
+    clip_coef: float = 0.2
+    """how far a policy may move from the one that collected"""
+    ent_coef: float = 0.0
+    """weight of the entropy bonus"""
+    vf_coef: float = 0.5
+    """weight of the value loss"""
+    max_grad_norm: float = 0.5
+    """gradients are scaled down to this norm"""
+    torch_threads: int = 1
+    """threads of PyTorch; networks this small are slower with more"""
+    annotate: bool = True
+    """tell rlscope which operation runs (--no-annotate: measure without)"""
+    print_every: int = 10
+    """iterations between lines of progress, 0: none"""
+
+
+class Agent(nn.Module):  # type: ignore[misc]
+    """Policy and value function: two small networks that share nothing."""
+
+    def __init__(self, observations: int, actions: int) -> None:
+        super().__init__()
+        self.actor = _network(observations, actions, last_gain=0.01)
+        self.critic = _network(observations, 1, last_gain=1.0)
+
+    def value(self, observation: Tensor) -> Tensor:
+        """Expected return of each observation, shape (batch,)."""
+        return self.critic(observation).squeeze(-1)
+
+    def act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """A sampled action, its log-probability and the value, each of shape (batch,)."""
+        policy = Categorical(logits=self.actor(observation))
+        action = policy.sample()
+        return action, policy.log_prob(action), self.value(observation)
+
+
+class Rollout:
+    """What one iteration collects; every tensor is (num_steps, num_envs, ...)."""
+
+    def __init__(self, steps: int, envs: int, observations: int) -> None:
+        self.observation = torch.zeros(steps, envs, observations)
+        self.action = torch.zeros(steps, envs, dtype=torch.long)
+        self.log_prob = torch.zeros(steps, envs)
+        self.reward = torch.zeros(steps, envs)
+        self.done = torch.zeros(steps, envs)
+        self.value = torch.zeros(steps, envs)
+
+
+class Trainer:
+    """One training run; `train` is the loop."""
+
+    def __init__(self, args: Args) -> None:
+        self.args = args
+        seed_everything(args.seed)
+        self.operation: Any = rls.operation if args.annotate else no_operation
+        self.envs = gym.make_vec(args.env_id, args.num_envs, vectorization_mode="sync")
+        self.envs = gym.wrappers.vector.RecordEpisodeStatistics(self.envs)
+        observations = int(np.prod(self.envs.single_observation_space.shape))
+        self.agent = Agent(observations, int(self.envs.single_action_space.n))
+        self.optimizer = torch.optim.Adam(self.agent.parameters(), args.learning_rate, eps=1e-5)
+        self.rollout = Rollout(args.num_steps, args.num_envs, observations)
+        first, _ = self.envs.reset(seed=args.seed)
+        self.observation = torch.as_tensor(first)
+        self.done = torch.zeros(args.num_envs)
+        self.returns: list[float] = []
+
+    def train(self) -> None:
+        """Runs all iterations."""
+        iterations = self.args.total_timesteps // (self.args.num_envs * self.args.num_steps)
+        for iteration in range(iterations):
+            if self.args.annotate:
+                rls.iteration()
+                rls.progress(iteration, iterations)
+            self.run_iteration(1.0 - iteration / iterations)
+            self._print_progress(iteration + 1, iterations)
+        if self.args.annotate:
+            rls.progress(iterations, iterations)
+
+    def run_iteration(self, learning_rate_factor: float = 1.0) -> None:
+        """Collects one rollout and learns from it."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate_factor * self.args.learning_rate
+        with self._phase("data_collection"):
+            self.collect()
+        with self._phase("training"):
+            self.learn()
+
+    def collect(self) -> None:
+        """Fills the rollout with the current policy."""
+        rollout = self.rollout
+        for step in range(self.args.num_steps):
+            rollout.observation[step] = self.observation
+            rollout.done[step] = self.done
+            with self.operation("inference"), torch.no_grad():
+                action, log_prob, value = self.agent.act(self.observation)
+            rollout.action[step], rollout.log_prob[step], rollout.value[step] = (
+                action,
+                log_prob,
+                value,
+            )
+            with self.operation("simulation"):
+                following, reward, terminated, truncated, info = self.envs.step(action.numpy())
+            rollout.reward[step] = torch.as_tensor(reward)
+            self.observation = torch.as_tensor(following)
+            self.done = torch.as_tensor(np.logical_or(terminated, truncated)).float()
+            self._note_returns(info)
+
+    def learn(self) -> None:
+        """Several epochs of minibatch updates on the rollout."""
+        with self.operation("advantage"), torch.no_grad():
+            advantage = self._advantages()
+            target = (advantage + self.rollout.value).flatten()
+            advantage = advantage.flatten()
+        size = self.args.num_envs * self.args.num_steps
+        for _ in range(self.args.update_epochs):
+            for batch in torch.randperm(size).chunk(self.args.num_minibatches):
+                with self.operation("forward"):
+                    loss = self._loss(batch, advantage, target)
+                with self.operation("backprop"):
+                    self.optimizer.zero_grad()
+                    loss.backward()
+                with self.operation("optimizer"):
+                    nn.utils.clip_grad_norm_(self.agent.parameters(), self.args.max_grad_norm)
+                    self.optimizer.step()
+
+    def _advantages(self) -> Tensor:
+        """Generalized advantage estimation (Schulman et al. 2016, equation 16), backwards."""
+        rollout, args = self.rollout, self.args
+        advantage = torch.zeros_like(rollout.reward)
+        following_value = self.agent.value(self.observation)
+        following_alive = 1.0 - self.done
+        last = torch.zeros(args.num_envs)
+        for step in reversed(range(args.num_steps)):
+            bootstrap = args.gamma * following_value * following_alive
+            delta = rollout.reward[step] + bootstrap - rollout.value[step]
+            last = delta + args.gamma * args.gae_lambda * following_alive * last
+            advantage[step] = last
+            following_value = rollout.value[step]
+            following_alive = 1.0 - rollout.done[step]
+        return advantage
+
+    def _loss(self, batch: Tensor, advantage: Tensor, target: Tensor) -> Tensor:
+        """Clipped surrogate objective (PPO, equation 7), value error and entropy."""
+        rollout, args = self.rollout, self.args
+        observation = rollout.observation.flatten(0, 1)[batch]
+        policy = Categorical(logits=self.agent.actor(observation))
+        log_prob = policy.log_prob(rollout.action.flatten()[batch])
+        ratio = (log_prob - rollout.log_prob.flatten()[batch]).exp()
+        weight = advantage[batch]
+        weight = (weight - weight.mean()) / (weight.std() + 1e-8)
+        clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
+        policy_loss = -torch.min(ratio * weight, clipped * weight).mean()
+        value_loss = 0.5 * (self.agent.value(observation) - target[batch]).square().mean()
+        entropy = policy.entropy().mean()
+        return policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy
+
+    def _phase(self, name: str) -> Any:
+        return rls.phase(name) if self.args.annotate else contextlib.nullcontext()
+
+    def _note_returns(self, info: dict[str, Any]) -> None:
+        if "episode" in info:
+            self.returns += info["episode"]["r"][info["_episode"]].tolist()
+
+    def _print_progress(self, done: int, iterations: int) -> None:
+        every = self.args.print_every
+        if every and (done % every == 0 or done == iterations) and self.returns:
+            mean = np.mean(self.returns[-20:])
+            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.0f}")
+
+
+def seed_everything(seed: int) -> None:
+    """Same seed, same machine, same returns."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def _network(inputs: int, outputs: int, last_gain: float) -> nn.Sequential:
+    return nn.Sequential(
+        _layer(inputs, 64),
+        nn.Tanh(),
+        _layer(64, 64),
+        nn.Tanh(),
+        _layer(64, outputs, last_gain),
+    )
+
+
+def _layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+_NOTHING = contextlib.nullcontext()
+
+
+def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
+    """In place of rls.operation: costs what an empty block costs."""
+    return _NOTHING
+
+
+def parse_args(argv: list[str] | None = None) -> Args:
+    """Command line from the fields of Args: --total-timesteps 5000, --no-annotate."""
+    parser = argparse.ArgumentParser(
+        description="PPO on CartPole", formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    meanings = field_docstrings(Args)
+    for field in fields(Args):
+        option = "--" + field.name.replace("_", "-")
+        kind: dict[str, Any] = (
+            {"action": argparse.BooleanOptionalAction}
+            if isinstance(field.default, bool)
+            else {"type": type(field.default)}
+        )
+        parser.add_argument(option, default=field.default, help=meanings[field.name], **kind)
+    return Args(**vars(parser.parse_args(argv)))
+
+
+def field_docstrings(owner: type) -> dict[str, str]:
+    """The string under each field of a dataclass, which Python itself throws away."""
+    (definition,) = ast.parse(inspect.getsource(owner)).body
+    assert isinstance(definition, ast.ClassDef)
+    meanings = {}
+    for field, below in zip(definition.body, definition.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+            assert isinstance(field.target, ast.Name)
+            meanings[field.target.id] = ast.literal_eval(below.value)
+    return meanings
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Trains and prints how well and how fast."""
+    args = parse_args(argv)
+    torch.set_num_threads(args.torch_threads)
+    if args.annotate:
+        rls.process("trainer")
+        rls.metadata(algorithm="PPO", environment=args.env_id, **vars(args))
+    trainer = Trainer(args)
+    start = time.perf_counter()
+    trainer.train()
+    seconds = time.perf_counter() - start
+    mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
+    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.0f}")
+
+
+if __name__ == "__main__":
+    main()
