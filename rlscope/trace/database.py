@@ -68,32 +68,25 @@ class Database:
         self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
     ) -> Table:
         """The result of a SQLAlchemy Core statement; raises QueryError."""
-        try:
-            with self.engine.connect() as connection:
-                return _table(connection.execute(statement, parameters))
-        except sa.exc.SQLAlchemyError as error:
-            raise QueryError(_one_line(error)) from error
+        with _failures(), self.engine.connect() as connection:
+            return _table(connection.execute(statement, parameters))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
-        try:
-            with self.engine.connect() as connection:
-                result = connection.exec_driver_sql(statement, dict(parameters or {}))
-                return _table(result) if result.returns_rows else Table({})
-        except sa.exc.SQLAlchemyError as error:
-            raise QueryError(_one_line(error)) from error
+        with _failures(), self.engine.connect() as connection:
+            result = connection.exec_driver_sql(statement, dict(parameters or {}))
+            return _table(result) if result.returns_rows else Table({})
 
     def write_query(self, statement: str, path: Path) -> None:
         """Writes the result of an SQL statement as one Parquet file; raises QueryError."""
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            rows = self._duckdb.sql(statement)
-            if rows is None:
-                raise QueryError("the statement returns no rows to write")
-            rows.write_parquet(str(unfinished), compression="zstd")
-            os.replace(unfinished, path)
-        except (duckdb.Error, OSError) as error:
-            raise QueryError(_one_line(error)) from error
+            with _failures():
+                rows = self._duckdb.sql(statement)
+                if rows is None:
+                    raise QueryError("the statement returns no rows to write")
+                rows.write_parquet(str(unfinished), compression="zstd")
+                os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -236,6 +229,23 @@ def _distinct(names: list[str]) -> list[str]:
         seen[name] = seen.get(name, -1) + 1
         distinct.append(f"{name}_{seen[name]}" if seen[name] else name)
     return distinct
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turns what a statement raises into QueryError, and an interrupted one into Ctrl-C.
+
+    DuckDB polls for signals while it works and reports one as RuntimeError, its cause the
+    KeyboardInterrupt.
+    """
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError) as error:
+        raise QueryError(_one_line(error)) from error
+    except RuntimeError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _one_line(error: object) -> str:
