@@ -55,10 +55,12 @@ void ImageRings::Discover(bool look) {
 
 // ---- one ring -----------------------------------------------------------------------------------
 
-// Whether `ring` goes on where the thread left another one, of which records are still unread.
+// Whether `ring` goes on where the thread left another one, of which records are still unread. A
+// reused ring may go on from one with a higher number that is not discovered yet.
 bool ImageRings::MustWait(const Source& ring) const {
   const uint32_t previous = ring.view.previous();
-  if (previous == 0 || previous > count_ || rings_[previous - 1] == &ring) return false;
+  if (previous > count_) return true;
+  if (previous == 0 || rings_[previous - 1] == &ring) return false;
   const Source& before = *rings_[previous - 1];
   RingRecord record;
   return before.view.thread() == ring.view.thread() && before.view.Read(before.position, &record);
