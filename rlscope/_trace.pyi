@@ -109,7 +109,11 @@ class Writer:
         boot_id: str = "",
         main_thread: int = 0,
         clock_pairs: Sequence[tuple[int, int]] | None = None,
-    ) -> None: ...
+        windows: Sequence[tuple[int, bool]] = (),
+    ) -> None:
+        """`windows`: ticks at which recording stopped, or (True) started, whichever thread's items
+        tell of it, in order; needed where a process records again after a stop."""
+
     def name(self, kind: int, text: str, layer: int = 0) -> int: ...
     def thread(self, thread: int, os_tid: int, name: str = "", is_python: bool = True) -> None: ...
     def metadata(

@@ -6,6 +6,8 @@ recorded, and raises the same errors whether it is or not.
 
 from os import getpid
 
+from rlscope import compiled
+from rlscope.capture import native as native_calls
 from rlscope.native import runtime
 
 TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "end_operation",
     "iteration",
+    "layer",
     "metadata",
     "operation",
     "phase",
@@ -90,8 +93,7 @@ def iteration() -> None:
     program: it raises SystemExit(0), in the main thread too when another thread called.
     """
     if runtime.iteration():
-        _end_main_thread()
-        raise SystemExit(0)
+        end_program()
 
 
 def metadata(**values: object) -> None:
@@ -121,6 +123,28 @@ def progress(done: float, total: float) -> None:
     runtime.progress(done, total)
 
 
+def layer(layer: str, *, module: str) -> None:
+    """Counts the native code of a module as a layer: "simulator" or "framework".
+
+        rls.layer("simulator", module="mysim")
+
+    The module is an extension module, or a package with extension modules in its folder; it may be
+    imported before or after. Calls into it are recorded from here on as those of the libraries that
+    rlscope knows. Its Python code stays layer python.
+
+    Raises:
+        TypeError: module is not a str.
+        ValueError: there is no such layer to put a library in.
+    """
+    from rlscope.capture.library import LAYERS  # not before a program names one
+
+    if not isinstance(module, str):
+        raise TypeError(f"module of a layer must be str, not {type(module).__name__}")
+    if layer not in LAYERS:
+        raise ValueError(f"a library is layer simulator or framework, not {layer!r}")
+    native_calls.layer(layer, module)
+
+
 def start() -> None:
     """Starts recording this process, if that was stopped. Calls do not add up.
 
@@ -134,13 +158,21 @@ def stop() -> None:
     runtime.stop()
 
 
-def _end_main_thread() -> None:
-    """Raises SystemExit in the main thread too: in any other one it ends just that thread."""
+# The bootstrap comes here before the program's first line, a program without it at its import.
+native_calls.begin()
+compiled.prepare(phase)
+native_calls.after_watching(lambda: compiled.prepare(phase))
+
+
+def end_program() -> None:
+    """Ends the program where --exit-after-iterations asks for it, here and in the main thread:
+    in any other thread SystemExit ends just that thread."""
     import threading
 
     main = threading.main_thread()
     if main is not threading.current_thread() and main.ident is not None:
         runtime.raise_in_thread(main.ident, SystemExit)
+    raise SystemExit(0)
 
 
 def _to_json(value: object) -> str:

@@ -1,7 +1,7 @@
 """The RLSCOPE_* variables: what they mean, their defaults, and which ones nobody knows."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -20,6 +20,17 @@ class Config:
     min_free: int = field(default=1 << 30, metadata={"variable": "RLSCOPE_MIN_FREE"})
     """Recording stops while this many bytes are still free on the disk of the trace, so that the
     program's own files find room (default 1 GiB)."""
+    intercept: str = field(
+        default="patch",
+        metadata={"variable": "RLSCOPE_INTERCEPT", "choices": ("patch", "monitoring", "off")},
+    )
+    """Engine that records native calls: `patch`, where that is refused `monitoring`; or `off`."""
+    numpy: bool = field(default=False, metadata={"variable": "RLSCOPE_NUMPY"})
+    """Calls into NumPy are layer framework."""
+    auto: bool = field(default=False, metadata={"variable": "RLSCOPE_AUTO"})
+    """Operations are found without annotation, until the program opens one of its own."""
+    simulators: str = field(default="", metadata={"variable": "RLSCOPE_SIMULATORS"})
+    """Modules, joined by commas, whose native code is layer simulator."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Config":
@@ -34,16 +45,27 @@ class Config:
             variable = setting.metadata["variable"]
             text = source.get(variable, "")
             if text:
-                given[setting.name] = _parse(variable, text, type(setting.default))
+                choices = setting.metadata.get("choices", ())
+                given[setting.name] = _parse(variable, text, type(setting.default), choices)
         return cls(**given)
 
 
-def _parse(variable: str, text: str, kind: type) -> int | str:
+def _parse(variable: str, text: str, kind: type, choices: Sequence[str]) -> int | str:
+    if choices and text not in choices:
+        raise RecordingError(f"{variable} must be one of {', '.join(choices)}, not {text!r}")
     if kind is str:
         return text
+    if kind is bool:
+        return _parse_switch(variable, text)
     if text.isascii() and text.isdigit():
         return int(text)
     raise RecordingError(f"{variable} must be a whole number of bytes, not {text!r}")
+
+
+def _parse_switch(variable: str, text: str) -> bool:
+    if text in ("0", "1"):
+        return text == "1"
+    raise RecordingError(f"{variable} must be 0 or 1, not {text!r}")
 
 
 def known_variables() -> list[str]:

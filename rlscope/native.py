@@ -26,6 +26,11 @@ else:
         from rlscope import inert as runtime
 
         REASON = str(error)
+        if " symbol" in REASON and ": rlscope_" in REASON:  # that librlscope.so does not have
+            REASON = (
+                "the loaded librlscope.so is of another version: "
+                "start the program with the rls-prof of its own environment"
+            )
 
 # The interpreter is in the trace from here on. Under rls-prof that is its first moment: the
 # line that the package puts into site-packages imports this before the program begins.

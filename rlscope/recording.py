@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 from rlscope import native
@@ -58,6 +58,15 @@ class Settings:
     """Record for this long, 0: to the end."""
     sample_seconds: float = 1.0
     """Period of the machine samples, 0: none."""
+    intercept: str = ""
+    """Engine that records native calls: patch, monitoring or off; as the environment says if
+    empty."""
+    numpy: bool = False
+    """Record calls into NumPy as layer framework."""
+    auto: bool | None = None
+    """Find operations without annotation; as the environment says if None."""
+    simulator: list[str] = field(default_factory=list)
+    """Modules whose native code is layer simulator, beside the simulators that rlscope knows."""
 
 
 @dataclass
@@ -138,7 +147,8 @@ def _start(
     except OSError as error:
         raise RecordingError(f"Cannot record: {error.strerror or error}") from error
     try:
-        return child.Child(path, settings.command, _environment(directory), mask)
+        environ = _environment(directory, settings, limits)
+        return child.Child(path, settings.command, environ, mask)
     except BaseException:
         drainer.stop()
         raise
@@ -185,13 +195,32 @@ def program_name(command: list[str]) -> str:
     return re.sub(r"[^\w.+-]+", "_", name)[:64] or "program"
 
 
-def _environment(directory: str) -> dict[str, str]:
+def _environment(directory: str, settings: Settings, limits: Config) -> dict[str, str]:
     environ = dict(os.environ)
+    automatic = limits.auto if settings.auto is None else settings.auto
     return {
         **environ,
         **traced_environment(directory, environ),
         **sanitizer_variables(environ),
+        **layer_variables(environ, settings),
+        "RLSCOPE_AUTO": "1" if automatic else "0",
     }
+
+
+def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The variables, with their new values, of the options that say what is a layer.
+
+    An option that was not given leaves its variable alone.
+    """
+    changes = {}
+    if settings.intercept:
+        changes["RLSCOPE_INTERCEPT"] = settings.intercept
+    if settings.numpy:
+        changes["RLSCOPE_NUMPY"] = "1"
+    if settings.simulator:
+        before = environ.get("RLSCOPE_SIMULATORS", "").split(",")
+        changes["RLSCOPE_SIMULATORS"] = ",".join(filter(None, [*before, *settings.simulator]))
+    return changes
 
 
 class _Recording:

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Mapping
 from types import TracebackType
 
-from rlscope import config
+from rlscope import auto, config
+from rlscope.capture import native as native_calls
 from rlscope.errors import RecordingError
 from rlscope.native import LIBRARY, REASON, runtime
 from rlscope.run_directory import prepare_directory, remove_run, write_run_json
@@ -52,7 +53,7 @@ class Profile:
     def _begin(self) -> None:
         for message in config.unknown_variables():
             _say_once(message)
-        config.Config.from_environ()  # a bad value is refused before anything is written
+        settings = config.Config.from_environ()  # a bad value is refused before anything is written
         self.directory = prepare_directory(self.directory, force=self._force)
         write_run_json(
             self.directory,
@@ -71,9 +72,14 @@ class Profile:
             reason = error.strerror or str(error)
             raise RecordingError(f"Cannot record into {self.directory}: {reason}") from error
         runtime.python_begin(sys.version.split()[0], sys.executable or "")
+        native_calls.begin()
+        native_calls.catch_up()
+        if settings.auto:
+            auto.begin()
         self._leave = self._end
 
     def _end(self) -> None:
+        native_calls.end()
         runtime.profile_end()
         self._restore_environment()
 

@@ -1,7 +1,7 @@
 """Checks who may include whom in csrc/: the layers of docs/how-it-works.md.
 
 interpose > capture > runtime > trace > base      analysis > trace > base
-python > runtime, analysis
+python > interception > runtime                   python > analysis
 """
 
 import re
@@ -16,7 +16,8 @@ ALLOWED = {
     "capture": {"capture", "runtime", "trace", "base"},
     "interpose": {"interpose", "capture", "runtime", "trace", "base"},
     "analysis": {"analysis", "trace", "base"},
-    "python": {"python", "runtime", "analysis", "trace", "base"},
+    "interception": {"interception", "runtime", "trace", "base"},
+    "python": {"python", "interception", "runtime", "analysis", "trace", "base"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/', re.MULTILINE)
 

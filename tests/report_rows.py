@@ -50,6 +50,8 @@ def full_run(
         timeline=[row for i in ids for row in _timeline(i, paths, buckets)],
         iteration=[row for i in ids for row in _iterations(i, iterations)],
         operation_instance=[row for i in ids for row in _instances(i, len(paths), iterations)],
+        transition=[row for i in ids for row in _transitions(i, paths)],
+        native_call=[row for i in ids for row in _native_calls(i, paths, name)],
         machine_sample=_samples(samples, processes),
         progress=[
             {"process_id": 0, "start_ns": BEGAN + i * SECOND, "done": 5.0 * i, "total": 100.0}
@@ -80,6 +82,24 @@ def _breakdown(process_id: int, paths: list[str]) -> list[dict[str, Any]]:
         for i, path in enumerate(paths)
         for layer in LAYERS
         for busy in (False, True)
+    ]
+
+
+def _transitions(process_id: int, paths: list[str]) -> list[dict[str, Any]]:
+    crossing = {"process_id": process_id, "from_layer": "python", "per_iteration": 2.5}
+    return [
+        {**crossing, "operation": path, "to_layer": layer, "count": 10 + i}
+        for i, path in enumerate(paths)
+        for layer in LAYERS[1:3]
+    ]
+
+
+def _native_calls(process_id: int, paths: list[str], name: str) -> list[dict[str, Any]]:
+    call = {"process_id": process_id, "layer": "framework", "calls": 4}
+    return [
+        {**call, "operation": path, "function": f"{name}:{i}", "duration_ns": 9_000, "self_ns": 80}
+        for path in paths
+        for i in range(12)
     ]
 
 

@@ -6,7 +6,7 @@
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
---   tasks                         processes whose annotations saw asyncio tasks
+--   tasks                         processes whose asyncio tasks only annotations told apart
 --   several_threads               processes in which more than one thread had operations
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
@@ -36,7 +36,8 @@ SELECT
   (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
     AS drainer_cpu_ns,
-  (SELECT COUNT(DISTINCT process_id) FROM metadata WHERE key = 'asyncio') AS tasks,
+  (SELECT COUNT(DISTINCT process_id) FROM metadata
+    WHERE key = 'asyncio' AND value LIKE '%at annotations%') AS tasks,
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
   (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
   (SELECT COUNT(*) FROM _operating) AS several_threads

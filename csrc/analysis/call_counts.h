@@ -28,9 +28,13 @@ class CallCounts {
   // Entries into the layer where a thread is already are none.
   void AddTransitions(uint32_t path, uint32_t from_layer, uint32_t to_layer, uint64_t count) {
     if (from_layer == to_layer) return;
-    const size_t at = (path * kLayers + from_layer) * kLayers + to_layer;
-    if (at >= transitions_.size()) transitions_.resize(2 * at + kLayers * kLayers);
-    transitions_[at] += count;
+    TransitionsOf(path)[from_layer * kLayers + to_layer] += count;
+  }
+  // Those of one path, [from][to]. Valid until the next call with another path.
+  uint64_t* TransitionsOf(uint32_t path) {
+    const size_t first = size_t{path} * kLayers * kLayers;
+    if (first >= transitions_.size()) transitions_.resize(2 * first + kLayers * kLayers);
+    return &transitions_[first];
   }
   uint64_t transitions(uint32_t path, uint32_t from_layer, uint32_t to_layer) const {
     const size_t at = (path * kLayers + from_layer) * kLayers + to_layer;

@@ -21,9 +21,9 @@ bool IsWork(uint32_t kind) {
 
 }  // namespace
 
-GpuStates::GpuStates(const History& history, const GpuInput& input, Losses* losses, uint32_t stream,
+GpuStates::GpuStates(const History& history, const GpuInput& input, Losses* losses,
                      const KeyLayout& layout)
-    : StateStream(stream, layout, MakeState(kNoPath, kGpuIdle)),
+    : StateStream(kGpuStream, layout, MakeState(kNoPath, kGpuIdle)),
       first_ns_(history.start_ns()),
       last_ns_(history.end_ns()),
       input_(input),
@@ -37,51 +37,58 @@ void GpuStates::Fill() {
   if (!opened_) {
     opened_ = true;
     source_ = input_.open();
+    FindInterval();
     FindStretch();
   }
-  while (!Full()) {
+  KeyWriter writer = writer_;
+  while (writer.end < limit_) {
     const int64_t now = Next();
     if (now >= epoch_end()) {
       exhausted_ = true;
-      return;
+      break;
     }
     busy_ = !busy_;
-    Emit(now, MakeState(kNoPath, busy_ ? kGpuBusy : kGpuIdle), false);
+    writer.EmitLayer(now, MakeState(kNoPath, busy_ ? kGpuBusy : kGpuIdle));
     if (!busy_) FindStretch();
   }
+  writer_ = writer;
 }
 
 void GpuStates::FindStretch() {
-  start_ns_ = end_ns_ = kNever;
-  if (!has_interval_ && !NextInterval(&interval_start_ns_, &interval_end_ns_)) return;
-  start_ns_ = interval_start_ns_;
-  end_ns_ = interval_end_ns_;
-  while ((has_interval_ = NextInterval(&interval_start_ns_, &interval_end_ns_))) {
-    if (interval_start_ns_ > end_ns_) return;
-    end_ns_ = std::max(end_ns_, interval_end_ns_);
-  }
+  start_ns_ = ahead_start_ns_;
+  int64_t end_ns = ahead_end_ns_;
+  do {
+    FindInterval();
+    if (ahead_start_ns_ > end_ns) break;
+    end_ns = std::max(end_ns, ahead_end_ns_);
+  } while (ahead_start_ns_ != kNever);
+  end_ns_ = end_ns;
 }
 
 // Intervals of work, cut at both ends; those without any time are left out.
-bool GpuStates::NextInterval(int64_t* start_ns, int64_t* end_ns) {
-  while (source_ != nullptr) {
-    if (batch_ == nullptr || interval_ == batch_->count) {
-      batch_ = source_->Next();
-      interval_ = 0;
-      if (batch_ == nullptr) {
-        losses_->undecodable_chunks += source_->undecodable_chunks();
-        source_.reset();
-        return false;
-      }
+inline void GpuStates::FindInterval() {
+  while (interval_ != intervals_ || LoadBatch()) {
+    const uint32_t i = interval_++;
+    ahead_start_ns_ = std::min(std::max(batch_->start_ns[i], first_ns_), last_ns_);
+    ahead_end_ns_ = std::min(std::max(batch_->end_ns[i], first_ns_), last_ns_);
+    if (ahead_start_ns_ < ahead_end_ns_ && IsWork(batch_->kind[i])) return;
+  }
+  ahead_start_ns_ = ahead_end_ns_ = kNever;
+}
+
+// False: no intervals are left.
+bool GpuStates::LoadBatch() {
+  interval_ = intervals_ = 0;
+  while (source_ != nullptr && intervals_ == 0) {
+    batch_ = source_->Next();
+    if (batch_ != nullptr) {
+      intervals_ = batch_->count;
       continue;
     }
-    const uint32_t i = interval_++;
-    if (!IsWork(batch_->kind[i])) continue;
-    *start_ns = std::clamp(batch_->start_ns[i], first_ns_, last_ns_);
-    *end_ns = std::clamp(batch_->end_ns[i], first_ns_, last_ns_);
-    if (*start_ns < *end_ns) return true;
+    losses_->undecodable_chunks += source_->undecodable_chunks();
+    source_.reset();
   }
-  return false;
+  return intervals_ != 0;
 }
 
 }  // namespace rlscope::analysis

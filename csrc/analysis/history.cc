@@ -21,15 +21,15 @@ class HistoryBuilder {
     }
   }
 
-  void Build(const std::vector<trace::TimedProcessItem>& items) {
+  void Build(const SpillVector<ProcessItem>& items) {
     if (RecordsFromTheStart(items)) StartWindow(start_ns_);
-    for (auto item = items.begin(); item != items.end();) item = AddSameTime(item, items.end());
+    for (Item item = items.begin(); item != items.end();) item = AddSameTime(item, items.end());
     history_->stopped_ = !recording_;
     if (recording_) StopWindow(end_ns_);
   }
 
  private:
-  using Item = std::vector<trace::TimedProcessItem>::const_iterator;
+  using Item = const ProcessItem*;
 
   // All items of the first one's time, windows before the rest: a window holds its start and not
   // its stop, whichever record came first. Returns the first item after them.
@@ -46,12 +46,12 @@ class HistoryBuilder {
     return last;
   }
 
-  static bool IsWindow(const trace::TimedProcessItem& item) {
+  static bool IsWindow(const ProcessItem& item) {
     return item.kind == trace::kWindowStart || item.kind == trace::kWindowStop;
   }
 
-  static bool RecordsFromTheStart(const std::vector<trace::TimedProcessItem>& items) {
-    for (const trace::TimedProcessItem& item : items) {
+  static bool RecordsFromTheStart(const SpillVector<ProcessItem>& items) {
+    for (const ProcessItem& item : items) {
       if (item.kind == trace::kWindowStart) return false;
       if (item.kind == trace::kWindowStop) return true;
     }
@@ -70,7 +70,7 @@ class HistoryBuilder {
     }
   }
 
-  void AddRecorded(const trace::TimedProcessItem& item, int64_t now) {
+  void AddRecorded(const ProcessItem& item, int64_t now) {
     switch (item.kind) {
       case trace::kPhase:
         return BeginPhase(item.id, now);
@@ -114,7 +114,7 @@ class HistoryBuilder {
     in_phase_ = false;
   }
 
-  void BeginIteration(const trace::TimedProcessItem& item, int64_t now) {
+  void BeginIteration(const ProcessItem& item, int64_t now) {
     const bool automatic = item.id == 1;
     if (automatic && explicit_begun_) return;
     int64_t* owner = automatic ? &automatic_owner_ : &explicit_owner_;
@@ -168,8 +168,7 @@ class HistoryBuilder {
   int64_t automatic_owner_ = -1;
 };
 
-History::History(int64_t start_ns, int64_t end_ns,
-                 const std::vector<trace::TimedProcessItem>& items,
+History::History(int64_t start_ns, int64_t end_ns, const SpillVector<ProcessItem>& items,
                  const std::vector<trace::Name>& names) {
   HistoryBuilder(start_ns, end_ns, names, this).Build(items);
 }

@@ -10,9 +10,19 @@
 
 #include "analysis/losses.h"
 #include "analysis/spill_vector.h"
-#include "trace/process_trace.h"
+#include "trace/chunk_parser.h"
 
 namespace rlscope::analysis {
+
+// What a thread recorded of the process as a whole.
+struct ProcessItem {
+  int64_t time_ns;
+  uint64_t value;
+  uint32_t kind;  // record.h
+  uint32_t id;
+  uint32_t thread;     // number
+  uint32_t order = 0;  // of recording, in its thread
+};
 
 struct Window {
   int64_t start_ns;
@@ -48,7 +58,7 @@ struct ProgressRow {
 class History {
  public:
   // `items` by time (ties: thread, order of recording). Names of the phases come from `names`.
-  History(int64_t start_ns, int64_t end_ns, const std::vector<trace::TimedProcessItem>& items,
+  History(int64_t start_ns, int64_t end_ns, const SpillVector<ProcessItem>& items,
           const std::vector<trace::Name>& names);
 
   // Of the first window and of the last; the process's own times if nothing says otherwise.

@@ -9,7 +9,9 @@
 // The stream takes as many bits as there are streams, the time what is left: 37 bits (137 s) for
 // 200 streams. An epoch is that long; longer traces are swept epoch by epoch.
 //
-// Keys of one stream ascend strictly: changes at one time are one key, with the last state.
+// Keys of one stream ascend strictly: changes at one time are one key, with the last state. All GPU
+// streams of a process have the lowest number and become one stream on their way (gpu_union.h), so
+// that of the keys of one time the GPU's is the first, and the only one that says anything of it.
 #ifndef RLSCOPE_ANALYSIS_KEY_H_
 #define RLSCOPE_ANALYSIS_KEY_H_
 
@@ -19,16 +21,21 @@ namespace rlscope::analysis {
 
 constexpr int64_t kNever = INT64_MAX;
 
+// Numbers of streams: the GPU, then the threads in the order of the input.
+constexpr uint32_t kGpuStream = 0;
+constexpr uint32_t kFirstThreadStream = 1;
+
 // The stream's queue of notes (notes.h) holds something for this time, or the thread got its first
 // operation or lost its last.
 constexpr uint32_t kNoteBit = 1;
 
 // Field of a thread: its layer, or kAbsent before it begins and after it ended.
-// Field of a GPU stream: kGpuIdle or kGpuBusy.
+// Field of a GPU stream: kGpuBusy or kGpuIdle, in this order, so that of two streams that meet the
+// start sorts before the end.
 constexpr uint32_t kFieldShift = 1;
 constexpr uint32_t kFieldMask = 7;
-constexpr uint32_t kGpuIdle = 5;
-constexpr uint32_t kGpuBusy = 6;
+constexpr uint32_t kGpuBusy = 5;
+constexpr uint32_t kGpuIdle = 6;
 constexpr uint32_t kAbsent = 7;
 
 constexpr uint32_t kPathShift = 4;
@@ -44,10 +51,6 @@ constexpr uint32_t StateOf(uint64_t key) {
   return static_cast<uint32_t>(key) & kStateMask & ~kNoteBit;
 }
 constexpr uint32_t FieldOf(uint32_t state) { return state >> kFieldShift & kFieldMask; }
-// What a GPU stream in this state adds to the number of busy ones: states of a stream alternate.
-constexpr uint32_t BusyStep(uint32_t field) {
-  return static_cast<uint32_t>(field == kGpuBusy) - static_cast<uint32_t>(field == kGpuIdle);
-}
 constexpr uint32_t PathOf(uint32_t state) { return state >> kPathShift & kPathMask; }
 
 // How the key of one sweep is cut.

@@ -10,6 +10,8 @@ namespace rlscope::analysis {
 
 // 1,024 keys of 8 bytes: the blocks of a tree over 24 streams stay in the second-level cache.
 constexpr size_t kBlockKeys = 1024;
+// The most by which a block may be longer.
+constexpr size_t kBlockSlack = 8;
 
 class KeyStream {
  public:

@@ -124,7 +124,7 @@ MergeTree::MergeTree(const std::vector<Leaf>& leaves) {
     nodes_.push_back(std::make_unique<MergeNode>(first.stream, second.stream));
     queue.push({first.weight + second.weight, nodes_.back().get()});
   }
-  root_ = queue.top().stream;
+  root_ = queue.empty() ? nullptr : queue.top().stream;
 }
 
 }  // namespace rlscope::analysis

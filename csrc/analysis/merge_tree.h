@@ -21,9 +21,10 @@ class MergeTree {
     uint64_t weight;  // keys, about
     KeyStream* stream;
   };
-  // At least one leaf; they are not owned.
+  // They are not owned.
   explicit MergeTree(const std::vector<Leaf>& leaves);
 
+  // Null without leaves.
   KeyStream* root() const { return root_; }
 
  private:

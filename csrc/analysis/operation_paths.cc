@@ -30,6 +30,10 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names) : slots_(k
   };
   const uint32_t special[] = {add("(none)"), add("(not recorded)"), add("(other)")};
   unknown_name_ = add("(unknown)");
+  automatic_names_[trace::kAutoNothing] = special[kNoPath];
+  automatic_names_[trace::kAutoInference] = add("inference");
+  automatic_names_[trace::kAutoBackprop] = add("backprop");
+  automatic_names_[trace::kAutoSimulation] = add("simulation");
   for (const trace::Name& name : names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
     if (name.id > trace::kMaxId) continue;
@@ -64,6 +68,12 @@ uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed)
   *slot = {key, path};
   if (2 * nodes_.size() > slots_.size()) GrowSlots();
   return Reenter(path);
+}
+
+uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
+  const uint32_t path = Enter(kNoPath, automatic_names_[operation], overflowed);
+  ++nodes_[path].automatic;
+  return path;
 }
 
 OperationPaths::Slot* OperationPaths::Find(uint64_t key) {

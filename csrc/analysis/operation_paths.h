@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/reader.h"
+#include "trace/record.h"
 
 namespace rlscope::analysis {
 
@@ -28,6 +29,9 @@ class OperationPaths {
     uint32_t name;   // index into names()
     uint32_t depth;  // 1 for a root operation, 0 for (none)
     uint64_t instances;
+    uint64_t automatic = 0;  // instances that rlscope found by itself
+
+    bool is_automatic() const { return automatic > 0 && automatic == instances; }
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".
@@ -47,6 +51,9 @@ class OperationPaths {
     return path;
   }
 
+  // Path of an instance of the automatic operation `operation`, a final AutoState.
+  uint32_t EnterAutomatic(uint32_t operation, bool* overflowed);
+
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
   const Node& node(uint32_t path) const { return nodes_[path]; }
   const std::string& name(uint32_t path) const { return names_[nodes_[path].name]; }
@@ -65,6 +72,7 @@ class OperationPaths {
   std::vector<std::string> names_;
   std::vector<uint32_t> index_of_id_;
   uint32_t unknown_name_ = 0;
+  uint32_t automatic_names_[trace::kAutoFirstOpen];
   std::vector<Node> nodes_;
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };

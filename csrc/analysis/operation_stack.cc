@@ -1,11 +1,13 @@
 #include "analysis/operation_stack.h"
 
 #include "analysis/key.h"
+#include "trace/record.h"
 
 namespace rlscope::analysis {
 
 void OperationStack::Enter(uint32_t name_id, int64_t now) {
   ChargeInnermost(now);
+  if (__builtin_expect(automatic_is_open_, 0)) CloseAutomatic(now, Ended::kExit);
   const uint32_t name = paths_->NameIndex(name_id);
   uint32_t path;
   if (innermost_ != nullptr && innermost_->name == name) {
@@ -59,8 +61,30 @@ void OperationStack::SwitchTask(uint32_t task, int64_t now) {
   FindInnermost();
 }
 
+void OperationStack::SetAutomatic(uint32_t operation, bool begins, int64_t now) {
+  const bool goes_on = automatic_is_open_ && operation == automatic_.name && !begins;
+  const bool is_free = thread_stack_.empty() && running_->empty();
+  if (goes_on) return;
+  ChargeInnermost(now);
+  if (automatic_is_open_) CloseAutomatic(now, Ended::kExit);
+  if (operation == trace::kAutoNothing || !is_free) return;
+  bool overflowed;
+  const uint32_t path = paths_->EnterAutomatic(operation, &overflowed);
+  losses_->paths += overflowed;
+  automatic_ = {operation, path, ++entries_, now, 0};
+  automatic_is_open_ = true;
+  innermost_ = &automatic_;
+}
+
+void OperationStack::CloseAutomatic(int64_t now, Ended ended) {
+  Close(automatic_, now, ended);
+  automatic_is_open_ = false;
+  FindInnermost();
+}
+
 void OperationStack::CloseAll(int64_t now, Ended ended) {
   ChargeInnermost(now);
+  if (automatic_is_open_) CloseAutomatic(now, ended);
   for (const auto& [task, stack] : task_stacks_) {
     for (size_t i = stack.size(); i-- > 0;) Close(stack[i], now, ended);
   }
@@ -79,6 +103,7 @@ void OperationStack::ChargeInnermost(int64_t now) {
 void OperationStack::FindInnermost() {
   Stack* stack = running_->empty() ? &thread_stack_ : running_;
   innermost_ = stack->empty() ? nullptr : &stack->back();
+  if (automatic_is_open_) innermost_ = &automatic_;
 }
 
 void OperationStack::Close(const Open& open, int64_t now, Ended ended) {
@@ -87,6 +112,7 @@ void OperationStack::Close(const Open& open, int64_t now, Ended ended) {
 }
 
 const OperationStack::Open* OperationStack::outermost() const {
+  if (automatic_is_open_) return &automatic_;
   if (!thread_stack_.empty()) return &thread_stack_.front();
   return running_->empty() ? nullptr : &running_->front();
 }

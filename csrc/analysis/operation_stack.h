@@ -39,10 +39,13 @@ class OperationStack {
   OperationStack(const OperationStack&) = delete;
   OperationStack& operator=(const OperationStack&) = delete;
 
-  // Times never decrease from call to call.
+  // Times never decrease from call to call. An entry closes the automatic operation.
   void Enter(uint32_t name_id, int64_t now);
   void Exit(uint32_t name_id, int64_t now);
   void SwitchTask(uint32_t task, int64_t now);
+  // The automatic operation of the thread is `operation` from here on, a final AutoState;
+  // `begins`: another instance, also of the one that is open. Only while no other is open.
+  void SetAutomatic(uint32_t operation, bool begins, int64_t now);
   void CloseAll(int64_t now, Ended ended);
 
   // Of the innermost open operation, kNoPath if none is.
@@ -64,6 +67,7 @@ class OperationStack {
 
   void ChargeInnermost(int64_t now);
   void FindInnermost();
+  void CloseAutomatic(int64_t now, Ended ended);
   bool ExitFrom(Stack* stack, uint32_t name, int64_t now);
   void Close(const Open& open, int64_t now, Ended ended);
   const Open* outermost() const;
@@ -73,6 +77,8 @@ class OperationStack {
   Losses* const losses_;
   InstanceSink* const sink_;
   Stack thread_stack_;
+  Open automatic_ = {};
+  bool automatic_is_open_ = false;
   std::unordered_map<uint32_t, Stack> task_stacks_;
   Stack* running_ = &thread_stack_;
   uint32_t task_ = 0;

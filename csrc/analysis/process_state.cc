@@ -10,7 +10,7 @@ ProcessInstant ThreadTable::ChangeOwner(ProcessInstant instant, uint32_t stream)
   if (before != kNobody && before != instant.owner) Recount(&instant, before);
   if (instant.owner != kNobody) Recount(&instant, instant.owner);
   if (stream != before && stream != instant.owner) Recount(&instant, stream);
-  instant.path = instant.owner == kNobody ? kNoPath : PathOf(threads_[instant.owner].state);
+  instant.first_row = instant.owner == kNobody ? 0 : FirstRowOf(threads_[instant.owner].state);
   return instant;
 }
 
@@ -21,7 +21,7 @@ uint32_t ThreadTable::FindOwner(uint32_t owner, uint32_t changed) const {
     return BeganEarlier(changed, owner) ? changed : owner;
   }
   uint32_t first = kNobody;
-  for (uint32_t stream = 0; stream < threads_.size(); ++stream) {
+  for (uint32_t stream = kFirstThreadStream; stream < threads_.size(); ++stream) {
     if (first == kNobody ? threads_[stream].has_operation() : BeganEarlier(stream, first)) {
       first = stream;
     }
@@ -41,7 +41,7 @@ void ThreadTable::Recount(ProcessInstant* instant, uint32_t stream) {
   const bool counts = stream == instant->owner || !thread.has_operation();
   thread.mask = counts ? ~uint64_t{0} : 0;
   const uint64_t counted = LayerCounts::Of(FieldOf(thread.state)) & thread.mask;
-  instant->layer_counts += counted - thread.counted;
+  instant->counts += counted - thread.counted;
   thread.counted = counted;
 }
 

@@ -18,17 +18,26 @@ void ProcessView::Flush() {
     counted_row_ = times_.counted;
   }
   for (uint32_t row : touched_) {
-    RowTimes::Cell* cell = &times_.cells[row];
-    BreakdownRow* total = rows_.FindOrAdd((uint64_t{phase_} << 32 | row) + 1);
-    total->duration_ns += cell->duration_ns;
-    total->count += cell->count;
-    if (has_buckets_) {
-      if (bucket_ns_[row] == 0) bucket_touched_.push_back(row);
-      bucket_ns_[row] += cell->duration_ns;
-    }
-    *cell = {0, 0};
+    const uint64_t cell = times_.cells[row];
+    const uint64_t count = cell >> RowTimes::kCountShift;
+    AddTotal(row, static_cast<int64_t>(cell - (count << RowTimes::kCountShift)), count);
+    times_.cells[row] = 0;
   }
   touched_.clear();
+}
+
+void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
+  AddTotal(row, elapsed_ns, row != times_.counted);
+  times_.counted = row;
+}
+
+void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
+  BreakdownRow* total = rows_.FindOrAdd((uint64_t{phase_} << 32 | row) + 1);
+  total->duration_ns += duration_ns;
+  total->count += count;
+  if (!has_buckets_) return;
+  if (bucket_ns_[row] == 0) bucket_touched_.push_back(row);
+  bucket_ns_[row] += duration_ns;
 }
 
 // A stretch goes on only in its own phase.

@@ -14,25 +14,25 @@ namespace rlscope::analysis {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-// Time per row since the last flush; only rows that occur are looked at. `counted` is the row of
-// the last stretch of nonzero time.
+// Time and stretches per row since the last flush, in one number: the inner loop adds once. Only
+// rows that occur are looked at. `counted` is the row of the last stretch of nonzero time.
 struct RowTimes {
-  struct Cell {
-    int64_t duration_ns;
-    uint64_t count;
-  };
-  Cell* cells = nullptr;
+  static constexpr uint32_t kCountShift = 48;  // 78 hours: longer than any epoch of keys
+  static constexpr size_t kMostCounts = 1 << (63 - kCountShift);  // between flushes
+
+  uint64_t* cells = nullptr;
   uint32_t counted = kNoRow;
 
-  // True: the row had no time before this.
+  // True: the row gets its first time. By a mask and not ?:, of which compilers make a branch: GPU
+  // work often begins at the very time at which the call that launches it ends.
   bool Add(uint32_t row, int64_t elapsed_ns) {
-    Cell& cell = cells[row];
-    const int64_t before_ns = cell.duration_ns;
-    const bool passed = elapsed_ns != 0;
-    cell.duration_ns = before_ns + elapsed_ns;
-    cell.count += passed & (row != counted);
-    counted = passed ? row : counted;
-    return before_ns == 0;
+    const uint64_t passed = static_cast<uint64_t>(-elapsed_ns >> 63);  // all ones, or 0
+    const uint64_t count = static_cast<uint64_t>(row != counted) << kCountShift;
+    const uint64_t added = (static_cast<uint64_t>(elapsed_ns) + count) & passed;
+    counted ^= (counted ^ row) & static_cast<uint32_t>(passed);
+    const uint64_t before = cells[row];
+    cells[row] = before + added;
+    return before == 0 && added != 0;
   }
 };
 
@@ -59,6 +59,8 @@ class ProcessView {
   void Reserve(uint32_t paths);
   RowTimes* times() { return &times_; }
   void Touch(uint32_t row) { touched_.push_back(row); }
+  // Adds any length of time to a row.
+  void Charge(uint32_t row, int64_t elapsed_ns);
 
   // Moves what was added since the last flush to the phase that ends or goes on here.
   void Flush();
@@ -71,9 +73,11 @@ class ProcessView {
   SpillVector<TimelineRow> TakeTimeline() { return std::move(timeline_); }
 
  private:
+  void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
+
   const bool has_buckets_;
   RowTimes times_;
-  std::vector<RowTimes::Cell> cells_;
+  std::vector<uint64_t> cells_;
   std::vector<uint32_t> touched_;
   uint32_t phase_ = 0;
   uint32_t counted_phase_ = 0;     // of the last stretch of nonzero time,

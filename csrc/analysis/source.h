@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/history.h"
+#include "analysis/spill_vector.h"
 #include "trace/cursor.h"
 #include "trace/process_trace.h"
 
@@ -55,7 +57,8 @@ struct ProcessInput {
   std::vector<trace::Name> names;
   std::vector<ThreadInput> threads;  // by number; only those with items or CUDA calls
   std::vector<GpuInput> gpu;
-  std::vector<trace::TimedProcessItem> process_items;  // by time; ties: thread, order of record
+  uint64_t undecodable_chunks = 0;         // of threads that are left out for it
+  SpillVector<ProcessItem> process_items;  // by time; ties: thread, order of recording
 
   static constexpr int64_t kUnknownTime = INT64_MIN;
 };

@@ -88,16 +88,14 @@ class StateStream : public KeyStream {
   void Emit(int64_t now, uint32_t state, bool note) { writer_.Emit(now, state, note); }
 
   KeyWriter writer_;
-  const uint64_t* limit_ = nullptr;  // one step may go on past it, by kSlack keys
+  const uint64_t* limit_ = nullptr;  // one step may go on past it, by kBlockSlack keys
   bool exhausted_ = false;
 
  private:
-  static constexpr size_t kSlack = 8;
-
   // The last key of a block is held back, because a later change at its time would replace it.
   void BeginBlock() {
     if (buffer_ == nullptr) {
-      buffer_ = std::make_unique<uint64_t[]>(kBlockKeys + kSlack);
+      buffer_ = std::make_unique<uint64_t[]>(kBlockKeys + kBlockSlack);
       writer_.end = buffer_.get();
       limit_ = writer_.end + kBlockKeys;
       return;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/merge_tree.h"
 #include "analysis/process_state.h"
 
 namespace rlscope::analysis {
@@ -11,34 +10,39 @@ namespace {
 // The first such thread, if the kernel used the number again.
 uint32_t FindMain(const ProcessInput& input) {
   for (uint32_t i = 0; i < input.threads.size(); ++i) {
-    if (input.threads[i].os_tid == input.main_os_tid) return i;
+    if (input.threads[i].os_tid == input.main_os_tid) return kFirstThreadStream + i;
   }
   return kNobody;
+}
+
+uint64_t WeightOf(const std::vector<MergeTree::Leaf>& leaves) {
+  uint64_t weight = 0;
+  for (const MergeTree::Leaf& leaf : leaves) weight += leaf.weight;
+  return weight;
 }
 
 }  // namespace
 
 Streams::Streams(const ThreadContext& context, bool gpu)
     : end_ns_(context.history->end_ns()),
-      layout_(context.input->threads.size() + context.input->gpu.size()),
+      layout_(kFirstThreadStream + context.input->threads.size()),
       main_(FindMain(*context.input)) {
-  uint32_t stream = 0;
+  uint32_t stream = kFirstThreadStream;
   for (const ThreadInput& thread : context.input->threads) {
     threads_.push_back(
         std::make_unique<ThreadStates>(context, thread, stream == main_, stream, layout_));
-    leaves_.emplace_back(thread.weight, threads_.back().get());
+    thread_leaves_.push_back({thread.weight, threads_.back().get()});
     ++stream;
   }
   if (!gpu) return;
   for (const GpuInput& queue : context.input->gpu) {
-    gpu_.push_back(
-        std::make_unique<GpuStates>(*context.history, queue, context.losses, stream++, layout_));
-    leaves_.emplace_back(queue.weight, gpu_.back().get());
+    gpu_.push_back(std::make_unique<GpuStates>(*context.history, queue, context.losses, layout_));
+    gpu_leaves_.push_back({queue.weight, gpu_.back().get()});
   }
 }
 
-std::vector<NoteQueue*> Streams::Notes() const {
-  std::vector<NoteQueue*> notes;
+std::vector<NoteQueue*> Streams::Notes() {
+  std::vector<NoteQueue*> notes = {&no_notes_};
   for (const auto& thread : threads_) notes.push_back(thread->notes());
   return notes;
 }
@@ -54,25 +58,37 @@ void Streams::MergeInto(KeyConsumer* consumer) {
 // Epochs without changes are skipped.
 int64_t Streams::NextChange() const {
   int64_t next_ns = kNever;
-  for (const auto& [weight, stream] : leaves_) next_ns = std::min(next_ns, stream->NextChange());
+  for (const Leaf& leaf : thread_leaves_) next_ns = std::min(next_ns, leaf.stream->NextChange());
+  for (const Leaf& leaf : gpu_leaves_) next_ns = std::min(next_ns, leaf.stream->NextChange());
   return next_ns;
 }
 
 // Only the streams that change in the epoch take part: of a thousand short-lived threads, few at a
 // time hold buffers.
-void Streams::MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns) {
-  std::vector<MergeTree::Leaf> leaves;
-  std::vector<StateStream*> active;
-  for (const auto& [weight, stream] : leaves_) {
-    if (stream->NextChange() >= end_ns) continue;
-    stream->BeginEpoch(start_ns, end_ns);
-    leaves.push_back({weight, stream});
-    active.push_back(stream);
+std::vector<MergeTree::Leaf> Streams::BeginEpoch(const std::vector<Leaf>& leaves, int64_t start_ns,
+                                                 int64_t end_ns) {
+  std::vector<MergeTree::Leaf> active;
+  for (const Leaf& leaf : leaves) {
+    if (leaf.stream->NextChange() >= end_ns) continue;
+    leaf.stream->BeginEpoch(start_ns, end_ns);
+    active.push_back({leaf.weight, leaf.stream});
   }
-  MergeTree tree(leaves);
+  return active;
+}
+
+void Streams::MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns) {
+  std::vector<MergeTree::Leaf> leaves = BeginEpoch(thread_leaves_, start_ns, end_ns);
+  const std::vector<MergeTree::Leaf> gpu = BeginEpoch(gpu_leaves_, start_ns, end_ns);
+  const MergeTree gpu_tree(gpu);
+  if (!gpu.empty()) {
+    gpu_union_.SetInput(gpu_tree.root());
+    leaves.push_back({WeightOf(gpu), &gpu_union_});
+  }
+  const MergeTree tree(leaves);
   consumer->BeginEpoch(start_ns);
   while (tree.root()->Refill()) consumer->Consume(tree.root()->keys(), tree.root()->size());
-  for (StateStream* stream : active) stream->ReleaseBuffer();
+  for (const Leaf& leaf : thread_leaves_) leaf.stream->ReleaseBuffer();
+  for (const Leaf& leaf : gpu_leaves_) leaf.stream->ReleaseBuffer();
 }
 
 }  // namespace rlscope::analysis

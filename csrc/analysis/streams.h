@@ -5,11 +5,12 @@
 #include <stdint.h>
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "analysis/gpu_states.h"
+#include "analysis/gpu_union.h"
 #include "analysis/key.h"
+#include "analysis/merge_tree.h"
 #include "analysis/notes.h"
 #include "analysis/source.h"
 #include "analysis/thread_states.h"
@@ -25,24 +26,30 @@ class KeyConsumer {
   virtual void Consume(const uint64_t* keys, size_t count) = 0;
 };
 
-// Numbers of the streams: the threads in the order of the input, then the GPU streams.
+// Numbers of the streams: key.h.
 class Streams {
  public:
-  // `context` must outlive the streams. Without `gpu` the GPU streams are left out.
+  // `context` must outlive the streams. Without `gpu` the GPU is never busy.
   Streams(const ThreadContext& context, bool gpu);
 
   const KeyLayout& layout() const { return layout_; }
-  size_t size() const { return leaves_.size(); }
+  size_t size() const { return kFirstThreadStream + threads_.size(); }
   // The process's main thread (os_tid = os_pid), kNobody if it has no records.
   uint32_t main() const { return main_; }
-  // What the keys of each thread leave unsaid, in the order of the threads.
-  std::vector<NoteQueue*> Notes() const;
+  // What the keys of each stream leave unsaid, by number; nothing of the GPU.
+  std::vector<NoteQueue*> Notes();
 
   // Gives all keys of the process to the consumer, those at its end included; then closes what is
   // open.
   void MergeInto(KeyConsumer* consumer);
 
  private:
+  struct Leaf {
+    uint64_t weight;
+    StateStream* stream;
+  };
+  static std::vector<MergeTree::Leaf> BeginEpoch(const std::vector<Leaf>& leaves, int64_t start_ns,
+                                                 int64_t end_ns);
   int64_t NextChange() const;
   void MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns);
 
@@ -50,8 +57,11 @@ class Streams {
   const KeyLayout layout_;
   const uint32_t main_;
   std::vector<std::unique_ptr<ThreadStates>> threads_;
+  std::vector<Leaf> thread_leaves_;
   std::vector<std::unique_ptr<GpuStates>> gpu_;
-  std::vector<std::pair<uint64_t, StateStream*>> leaves_;  // weight, stream
+  std::vector<Leaf> gpu_leaves_;
+  GpuUnion gpu_union_;
+  NoteQueue no_notes_;
 };
 
 }  // namespace rlscope::analysis

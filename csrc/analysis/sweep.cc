@@ -32,6 +32,7 @@ SweepResult::SweepResult(const ProcessInput& input, bool has_buckets)
 std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions& options) {
   auto result = std::make_unique<SweepResult>(input, options.buckets > 0);
   result->losses.iteration_of_other_thread = result->history.ignored_iterations();
+  result->losses.undecodable_chunks = input.undecodable_chunks;
   result->bucket_ns = BucketLength(result->history, options.buckets);
   const ThreadContext context = {&input,
                                  &result->history,
@@ -45,7 +46,7 @@ std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions
     result->threads =
         std::make_unique<ThreadView>(streams.size(), streams.layout(), result->history.start_ns());
   }
-  Sweeper sweeper(result.get(), streams);
+  Sweeper sweeper(result.get(), &streams);
   streams.MergeInto(&sweeper);
   sweeper.Finish();
   if (options.buckets > 0) AddCoarserLevels(result.get());

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/deepest_layer.h"
+
 namespace rlscope::analysis {
 
-Sweeper::Sweeper(SweepResult* result, const Streams& streams)
+Sweeper::Sweeper(SweepResult* result, Streams* streams)
     : result_(result),
-      layout_(streams.layout()),
-      notes_(streams.Notes()),
+      layout_(streams->layout()),
+      notes_(streams->Notes()),
       bucket_ns_(result->bucket_ns),
       threads_(result->threads.get()),
-      table_(streams.size(), streams.main()),
+      table_(streams->size(), streams->main()),
       owner_calls_(&result->counts, notes_.size()),
+      counts_zeros_(CountsZeros()),
       now_ns_(result->history.start_ns()) {
   result_->process.Reserve(result_->paths.size());
   ApplyEdges(now_ns_);
@@ -20,6 +23,11 @@ Sweeper::Sweeper(SweepResult* result, const Streams& streams)
 
 void Sweeper::Consume(const uint64_t* keys, size_t count) {
   result_->keys += count;
+  unflushed_keys_ += count;
+  if (unflushed_keys_ > RowTimes::kMostCounts) {
+    result_->process.Flush();
+    unflushed_keys_ = count;
+  }
   result_->process.Reserve(result_->paths.size());
   while (count > 0) {
     const int64_t edge_ns = NextEdge();
@@ -27,7 +35,7 @@ void Sweeper::Consume(const uint64_t* keys, size_t count) {
     if (TimeOf(end[-1]) >= edge_ns) {
       end = std::partition_point(keys, end, [&](uint64_t key) { return TimeOf(key) < edge_ns; });
     }
-    if (threads_ != nullptr) threads_->Take(keys, end, epoch_start_ns_, !recording_);
+    if (threads_ != nullptr) threads_->Take(keys, end, epoch_start_ns_);
     recording_ ? Run(keys, end) : RunInGap(keys, end);
     count -= static_cast<size_t>(end - keys);
     keys = end;
@@ -40,57 +48,61 @@ void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
-  owner_calls_.Resolve(instant_.path);
-  for (uint32_t stream = 0; stream < notes_.size(); ++stream) TakeNotes(stream, end_ns);
-  owner_calls_.Resolve(instant_.path);
+  owner_calls_.Resolve(instant_.path());
+  for (uint32_t stream = kFirstThreadStream; stream < notes_.size(); ++stream) {
+    TakeNotes(stream, end_ns);
+  }
+  owner_calls_.Resolve(instant_.path());
   result_->process.Flush();
   if (bucket_ns_ > 0) result_->process.EndBucket(bucket_);
-  if (threads_ != nullptr) threads_->Finish(end_ns, !recording_);
+  if (threads_ != nullptr) threads_->Finish(end_ns);
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
 
 // Notes of an instant are resolved once all its keys are applied.
 void Sweeper::Run(const uint64_t* keys, const uint64_t* end) {
+  // From the epoch before to this one any time may pass.
+  if (keys != end) AdvanceTo(TimeOf(*keys));
   while (keys != end) {
     const uint64_t* stop = end;
     if (owner_calls_.pending()) {
       if (TimeOf(*keys) == now_ns_) {
         stop = keys + 1;
       } else {
-        owner_calls_.Resolve(instant_.path);
+        owner_calls_.Resolve(instant_.path());
       }
     }
-    keys = RunToNote(keys, stop);
+    keys = counts_zeros_ ? RunToNote<DeepestByZeros>(keys, stop)
+                         : RunToNote<DeepestByComparing>(keys, stop);
     if (keys[-1] & kNoteBit) TakeNotes(layout_.StreamOf(keys[-1]), now_ns_);
   }
 }
 
 // The inner loop: charges and applies keys up to and including the first one with a note. Returns
 // the key after it.
+template <class Deepest>
 const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
   const KeyLayout layout = layout_;
-  const int64_t epoch_start_ns = epoch_start_ns_;
   ThreadTable::Thread* const table = &table_[0];
   ProcessInstant instant = instant_;
   RowTimes rows = *result_->process.times();
-  int64_t now_ns = now_ns_;
+  int64_t now = now_ns_ - epoch_start_ns_;
   uint64_t key = 0;
   while (keys != end && !(key & kNoteBit)) {
     key = *keys++;
-    const int64_t time_ns = epoch_start_ns + layout.TimeOf(key);
-    const int64_t elapsed_ns = time_ns - now_ns;
-    const uint32_t row = instant.row();
-    if (__builtin_expect(rows.Add(row, elapsed_ns), 0)) {
-      if (elapsed_ns != 0) result_->process.Touch(row);
+    const int64_t time = layout.TimeOf(key);
+    const uint32_t row = instant.first_row + Deepest::RowOf(instant.counts);
+    if (__builtin_expect(rows.Add(row, time - now), 0)) {
+      result_->process.Touch(row);
     }
-    now_ns = time_ns;
+    now = time;
     const uint32_t stream = layout.StreamOf(key);
     ThreadTable::Change(&instant, table + stream, stream, StateOf(key));
   }
   instant_ = instant;
   *result_->process.times() = rows;
-  now_ns_ = now_ns;
+  now_ns_ = epoch_start_ns_ + now;
   return keys;
 }
 
@@ -139,16 +151,16 @@ void Sweeper::ApplyEdges(int64_t now) {
   const SpillVector<Edge>& edges = result_->history.edges();
   for (; edge_ < edges.size() && edges[edge_].time_ns <= now; ++edge_) {
     result_->process.SetPhase(edges[edge_].phase);
-    if (threads_ != nullptr) threads_->SetPhase(edges[edge_].phase, now, !recording_);
     recording_ = edges[edge_].recording;
+    if (threads_ != nullptr) threads_->SetPhase(edges[edge_].phase, now, !recording_);
   }
 }
 
 void Sweeper::AdvanceTo(int64_t now) {
   if (now == now_ns_) return;
-  owner_calls_.Resolve(instant_.path);
+  owner_calls_.Resolve(instant_.path());
   const uint32_t row = recording_ ? instant_.row() : MakeRow(kNotRecordedPath, 0, false);
-  if (result_->process.times()->Add(row, now - now_ns_)) result_->process.Touch(row);
+  result_->process.Charge(row, now - now_ns_);
   now_ns_ = now;
 }
 

@@ -17,7 +17,7 @@ namespace rlscope::analysis {
 
 class Sweeper : public KeyConsumer {
  public:
-  Sweeper(SweepResult* result, const Streams& streams);
+  Sweeper(SweepResult* result, Streams* streams);
 
   // Keys from here on count from `epoch_start_ns`.
   void BeginEpoch(int64_t epoch_start_ns) override { epoch_start_ns_ = epoch_start_ns; }
@@ -27,6 +27,7 @@ class Sweeper : public KeyConsumer {
 
  private:
   void Run(const uint64_t* keys, const uint64_t* end);
+  template <class Deepest>
   const uint64_t* RunToNote(const uint64_t* keys, const uint64_t* end);
   void RunInGap(const uint64_t* keys, const uint64_t* end);
   void TakeNotes(uint32_t stream, int64_t now);
@@ -44,6 +45,8 @@ class Sweeper : public KeyConsumer {
   ThreadTable table_;
   OwnerCalls owner_calls_;
   ProcessInstant instant_;
+  const bool counts_zeros_;  // deepest_layer.h
+  size_t unflushed_keys_ = 0;
   int64_t epoch_start_ns_ = 0;
   int64_t now_ns_;
   bool recording_ = false;

@@ -11,104 +11,177 @@ namespace {
 
 constexpr uint32_t kCudaApi = static_cast<uint32_t>(trace::Layer::kCudaApi);
 
+// The CUDA calls of a thread from some call on. Its first one begins at start_ns; the last of a
+// batch is left to the general way, because the next batch says when the one after it begins.
+struct CudaCalls {
+  const int64_t* starts_ns = nullptr;
+  const int64_t* ends_ns = nullptr;
+  uint32_t last = 0;  // of the batch
+  uint32_t at = 0;
+  int64_t start_ns = kNever;
+  int64_t end_ns = 0;  // of the one before
+
+  // Writes those that begin before `call_end_ns`. False when one is not wholly inside, or has no
+  // room.
+  bool Emit(int64_t call_end_ns, uint32_t state, uint32_t state_in_cuda, const uint64_t* limit,
+            KeyWriter* writer, int64_t* cuda_ns) {
+    while (start_ns < call_end_ns) {
+      if (at == last || writer->end >= limit) return false;
+      end_ns = ends_ns[at];
+      const int64_t next_ns = starts_ns[++at];
+      if (end_ns < start_ns || end_ns > call_end_ns || next_ns < end_ns) return false;
+      writer->EmitLayer(start_ns, state_in_cuda);
+      writer->EmitLayer(end_ns, state);
+      *cuda_ns += end_ns - start_ns;
+      start_ns = next_ns;
+    }
+    return true;
+  }
+};
+
 }  // namespace
 
-struct ThreadStates::WholeCall {
-  uint32_t path;          // of the thread, and
-  uint32_t before_layer;  // its layer outside
-  uint32_t function;
-  uint32_t layer;
+// Complete calls in a row, from the next item on. All in registers while the row is written.
+struct ThreadStates::CallRow {
+  // The batch of items.
+  const int64_t* times_ns;
+  const uint32_t* what;
+  const int64_t* ends_ns;
+  uint32_t last;  // item of the batch: left to the general way
+
+  uint32_t item;
+  uint32_t call;
   int64_t start_ns;
-  int64_t end_ns;
-  // The CUDA calls inside.
-  uint32_t cuda_calls;
-  int64_t cuda_ns;
-  int64_t cuda_end_ns;   // of the last one
-  int64_t next_cuda_ns;  // start of the one after them
+  CudaCalls cuda;
+  KeyWriter writer;
+
+  // The same for all calls.
+  uint32_t path;          // of the thread, and
+  uint32_t outside;       // its state outside
+  int64_t limit_ns;       // calls end before it
+  const uint64_t* limit;  // of the writer
+
+  bool IsNext() const { return item < last && trace::WhatKind(what[item]) == trace::kCall; }
+  int64_t end_ns() const { return ends_ns[call]; }
+  int64_t next_ns() const { return times_ns[item + 1]; }
+  uint32_t function() const { return trace::WhatId(what[item]); }
+
+  // Writes the call that is next. False, with nothing done, when it is not as simple: cut by an
+  // edge, by the end of the epoch or of the block, out of order, or with CUDA calls before it or
+  // not wholly inside.
+  bool Write(uint32_t layer, bool note, int64_t* cuda_ns) {
+    const int64_t end_ns = this->end_ns();
+    if (start_ns > end_ns || start_ns > cuda.start_ns || end_ns >= limit_ns || next_ns() < end_ns ||
+        writer.end >= limit) {
+      return false;
+    }
+    const uint32_t state = MakeState(path, layer);
+    const KeyWriter writer_before = writer;
+    const CudaCalls cuda_before = cuda;
+    writer.Emit(start_ns, state, note);
+    if (!cuda.Emit(end_ns, state, MakeState(path, kCudaApi), limit, &writer, cuda_ns)) {
+      writer = writer_before;
+      cuda = cuda_before;
+      return false;
+    }
+    writer.EmitLayer(end_ns, outside);
+    return true;
+  }
+
+  void Next() {
+    start_ns = next_ns();
+    ++item;
+    ++call;
+  }
 };
 
 bool ThreadStates::CallsAreNext() const {
   return recording_ && !call_is_open_ && !in_cuda_call_ && !close_before_batch_ &&
-         !enter_snapshot_ && !calls_.in_call();
+         !enter_snapshot_ && !calls_.in_call() &&
+         trace::WhatKind(batch_->what[item_]) == trace::kCall;
 }
 
 bool ThreadStates::ApplyCalls() {
   if (!CallsAreNext()) return false;
-  const int64_t limit_ns = std::min(next_edge_, epoch_end());
-  WholeCall call{};
-  call.path = operations_.path();
-  call.before_layer = CallLayer();
-  KeyWriter writer = writer_;
-  bool any = false;
-  while (trace::WhatKind(batch_->what[item_]) == trace::kCall) {
-    if (!ApplyWholeCall(limit_ns, &writer, &call)) break;
-    any = true;
-    if (item_ == 0) break;  // another batch: it may begin after a gap
-  }
-  writer_ = writer;
-  return any;
+  CallRow row = BeginCallRow();
+  context_.counts == nullptr ? WriteCallRow(&row) : CountCallRow(&row);
+  return EndCallRow(row);
 }
 
-// False, with nothing done, when the call is not as simple: cut by an edge, the epoch's end or the
-// block's, out of order, or with CUDA calls before it or not wholly inside.
-inline bool ThreadStates::ApplyWholeCall(int64_t limit_ns, KeyWriter* writer, WholeCall* call) {
-  call->start_ns = next_item_;
-  call->end_ns = batch_->call_end_ns[call_];
-  const bool in_order = call->start_ns <= call->end_ns && call->start_ns <= next_cuda_;
-  if (!in_order || call->end_ns >= limit_ns || writer->end >= limit_) return false;
-  call->function = trace::WhatId(batch_->what[item_]);
-  call->layer = LayerOf(call->function);
-  const KeyWriter before = *writer;
-  const bool note = context_.counts != nullptr && !IsOperation(call->path);
-  writer->Emit(call->start_ns, MakeState(call->path, call->layer), note);
-  if (!EmitCudaCalls(writer, call)) {
-    *writer = before;
-    return false;
+ThreadStates::CallRow ThreadStates::BeginCallRow() const {
+  CudaCalls cuda;
+  if (next_cuda_ != kNever) {
+    cuda = {
+        cuda_batch_->start_ns, cuda_batch_->end_ns, cuda_batch_->count - 1, cuda_call_, next_cuda_,
+        cuda_end_ns_};
   }
-  writer->EmitLayer(call->end_ns, MakeState(call->path, call->before_layer));
-  if (context_.counts != nullptr) CountWholeCall(*call);
-  next_item_ = call->end_ns;
-  NextItem();
+  const uint32_t path = operations_.path();
+  return {batch_->time_ns,
+          batch_->what,
+          batch_->call_end_ns,
+          batch_->count - 1,
+          item_,
+          call_,
+          next_item_,
+          cuda,
+          writer_,
+          path,
+          MakeState(path, CallLayer()),
+          std::min({next_edge_, epoch_end(), context_.input->end_ns}),
+          limit_};
+}
+
+void ThreadStates::WriteCallRow(CallRow* to) const {
+  CallRow row = *to;
+  const uint8_t* const layers = context_.layer_of_function.data();
+  const size_t functions = context_.layer_of_function.size();
+  int64_t cuda_ns = 0;
+  while (row.IsNext()) {
+    const uint32_t function = row.function();
+    if (!row.Write(function < functions ? layers[function] : 0, false, &cuda_ns)) break;
+    row.Next();
+  }
+  *to = row;
+}
+
+void ThreadStates::CountCallRow(CallRow* to) {
+  CallRow row = *to;
+  const bool is_operation = IsOperation(row.path);
+  const uint32_t before_layer = FieldOf(row.outside);
+  uint64_t* const transitions = context_.counts->TransitionsOf(row.path);
+  while (row.IsNext()) {
+    const uint32_t function = row.function();
+    const uint32_t layer = LayerOf(function);
+    const uint32_t first_cuda_call = row.cuda.at;
+    int64_t cuda_ns = 0;
+    if (!row.Write(layer, !is_operation, &cuda_ns)) break;
+    const int64_t duration_ns = row.end_ns() - row.start_ns;
+    transitions[before_layer * kLayers + layer] += before_layer != layer;
+    transitions[layer * kLayers + kCudaApi] +=
+        layer != kCudaApi ? row.cuda.at - first_cuda_call : 0;
+    if (is_operation) {
+      context_.counts->AddCall(function, row.path, duration_ns, duration_ns - cuda_ns);
+    } else {
+      notes_.Push({row.start_ns, Note::Kind::kCall, function, duration_ns, duration_ns - cuda_ns});
+    }
+    row.Next();
+  }
+  *to = row;
+}
+
+// False: nothing was written.
+bool ThreadStates::EndCallRow(const CallRow& row) {
+  if (row.item == item_) return false;
+  writer_ = row.writer;
+  item_ = row.item;
+  call_ = row.call;
+  items_end_ns_ = row.ends_ns[row.call - 1];
+  next_item_ = Clamp(row.start_ns, items_end_ns_);
+  if (next_cuda_ == kNever || row.cuda.at == cuda_call_) return true;
+  cuda_call_ = row.cuda.at;
+  cuda_end_ns_ = row.cuda.end_ns;
+  next_cuda_ = Clamp(row.cuda.start_ns, cuda_end_ns_);
   return true;
-}
-
-inline bool ThreadStates::EmitCudaCalls(KeyWriter* writer, WholeCall* call) {
-  const uint32_t state = MakeState(call->path, call->layer);
-  const uint32_t state_in_cuda = MakeState(call->path, kCudaApi);
-  uint32_t at = cuda_call_;
-  int64_t start_ns = next_cuda_;
-  int64_t end_ns = cuda_end_ns_;
-  call->cuda_ns = 0;
-  while (start_ns < call->end_ns) {
-    if (at + 1 == cuda_batch_->count || writer->end >= limit_) return false;
-    end_ns = cuda_batch_->end_ns[at];
-    const int64_t next_ns = cuda_batch_->start_ns[at + 1];
-    if (end_ns < start_ns || end_ns > call->end_ns || next_ns < end_ns) return false;
-    writer->EmitLayer(start_ns, state_in_cuda);
-    writer->EmitLayer(end_ns, state);
-    call->cuda_ns += end_ns - start_ns;
-    start_ns = next_ns;
-    ++at;
-  }
-  if (at != cuda_call_ && start_ns > context_.input->end_ns) return false;
-  call->cuda_calls = at - cuda_call_;
-  cuda_call_ = at;
-  next_cuda_ = start_ns;
-  cuda_end_ns_ = end_ns;
-  return true;
-}
-
-inline void ThreadStates::CountWholeCall(const WholeCall& call) {
-  CallCounts* counts = context_.counts;
-  counts->AddTransitions(call.path, call.before_layer, call.layer, 1);
-  counts->AddTransitions(call.path, call.layer, kCudaApi, call.cuda_calls);
-  const int64_t duration_ns = call.end_ns - call.start_ns;
-  const int64_t self_ns = duration_ns - call.cuda_ns;
-  if (IsOperation(call.path)) {
-    counts->AddCall(call.function, call.path, duration_ns, self_ns);
-  } else {
-    notes_.Push({call.start_ns, Note::Kind::kCall, call.function, duration_ns, self_ns});
-  }
 }
 
 }  // namespace rlscope::analysis

@@ -241,7 +241,11 @@ void ThreadStates::ApplyItem() {
   const uint32_t kind = trace::WhatKind(what);
   if (kind == trace::kThreadEnd && !ended_) return EndThread(now);
   if (kind == trace::kCall) return ApplyCall(trace::WhatId(what), now);
-  if (recording_) ApplyRecorded(kind, trace::WhatId(what), now);
+  if (recording_) {
+    ApplyRecorded(kind, trace::WhatId(what), now);
+  } else if (kind == trace::kAutoSegment || kind == trace::kAutoResolve) {
+    GetAutomatic()->Skip();
+  }
   NextItem();
 }
 
@@ -272,7 +276,25 @@ void ThreadStates::ApplyRecorded(uint32_t kind, uint32_t id, int64_t now) {
       return Update(now, calls_.EndCallback(now));
     case trace::kGap:
       return CloseEverything(now, Ended::kGap);
+    case trace::kAutoSegment:
+    case trace::kAutoResolve:
+      return ApplyAutomatic(now);
   }
+}
+
+AutomaticTrack* ThreadStates::GetAutomatic() {
+  if (automatic_ == nullptr) {
+    automatic_ =
+        std::make_unique<AutomaticTrack>(input_.open_items(), *context_.input, *context_.history);
+  }
+  return automatic_.get();
+}
+
+void ThreadStates::ApplyAutomatic(int64_t now) {
+  const AutomaticTrack::Change change = GetAutomatic()->Next();
+  if (!change.any) return;
+  operations_.SetAutomatic(change.operation, change.begins, now);
+  UpdateOperations(now);
 }
 
 void ThreadStates::ApplyCall(uint32_t function, int64_t now) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/automatic_track.h"
 #include "analysis/call_counts.h"
 #include "analysis/call_stack.h"
 #include "analysis/history.h"
@@ -58,11 +59,12 @@ class ThreadStates : public StateStream {
   // The same for the common stretch (thread_calls.cc): complete native calls in a row, each with
   // the CUDA calls inside. False: the next item is none such.
   bool ApplyCalls();
-  struct WholeCall;
+  struct CallRow;
   bool CallsAreNext() const;
-  bool ApplyWholeCall(int64_t limit_ns, KeyWriter* writer, WholeCall* call);
-  bool EmitCudaCalls(KeyWriter* writer, WholeCall* call);
-  void CountWholeCall(const WholeCall& call);
+  CallRow BeginCallRow() const;
+  void WriteCallRow(CallRow* row) const;
+  void CountCallRow(CallRow* row);
+  bool EndCallRow(const CallRow& row);
 
   void Open();
   void LoadBatch();
@@ -80,6 +82,8 @@ class ThreadStates : public StateStream {
 
   void ApplyRecorded(uint32_t kind, uint32_t id, int64_t now);
   void ApplyCall(uint32_t function, int64_t now);
+  void ApplyAutomatic(int64_t now);
+  AutomaticTrack* GetAutomatic();
   void EnterSnapshot(int64_t now);
   void CloseEverything(int64_t now, Ended ended);
   void EndThread(int64_t now);
@@ -105,6 +109,7 @@ class ThreadStates : public StateStream {
   const bool is_main_;
   NoteQueue notes_;
   OperationStack operations_;
+  std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;
 
   // Next in the thread's own streams; kNever when there is nothing more.

@@ -3,72 +3,107 @@
 namespace rlscope::analysis {
 
 ThreadView::ThreadView(size_t streams, const KeyLayout& layout, int64_t start_ns)
-    : layout_(layout),
-      clock_{start_ns},
-      flip_ns_(GpuClock::kRememberedFlips),
-      threads_(streams),
-      cells_of_path_(streams) {
-  static_assert(kAbsentPages * kLayers > kFieldMask);
-  clock_.flip_ns = flip_ns_.data();
-  for (uint32_t page = 0; page < kAbsentPages; ++page) AddPage(0, kAbsentPath, 0);
+    : layout_(layout), clock_{start_ns}, threads_(streams), cells_of_path_(streams) {
+  AddPage(kGpuStream, kUnknownPath, 0);
 }
 
-void ThreadView::Take(const uint64_t* keys, const uint64_t* end, int64_t epoch_start_ns,
-                      bool in_gap) {
-  if (clock_.flips - settled_flips_ > GpuClock::kRememberedFlips / 2) Settle();
+// Without a branch on whose key it is: that is a coin toss.
+void ThreadView::Take(const uint64_t* keys, const uint64_t* end, int64_t epoch_start_ns) {
   const KeyLayout layout = layout_;
+  if (keys != end && layout.StreamOf(*keys) == kGpuStream &&
+      epoch_start_ns + layout.TimeOf(*keys) == clock_.now_ns) {
+    ChangeGpuWithPhase();
+    ++keys;
+  }
+  const ByGpu gpu_counts = gpu_counts_;
   GpuClock clock = clock_;
+  ByGpu gpu_state = gpu_state_;
   for (; keys != end; ++keys) {
-    const uint32_t state = StateOf(*keys);
-    clock.AdvanceTo(epoch_start_ns + layout.TimeOf(*keys), !in_gap & (clock.busy_streams > 0));
-    clock.busy_streams += BusyStep(FieldOf(state));
-    Change(layout.StreamOf(*keys), state, clock);
+    const uint32_t stream = layout.StreamOf(*keys);
+    clock.AdvanceTo(epoch_start_ns + layout.TimeOf(*keys));
+    const ByGpu is_gpu = EveryState(-static_cast<int64_t>(stream == kGpuStream));
+    gpu_state ^= is_gpu;
+    clock.state ^= is_gpu & gpu_counts;
+    Change(stream, StateOf(*keys), clock);
   }
   clock_ = clock;
+  gpu_state_ = gpu_state;
 }
 
-void ThreadView::SetPhase(uint32_t phase, int64_t now, bool was_gap) {
-  clock_.AdvanceTo(now, !was_gap && clock_.busy_streams > 0);
-  if (phase == phase_) return;
-  phase_ = phase;
-  for (uint32_t number = 0; number < threads_.size(); ++number) {
-    Thread* thread = &threads_[number];
-    cells_of_path_[number].clear();
-    if (thread->path == kAbsentPath) continue;
-    Close(thread, clock_);
-    const uint32_t layer = thread->cell - thread->cells;
-    thread->cells = FindCells(number, thread->path);
-    thread->cell = thread->cells + layer;
+// The GPU's key is the first of its time, so only a change of the phase can have come before it:
+// what began with that begins in the GPU's new state.
+void ThreadView::ChangeGpuWithPhase() {
+  gpu_state_ = ~gpu_state_;
+  clock_.state ^= gpu_counts_;
+  for (Thread& thread : threads_) {
+    if (thread.known_path != kUnknownPath || !IsFresh(thread, clock_)) continue;
+    Open(&thread, thread.cell, thread.counted, clock_);
   }
 }
 
-void ThreadView::Finish(int64_t now, bool was_gap) {
-  clock_.AdvanceTo(now, !was_gap && clock_.busy_streams > 0);
-  Settle();
+void ThreadView::SetPhase(uint32_t phase, int64_t now, bool in_gap) {
+  clock_.AdvanceTo(now);
+  clock_.state = in_gap ? kNotBusy : gpu_state_;
+  gpu_counts_ = EveryState(in_gap ? 0 : -1);
+  if (phase == phase_) return;
+  phase_ = phase;
+  for (uint32_t stream = 0; stream < threads_.size(); ++stream) {
+    Thread* thread = &threads_[stream];
+    const uint32_t field = thread->cell % kFields;
+    cells_of_path_[stream].clear();
+    thread->known_path = kUnknownPath;
+    if (field >= kLayers) continue;
+    Rewind(thread, clock_);
+    Close(thread, clock_);
+    thread->counted = thread->cell;
+    const uint32_t path = pages_[thread->cells / kFields].path;
+    thread->cells = FindCells(stream, path);
+    Open(thread, thread->cells + field, thread->counted, clock_);
+  }
 }
 
-// Before more flips happen than are remembered.
-void ThreadView::Settle() {
-  for (Thread& thread : threads_) Close(&thread, clock_);
-  settled_flips_ = clock_.flips;
+void ThreadView::Finish(int64_t now) {
+  clock_.AdvanceTo(now);
+  for (Thread& thread : threads_) {
+    Rewind(&thread, clock_);
+    Close(&thread, clock_);
+  }
 }
 
-uint32_t ThreadView::FindCells(uint32_t thread, uint32_t path) {
-  if (path == kAbsentPath) return 0;
-  std::vector<uint32_t>* known = &cells_of_path_[thread];
+void ThreadView::SetPath(Thread* thread, uint32_t stream, uint32_t path, const GpuClock& clock) {
+  Rewind(thread, clock);
+  thread->cells = FindCells(stream, path);
+  thread->known_path = path;
+}
+
+// No time passed since its last change.
+bool ThreadView::IsFresh(const Thread& thread, const GpuClock& clock) {
+  const ByGpu gained_ns = clock.gained_ns - thread.gained_ns;
+  return gained_ns[0] == 0 && gained_ns[1] == 0;
+}
+
+// Takes back a change of the phase after which no time passed. (A thread's own keys are apart.)
+void ThreadView::Rewind(Thread* thread, const GpuClock& clock) {
+  if (!IsFresh(*thread, clock)) return;
+  thread->cell = thread->counted;
+  thread->began = clock.began;
+}
+
+uint32_t ThreadView::FindCells(uint32_t stream, uint32_t path) {
+  std::vector<uint32_t>* known = &cells_of_path_[stream];
   if (path < known->size() && (*known)[path] != 0) return (*known)[path];
-  PageIndex* index = index_.FindOrAdd((uint64_t{thread} << 32 | path) + 1);
+  PageIndex* index = index_.FindOrAdd((uint64_t{stream} << 32 | path) + 1);
   uint32_t page = index->first;
   while (page != 0 && pages_[page].phase != phase_) page = pages_[page].next;
-  if (page == 0) page = index->first = AddPage(thread, path, index->first);
+  if (page == 0) page = index->first = AddPage(stream, path, index->first);
   if (path >= known->size()) known->resize(path + 1);
-  return (*known)[path] = page * kLayers;
+  return (*known)[path] = page * kFields;
 }
 
 // Returns its number.
-uint32_t ThreadView::AddPage(uint32_t thread, uint32_t path, uint32_t next) {
-  pages_.push_back({phase_, thread, path, next});
-  cells_.AppendZeros(kLayers);
+uint32_t ThreadView::AddPage(uint32_t stream, uint32_t path, uint32_t next) {
+  pages_.push_back({phase_, stream, path, next});
+  cells_.AppendZeros(kFields);
   return static_cast<uint32_t>(pages_.size() - 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "analysis/history.h"
@@ -26,7 +27,8 @@ class CpuFromTrace : public CpuSource {
 
 class CudaFromTrace : public CudaCallSource {
  public:
-  CudaFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  CudaFromTrace(const trace::ProcessTrace& process, size_t index)
+      : cursor_(process, index, trace::Detail::kTimes) {}
   const trace::CudaCallBatch* Next() override { return cursor_.Next(); }
   uint64_t clamped() const override { return cursor_.clamped(); }
   uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
@@ -37,7 +39,8 @@ class CudaFromTrace : public CudaCallSource {
 
 class GpuFromTrace : public GpuSource {
  public:
-  GpuFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  GpuFromTrace(const trace::ProcessTrace& process, size_t index)
+      : cursor_(process, index, trace::Detail::kTimes) {}
   const trace::GpuBatch* Next() override { return cursor_.Next(); }
   uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
 
@@ -45,8 +48,9 @@ class GpuFromTrace : public GpuSource {
   trace::GpuCursor cursor_;
 };
 
-// Of the first item and CUDA call; kNever if nothing can be decoded.
-int64_t FindFirst(const trace::ProcessTrace& process, size_t index) {
+// Of the first item and CUDA call; kNever if nothing can be decoded. Adds the chunks on the way
+// there that could not.
+int64_t FindFirst(const trace::ProcessTrace& process, size_t index, uint64_t* undecodable_chunks) {
   int64_t first_ns = kNever;
   trace::ThreadCursor items(process, index);
   while (const trace::CpuBatch* batch = items.Next()) {
@@ -54,12 +58,13 @@ int64_t FindFirst(const trace::ProcessTrace& process, size_t index) {
     first_ns = batch->time_ns[0];
     break;
   }
-  trace::CudaCallCursor calls(process, index);
+  trace::CudaCallCursor calls(process, index, trace::Detail::kTimes);
   while (const trace::CudaCallBatch* batch = calls.Next()) {
     if (batch->count == 0) continue;
     first_ns = std::min(first_ns, batch->start_ns[0]);
     break;
   }
+  *undecodable_chunks += items.undecodable_chunks() + calls.undecodable_chunks();
   return first_ns;
 }
 
@@ -79,6 +84,33 @@ int64_t FindThreadEnd(const trace::ProcessTrace& process, const trace::ThreadChu
   return kNever;
 }
 
+void AppendItems(const trace::ProcessTrace& process, const trace::ThreadChunks& chunks,
+                 SpillVector<ProcessItem>* items) {
+  std::vector<trace::ProcessItem> of_chunk;
+  uint32_t order = 0;
+  for (const trace::CpuChunkRef& chunk : chunks.cpu) {
+    of_chunk.clear();
+    trace::CpuHeader header;
+    if (trace::ParseCpuHeader(chunk.payload, chunk.size, &header)) {
+      trace::AppendProcessItems(header, &of_chunk);
+    }
+    for (const trace::ProcessItem& item : of_chunk) {
+      items->push_back({process.clock().ToNs(item.ticks), item.value, item.kind, item.id,
+                        chunks.thread.thread, order++});
+    }
+  }
+}
+
+// Found without decoding the items of the threads. A program may record millions of them.
+SpillVector<ProcessItem> ReadProcessItems(const trace::ProcessTrace& process) {
+  SpillVector<ProcessItem> items;
+  for (const trace::ThreadChunks& chunks : process.threads()) AppendItems(process, chunks, &items);
+  std::sort(items.begin(), items.end(), [](const ProcessItem& a, const ProcessItem& b) {
+    return std::tie(a.time_ns, a.thread, a.order) < std::tie(b.time_ns, b.thread, b.order);
+  });
+  return items;
+}
+
 uint64_t CountItems(const trace::ThreadChunks& chunks) {
   uint64_t items = 0;
   for (const trace::CpuChunkRef& chunk : chunks.cpu) items += chunk.count;
@@ -89,8 +121,12 @@ uint64_t CountItems(const trace::ThreadChunks& chunks) {
 void AddThread(const trace::ProcessTrace& process, size_t index, ProcessInput* input) {
   const trace::ThreadChunks& chunks = process.threads()[index];
   ThreadInput thread;
-  thread.first_ns = FindFirst(process, index);
-  if (thread.first_ns == kNever) return;
+  uint64_t undecodable_chunks = 0;
+  thread.first_ns = FindFirst(process, index, &undecodable_chunks);
+  if (thread.first_ns == kNever) {
+    input->undecodable_chunks += undecodable_chunks;
+    return;
+  }
   thread.thread = chunks.thread.thread;
   thread.os_tid = chunks.thread.os_tid;
   thread.is_python = chunks.thread.is_python;
@@ -131,7 +167,7 @@ ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int
   input.names = process.names();
   for (size_t i = 0; i < process.threads().size(); ++i) AddThread(process, i, &input);
   for (size_t i = 0; i < process.gpu_streams().size(); ++i) AddGpuStream(process, i, &input);
-  input.process_items = process.ReadProcessItems();
+  input.process_items = ReadProcessItems(process);
   return input;
 }
 
@@ -150,7 +186,7 @@ ProcessInput MakeInput(const trace::ProcessImage& image) {
 
 TimeRange FindRange(const trace::ProcessImage& image) {
   if (image.trace == nullptr) return {image.start_ns, std::max(image.start_ns, image.end_ns)};
-  const History history(image.start_ns, image.end_ns, image.trace->ReadProcessItems(), {});
+  const History history(image.start_ns, image.end_ns, ReadProcessItems(*image.trace), {});
   return {history.start_ns(), history.end_ns()};
 }
 
@@ -161,7 +197,8 @@ std::vector<ThreadLife> FindLives(const trace::ProcessImage& image) {
   bool main_found = false;
   for (size_t i = 0; i < image.trace->threads().size(); ++i) {
     const trace::ThreadChunks& chunks = image.trace->threads()[i];
-    int64_t start_ns = FindFirst(*image.trace, i);
+    uint64_t undecodable_chunks = 0;
+    int64_t start_ns = FindFirst(*image.trace, i, &undecodable_chunks);
     if (start_ns == kNever) continue;
     if (!main_found && chunks.thread.os_tid == image.os_pid) {
       main_found = true;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "python/runtime_interception.h"
+#include "python/runtime_monitoring.h"
 #include "python/runtime_phase.h"
 #include "runtime/hot.h"
 #include "trace/shared_pages.h"
@@ -236,7 +238,9 @@ int Execute(PyObject* module) {
     return -1;
   }
   const bool failed = AddOperations(module) != 0 || AddOperationTable(module) != 0 ||
-                      AddAnnotated(module) != 0 || AddDrainer(module) != 0;
+                      AddAnnotated(module) != 0 || AddAutomatic(module) != 0 ||
+                      AddDrainer(module) != 0 || AddInterception(module) != 0 ||
+                      AddMonitoring(module) != 0;
   return failed ? -1 : 0;
 }
 

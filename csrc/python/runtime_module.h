@@ -32,6 +32,7 @@ inline ModuleState* StateOf(PyObject* module) {
 int AddOperations(PyObject* module);
 int AddOperationTable(PyObject* module);
 int AddAnnotated(PyObject* module);
+int AddAutomatic(PyObject* module);
 int AddDrainer(PyObject* module);
 
 // UTF-8 of a name while the object lives: lone surrogates replaced by "?", cut to

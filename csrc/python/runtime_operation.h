@@ -51,7 +51,8 @@ inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
       state == RLSCOPE_RECORDING &&
       __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen &&
       self->cursor != self->limit && self->generation == process->generation &&
-      process->clock == kUsualClock && id != 0 && !HasSwitched(CurrentThreadState());
+      self->call_start == 0 && process->clock == kUsualClock && id != 0 &&
+      !HasSwitched(CurrentThreadState());
   if (__builtin_expect(!usual, 0)) return false;
   runtime::Publish(kind, id >> trace::kIdShift, ReadTsc(), 0);
   return true;

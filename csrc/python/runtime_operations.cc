@@ -1,6 +1,7 @@
 // _runtime.Operation: what `with` and the decorator see.
 #include <stddef.h>
 
+#include "python/runtime_automatic_track.h"
 #include "python/runtime_binder.h"
 #include "python/runtime_operation.h"
 #include "python/runtime_phase.h"
@@ -28,6 +29,8 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
   if (rlscope_self.thread != thread) NameThread();
   FollowTask(state->tasks);
   const uint32_t id = IdOf(operation);
+  // The first one of a thread comes here: NumberThread() sees to it.
+  if (kind == trace::kOperationEnter) EndTracks();
   if (id != 0) runtime::Write(kind, id);
 }
 

@@ -44,10 +44,15 @@ struct ContextHead {
 // What the thread's records said last. Slow path only, so it need not be static TLS.
 struct Written {
   uint32_t task;
-  uint32_t generation;  // of rlscope_self: after a fork the stream begins anew, in task 0
-  bool reported;        // the trace says how tasks were told apart
+  uint32_t generation;   // of rlscope_self: after a fork the stream begins anew, in task 0
+  const char* reported;  // how tasks are told apart, as the trace says
 };
-thread_local Written written = {0, 0, false};
+thread_local Written written = {0, 0, nullptr};
+
+// What the trace says of itself; coverage.sql reads it.
+constexpr char kAtAnnotations[] = "\"tasks are told apart at annotations\"";
+constexpr char kAtSwitches[] = "\"tasks are told apart at every Context.run\"";
+std::atomic<bool> follows_context_run{false};
 
 // Ids are of the process: interpreters share them. Past 2^26 - 1 they begin anew; by then the
 // first tasks are long gone.
@@ -69,15 +74,17 @@ class Guard {
 };
 #endif
 
-bool IsAlive(PyObject* weak_reference) {
+// Whether it refers to the object; to any that is alive, if null.
+bool RefersTo(PyObject* weak_reference, PyObject* object) {
 #if PY_VERSION_HEX >= 0x030D0000
-  PyObject* object = nullptr;
-  const bool alive = PyWeakref_GetRef(weak_reference, &object) == 1;
-  Py_XDECREF(object);
-  return alive;
+  PyObject* referent = nullptr;
+  const bool alive = PyWeakref_GetRef(weak_reference, &referent) == 1;
+  Py_XDECREF(referent);
 #else
-  return PyWeakref_GetObject(weak_reference) != Py_None;
+  PyObject* referent = PyWeakref_GetObject(weak_reference);
+  const bool alive = referent != Py_None;
 #endif
+  return alive && (object == nullptr || referent == object);
 }
 
 void Report(const char* json) { rlscope_add_metadata("asyncio", 7, json, strlen(json)); }
@@ -100,8 +107,10 @@ class TaskTable {
     for (auto& [context, task] : tasks_) Py_DECREF(task.weak_reference);
   }
 
-  // Id of an entered Context; 0 when memory is short.
+  // Id of an entered Context, made if it has none; 0 when memory is short.
   uint32_t IdOf(PyObject* context);
+  // Id of a Context that may have none: 0 then.
+  uint32_t KnownIdOf(PyObject* context);
 
  private:
   struct Task {
@@ -146,10 +155,19 @@ uint32_t TaskTable::IdOf(PyObject* context) {
   return task.id;
 }
 
+uint32_t TaskTable::KnownIdOf(PyObject* context) {
+#ifdef Py_GIL_DISABLED
+  Guard guard(&mutex_);
+#endif
+  const auto found = tasks_.find(context);
+  const bool known = found != tasks_.end() && RefersTo(found->second.weak_reference, context);
+  return known ? found->second.id : 0;
+}
+
 // Runs when the table has doubled, so that a task costs a constant in the long run.
 void TaskTable::ForgetTheDead() {
   for (auto task = tasks_.begin(); task != tasks_.end();) {
-    if (IsAlive(task->second.weak_reference)) {
+    if (RefersTo(task->second.weak_reference, nullptr)) {
       ++task;
       continue;
     }
@@ -162,24 +180,52 @@ void TaskTable::ForgetTheDead() {
 TaskTable* NewTaskTable() { return new (std::nothrow) TaskTable(); }
 void DeleteTaskTable(TaskTable* table) { delete table; }
 
+namespace {
+
+// Whether the records of this thread say what `written` does. Until then it is in task 0.
+bool IsInStream() { return rlscope_self.generation == written.generation; }
+
+void ReportOnce(const char* how) {
+  if (written.reported == how || written.reported == kAtAnnotations) return;
+  Report(how);
+  written.reported = how;
+}
+
+// After HasRoom(): the stream of records is that of the generation then.
+void WriteTask(uint32_t task, const char* how) {
+  if (!IsInStream()) written = {0, rlscope_self.generation, nullptr};
+  if (task != 0) ReportOnce(how);
+  if (task == written.task || !runtime::HasRoom()) return;
+  runtime::Publish(trace::kTask, task, runtime::ReadTicks(), 0);
+  written.task = task;
+}
+
+}  // namespace
+
 void FollowTask(TaskTable* table) {
   struct rlscope_thread* self = &rlscope_self;
   const PyThreadState* thread = ThreadState();
   PyObject* context = thread->context;
   const uint64_t version = thread->context_ver;
-  const uint32_t task = tasks_enabled && IsEntered(context) ? table->IdOf(context) : 0;
-  if (self->generation != written.generation) written = {0, self->generation, false};
-  if (task != 0 && !written.reported) {
-    Report("\"tasks are told apart at annotations\"");
-    written.reported = true;
-  }
-  if (task != written.task && runtime::HasRoom()) {
-    runtime::Publish(trace::kTask, task, runtime::ReadTicks(), 0);
-    written.task = task;
-  }
+  const bool is_task = tasks_enabled && IsEntered(context);
+  const bool is_known = is_task && table->KnownIdOf(context) != 0;
+  const uint32_t task = is_task ? table->IdOf(context) : 0;
+  // Whoever enters a Context without Context.run is found out at its second step.
+  const bool was_missed = is_known && IsInStream() && task != written.task;
+  WriteTask(task, follows_context_run && !was_missed ? kAtSwitches : kAtAnnotations);
   self->context = context;
-  self->reserved = version;
+  self->context_version = version;
 }
+
+void SwitchTask(TaskTable* table, PyObject* context) {
+  if (!tasks_enabled) return;
+  if (context == nullptr && IsEntered(ThreadState()->context)) context = ThreadState()->context;
+  const uint32_t task = context == nullptr ? 0 : table->KnownIdOf(context);
+  if (task == (IsInStream() ? written.task : 0)) return;
+  if (runtime::HasRoom()) WriteTask(task, kAtSwitches);
+}
+
+void FollowsContextRun(bool follows) { follows_context_run = follows; }
 
 void ReportTasks() {
   if (!tasks_enabled) Report("\"off: contextvars.Context is laid out in an unknown way\"");

@@ -1,4 +1,4 @@
-// Which asyncio task a thread runs, as far as its annotations can see (semantics.md, rule 7).
+// Which asyncio task a thread runs, as far as its annotations and Context.run can tell.
 //
 // A task is a contextvars.Context that was entered (Context.run); everything outside of one is
 // task 0, the thread's own. CPython keeps the current Context and a count of switches in the
@@ -51,12 +51,20 @@ inline __attribute__((always_inline)) const PyThreadState* CurrentThreadState() 
 inline __attribute__((always_inline)) bool HasSwitched(const PyThreadState* thread) {
   const struct rlscope_thread* seen = &rlscope_self;
   return seen->context != static_cast<void*>(thread->context) ||
-         seen->reserved != thread->context_ver;
+         seen->context_version != thread->context_ver;
 }
 
 // Writes a kTask record if the thread now runs another task than its last record said. The caller
 // is recording and may have one slot less afterwards.
 void FollowTask(TaskTable* table);
+
+// The thread is about to run in `context`, or runs in its current one again (null): writes a kTask
+// record if that is another task than its last record said. A task without annotations has no id;
+// its time is that of the thread's own stack, task 0. The caller is recording; no exception pends.
+void SwitchTask(TaskTable* table, PyObject* context);
+
+// Whether SwitchTask() is called from now on wherever Context.run enters or leaves a Context.
+void FollowsContextRun(bool follows);
 
 // Says in the trace that tasks are not told apart, when they are not.
 void ReportTasks();

@@ -18,6 +18,8 @@ using namespace nb::literals;
 namespace rlscope::python {
 namespace {
 
+constexpr char kLateAttach[] = "late_attach";
+
 nb::object OrNone(int64_t ns) {
   return ns == trace::kUnknownNs ? nb::none() : nb::object(nb::int_(ns));
 }
@@ -52,11 +54,12 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["metadata"] = metadata;
 }
 
-nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail) {
+nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail,
+                  int64_t duration_ns = trace::kUnknownNs) {
   nb::dict loss;
   loss["kind"] = kind;
   loss["count"] = count;
-  loss["duration_ns"] = nb::none();
+  loss["duration_ns"] = OrNone(duration_ns);
   loss["detail"] = detail;
   return loss;
 }
@@ -175,10 +178,15 @@ nb::dict Directory::Names(size_t process) const {
 nb::list Directory::Losses(size_t process) const {
   const trace::ProcessImage& image = Image(process);
   nb::list losses;
+  // From the log, which also knows processes that recorded nothing.
+  if (image.late_attach) {
+    losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
+  }
   if (image.trace == nullptr) return losses;
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
-      if (count > 0) losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
+      if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
+      losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
     }
   }
   const uint64_t missing = image.trace->missing_slots();

@@ -28,7 +28,10 @@ Columns MakeOperations(const analysis::OperationPaths& paths, const PathRows& ro
   columns.Add("depth", MakeColumn<int32_t>(order.size(), [&](size_t i) { return node(i).depth; }));
   columns.Add("instances",
               MakeColumn<int64_t>(order.size(), [&](size_t i) { return node(i).instances; }));
-  columns.Add("source", Words{{"explicit"}, std::vector<uint8_t>(order.size(), 0)});
+  columns.Add("source",
+              Words{{"explicit", "automatic"}, MakeColumn<uint8_t>(order.size(), [&](size_t i) {
+                      return node(i).is_automatic();
+                    })});
   return columns;
 }
 

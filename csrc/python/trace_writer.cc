@@ -49,6 +49,7 @@ Writer::Writer(const std::string& path, const WriterOptions& options)
   descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor_ < 0) Check(errno);
   sink_.SetDescriptor(descriptor_);
+  for (const auto& [ticks, starts] : options.windows) changes_.Append(ticks, starts);
   const bool has_pairs = options.clock_pairs.has_value();
   trace::ProcessFields fields{};
   fields.tool_version = "";
@@ -144,7 +145,7 @@ void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uin
   CheckLength(ticks.shape(0), values);
   nb::gil_scoped_release release;
   Stream* stream = FindStream(thread);
-  encoder_->Begin(&stream->stream, /*ring=*/2 * thread, stream->slots);
+  encoder_->Begin(&stream->stream, /*ring=*/2 * thread, stream->slots, &changes_);
   for (size_t i = 0; i < ticks.shape(0); ++i) {
     AddItem(stream, static_cast<uint64_t>(ticks.data()[i]), kinds.data()[i], ids.data()[i],
             durations ? static_cast<uint64_t>(durations->data()[i]) : 0,
@@ -177,7 +178,7 @@ void Writer::AddSlot(Stream* stream, const trace::Slot& slot, uint64_t value) {
 
 void Writer::FinishChunk(Stream* stream) {
   Check(encoder_->Finish(&sink_));
-  encoder_->Begin(&stream->stream, 2 * stream->stream.thread, stream->slots);
+  encoder_->Begin(&stream->stream, 2 * stream->stream.thread, stream->slots, &changes_);
 }
 
 // ---- intervals ----------------------------------------------------------------------------------
@@ -275,12 +276,14 @@ void AddWriterClass(nb::module_& module) {
           [](Writer* self, const std::string& path, uint32_t os_pid, int64_t began_ns,
              uint64_t start_time, const std::string& host, const std::string& boot_id,
              uint32_t main_thread,
-             const std::optional<std::vector<std::pair<uint64_t, int64_t>>>& clock_pairs) {
-            new (self) Writer(
-                path, {os_pid, began_ns, start_time, host, boot_id, main_thread, clock_pairs});
+             const std::optional<std::vector<std::pair<uint64_t, int64_t>>>& clock_pairs,
+             const std::vector<std::pair<uint64_t, bool>>& windows) {
+            new (self) Writer(path, {os_pid, began_ns, start_time, host, boot_id, main_thread,
+                                     clock_pairs, windows});
           },
           "path"_a, nb::kw_only(), "os_pid"_a, "began_ns"_a, "start_time"_a = 0, "host"_a = "",
-          "boot_id"_a = "", "main_thread"_a = 0, "clock_pairs"_a = nb::none())
+          "boot_id"_a = "", "main_thread"_a = 0, "clock_pairs"_a = nb::none(),
+          "windows"_a = std::vector<std::pair<uint64_t, bool>>())
       .def("name", &Writer::Name, "kind"_a, "text"_a, "layer"_a = 0)
       .def("thread", &Writer::Thread, "thread"_a, "os_tid"_a, "name"_a = "", "is_python"_a = true)
       .def(

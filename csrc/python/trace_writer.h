@@ -16,6 +16,7 @@
 #include "trace/chunks.h"
 #include "trace/encoder.h"
 #include "trace/sink.h"
+#include "trace/window_changes.h"
 
 namespace rlscope::python {
 
@@ -33,6 +34,8 @@ struct WriterOptions {
   std::string boot_id;
   uint32_t main_thread;
   std::optional<std::vector<std::pair<uint64_t, int64_t>>> clock_pairs;
+  // When recording stopped or (true) started, whichever thread tells of it; in order.
+  std::vector<std::pair<uint64_t, bool>> windows;
 };
 
 // Every function throws std::system_error when a write fails, std::invalid_argument for arrays of
@@ -83,6 +86,7 @@ class Writer {
   trace::FileSink sink_;
   std::unique_ptr<trace::ChunkBuffer> buffer_;
   std::unique_ptr<trace::CpuEncoder> encoder_;
+  trace::WindowChanges changes_;
   std::unordered_map<uint32_t, std::unique_ptr<Stream>> streams_;
   uint32_t names_ = 0;
 };

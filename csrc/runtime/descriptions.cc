@@ -74,6 +74,16 @@ void rlscope_set_thread_name(const char* text, uint64_t length) {
                        text, runtime::Cut(length, rlscope::trace::kMaxNameBytes));
 }
 
+void rlscope_begin_native_thread(void) {
+  namespace runtime = rlscope::runtime;
+  const struct rlscope_thread* self = &rlscope_self;
+  const bool begun = self->thread != 0 && self->generation == rlscope_process.generation;
+  if (begun || runtime::SysGetTid() == runtime::SysGetPid()) return;
+  if (rlscope_follow() == 0 || !runtime::HasImage()) return;
+  LockGuard guard(&process_lock);
+  runtime::NumberThread(&rlscope_self, true);
+}
+
 void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
                           uint64_t json_length) {
   namespace runtime = rlscope::runtime;

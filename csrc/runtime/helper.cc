@@ -1,5 +1,6 @@
 #include "runtime/helper.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -139,13 +140,15 @@ void* RunHelper(void*) {
   return nullptr;
 }
 
-// The thread inherits the mask of who makes it: all signals are the program's.
+// The thread inherits the mask of who makes it: all signals are the program's. So is errno.
 int CreateThread() {
+  const int saved_errno = errno;
   const uint64_t all = ~0ull;
   uint64_t before = 0;
   SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, Address(&all), Address(&before), sizeof all);
   const int error = pthread_create(&helper.thread, nullptr, &RunHelper, nullptr);
   SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, Address(&before), 0, sizeof before);
+  errno = saved_errno;
   return error;
 }
 

@@ -48,11 +48,13 @@ inline __attribute__((always_inline)) bool IsRecording() {
   return state == RLSCOPE_RECORDING;
 }
 
-// Room for one slot in the calling thread's ring. False: the record is lost (and counted).
+// Room for one slot in the calling thread's ring, and nothing that must be written before. False:
+// the record is lost (and counted).
 inline __attribute__((always_inline)) bool HasRoom() {
   const struct rlscope_thread* self = &rlscope_self;
   if (__builtin_expect(self->cursor != self->limit, 1) &&
-      __builtin_expect(self->generation == rlscope_process.generation, 1)) {
+      __builtin_expect(self->generation == rlscope_process.generation, 1) &&
+      __builtin_expect(self->call_start == 0, 1)) {
     return true;
   }
   return rlscope_make_room(1) != 0;

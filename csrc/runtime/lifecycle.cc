@@ -130,6 +130,7 @@ void CloseRecording() {
     return;
   }
   FollowControl();
+  if (State() == RLSCOPE_RECORDING && OwnRing() != nullptr) WriteHeldCall(&rlscope_self);
   SetState(RLSCOPE_OFF);
   image.page->python_end_ns = process.python_end_ns;
   __atomic_store_n(&image.page->closed, 1, __ATOMIC_RELEASE);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/crc32c.h"
@@ -13,6 +14,7 @@ namespace rlscope::runtime {
 namespace {
 
 constexpr char kFileName[] = "/processes.log";
+constexpr int64_t kStartTimeNs = 10000000;  // the kernel tells start times in 1/100 s
 
 // /proc/self/ns/pid is a link "pid:[4026531836]".
 uint64_t ReadPidNamespace() {
@@ -24,6 +26,16 @@ uint64_t ReadPidNamespace() {
     inode = inode * 10 + static_cast<uint64_t>(link[i] - '0');
   }
   return inode;
+}
+
+// How old the process was when the recorder began in it, up to 10 ms more: start times are rounded
+// down. Both clocks are those of the process's own time namespace. 0: not known.
+int64_t LateAttachNs(const trace::ProcessRecord& record) {
+  struct timespec boot;
+  if (record.start_time == 0 || clock_gettime(CLOCK_BOOTTIME, &boot) != 0) return 0;
+  const int64_t now_ns = boot.tv_sec * INT64_C(1000000000) + boot.tv_nsec;
+  const int64_t age_ns = now_ns - static_cast<int64_t>(record.start_time) * kStartTimeNs;
+  return age_ns - (record.time_ns - record.began_ns);
 }
 
 }  // namespace
@@ -42,6 +54,9 @@ trace::ProcessRecord MakeRecord(trace::ProcessEvent event) {
   record.began_ns = process.began_ns;
   record.time_ns = base::ReadMonotonicNs();
   memcpy(record.name, process.comm, sizeof process.comm);
+  if (process.late && event == trace::ProcessEvent::kBegan) {
+    record.late_attach_ns = LateAttachNs(record);
+  }
   return record;
 }
 

@@ -17,6 +17,7 @@ constexpr int64_t kLongestWaitNs = 100000000;
 constexpr int64_t kFirstSleepNs = 50000;  // a woken drainer needs about that for half a ring
 constexpr int64_t kLongestSleepNs = 1000000;
 constexpr uint64_t kLookEvery = 1024;  // lost records between two looks at the drainer
+constexpr uint32_t kMostUnringed = (1u << 24) - 1;
 
 int64_t no_ring_until = 0;  // CLOCK_MONOTONIC; a refused file is not asked for at every record
 
@@ -81,10 +82,16 @@ bool IsDrainerAlive() {
   return base::ReadMonotonicNs() - beat < kSecond;
 }
 
-// Somebody drains: the wrapper, or our own helper, started here if need be. False: nobody will,
-// and recording has stopped.
-bool EnsureDrainer() {
+// Somebody drains: the wrapper, or our own helper, started here if need be.
+bool HasDrainer() {
   if (IsHelperRunning() || IsDrainerAlive()) return true;
+  LockGuard guard(&process_lock);
+  return StartHelper();
+}
+
+// The same where a ring is full. False: nobody will drain it, and recording has stopped.
+bool EnsureDrainer() {
+  if (HasDrainer()) return true;
   LockGuard guard(&process_lock);
   if (StartHelper()) return true;
   GiveUp();
@@ -140,14 +147,16 @@ bool EndGap(rlscope_thread* self, Ring* ring) {
   return true;
 }
 
-// Half full: the drainer should come. Three quarters: it is behind, and a larger ring helps.
+// Half full: the drainer should come. Three quarters: it is behind, and a larger ring helps. Or it
+// was killed: replaced while rings are small, because a helper that begins with megabytes to drain
+// for every thread is not done in the 100 ms that a thread waits.
 void CheckLoad(rlscope_thread* self, Ring* ring, uint32_t slots) {
   const uint64_t used = UsedSlots(*ring, PositionOf(*ring, *self));
   if (used < ring->capacity / 2) return;
   WakeDrainer();
-  if (used >= ring->capacity / 4 * 3 && Grow(self, ring)) {
-    SetLimit(self, OwnRing(), slots);
-  }
+  if (used < ring->capacity / 4 * 3) return;
+  HasDrainer();
+  if (Grow(self, ring)) SetLimit(self, OwnRing(), slots);
 }
 
 int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
@@ -179,7 +188,7 @@ Ring* EnsureRing(rlscope_thread* self) {
   if (ring == nullptr) ring = TakeRecycledRing(0);
   if (ring == nullptr) {
     if (now >= no_ring_until) no_ring_until = now + kSecond / 10;
-    self->unringed++;
+    if (self->unringed < kMostUnringed) self->unringed++;
     CountLoss(trace::kNoRing, 1);
     WakeDrainer();
     return nullptr;
@@ -196,6 +205,7 @@ uint64_t WriteRare(uint32_t kind, uint32_t id, uint64_t ticks) {
   rlscope_thread* self = &rlscope_self;
   Ring* ring = EnsureRing(self);
   if (ring == nullptr) return 0;
+  WriteHeldCall(self);
   const uint64_t last = LastTicks(*self, *ring);
   const uint64_t written = ticks < last ? last : ticks;
   return WriteReserved(self, kind, id, written) ? written : 0;
@@ -216,6 +226,10 @@ int rlscope_make_room(uint32_t slots) {
   }
   if (ring == nullptr) return 0;
   rlscope::runtime::RestartHelper();
+  if (self->call_start != 0) {
+    rlscope::runtime::WriteHeldCall(self);
+    if (self->limit - self->cursor >= static_cast<int64_t>(slots)) return 1;
+  }
   return rlscope::runtime::MakeRoomIn(self, ring, slots);
 }
 
@@ -227,7 +241,9 @@ void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t value) {
   namespace trace = rlscope::trace;
   if (!rlscope::runtime::IsRecording()) return;
   rlscope_thread* self = &rlscope_self;
-  if ((OwnRing() == nullptr || self->limit - self->cursor < 2) && !rlscope_make_room(2)) return;
+  const bool has_room =
+      OwnRing() != nullptr && self->limit - self->cursor >= 2 && self->call_start == 0;
+  if (!has_room && !rlscope_make_room(2)) return;
   rlscope_slot* second = self->cursor + 1;
   second->tsc = value;
   second->duration = 0;

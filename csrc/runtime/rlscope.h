@@ -21,21 +21,27 @@ struct rlscope_slot {
   uint32_t word;
 };
 
-// Per-thread state of the recorder, at most 64 bytes of static TLS in all. The hot path (record.h
-// in this folder) touches cursor, limit, lap; everything else belongs to the slow path.
+// Per-thread state of the recorder, at most 64 bytes of static TLS in all. The hot paths (hot.h and
+// native_call.h in this folder) touch cursor, limit, lap, generation and the call; everything else
+// belongs to the slow path.
 struct rlscope_thread {
   struct rlscope_slot* cursor;  // next slot; == limit: the slow path must run
   struct rlscope_slot* limit;
-  uint32_t lap;         // lap bit of the slots up to limit
-  uint32_t depth;       // of native calls: for csrc/interception
-  void* context;        // contextvars.Context last seen by the annotations
-  void* ring;           // private to the recorder
-  uint32_t thread;      // dense thread number, 0 none yet
-  uint32_t generation;  // rlscope_process.generation that cursor and ring belong to
-  uint64_t reserved;
-  uint32_t unringed;  // records lost since the thread last had a ring
-  uint32_t in_place;  // 1: detached.cc runs work with the program's own descriptor table; written
-                      // and read in the same call, under its signal block
+  // When the open native call began, in ticks, while its begin is held back: it becomes one record
+  // when it returns, unless something is recorded inside. 0: nothing is held back.
+  uint64_t call_start;
+  void* context;             // contextvars.Context last seen by the annotations
+  uint64_t context_version;  // count of Context switches when `context` was seen
+  void* ring;                // private to the recorder
+  uint32_t lap : 8;          // lap bit of the slots up to limit
+  uint32_t unringed : 24;    // records lost since the thread last had a ring
+  uint32_t generation;       // rlscope_process.generation that cursor and ring belong to
+  // The open native call: 0 none; even: MakeWord(kCall, its name, 0); odd: its begin is in the
+  // trace, window << 1 | 1 with the number of the window in which it began.
+  uint32_t call;
+  uint32_t thread : 31;   // dense thread number, 0 none yet
+  uint32_t in_place : 1;  // detached.cc runs work with the program's own descriptor table; written
+                          // and read in the same call, under its signal block
 };
 
 extern RLSCOPE_EXPORT __thread struct rlscope_thread rlscope_self
@@ -56,7 +62,9 @@ struct rlscope_process_state {
                                 // unless state is RLSCOPE_UNKNOWN
   uint32_t window_seen;         // its value when the process last followed it
   uint32_t generation;          // of rings: a thread whose own differs must take a new one
-  uint32_t reserved[1018];
+  uint64_t window_start;        // ticks at which the running window began; 0: with the process
+  uint32_t window;              // counts windows begun
+  uint32_t reserved[1015];
 };
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
@@ -69,8 +77,9 @@ RLSCOPE_EXPORT enum rlscope_state rlscope_initialize(void);
 // Initialises if needed and follows a change of the wrapper's window. True: recording now.
 RLSCOPE_EXPORT int rlscope_follow(void);
 
-// Makes room for at least `slots` (1 or 2) in the calling thread's ring: creates it, follows a
-// window change, wakes the drainer, grows, waits, or counts a loss. False: drop the record.
+// Makes room for at least `slots` (1 or 2) in the calling thread's ring: writes the begin of a call
+// that was held back, creates the ring, follows a window change, wakes the drainer, grows, waits,
+// or counts a loss. False: drop the record.
 RLSCOPE_EXPORT int rlscope_make_room(uint32_t slots);
 
 // Id of a name, made if new: in the process page before the id is returned. kind and layer as in
@@ -78,12 +87,31 @@ RLSCOPE_EXPORT int rlscope_make_room(uint32_t slots);
 RLSCOPE_EXPORT uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* text,
                                             uint64_t length);
 
+// Native calls (native_call.h). The slow half of a call's return: what was held back is not the
+// usual complete record. `end_ticks` is when it returned.
+RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks);
+
+// Native code calls into Python, and Python returns to it: in between the thread is in no native
+// call. The caller keeps the struct and pairs the two on one C stack, exceptions included.
+struct rlscope_callback {
+  uint64_t held;        // call_start of the call around it; only while nothing records
+  uint32_t call;        // rlscope_thread.call of the call around it; 0 none
+  uint32_t recorded;    // 1: the begin of the callback is in the trace
+  uint32_t window;      // rlscope_process.window
+  uint32_t generation;  // rlscope_process.generation
+};
+RLSCOPE_EXPORT void rlscope_begin_callback(struct rlscope_callback* callback);
+RLSCOPE_EXPORT void rlscope_end_callback(const struct rlscope_callback* callback);
+
 // Records of any kind; slow path of the annotations, fine for anything rare.
 RLSCOPE_EXPORT void rlscope_record(uint32_t kind, uint32_t id);
 RLSCOPE_EXPORT void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t value);
 
 RLSCOPE_EXPORT void rlscope_set_process_name(const char* text, uint64_t length);
 RLSCOPE_EXPORT void rlscope_set_thread_name(const char* text, uint64_t length);
+// The calling thread is none of the interpreter's: outside of callbacks its time is nobody's.
+// Before its first record; later, and in the main thread, it changes nothing.
+RLSCOPE_EXPORT void rlscope_begin_native_thread(void);
 RLSCOPE_EXPORT void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
                                          uint64_t json_length);
 

@@ -33,6 +33,7 @@ void EndThread(void* pointer) {
     DropRing(ring);
     self->ring = nullptr;
   } else {
+    WriteHeldCall(self);
     LeaveRing(self, trace::kThreadEnd, 0);
   }
   ForgetThread(self);
@@ -72,7 +73,7 @@ Ring* OwnRing() {
              : nullptr;
 }
 
-uint32_t NumberThread(rlscope_thread* self) {
+uint32_t NumberThread(rlscope_thread* self, bool native) {
   if (self->thread != 0 && self->generation == rlscope_process.generation) return self->thread;
   if (self->ring != nullptr) DropRing(static_cast<Ring*>(self->ring));  // of an earlier session
   ForgetThread(self);
@@ -80,7 +81,7 @@ uint32_t NumberThread(rlscope_thread* self) {
   self->thread = ++image.page->threads;
   char name[16] = "";
   SysCall(SYS_prctl, PR_GET_NAME, Address(name));
-  const uint16_t flags = process.python ? trace::kPythonThread : 0;
+  const uint16_t flags = process.python && !native ? trace::kPythonThread : 0;
   AppendEntry(trace::EntryKind::kThread, flags, self->thread, SysGetTid(), name,
               strnlen(name, sizeof name));
   WatchEnd(self);
@@ -133,6 +134,18 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
   return true;
 }
 
+void WriteHeldCall(rlscope_thread* self) {
+  if (self->call_start == 0) return;
+  // One that began in an earlier window is closed there: its end must not be written.
+  const uint32_t late = self->call_start < rlscope_process.window_start ? 1 : 0;
+  if (WriteReserved(self, trace::kCallBegin, trace::IdOf(self->call), self->call_start)) {
+    self->call = (rlscope_process.window - late) << 1 | 1;
+  } else {
+    CountLoss(trace::kLostRecords, 1);
+  }
+  self->call_start = 0;
+}
+
 void LeaveRing(rlscope_thread* self, uint32_t kind, uint32_t id) {
   auto* ring = static_cast<Ring*>(self->ring);
   if (ring->lost != 0 && WriteReservedValue(self, trace::kGap, ring->lost, ReadTicks())) {
@@ -149,8 +162,10 @@ void ForgetThread(rlscope_thread* self) {
   self->cursor = self->limit = nullptr;
   self->ring = nullptr;
   self->context = nullptr;  // the new stream begins outside any task: the next one is a change
+  self->context_version = UINT64_MAX;  // seen by the first annotation, whatever wrote before it
   self->thread = 0;
-  self->depth = 0;
+  self->call = 0;
+  self->call_start = 0;
   self->unringed = 0;
 }
 

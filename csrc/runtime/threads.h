@@ -18,8 +18,8 @@ inline uint64_t PositionOf(const Ring& ring, const rlscope_thread& self) {
 }
 
 // The thread's number in this image, entered in the arena if it is new. Needs process_lock and an
-// open image.
-uint32_t NumberThread(rlscope_thread* self);
+// open image. `native`: not a thread of the interpreter's, though the process has one.
+uint32_t NumberThread(rlscope_thread* self, bool native = false);
 
 // Gives the thread `ring` to write into: from its beginning (kThreadBegin), or, when it comes from
 // the ring numbered `previous`, going on. Needs process_lock.
@@ -29,6 +29,11 @@ void UseRing(rlscope_thread* self, Ring* ring, uint32_t previous);
 // are taken.
 bool WriteReserved(rlscope_thread* self, uint32_t kind, uint32_t id, uint64_t ticks);
 bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uint64_t ticks);
+
+// Writes the begin of the native call that is open and held back, if there is one: something else
+// is about to be written, and the items of a thread never contain each other. The thread has a
+// ring.
+void WriteHeldCall(rlscope_thread* self);
 
 // Ends the ring of a thread with `kind` (kThreadEnd, kRingEnd) and gives it back; the thread has
 // none afterwards. Needs process_lock.

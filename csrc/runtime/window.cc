@@ -63,6 +63,8 @@ Boundary BoundaryAt(const ControlPage& control, uint32_t begun) {
 
 bool IsIterationThread(bool automatic) {
   if (automatic && process.explicit_iterations) return false;
+  // The thread of the automatic iterations has no say over the program's own.
+  if (!automatic && !process.explicit_iterations) process.iteration_thread = nullptr;
   if (process.iteration_thread == nullptr) process.iteration_thread = &rlscope_self;
   if (process.iteration_thread != &rlscope_self) {
     if (!automatic) CountLoss(trace::kIterationIgnored, 1);
@@ -113,9 +115,11 @@ void ApplyWindow(uint64_t ticks) {
   const bool wants = WantsToRecord(*image.control);
   if (wants == (State() == RLSCOPE_RECORDING)) return;
   if (wants) SetState(RLSCOPE_RECORDING);
+  if (wants) rlscope_process.window++;
   const uint32_t kind = wants ? trace::kWindowStart : trace::kWindowStop;
   const uint64_t written = WriteRare(kind, 0, ticks);
   if (written != 0) PublishChange(written, wants);
+  if (wants) rlscope_process.window_start = written;
   if (!wants) SetState(RLSCOPE_PAUSED);
 }
 

@@ -117,6 +117,9 @@ bool ParseProcess(Span payload, ProcessInfo* process) {
       case 10:
         process->main_thread = Low32(reader);
         break;
+      case 11:
+        process->tick_shift = Low32(reader) & 63;
+        break;
       default:
         break;
     }

@@ -38,8 +38,9 @@ struct ProcessInfo {  // ProcessChunk
   uint64_t start_time = 0;
   int64_t began_ns = 0;
   base::ClockKind clock = base::ClockKind::kMonotonic;
-  uint64_t tick_hz = 0;
+  uint64_t tick_hz = 0;  // of the clock; a tick of the file is 2^tick_shift of its ticks
   uint32_t main_thread = 0;
+  uint32_t tick_shift = 0;
 };
 
 struct EndInfo {  // EndChunk

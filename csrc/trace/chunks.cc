@@ -57,6 +57,7 @@ int WriteProcess(Sink* sink, ChunkBuffer* buffer, const ProcessFields& fields) {
   message.Varint(8, static_cast<uint32_t>(fields.clock));
   message.Varint(9, fields.tick_hz);
   message.Varint(10, fields.main_thread);
+  message.Varint(11, fields.tick_shift);
   return message.Append(sink, FrameType::kProcess);
 }
 

@@ -30,8 +30,9 @@ struct ProcessFields {  // ProcessChunk
   uint64_t start_time;
   int64_t began_ns;
   base::ClockKind clock;
-  uint64_t tick_hz;
+  uint64_t tick_hz;  // of the clock itself
   uint32_t main_thread;
+  uint32_t tick_shift = 0;  // tick_unit.h; of every tick that is written to this file
 };
 int WriteProcess(Sink* sink, ChunkBuffer* buffer, const ProcessFields& fields);
 

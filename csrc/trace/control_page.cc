@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "trace/process_log_rings.h"
 
 namespace rlscope::trace {
 namespace {
@@ -64,6 +65,15 @@ int ChooseRings(const char* directory, const char* rings, char* folder, size_t s
     memset(folder, 0, size);
   }
   return 0;
+}
+
+// Chooses the folder of the rings and leaves a note of it in the log.
+int PlaceRings(const char* directory, const char* rings, char* folder, size_t size) {
+  if (const int error = ChooseRings(directory, rings, folder, size)) return error;
+  if (folder[0] == '\0') return 0;
+  const int error = LogRings(directory, folder);
+  if (error != 0) rmdir(folder);  // which succeeds when nobody else uses it
+  return error;
 }
 
 int MakeSubdirectory(const char* directory, const char* name) {
@@ -122,7 +132,7 @@ int CreateControl(const char* directory, const char* rings, const DrainOptions& 
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/rings/control", directory);
   if (const int error = MapNewPage(path, page)) return error;
-  if (const int error = ChooseRings(directory, rings, folder, sizeof folder)) {
+  if (const int error = PlaceRings(directory, rings, folder, sizeof folder)) {
     unlink(path);
     ReleaseControl(*page);
     return error;

@@ -78,8 +78,8 @@ void ThreadCursor::SetGap(const CpuChunkRef& chunk, const CpuHeader& header) {
 
 // ---- CUDA calls of a thread -------------------------------------------------------------------
 
-CudaCallCursor::CudaCallCursor(const ProcessTrace& process, size_t thread_index)
-    : process_(&process), chunks_(&process.threads()[thread_index].cuda) {}
+CudaCallCursor::CudaCallCursor(const ProcessTrace& process, size_t thread_index, Detail detail)
+    : process_(&process), chunks_(&process.threads()[thread_index].cuda), detail_(detail) {}
 
 const CudaCallBatch* CudaCallCursor::Next() {
   while (next_ < chunks_->size()) {
@@ -92,7 +92,7 @@ const CudaCallBatch* CudaCallCursor::Next() {
 bool CudaCallCursor::Load(const CudaChunkRef& chunk) {
   CudaCallHeader header;
   if (!ParseCudaCallHeader(chunk.payload, chunk.size, &header) ||
-      !DecodeCudaCalls(header, &columns_)) {
+      !DecodeCudaCalls(header, detail_, &columns_)) {
     return false;
   }
   const uint32_t count = columns_.count;
@@ -113,18 +113,21 @@ bool CudaCallCursor::Load(const CudaChunkRef& chunk) {
 
 // ---- GPU intervals of a stream ----------------------------------------------------------------
 
-GpuCursor::GpuCursor(const ProcessTrace& process, size_t stream_index)
-    : chunks_(&process.gpu_streams()[stream_index].chunks) {}
+GpuCursor::GpuCursor(const ProcessTrace& process, size_t stream_index, Detail detail)
+    : chunks_(&process.gpu_streams()[stream_index].chunks), detail_(detail) {}
 
 // Decodes every chunk that begins at or before `start_ns`.
 void GpuCursor::OpenSourcesUpTo(int64_t start_ns) {
   for (; next_ < chunks_->size() && (*chunks_)[next_].min_start_ns <= start_ns; ++next_) {
     const GpuChunkRef& chunk = (*chunks_)[next_];
-    auto source = std::make_unique<Source>();
+    if (spare_.empty()) spare_.push_back(std::make_unique<Source>());
+    Source* const source = spare_.back().get();
     GpuHeader header;
-    if (ParseGpuHeader(chunk.payload, chunk.size, &header) && DecodeGpu(header, &source->columns) &&
-        source->columns.count > 0) {
-      sources_.push_back(std::move(source));
+    if (ParseGpuHeader(chunk.payload, chunk.size, &header) &&
+        DecodeGpu(header, detail_, &source->columns) && source->columns.count > 0) {
+      source->next = 0;
+      sources_.push_back(std::move(spare_.back()));
+      spare_.pop_back();
     } else {
       ++undecodable_;
     }
@@ -151,31 +154,62 @@ GpuCursor::Source* GpuCursor::FindEarliest() {
   }
 }
 
+// No other chunk has intervals between those of this one.
+bool GpuCursor::IsAlone(const Source& source) const {
+  return sources_.size() == 1 &&
+         (next_ == chunks_->size() || (*chunks_)[next_].min_start_ns > source.last_start_ns());
+}
+
+void GpuCursor::Remove(const Source* source) {
+  const auto place = std::find_if(sources_.begin(), sources_.end(),
+                                  [&](const auto& one) { return one.get() == source; });
+  spare_.push_back(std::move(*place));
+  sources_.erase(place);
+}
+
 void GpuCursor::Append(const GpuColumns& from, uint32_t index) {
   const uint32_t to = merged_.count++;
   merged_.start_ns[to] = from.start_ns[index];
   merged_.end_ns[to] = from.end_ns[index];
   merged_.kind[to] = from.kind[index];
+  if (detail_ == Detail::kTimes) return;
   merged_.name[to] = from.name[index];
   merged_.correlation[to] = from.correlation[index];
   merged_.bytes[to] = from.bytes[index];
 }
 
-const GpuBatch* GpuCursor::Next() {
-  merged_.Resize(kChunkIntervals);
+// A chunk's worth, of as many chunks as it takes.
+void GpuCursor::MergeSources(Source* earliest) {
+  merged_.Resize(kChunkIntervals, detail_);
   merged_.count = 0;
-  while (merged_.count < kChunkIntervals) {
-    Source* const earliest = FindEarliest();
-    if (earliest == nullptr) break;
+  while (earliest != nullptr && merged_.count < kChunkIntervals) {
     Append(earliest->columns, earliest->next);
-    if (++earliest->next < earliest->columns.count) continue;
-    sources_.erase(std::find_if(sources_.begin(), sources_.end(),
-                                [&](const auto& source) { return source.get() == earliest; }));
+    if (++earliest->next == earliest->columns.count) Remove(earliest);
+    earliest = FindEarliest();
   }
-  if (merged_.count == 0) return nullptr;
-  batch_ = {merged_.count,       merged_.start_ns.data(), merged_.end_ns.data(),
-            merged_.kind.data(), merged_.name.data(),     merged_.correlation.data(),
-            merged_.bytes.data()};
+}
+
+void GpuCursor::SetBatch(const GpuColumns& columns, uint32_t first) {
+  batch_.count = columns.count - first;
+  batch_.start_ns = columns.start_ns.data() + first;
+  batch_.end_ns = columns.end_ns.data() + first;
+  batch_.kind = columns.kind.data() + first;
+  if (detail_ == Detail::kTimes) return;
+  batch_.name = columns.name.data() + first;
+  batch_.correlation = columns.correlation.data() + first;
+  batch_.bytes = columns.bytes.data() + first;
+}
+
+const GpuBatch* GpuCursor::Next() {
+  Source* const earliest = FindEarliest();
+  if (earliest == nullptr) return nullptr;
+  if (IsAlone(*earliest)) {
+    SetBatch(earliest->columns, earliest->next);
+    Remove(earliest);
+  } else {
+    MergeSources(earliest);
+    SetBatch(merged_, 0);
+  }
   return &batch_;
 }
 

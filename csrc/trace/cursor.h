@@ -82,6 +82,7 @@ class ThreadCursor {
   CpuBatch batch_;
 };
 
+// Without Detail::kAll, only its times and `kind` may be read; likewise of a GpuBatch.
 struct CudaCallBatch {
   uint32_t count = 0;
   const int64_t* start_ns = nullptr;  // ascending; calls of a thread do not overlap
@@ -94,7 +95,7 @@ struct CudaCallBatch {
 
 class CudaCallCursor {
  public:
-  CudaCallCursor(const ProcessTrace& process, size_t thread_index);
+  CudaCallCursor(const ProcessTrace& process, size_t thread_index, Detail detail = Detail::kAll);
   const CudaCallBatch* Next();
   uint64_t undecodable_chunks() const { return undecodable_; }
   uint64_t clamped() const { return clamped_; }
@@ -104,6 +105,7 @@ class CudaCallCursor {
 
   const ProcessTrace* process_;
   const std::vector<CudaChunkRef>* chunks_;
+  const Detail detail_;
   size_t next_ = 0;
   int64_t previous_end_ns_ = INT64_MIN;
   uint64_t undecodable_ = 0;
@@ -125,7 +127,7 @@ struct GpuBatch {
 // Intervals of one stream, its overlapping chunks merged.
 class GpuCursor {
  public:
-  GpuCursor(const ProcessTrace& process, size_t stream_index);
+  GpuCursor(const ProcessTrace& process, size_t stream_index, Detail detail = Detail::kAll);
   const GpuBatch* Next();
   uint64_t undecodable_chunks() const { return undecodable_; }
 
@@ -134,14 +136,21 @@ class GpuCursor {
     GpuColumns columns;
     uint32_t next = 0;
     int64_t start_ns() const { return columns.start_ns[next]; }
+    int64_t last_start_ns() const { return columns.start_ns[columns.count - 1]; }
   };
   void OpenSourcesUpTo(int64_t start_ns);
   Source* FindEarliest();
+  bool IsAlone(const Source& source) const;
+  void Remove(const Source* source);
+  void MergeSources(Source* earliest);
   void Append(const GpuColumns& from, uint32_t index);
+  void SetBatch(const GpuColumns& columns, uint32_t first);
 
   const std::vector<GpuChunkRef>* chunks_;
+  const Detail detail_;
   size_t next_ = 0;
   std::vector<std::unique_ptr<Source>> sources_;  // chunks that overlap the front of the merge
+  std::vector<std::unique_ptr<Source>> spare_;    // read to the end; the last one is in the batch
   uint64_t undecodable_ = 0;
   GpuColumns merged_;
   GpuBatch batch_;

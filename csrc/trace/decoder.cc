@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "trace/prediction.h"
 #include "trace/varints.h"
 
 namespace rlscope::trace {
@@ -10,7 +11,7 @@ namespace {
 
 using base::WireReader;
 
-constexpr uint32_t kOpenField = 12, kProcessItemField = 14;
+constexpr uint32_t kOpenField = 12;
 constexpr uint32_t kInnermostExit = MakeWhat(kOperationExit, 0);
 
 uint32_t Low32(uint64_t value) { return static_cast<uint32_t>(value); }
@@ -27,6 +28,7 @@ bool HasValue(uint32_t what) { return HasTwoSlots(WhatKind(what)); }
 struct Whats {
   std::vector<uint32_t> dictionary;
   std::vector<uint32_t> index;  // one per item that is not an innermost exit, and one to spare
+  std::vector<uint32_t> unguessed;
   size_t entries = 0;
   bool has_calls = false;
   bool has_values = false;
@@ -45,12 +47,36 @@ bool DecodeDictionary(Span column, Whats* whats) {
   return true;
 }
 
+// The column holds those of `count` indexes that were not guessed.
+bool FillGuessed(const CpuHeader& header, size_t count, Whats* whats) {
+  static thread_local Prediction prediction;
+  if (header.guessed.size != (count + 7) / 8) return false;
+  Reserve(&whats->unguessed, count + 1);
+  uint32_t* const unguessed = whats->unguessed.data();
+  const size_t given = DecodeVarints(header.what, unguessed, count);
+  if (given == SIZE_MAX) return false;
+  unguessed[given] = 0;
+  prediction.Reset();
+  size_t used = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_guessed = header.guessed.data[i / 8] >> i % 8 & 1;
+    const uint32_t index = is_guessed ? prediction.Guess() : unguessed[used];
+    prediction.Learn(index);
+    whats->index[i] = index;
+    used += !is_guessed && used < given;
+  }
+  return used == given;
+}
+
 // Exactly `count` indexes, all of entries of the dictionary.
-bool DecodeIndexes(Span column, size_t count, Whats* whats) {
+bool DecodeIndexes(const CpuHeader& header, size_t count, Whats* whats) {
+  const Span column = header.what;
   Reserve(&whats->index, count + 1);
   uint32_t* const index = whats->index.data();
   size_t limit = whats->entries;
-  if (column.size == count) {  // one byte each: a dictionary of up to 128 entries
+  if (header.guessed.size > 0) {
+    if (!FillGuessed(header, count, whats)) return false;
+  } else if (column.size == count) {  // one byte each: a dictionary of up to 128 entries
     for (size_t i = 0; i < count; ++i) index[i] = column.data[i];
     limit = limit < 128 ? limit : 128;
   } else if (DecodeVarints(column, index, count) != count) {
@@ -126,12 +152,35 @@ bool DecodeValues(const CpuHeader& header, bool has_values, CpuColumns* columns)
   return true;
 }
 
+// The member for a field that is a column, else null.
+Span* FindColumn(uint32_t field, CpuHeader* header) {
+  switch (field) {
+    case 7:
+      return &header->step;
+    case 8:
+      return &header->what;
+    case 9:
+      return &header->dictionary;
+    case 10:
+      return &header->duration;
+    case 11:
+      return &header->value;
+    case 17:
+      return &header->process_step;
+    case 18:
+      return &header->process_what;
+    case 19:
+      return &header->process_value;
+    case 20:
+      return &header->guessed;
+    default:
+      return nullptr;
+  }
+}
+
 void SetCpuField(const WireReader& field, CpuHeader* header) {
-  Span* const columns[] = {&header->step, &header->what, &header->dictionary, &header->duration,
-                           &header->value};
-  const uint32_t column = field.field() - 7;
-  if (field.field() >= 7 && column < sizeof columns / sizeof columns[0]) {
-    *columns[column] = {field.data(), field.size()};
+  if (Span* const column = FindColumn(field.field(), header)) {
+    *column = {field.data(), field.size()};
     return;
   }
   switch (field.field()) {
@@ -178,17 +227,7 @@ bool ParseOpenOperation(const uint8_t* data, size_t size, OpenOperation* open) {
   return reader.ok();
 }
 
-bool ParseProcessItem(const uint8_t* data, size_t size, ProcessItem* item) {
-  *item = {0, 0, 0, 0};
-  WireReader reader(data, size);
-  while (reader.Next()) {
-    if (reader.field() == 1) item->kind = Low32(reader.value());
-    if (reader.field() == 2) item->id = Low32(reader.value());
-    if (reader.field() == 3) item->ticks = reader.value();
-    if (reader.field() == 4) item->value = reader.value();
-  }
-  return reader.ok();
-}
+bool IsProgress(uint32_t kind) { return kind == kProgressTotal || kind == kProgressDone; }
 
 }  // namespace
 
@@ -215,13 +254,28 @@ bool DecodeOpen(const CpuHeader& header, std::vector<OpenOperation>* open) {
 }
 
 bool AppendProcessItems(const CpuHeader& header, std::vector<ProcessItem>* items) {
-  WireReader reader(header.payload.data, header.payload.size);
-  while (reader.Next()) {
-    if (reader.field() != kProcessItemField) continue;
-    items->emplace_back();
-    if (!ParseProcessItem(reader.data(), reader.size(), &items->back())) return false;
+  const Span whats = header.process_what;
+  if (whats.size == 0) return header.process_step.size == 0 && header.process_value.size == 0;
+  std::vector<uint32_t> what(whats.size);
+  std::vector<uint64_t> step(whats.size);
+  const size_t count = DecodeVarints(whats, what.data(), what.size());
+  if (count == SIZE_MAX || DecodeVarints(header.process_step, step.data(), count) != count) {
+    return false;
   }
-  return reader.ok();
+  const uint8_t* value = header.process_value.data;
+  size_t values_left = header.process_value.size / sizeof(uint64_t);
+  uint64_t ticks = header.base_ticks;
+  for (size_t i = 0; i < count; ++i) {
+    ticks += step[i];
+    ProcessItem item = {ticks, 0, WhatKind(what[i]), WhatId(what[i])};
+    if (IsProgress(item.kind)) {
+      if (values_left-- == 0) return false;
+      memcpy(&item.value, value, sizeof item.value);
+      value += sizeof item.value;
+    }
+    items->push_back(item);
+  }
+  return true;
 }
 
 bool DecodeCpu(const CpuHeader& header, CpuColumns* columns) {
@@ -232,8 +286,7 @@ bool DecodeCpu(const CpuHeader& header, CpuColumns* columns) {
   if (DecodeVarints(header.step, columns->ticks.data(), header.count) != header.count) return false;
   const size_t exits = CountInnermostExits(columns->ticks.data(), header.count);
   if (!DecodeDictionary(header.dictionary, &whats) ||
-      !DecodeIndexes(header.what, header.count - exits, &whats) ||
-      !DecodeDurations(header, columns)) {
+      !DecodeIndexes(header, header.count - exits, &whats) || !DecodeDurations(header, columns)) {
     return false;
   }
   columns->count = header.count;

@@ -32,7 +32,8 @@ constexpr uint32_t WhatId(uint32_t what) { return what >> kWhatKindBits; }
 
 // ---- CpuChunk ---------------------------------------------------------------------------------
 
-// Everything but the items, which stay encoded until DecodeCpu.
+// Everything but the items, which stay encoded until DecodeCpu. Its spans are the fields of
+// CpuChunk.
 struct CpuHeader {
   uint32_t thread = 0;
   uint32_t ring = 0;
@@ -44,6 +45,7 @@ struct CpuHeader {
   uint32_t task = 0;
   uint32_t events = 0;  // begins among the items, as the writer counted them
   Span step, what, dictionary, duration, value;
+  Span process_step, process_what, process_value, guessed;
   Span payload;
 };
 bool ParseCpuHeader(const uint8_t* payload, size_t size, CpuHeader* header);
@@ -75,6 +77,12 @@ bool DecodeCpu(const CpuHeader& header, CpuColumns* columns);
 
 // ---- intervals --------------------------------------------------------------------------------
 
+// Which columns of intervals are wanted.
+enum class Detail {
+  kTimes,  // start, end, and of GPU work the kind; the others are only checked for their length
+  kAll,
+};
+
 struct CudaCallHeader {
   uint32_t thread = 0;
   uint32_t ring = 0;
@@ -96,7 +104,7 @@ struct CudaCallColumns {
   std::vector<uint32_t> status;
   std::vector<uint32_t> context;
 };
-bool DecodeCudaCalls(const CudaCallHeader& header, CudaCallColumns* columns);
+bool DecodeCudaCalls(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns);
 
 struct GpuHeader {
   uint32_t device = 0;
@@ -118,9 +126,9 @@ struct GpuColumns {
   std::vector<int64_t> correlation;
   std::vector<uint64_t> bytes;
 
-  void Resize(size_t size);  // room for `size` intervals
+  void Resize(size_t size, Detail detail);  // room for `size` intervals
 };
-bool DecodeGpu(const GpuHeader& header, GpuColumns* columns);
+bool DecodeGpu(const GpuHeader& header, Detail detail, GpuColumns* columns);
 
 }  // namespace rlscope::trace
 

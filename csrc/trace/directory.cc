@@ -20,8 +20,7 @@ using base::Status;
 // Reads a directory step by step.
 class DirectoryOpener {
  public:
-  DirectoryOpener(const std::string& path, const std::string& rings)
-      : path_(path), rings_(rings.empty() ? FindRings(path) : rings) {}
+  DirectoryOpener(const std::string& path, const std::string& rings) : path_(path), rings_(rings) {}
 
   Status Open(std::unique_ptr<Directory>* directory);
 
@@ -37,7 +36,7 @@ class DirectoryOpener {
   std::vector<std::unique_ptr<ProcessTrace>> JoinFiles();
 
   const std::string path_;
-  const std::string rings_;
+  std::string rings_;
   std::vector<ProcessRecord> log_;
   std::map<Key, std::vector<std::unique_ptr<TraceFile>>> files_;
   std::vector<Problem> problems_;
@@ -155,6 +154,8 @@ Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
   Status status = CheckIsTrace();
   if (status.ok()) status = ReadProcessLog(path_ + "/processes.log", &log_, &problems_);
   if (!status.ok()) return status;
+  const std::string logged_rings = TakeRings(&log_);
+  if (rings_.empty()) rings_ = FindRings(path_, logged_rings);
   OpenFiles();
   status = CheckReadable();
   if (!status.ok()) return status;

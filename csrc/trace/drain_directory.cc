@@ -236,7 +236,8 @@ void DrainDirectory::State::Close(uint32_t index) {
 // Once a second for all, at once for those that said they ended: asking /proc for 64 processes at
 // every pass would cost more than draining them.
 void DrainDirectory::State::CloseGone() {
-  const bool all = base::ReadMonotonicNs() >= next_second || stop != 0;
+  const bool all =
+      base::ReadMonotonicNs() >= next_second || __atomic_load_n(&stop, __ATOMIC_ACQUIRE) != 0;
   bool refreshed = false;
   for (uint32_t i = count; i > 0; i--) {
     Entry* entry = entries[i - 1];

@@ -21,19 +21,25 @@ using base::WireType;
 constexpr uint32_t kThreadField = 1, kRingField = 2, kFirstSlotField = 3, kSlotsField = 4,
                    kBaseTicksField = 5, kCountField = 6, kStepField = 7, kWhatField = 8,
                    kDictionaryField = 9, kDurationField = 10, kValueField = 11, kOpenField = 12,
-                   kTaskField = 13, kProcessItemField = 14, kLastTicksField = 15, kEventsField = 16;
+                   kTaskField = 13, kLastTicksField = 15, kEventsField = 16, kProcessStepField = 17,
+                   kProcessWhatField = 18, kProcessValueField = 19, kGuessedField = 20;
 
 constexpr uint64_t kMaxStep = UINT64_MAX >> 1;  // the lowest bit of a step says "end"
 
-bool IsItem(uint32_t kind) { return kind != kNone && kind != kRingEnd && kind <= kCallbackEnd; }
+bool IsItem(uint32_t kind) { return kind != kNone && kind != kRingEnd && kind <= kAutoResolve; }
+
+bool IsProgress(uint32_t kind) { return kind == kProgressTotal || kind == kProgressDone; }
 
 bool ConcernsProcess(uint32_t kind) {
-  return kind == kPhase || kind == kIteration || kind == kProgressTotal || kind == kProgressDone ||
-         kind == kWindowStart || kind == kWindowStop;
+  return kind == kPhase || kind == kIteration || IsProgress(kind) || kind == kWindowStart ||
+         kind == kWindowStop;
 }
 
-// Two slots carry one payload of 64 bits: where a first slot has its tick.
-uint64_t PayloadOf(const Slot* second) { return second == nullptr ? 0 : second->tsc; }
+// Two slots carry one payload of 64 bits: where a first slot has its tick. A wait is in ticks.
+uint64_t PayloadOf(uint32_t kind, const Slot* second, uint32_t tick_shift) {
+  if (second == nullptr) return 0;
+  return kind == kWait ? second->tsc >> tick_shift : second->tsc;
+}
 
 // PutVarint without a loop for up to four bytes: lengths of steps vary from one to the next, and a
 // mispredicted branch costs more than the whole of this. Writes four bytes, of which the returned
@@ -67,15 +73,14 @@ void CpuEncoder::Begin(ThreadStream* stream, uint32_t ring, uint64_t first_slot,
   first_slot_ = first_slot;
   slots_ = 0;
   base_ticks_ = stream->last_ticks;
-  count_ = process_items_ = chunk_events_ = dictionary_count_ = 0;
-  last_entry_ = UINT32_MAX;
-  ++epoch_;
+  count_ = process_items_ = chunk_events_ = 0;
+  what_.Begin();
   step_end_ = step_;
-  what_end_ = what_;
   duration_end_ = duration_;
   value_end_ = value_;
-  process_item_end_ = process_item_;
-  dictionary_end_ = dictionary_;
+  process_step_end_ = process_step_;
+  process_what_end_ = process_what_;
+  process_value_end_ = process_value_;
   open_end_ = open_;
   task_before_ = kUnknownTask;
 }
@@ -99,7 +104,8 @@ void CpuEncoder::FollowWindows(uint64_t ticks) {
     stream_->changes = changes_->begin();
   }
   while (stream_->changes != changes_->end()) {
-    const WindowChanges::Change change = (*changes_)[stream_->changes];
+    WindowChanges::Change change = (*changes_)[stream_->changes];
+    change.ticks >>= stream_->tick_shift;
     if (change.ticks > ticks) return;
     PassChange(change);
     stream_->changes++;
@@ -125,7 +131,7 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   const uint32_t id = IdOf(slot.word);
   slots_ += HasTwoSlots(kind) ? 2 : 1;
   if (!IsItem(kind)) return;
-  uint64_t ticks = slot.tsc;
+  uint64_t ticks = slot.tsc >> stream_->tick_shift;
   if (ticks < stream_->last_ticks) {
     ticks = stream_->last_ticks;
     ++stream_->clamped;
@@ -133,15 +139,17 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   FollowWindows(ticks);
   if (count_ == 0) {
     SnapshotOpen();
-    base_ticks_ = stream_->last_ticks = ticks;
+    base_ticks_ = process_ticks_ = stream_->last_ticks = ticks;
   }
   const bool is_end = Track(kind, id, ticks);
   AddStep(ticks, is_end);
-  if (!is_end) AddWhat(id << 5 | kind);
+  if (!is_end) what_.Add(id << 5 | kind);
   if (kind == kCall) AddCall(slot, ticks);
-  if (HasTwoSlots(kind)) value_end_ = PutFixed64(value_end_, PayloadOf(second));
-  if (ConcernsProcess(kind)) AddProcessItem(kind, id, ticks, PayloadOf(second));
-  chunk_events_ += kind == kOperationEnter || kind == kCall || kind == kCallBegin;
+  const uint64_t value = PayloadOf(kind, second, stream_->tick_shift);
+  if (HasTwoSlots(kind)) value_end_ = PutFixed64(value_end_, value);
+  if (ConcernsProcess(kind)) AddProcessItem(kind, id, value);
+  chunk_events_ += kind == kOperationEnter || kind == kCall || kind == kCallBegin ||
+                   (kind == kAutoSegment && id != kAutoNothing);
   ++count_;
 }
 
@@ -186,42 +194,22 @@ void CpuEncoder::AddStep(uint64_t ticks, bool is_end) {
   stream_->last_ticks += step;
 }
 
-// Index of `entry` in the chunk's dictionary, in order of first use.
-void CpuEncoder::AddWhat(uint32_t entry) {
-  if (entry != last_entry_) {
-    last_entry_ = entry;
-    last_index_ = FindOrAdd(entry);
-  }
-  what_end_ = PutVarint(what_end_, last_index_);
-}
-
-uint32_t CpuEncoder::FindOrAdd(uint32_t entry) {
-  uint32_t at = (entry * 0x9e3779b1u) >> (32 - kHashBits);
-  while (hash_[at].epoch == epoch_) {
-    if (hash_[at].entry == entry) return hash_[at].index;
-    at = (at + 1) & (kHashSlots - 1);
-  }
-  hash_[at] = {epoch_, entry, dictionary_count_};
-  dictionary_end_ = PutVarint(dictionary_end_, entry);
-  return dictionary_count_++;
-}
-
 // The call ends where it ended, also when its start had to move.
 void CpuEncoder::AddCall(const Slot& slot, uint64_t start) {
-  const uint64_t end = slot.tsc + slot.duration;
-  const uint64_t duration = end > start && end - start <= slot.duration ? end - start : 0;
+  const uint32_t shift = stream_->tick_shift;
+  const uint64_t end = (slot.tsc + slot.duration) >> shift;
+  const uint64_t longest = (uint64_t{slot.duration} >> shift) + 1;
+  const uint64_t duration = end > start && end - start <= longest ? end - start : 0;
   duration_end_ = PutVarint(duration_end_, duration);
   stream_->last_ticks += duration;
 }
 
-void CpuEncoder::AddProcessItem(uint32_t kind, uint32_t id, uint64_t ticks, uint64_t value) {
-  uint8_t message[32];
-  uint8_t* end = PutVarintField(message, 1, kind);
-  end = PutVarintField(end, 2, id);
-  end = PutFixed64Field(end, 3, ticks);
-  end = PutFixed64Field(end, 4, value);
-  process_item_end_ = PutBytesField(process_item_end_, kProcessItemField, message,
-                                    static_cast<size_t>(end - message));
+// The item that AddStep has just placed.
+void CpuEncoder::AddProcessItem(uint32_t kind, uint32_t id, uint64_t value) {
+  process_step_end_ = PutVarint(process_step_end_, stream_->last_ticks - process_ticks_);
+  process_ticks_ = stream_->last_ticks;
+  process_what_end_ = PutVarint(process_what_end_, id << 5 | kind);
+  if (IsProgress(kind)) process_value_end_ = PutFixed64(process_value_end_, value);
   ++process_items_;
 }
 
@@ -240,31 +228,37 @@ uint8_t* CpuEncoder::WriteHeader(uint8_t* out) const {
 
 int CpuEncoder::Finish(Sink* sink) {
   if (slots_ == 0) return 0;
-  struct Part {
+  what_.Pack();
+  struct Column {
     uint32_t field;
-    const uint8_t* begin;
-    const uint8_t* end;
+    WhatColumn::Bytes bytes;
   };
-  const Part columns[] = {{kStepField, step_, step_end_},
-                          {kWhatField, what_, what_end_},
-                          {kDictionaryField, dictionary_, dictionary_end_},
-                          {kDurationField, duration_, duration_end_},
-                          {kValueField, value_, value_end_}};
+  const auto bytes = [](const uint8_t* begin, const uint8_t* end) {
+    return WhatColumn::Bytes{begin, static_cast<size_t>(end - begin)};
+  };
+  const Column columns[] = {{kStepField, bytes(step_, step_end_)},
+                            {kWhatField, what_.what()},
+                            {kDictionaryField, what_.dictionary()},
+                            {kDurationField, bytes(duration_, duration_end_)},
+                            {kValueField, bytes(value_, value_end_)},
+                            {kProcessStepField, bytes(process_step_, process_step_end_)},
+                            {kProcessWhatField, bytes(process_what_, process_what_end_)},
+                            {kProcessValueField, bytes(process_value_, process_value_end_)},
+                            {kGuessedField, what_.guessed()}};
   constexpr int kColumns = sizeof columns / sizeof columns[0];
   uint8_t header[96];
   uint8_t tags[kColumns][8];
-  struct iovec pieces[2 + 2 * kColumns + 2];
+  struct iovec pieces[2 + 2 * kColumns + 1];
   int count = 1;
   pieces[count++] = {header, static_cast<size_t>(WriteHeader(header) - header)};
   for (int i = 0; i < kColumns; ++i) {
-    const size_t size = static_cast<size_t>(columns[i].end - columns[i].begin);
-    if (size == 0) continue;
-    const uint8_t* end = PutLength(tags[i], columns[i].field, size);
+    const WhatColumn::Bytes column = columns[i].bytes;
+    if (column.size == 0) continue;
+    const uint8_t* end = PutLength(tags[i], columns[i].field, column.size);
     pieces[count++] = {tags[i], static_cast<size_t>(end - tags[i])};
-    pieces[count++] = {const_cast<uint8_t*>(columns[i].begin), size};
+    pieces[count++] = {const_cast<uint8_t*>(column.data), column.size};
   }
   pieces[count++] = {open_, static_cast<size_t>(open_end_ - open_)};
-  pieces[count++] = {process_item_, static_cast<size_t>(process_item_end_ - process_item_)};
   slots_ = 0;
   const int error = AppendFrame(sink, FrameType::kCpu, pieces, count);
   if (error == 0) events_ += chunk_events_;

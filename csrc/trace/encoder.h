@@ -18,18 +18,20 @@
 #include "trace/open_operations.h"
 #include "trace/record.h"
 #include "trace/sink.h"
+#include "trace/what_column.h"
 #include "trace/window_changes.h"
 
 namespace rlscope::trace {
 
-constexpr uint32_t kChunkItems = 4096;
+constexpr uint32_t kChunkItems = WhatColumn::kCapacity;
 constexpr uint32_t kChunkProcessItems = 512;
 
 // What is remembered of one thread from chunk to chunk. Zero-filled memory is a valid fresh
 // stream of which nothing is known; a kThreadBegin record (or Reset) makes it complete.
 struct ThreadStream {
   uint32_t thread = 0;      // dense number, as in ThreadChunk; set it before the first Begin
-  uint64_t last_ticks = 0;  // end of the last item
+  uint32_t tick_shift = 0;  // of the file (tick_unit.h); likewise
+  uint64_t last_ticks = 0;  // end of the last item, in the file's ticks, as all of these
   uint64_t clamped = 0;     // records whose tick lay before that, moved up to it
   uint32_t changes = 0;     // of the process's windows that lie behind
   bool stopped = false;     // by the last of them: the reader ignores what the thread does now
@@ -72,29 +74,18 @@ class CpuEncoder {
   // call must be Begin.
   int Finish(Sink* sink);
 
-  // Operation enters, call begins and complete calls over all finished chunks (the wrapper's
-  // "events").
+  // Operation enters, automatic segments, call begins and complete calls over all finished chunks
+  // (the wrapper's "events").
   uint64_t events() const { return events_; }
 
  private:
-  static constexpr uint32_t kHashBits = 13;  // at most half full
-  static constexpr uint32_t kHashSlots = 1u << kHashBits;
-  static_assert(kHashSlots == 2 * kChunkItems);
-  struct HashSlot {
-    uint32_t epoch;  // of the chunk that wrote it; others count as empty
-    uint32_t entry;
-    uint32_t index;
-  };
-
   void SnapshotOpen();
   void FollowWindows(uint64_t ticks);
   void PassChange(const WindowChanges::Change& change);
   bool Track(uint32_t kind, uint32_t id, uint64_t ticks);
   void AddStep(uint64_t ticks, bool is_end);
-  void AddWhat(uint32_t entry);
-  uint32_t FindOrAdd(uint32_t entry);
   void AddCall(const Slot& slot, uint64_t start);
-  void AddProcessItem(uint32_t kind, uint32_t id, uint64_t ticks, uint64_t value);
+  void AddProcessItem(uint32_t kind, uint32_t id, uint64_t value);
   uint8_t* WriteHeader(uint8_t* out) const;
 
   ThreadStream* stream_ = nullptr;
@@ -108,29 +99,25 @@ class CpuEncoder {
   uint32_t task_before_ = 0;  // the task that ran before the first item
   uint32_t chunk_events_ = 0;
   uint64_t events_ = 0;
-
-  uint32_t dictionary_count_ = 0;
-  uint32_t epoch_ = 0;
-  uint32_t last_entry_ = 0;  // most items repeat the one before, or one of very few
-  uint32_t last_index_ = 0;
+  uint64_t process_ticks_ = 0;  // of the last process item, else base_ticks_
 
   // Ends of the columns below. Each has room for a full chunk, so none is checked.
   uint8_t* step_end_ = nullptr;
-  uint8_t* what_end_ = nullptr;
   uint8_t* duration_end_ = nullptr;
   uint8_t* value_end_ = nullptr;
-  uint8_t* dictionary_end_ = nullptr;
   uint8_t* open_end_ = nullptr;
-  uint8_t* process_item_end_ = nullptr;
+  uint8_t* process_step_end_ = nullptr;
+  uint8_t* process_what_end_ = nullptr;
+  uint8_t* process_value_end_ = nullptr;
 
-  HashSlot hash_[kHashSlots] = {};
+  WhatColumn what_;
   uint8_t step_[kChunkItems * 10];
-  uint8_t what_[kChunkItems * 2];
   uint8_t duration_[kChunkItems * 5];
   uint8_t value_[kChunkItems * 8];
-  uint8_t dictionary_[kChunkItems * 5];
   uint8_t open_[OpenOperations::kCapacity * 24];
-  uint8_t process_item_[kChunkProcessItems * 32];
+  uint8_t process_step_[kChunkProcessItems * 10];
+  uint8_t process_what_[kChunkProcessItems * 5];
+  uint8_t process_value_[kChunkProcessItems * 8];
 };
 
 }  // namespace rlscope::trace

@@ -18,7 +18,7 @@
 namespace rlscope::trace {
 
 constexpr uint32_t kFrameMagic = 0x46534c52;  // "RLSF"
-constexpr uint16_t kFormatVersion = 1;
+constexpr uint16_t kFormatVersion = 2;
 // A longer payload is taken for damage; a full CpuChunk has at most 0.3 MiB.
 constexpr uint32_t kMaxPayloadBytes = 4 << 20;
 

@@ -5,6 +5,7 @@
 #include "base/proc.h"
 #include "trace/entry_writer.h"
 #include "trace/mapped_file.h"
+#include "trace/tick_unit.h"
 
 namespace rlscope::trace {
 namespace {
@@ -30,6 +31,7 @@ void ImageEntries::Open(const ProcessPage* page, uint64_t bytes, const ImagePath
   buffer_ = buffer;
   clock_ = CheckedClock(page->clock_kind);
   has_clock_ = has_clock;
+  tick_shift_ = clock_ == base::ClockKind::kMonotonic ? 0 : TickShift(page->tsc_hz);
   arena_ = ArenaView(page, &page->arena_used, bytes);
 }
 
@@ -47,8 +49,9 @@ bool ImageEntries::WriteHeader(Sink* sink) {
                                 page_->began_ns,
                                 clock_,
                                 page_->tsc_hz,
-                                static_cast<uint32_t>(page_->main_thread)};
-  const base::ClockPair first = {page_->first_tick, page_->first_ns};
+                                static_cast<uint32_t>(page_->main_thread),
+                                tick_shift_};
+  const base::ClockPair first = {page_->first_tick >> tick_shift_, page_->first_ns};
   if (WriteProcess(sink, buffer_, fields) != 0) return false;
   if (WriteClock(sink, buffer_, &first, 1) != 0) return false;
   began_ = true;
@@ -93,7 +96,8 @@ bool ImageEntries::WriteNew(Sink* sink, bool look) {
 
 bool ImageEntries::WriteClockPair(Sink* sink) {
   if (!has_clock_) return true;
-  const base::ClockPair pair = base::ReadClockPair(clock_);
+  base::ClockPair pair = base::ReadClockPair(clock_);
+  pair.ticks >>= tick_shift_;
   return WriteClock(sink, buffer_, &pair, 1) == 0;
 }
 

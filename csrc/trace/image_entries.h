@@ -41,6 +41,7 @@ class ImageEntries {
   }
 
   uint32_t files() const { return files_; }  // further arenas seen
+  uint32_t tick_shift() const { return tick_shift_; }
 
  private:
   bool WriteClockPair(Sink* sink);
@@ -50,6 +51,7 @@ class ImageEntries {
   const ImagePath* path_ = nullptr;
   ChunkBuffer* buffer_ = nullptr;
   base::ClockKind clock_ = base::ClockKind::kMonotonic;
+  uint32_t tick_shift_ = 0;  // of the file (tick_unit.h)
   bool has_clock_ = false;
   bool began_ = false;  // the ProcessChunk is written
 

@@ -56,9 +56,11 @@ void ImageRings::Discover(bool look) {
 // ---- one ring -----------------------------------------------------------------------------------
 
 // Whether `ring` goes on where the thread left another one, of which records are still unread. A
-// reused ring may go on from one with a higher number that is not discovered yet.
-bool ImageRings::MustWait(const Source& ring) const {
+// reused ring may go on from a newer one, with a higher number, that was made since the last look;
+// it was announced before the thread came here.
+bool ImageRings::MustWait(const Source& ring) {
   const uint32_t previous = ring.view.previous();
+  if (previous > count_) Discover(/*look=*/false);
   if (previous > count_) return true;
   if (previous == 0 || rings_[previous - 1] == &ring) return false;
   const Source& before = *rings_[previous - 1];
@@ -74,8 +76,10 @@ bool ImageRings::Attach(Source* ring, bool force) {
   RingRecord record;
   if (!ring->view.Read(ring->position, &record) || (!force && MustWait(*ring))) return false;
   ring->stream = streams_.Find(ring->view.thread());
-  if (ring->stream != nullptr) ring->stream->ended = false;
-  return ring->stream != nullptr;
+  if (ring->stream == nullptr) return false;
+  ring->stream->ended = false;
+  ring->stream->thread.tick_shift = entries_->tick_shift();
+  return true;
 }
 
 // The records from the ring's position on that make one chunk.

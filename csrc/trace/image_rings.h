@@ -57,7 +57,7 @@ class ImageRings {
   bool consumes() const { return mode_ == DrainMode::kConsume; }
   bool Add(const char* path);
   bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);
-  bool MustWait(const Source& ring) const;
+  bool MustWait(const Source& ring);
   bool Attach(Source* ring, bool force);
   Segment FindSegment(const Source& ring) const;
   bool IsDue(const Source& ring, const Segment& segment, bool final) const;

@@ -40,6 +40,12 @@ bool DecodeDeltas(Span span, uint32_t count, std::vector<uint64_t>* scratch,
   return true;
 }
 
+// A column that is not wanted.
+bool HasLength(Span span, uint32_t count) { return CountVarints(span) == count; }
+bool HasLengthOrZeros(Span span, uint32_t count) {
+  return span.size == 0 || HasLength(span, count);
+}
+
 void SetCudaCallField(const WireReader& field, CudaCallHeader* header) {
   Span* const columns[] = {&header->step,        &header->duration, &header->name,
                            &header->correlation, &header->status,   &header->context};
@@ -137,6 +143,31 @@ bool JoinGpu(const GpuHeader& header, const std::vector<uint64_t>& step, GpuColu
   return true;
 }
 
+bool DecodeCallDetail(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns) {
+  static thread_local std::vector<uint64_t> scratch;
+  const uint32_t count = header.count;
+  if (detail == Detail::kTimes) {
+    return HasLength(header.name, count) && HasLength(header.correlation, count) &&
+           HasLengthOrZeros(header.status, count) && HasLengthOrZeros(header.context, count);
+  }
+  return DecodeColumn(header.name, count, &columns->name) &&
+         DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) &&
+         DecodeColumnOrZeros(header.status, count, &columns->status) &&
+         DecodeColumnOrZeros(header.context, count, &columns->context);
+}
+
+bool DecodeGpuDetail(const GpuHeader& header, Detail detail, std::vector<uint64_t>* scratch,
+                     GpuColumns* columns) {
+  const uint32_t count = header.count;
+  if (detail == Detail::kTimes) {
+    return HasLength(header.name, count) && HasLength(header.correlation, count) &&
+           HasLengthOrZeros(header.bytes, count);
+  }
+  return DecodeColumn(header.name, count, &columns->name) &&
+         DecodeDeltas(header.correlation, count, scratch, &columns->correlation) &&
+         DecodeColumnOrZeros(header.bytes, count, &columns->bytes);
+}
+
 }  // namespace
 
 bool ParseCudaCallHeader(const uint8_t* payload, size_t size, CudaCallHeader* header) {
@@ -148,17 +179,12 @@ bool ParseCudaCallHeader(const uint8_t* payload, size_t size, CudaCallHeader* he
          header->base_ticks <= header->last_ticks;
 }
 
-bool DecodeCudaCalls(const CudaCallHeader& header, CudaCallColumns* columns) {
-  static thread_local std::vector<uint64_t> scratch;
+bool DecodeCudaCalls(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns) {
   columns->count = 0;
   const uint32_t count = header.count;
   if (!DecodeColumn(header.step, count, &columns->start) ||
-      !DecodeColumn(header.duration, count, &columns->end) ||
-      !DecodeColumn(header.name, count, &columns->name) ||
-      !DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) ||
-      !DecodeColumnOrZeros(header.status, count, &columns->status) ||
-      !DecodeColumnOrZeros(header.context, count, &columns->context) ||
-      !JoinCalls(header, columns)) {
+      !DecodeColumn(header.duration, count, &columns->end) || !JoinCalls(header, columns) ||
+      !DecodeCallDetail(header, detail, columns)) {
     return false;
   }
   columns->count = count;
@@ -175,16 +201,17 @@ bool ParseGpuHeader(const uint8_t* payload, size_t size, GpuHeader* header) {
          header->min_start_ns <= header->max_end_ns;
 }
 
-void GpuColumns::Resize(size_t size) {
+void GpuColumns::Resize(size_t size, Detail detail) {
   start_ns.resize(size);
   end_ns.resize(size);
   kind.resize(size);
+  if (detail == Detail::kTimes) return;
   name.resize(size);
   correlation.resize(size);
   bytes.resize(size);
 }
 
-bool DecodeGpu(const GpuHeader& header, GpuColumns* columns) {
+bool DecodeGpu(const GpuHeader& header, Detail detail, GpuColumns* columns) {
   static thread_local std::vector<uint64_t> scratch;
   columns->count = 0;
   const uint32_t count = header.count;
@@ -193,10 +220,8 @@ bool DecodeGpu(const GpuHeader& header, GpuColumns* columns) {
   if (!DecodeColumn(header.duration, count, &scratch)) return false;
   for (uint32_t i = 0; i < count; ++i) columns->end_ns[i] = static_cast<int64_t>(scratch[i]);
   if (!DecodeColumn(header.kind, count, &columns->kind) ||
-      !DecodeColumn(header.name, count, &columns->name) ||
-      !DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) ||
-      !DecodeColumnOrZeros(header.bytes, count, &columns->bytes) ||
-      !DecodeColumn(header.step, count, &scratch) || !JoinGpu(header, scratch, columns)) {
+      !DecodeColumn(header.step, count, &scratch) || !JoinGpu(header, scratch, columns) ||
+      !DecodeGpuDetail(header, detail, &scratch, columns)) {
     return false;
   }
   columns->count = count;

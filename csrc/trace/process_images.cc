@@ -64,6 +64,7 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     image.parent_pid = record.parent_pid;
     image.forked = event == ProcessEvent::kForked;
     image.comm = NameOf(record);
+    if (image.late_attach) image.late_attach_ns = OrUnknown(record.late_attach_ns);
     row.forked_python = image.forked && (record.flags & kForkedPython) != 0;
   } else if (event == ProcessEvent::kPython) {
     image.python = NameOf(record);

@@ -45,6 +45,7 @@ struct ProcessImage {
   int64_t profiler_cpu_ns = kUnknownNs;
   bool forked = false;
   bool late_attach = false;
+  int64_t late_attach_ns = kUnknownNs;  // from the kernel's start of the process to began_ns
   uint32_t forks = 0;
   std::unique_ptr<ProcessTrace> trace;  // null: it recorded nothing
 };

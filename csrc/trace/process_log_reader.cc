@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/crc32c.h"
 
 namespace rlscope::trace {
@@ -85,6 +87,22 @@ Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* recor
   if (!whole) return Status::Error(error, "cannot read %s: %s", path.c_str(), strerror(error));
   *records = ParseProcessLog(bytes.data(), bytes.size(), path, problems);
   return Status();
+}
+
+std::string TakeRings(std::vector<ProcessRecord>* log) {
+  const auto is_process = [](const ProcessRecord& record) {
+    return static_cast<ProcessEvent>(record.event) != ProcessEvent::kRings;
+  };
+  const auto rings = std::stable_partition(log->begin(), log->end(), is_process);
+  std::string path;
+  uint32_t length = 0;
+  for (auto piece = rings; piece != log->end(); ++piece) {
+    length = piece->flags >> 16;
+    if ((piece->flags & 0xffff) != path.size()) continue;  // one before it is damaged
+    path.append(piece->name, strnlen(piece->name, sizeof piece->name));
+  }
+  log->erase(rings, log->end());
+  return path.size() == length ? path : "";
 }
 
 }  // namespace rlscope::trace

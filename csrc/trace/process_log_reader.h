@@ -25,6 +25,10 @@ std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
 base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
                             std::vector<Problem>* problems);
 
+// Removes the records that tell where the run's rings lie. The path of their folder; empty when the
+// log does not tell it, or not all of it.
+std::string TakeRings(std::vector<ProcessRecord>* log);
+
 }  // namespace rlscope::trace
 
 #endif  // RLSCOPE_TRACE_PROCESS_LOG_READER_H_

@@ -79,9 +79,9 @@ LoggedImage* ProcessLogView::FindOrAdd(const ProcessRecord& record) {
 }
 
 void ProcessLogView::Take(const ProcessRecord& record) {
-  LoggedImage* image = FindOrAdd(record);
-  if (image == nullptr) return;
   const auto event = static_cast<ProcessEvent>(record.event);
+  LoggedImage* image = event == ProcessEvent::kRings ? nullptr : FindOrAdd(record);
+  if (image == nullptr) return;
   if (event == ProcessEvent::kEnded) {
     image->end_ns = record.time_ns;
     image->python_end_ns = record.python_end_ns;

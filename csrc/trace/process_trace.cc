@@ -115,8 +115,8 @@ void ProcessTrace::JoinRest() {
   std::sort(pairs.begin(), pairs.end(),
             [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
   clock_segments_.resize(pairs.size() + 2);
-  clock_ = base::ClockConverter(info_.clock, info_.tick_hz, pairs.data(), pairs.size(),
-                                clock_segments_.data());
+  clock_ = base::ClockConverter(info_.clock, info_.tick_hz >> info_.tick_shift, pairs.data(),
+                                pairs.size(), clock_segments_.data());
 }
 
 void ProcessTrace::JoinNames() {

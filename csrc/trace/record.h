@@ -46,6 +46,8 @@ static_assert(sizeof(Slot) == 16);
   X(kCallEnd, 17, 1, "the open native call returned")                                         \
   X(kCallbackBegin, 18, 1, "native code called into Python")                                  \
   X(kCallbackEnd, 19, 1, "and Python returned to it")                                         \
+  X(kAutoSegment, 20, 1, "the automatic track goes on in a segment of state id (AutoState)")  \
+  X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoTarget()")      \
   X(kContinued, 30, 1, "second slot of a record")                                             \
   X(kPad, 31, 1, "skip to the start of the ring")
 
@@ -54,6 +56,48 @@ enum Kind : uint32_t {
   RLSCOPE_RECORD_KINDS(RLSCOPE_RECORD_KIND)
 #undef RLSCOPE_RECORD_KIND
 };
+
+// Automatic operations. A thread's automatic track is the base of its stack of operations: a chain
+// of segments, each from its kAutoSegment to the next record of the track. What a segment is called
+// turns out later, so it has a state, and a resolve gives those of one state another one:
+//
+//   kAutoSegment  5      6      5      6            5    7        2    8
+//   -------|------|------|------|------|----...-----|----|--------|----|------
+//    none  |inside|betw. |inside|betw. |    none    |in. |after   |back|tail
+//                                      ^ kAutoResolve(5 -> 1, 6 -> 1)   ^ and here 5, 7 -> 2
+//
+// A resolve concerns every segment of the thread that still is in the state, the running one
+// included. States below kAutoFirstOpen are final: no resolve touches them. A running segment that
+// a resolve makes final ends there, and nothing runs; one that it moves to an open state runs on.
+// Segments of one final state that touch are one instance. Unresolved at the end of the stream, at
+// a gap or a window's stop: inside is inference, the others are nothing.
+enum AutoState : uint32_t {
+  kAutoNothing = 0,
+  kAutoInference = 1,
+  kAutoBackprop = 2,
+  kAutoSimulation = 3,
+  kAutoFirstOpen = 4,
+  kAutoBlock = 4,    // in a no-grad block, without a forward so far
+  kAutoInside = 5,   // in a forward, or in a no-grad block that had one
+  kAutoBetween = 6,  // after a forward, none of them with gradients so far
+  kAutoAfter = 7,    // after a forward, one of them with gradients
+  kAutoTail = 8,     // after a backward or an optimizer step
+  kAutoStates = 9,
+};
+
+// Id of a resolve: 4 bits for each open state, lowest first, that say what becomes of it.
+constexpr uint32_t kAutoTargetBits = 4;
+constexpr uint32_t kAutoTargetMask = (1u << kAutoTargetBits) - 1;
+constexpr uint32_t AutoTargetOf(uint32_t resolve, uint32_t state) {
+  return resolve >> kAutoTargetBits * (state - kAutoFirstOpen) & kAutoTargetMask;
+}
+constexpr uint32_t kAutoKeepAll =
+    kAutoBlock | kAutoInside << 4 | kAutoBetween << 8 | kAutoAfter << 12 | kAutoTail << 16;
+// The resolve that, besides what `resolve` does, moves `state` to `target`.
+constexpr uint32_t WithAutoTarget(uint32_t resolve, uint32_t state, uint32_t target) {
+  const uint32_t shift = kAutoTargetBits * (state - kAutoFirstOpen);
+  return (resolve & ~(kAutoTargetMask << shift)) | target << shift;
+}
 
 constexpr uint32_t kLapMask = 1;
 constexpr uint32_t kKindShift = 1;

@@ -16,7 +16,7 @@
 
 namespace rlscope::trace {
 
-constexpr uint32_t kAbiVersion = 1;
+constexpr uint32_t kAbiVersion = 2;
 constexpr uint64_t kPageSize = 4096;
 
 // ---- processes.log ------------------------------------------------------------------------
@@ -26,21 +26,26 @@ enum class ProcessEvent : uint16_t {
   kForked = 2,  // a fork child, at its first record or on its exit path
   kPython = 3,  // the bootstrap runs in this interpreter; name = its version, detail = executable
   kEnded = 4,   // exit path: exit(), _exit(), return from main
+  // Not of a process: where the run's rings lie when not in DIR/rings, from whoever made the run.
+  kRings = 5,  // name = a piece of the path, flags = length of the path << 16 | offset in it
 };
 
 struct ProcessRecord {
-  uint32_t magic;           // kProcessRecordMagic
-  uint32_t crc;             // CRC-32C of the record with this field zero
-  uint16_t version;         // kAbiVersion
-  uint16_t event;           // ProcessEvent
-  uint32_t pid;             // in the process's own pid namespace
-  uint32_t parent_pid;      // getppid() at construction; kForked: the forking process
-  uint32_t flags;           // kLateAttach, ...
-  uint64_t start_time;      // field 22 of /proc/self/stat, clock ticks since boot
-  uint64_t pid_namespace;   // inode of /proc/self/ns/pid, 0 unknown
-  int64_t began_ns;         // identifies the image: first clock reading, CLOCK_MONOTONIC
-  int64_t time_ns;          // when this record was written, CLOCK_MONOTONIC
-  int64_t cpu_ns;           // kEnded: CLOCK_PROCESS_CPUTIME_ID less our own threads; else 0
+  uint32_t magic;          // kProcessRecordMagic
+  uint32_t crc;            // CRC-32C of the record with this field zero
+  uint16_t version;        // kAbiVersion
+  uint16_t event;          // ProcessEvent
+  uint32_t pid;            // in the process's own pid namespace
+  uint32_t parent_pid;     // getppid() at construction; kForked: the forking process
+  uint32_t flags;          // kLateAttach, ...
+  uint64_t start_time;     // field 22 of /proc/self/stat, clock ticks since boot
+  uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
+  int64_t began_ns;        // identifies the image: first clock reading, CLOCK_MONOTONIC
+  int64_t time_ns;         // when this record was written, CLOCK_MONOTONIC
+  union {
+    int64_t cpu_ns;          // kEnded: CLOCK_PROCESS_CPUTIME_ID less our own threads
+    int64_t late_attach_ns;  // kBegan with kLateAttach: the process's age at began_ns; 0 unknown
+  };
   int64_t profiler_cpu_ns;  // kEnded: CPU time of our own threads in the process; else 0
   int64_t python_end_ns;    // kEnded: when the interpreter was finalised, 0 never or no Python
   char name[48];            // kBegan: comm; kPython: "3.11.7"; NUL-padded, cut if longer

@@ -128,6 +128,18 @@ size_t DecodeVarints(Span column, uint32_t* out, size_t capacity) {
   return DecodeBest(column, out, capacity);
 }
 
+size_t CountVarints(Span column) {
+  if (column.size == 0) return 0;
+  if (column.data[column.size - 1] & 0x80) return SIZE_MAX;
+  size_t count = 0;
+  size_t at = 0;
+  for (; column.size - at >= kBlock; at += kBlock) {
+    count += static_cast<size_t>(__builtin_popcountll(EndsIn64(column.data + at)));
+  }
+  for (; at < column.size; ++at) count += column.data[at] < 0x80;
+  return count;
+}
+
 size_t DecodeVarintsPortable(Span column, uint64_t* out, size_t capacity) {
   return Decode<ShiftAndOr>(column, out, capacity);
 }

@@ -9,6 +9,12 @@ first of all exit functions, so the last to run, and what the program's own exit
 is still Python's time.
 """
 
+import os
+
 from rlscope import native
 
 __all__ = ["native"]
+
+if os.environ.get("RLSCOPE_AUTO") == "1":
+    # By name: automatic operations stand above capture.
+    __import__("rlscope.auto", fromlist=["begin"]).begin()

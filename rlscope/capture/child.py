@@ -166,8 +166,14 @@ class Child:
         self._continue()
 
     def _continue(self) -> None:
-        """Continues the program if the shell's SIGCONT went to us alone."""
+        """Continues the program if the shell's SIGCONT went to us alone.
+
+        A stop that waits for us is younger than that SIGCONT, which would have discarded it: the
+        terminal stopped us all again, and the program stays as it is.
+        """
         if self._stopped and _is_stopped(self.pid):
+            if signal.SIGTSTP in signal.sigpending():
+                return
             os.kill(self.pid, signal.SIGCONT)
         self._stopped = False
 

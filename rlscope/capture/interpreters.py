@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rlscope.capture.processes import Image, ProcessLog, process_cpu_ns
+from rlscope.native import LIBRARY
 
 # A bootstrap reports after some 20 ms of CPU time; a process that had less, on a crowded machine
 # or a slow file system, may still come to it. Looked for each 0.25 s, the line is heard within 2 s.
@@ -162,9 +163,11 @@ class InterpreterWatch:
             return "-S keeps it from site-packages", "run it without -S"
         if _has_bootstrap_line(interpreter):
             check = "from rlscope import native; print(native.REASON)"
+            preload = f"LD_PRELOAD={LIBRARY}"
             return (
                 "its rlscope did not start",
-                f"to see why: {shlex.join([interpreter, '-c', check])}",
+                # With our library before it, as here: it may be of another version than its own.
+                f"to see why: {shlex.join(['env', preload, interpreter, '-c', check])}",
             )
         missing = "rlscope is not installed in it"
         if sighting.image.pid == self._root and "/" not in self._command[0]:

@@ -29,6 +29,8 @@ examples:
       ends the program cleanly after 20 iterations
   rls-prof -- sh -c 'python train.py | tee log'
       shell syntax needs a shell; its children are recorded too
+  rls-prof --simulator mysim python train.py
+      mysim, an extension module of your own, is a simulator
   rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
       records now, analyses later
 
@@ -68,6 +70,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-report", action="store_true", help="only record; `rlscope report DIR` analyses later"
     )
+    parser.add_argument(
+        "--auto",
+        action=argparse.BooleanOptionalAction,
+        help="find inference, simulation and backprop without annotation, until the program opens "
+        "an operation of its own",
+    )
     parser.add_argument("--quiet", action="store_true", help="print only what went wrong")
     parser.add_argument(
         "--sample-seconds",
@@ -77,6 +85,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         help="period of the samples of CPU, memory and GPU; 0: none (default: 1)",
     )
     _prepare_windows(parser)
+    _prepare_layers(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
 
 
@@ -96,6 +105,31 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     ]
     for name, kind, metavar, meaning in options:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
+
+
+def _prepare_layers(parser: argparse.ArgumentParser) -> None:
+    layers = parser.add_argument_group(
+        "what is a layer", "of its own, beside Python: simulators and frameworks that rlscope knows"
+    )
+    layers.add_argument(
+        "--intercept",
+        choices=("patch", "monitoring", "off"),
+        default="",
+        help="how native calls are recorded: by patching the interpreter's pointers to them, or by "
+        "sys.monitoring, which sees fewer and costs more (default: patch, where that is refused "
+        "monitoring)",
+    )
+    layers.add_argument(
+        "--numpy", action="store_true", help="calls into NumPy are layer framework, not python"
+    )
+    layers.add_argument(
+        "--simulator",
+        action="append",
+        type=_module,
+        metavar="MODULE",
+        default=[],
+        help="the native code of this module is layer simulator; may be given several times",
+    )
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -216,6 +250,12 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
     return int(text)
+
+
+def _module(text: str) -> str:
+    if all(part.isidentifier() for part in text.split(".")):
+        return text
+    raise argparse.ArgumentTypeError(f"not the name of a module: {text!r}")
 
 
 def _seconds(text: str) -> float:

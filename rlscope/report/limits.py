@@ -8,6 +8,13 @@ A page is the plotly bundle (1.5 MB) and these charts; with every limit reached 
 OPERATIONS = 24
 STRIPS = 14
 
+# Native functions that are named, of each of so many operations and of the whole run.
+FUNCTIONS = 4
+OPERATIONS_WITH_FUNCTIONS = 6
+
+# Rows of the table of crossings between layers.
+CROSSINGS = 16
+
 # Processes with a view of their own in a chart; those with operations first, then the longest.
 PROCESSES = 6
 TIMELINE_PROCESSES = 6

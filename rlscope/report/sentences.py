@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from rlscope.analysis.interception import BLIND
 from rlscope.report import units
+
+# Ways between layers and functions that one sentence names.
+_WAYS = 4
+_FUNCTIONS = 3
+
+_HOW = {
+    "patch": "Native calls were recorded by patching the interpreter's pointers to them",
+    "monitoring": "Native calls were recorded by sys.monitoring, which sees fewer and costs more,",
+}
 
 
 def iteration(summary: dict[str, Any]) -> str:
@@ -101,3 +112,53 @@ def _own_threads(facts: dict[str, Any]) -> str:
         f"{units.duration(facts['cpu_ns'])} of the program "
         f"({units.share(facts['profiler_cpu_ns'], facts['cpu_ns'])})."
     )
+
+
+def interception(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows of `interception`: how native calls were recorded, and what that cannot see."""
+    return [sentence for row in rows for sentence in _engine(row)]
+
+
+def _engine(row: dict[str, Any]) -> list[str]:
+    reason = f": {units.visible(row['reason'])}" if row["reason"] else ""
+    where = f"in {units.plural(row['processes'], 'process')}"
+    if row["engine"] == "off":
+        said = [f"Native calls were not recorded {where}{reason}. They count as python."]
+    else:
+        libraries = units.visible(row["libraries"]) or "no library that was watched"
+        said = [f"{_HOW[row['engine']]} {where}{reason}. Recorded: {libraries}."]
+    if row["engine"] in BLIND and BLIND[row["engine"]]:
+        said.append(f"Not seen: {'; '.join(BLIND[row['engine']])}.")
+    if row["problems"]:
+        said.append(f"Not watched: {units.visible(row['problems'])}.")
+    return said
+
+
+def crossings(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows of `transitions`, added up over operations: one sentence."""
+    counts: Counter[str] = Counter()
+    rates: Counter[str] = Counter()
+    for row in rows:
+        way = f"{row['from_layer']} to {row['to_layer']}"
+        counts[way] += row["count"]
+        rates[way] += row["per_iteration"] or 0
+    if not counts:
+        return []
+    shares = [
+        f"{way} {units.count(count)}"
+        + (f" ({rates[way]:,.4g} per iteration)" if rates[way] else "")
+        for way, count in counts.most_common(_WAYS)
+    ]
+    return [f"Entries into another layer: {', '.join(shares)}."]
+
+
+def longest_calls(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows of `native_call_total`: one sentence."""
+    if not rows:
+        return []
+    calls = [
+        f"{units.visible(row['function'])} {units.share(row['share'], 1)} "
+        f"({units.duration(row['duration_ns'] / row['calls'])} x {units.count(row['calls'])})"
+        for row in rows[:_FUNCTIONS]
+    ]
+    return [f"Of the time in native calls: {', '.join(calls)}."]

@@ -32,12 +32,14 @@ class Operations:
         return np.array(ids, dtype=np.int64)
 
     def _number(self, path: str, parent_id: int, swept: Mapping[str, Any], position: int) -> int:
+        name, source = swept["name"][position], swept["source"][position]
         known = self._ids.get(path)
         if known is not None:
+            if source == "explicit":  # annotated somewhere: not automatic
+                self._rows[known] = (*self._rows[known][:-1], source)
             return known
         number = self._ids[path] = len(self._rows)
         parent = None if parent_id < 0 else parent_id
-        name, source = swept["name"][position], swept["source"][position]
         self._rows.append((number, parent, name, path, path_depth(path), source))
         return number
 

@@ -11,7 +11,17 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("annotation", "startup", "ppo_overhead", "sweep")
+NAMES = (
+    "annotation",
+    "startup",
+    "ppo_overhead",
+    "automatic_calls",
+    "automatic_truth",
+    "layers",
+    "sweep",
+    "writeback",
+    "processes",
+)
 
 
 def main() -> int:

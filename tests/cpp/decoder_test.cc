@@ -31,6 +31,7 @@ TEST(Varints, BothWaysDecodeColumnsOfMixedLengths) {
     std::vector<uint64_t> wide(values.size()), portable(values.size());
     std::vector<uint32_t> narrow(values.size());
     const Span column = {bytes.data(), bytes.size()};
+    ASSERT_EQ(CountVarints(column), values.size());
     ASSERT_EQ(DecodeVarints(column, wide.data(), wide.size()), values.size());
     ASSERT_EQ(DecodeVarintsPortable(column, portable.data(), portable.size()), values.size());
     ASSERT_EQ(DecodeVarints(column, narrow.data(), narrow.size()), values.size());
@@ -48,6 +49,7 @@ TEST(Varints, RefusesWhatIsCutOffTooLongOrTooMuch) {
   EXPECT_EQ(DecodeVarints({good.data(), good.size()}, out.data(), 200), 200u);
   EXPECT_EQ(DecodeVarints({good.data(), good.size()}, out.data(), 199), SIZE_MAX);
   EXPECT_EQ(DecodeVarints({good.data(), good.size() - 1}, out.data(), 200), SIZE_MAX);
+  EXPECT_EQ(CountVarints({good.data(), good.size() - 1}), SIZE_MAX);
   std::vector<uint8_t> endless(200, 0x80);
   EXPECT_EQ(DecodeVarints({endless.data(), endless.size()}, out.data(), 1000), SIZE_MAX);
   endless[100] = 1;

@@ -14,6 +14,7 @@
 #include "base/proc.h"
 #include "memory_trace.h"
 #include "trace/process_log_reader.h"
+#include "trace/process_log_rings.h"
 
 namespace rlscope::trace {
 namespace {
@@ -126,6 +127,31 @@ TEST(ProcessLog, DamagedRecordsAreSkippedAndListed) {
   EXPECT_EQ(problems[0].bytes, 178u);
 }
 
+TEST(ProcessLog, TellsWhereTheRingsLie) {
+  char path[] = "/tmp/rlscope_directory_XXXXXX";
+  const std::string directory = mkdtemp(path);
+  for (const size_t length : {1, 47, 48, 49, 96, 255}) {
+    const std::string rings = "/" + std::string(length - 1, 'r');
+    ASSERT_EQ(LogRings(directory.c_str(), rings.c_str()), 0);
+    std::vector<ProcessRecord> log;
+    std::vector<Problem> problems;
+    ASSERT_TRUE(ReadProcessLog(directory + "/processes.log", &log, &problems).ok());
+    ASSERT_EQ(log.size(), (length + 47) / 48);
+    log.push_back(Record(ProcessEvent::kBegan, 100, 5, 5));
+    for (size_t lost = 0; lost + 1 < log.size(); ++lost) {
+      std::vector<ProcessRecord> damaged = log;
+      damaged.erase(damaged.begin() + static_cast<long>(lost));
+      EXPECT_EQ(TakeRings(&damaged), "");
+    }
+    EXPECT_EQ(TakeRings(&log), rings);
+    ASSERT_EQ(log.size(), 1u);
+    EXPECT_EQ(log[0].pid, 100u);
+    EXPECT_TRUE(problems.empty());
+    std::filesystem::remove(directory + "/processes.log");
+  }
+  std::filesystem::remove_all(directory);
+}
+
 class DirectoryTest : public testing::Test {
  protected:
   void SetUp() override { path_ = mkdtemp(template_); }
@@ -197,6 +223,11 @@ TEST_F(DirectoryTest, WhatIsNoTraceGivesOneSentence) {
               HasSubstr("No such file or directory"));
   EXPECT_THAT(Directory::Open(path_ + "/trace/README", "", &directory_).message(),
               HasSubstr("is not a directory"));
+}
+
+TEST_F(DirectoryTest, ANoteAboutTheRingsIsNoProcess) {
+  ASSERT_EQ(LogRings(path_.c_str(), "/dev/shm/elsewhere"), 0);
+  EXPECT_THAT(Open().message(), HasSubstr("holds no process yet"));
 }
 
 TEST_F(DirectoryTest, NoPermissionIsSaid) {

@@ -224,33 +224,6 @@ TEST(Encoder, AStreamPickedUpInTheMiddleSaysThatItKnowsNothing) {
   EXPECT_EQ(columns.what[0], MakeWhat(kOperationExit, 7)) << "the exit keeps its name";
 }
 
-// What a loop of nested operations costs on disk: 3-byte steps (up to 2^20 ticks, 0.4 ms at
-// 2.5 GHz) and one byte of `what` per enter.
-TEST(Encoder, AnOperationTakesAtMostEightBytesHeadersIncluded) {
-  MemoryTrace trace;
-  trace.Process();
-  for (uint32_t id = 1; id <= 12; ++id) trace.Name(id, "operation_" + std::to_string(id));
-  std::mt19937 random(1);
-  std::vector<Item> items;
-  uint64_t ticks = UINT64_C(1) << 50;
-  constexpr int kEvents = 100000;
-  for (int i = 0; i < kEvents / 2; ++i) {
-    const uint32_t outer = 1 + random() % 6, inner = 7 + random() % 6;
-    for (const auto& [kind, id] : {std::pair<uint32_t, uint32_t>{kOperationEnter, outer},
-                                   {kOperationEnter, inner},
-                                   {kOperationExit, inner},
-                                   {kOperationExit, outer}}) {
-      ticks += 16384 + random() % 1000000;
-      items.push_back({kind, id, ticks});
-    }
-  }
-  trace.Items(1, items);
-  const double bytes_per_event = static_cast<double>(trace.bytes().size()) / kEvents;
-  RecordProperty("bytes_per_event", std::to_string(bytes_per_event));
-  EXPECT_LE(bytes_per_event, 8.0);
-  EXPECT_EQ(trace.Trace()->CountEvents(), static_cast<uint64_t>(kEvents));
-}
-
 // The encoder's ends and the decoder's agree on random programs: improper nesting, recursion,
 // tasks, unmatched exits, gaps, windows, more open operations than are tracked.
 TEST(Encoder, InnermostExitsMeanTheSameToTheReader) {

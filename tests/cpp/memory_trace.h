@@ -34,8 +34,14 @@ class MemoryTrace {
   MemoryTrace& Process(base::ClockKind clock = base::ClockKind::kMonotonic, uint32_t os_pid = 100,
                        int64_t began_ns = 5, uint64_t tick_hz = 0) {
     const ProcessFields fields = {"test",   "box", "boot",  os_pid, 77,
-                                  began_ns, clock, tick_hz, os_pid};
+                                  began_ns, clock, tick_hz, os_pid, tick_shift_};
     EXPECT_EQ(0, WriteProcess(&sink_, buffer_.get(), fields));
+    return *this;
+  }
+
+  // Before Process: items count the clock's own ticks, of which 2^shift make one of the file.
+  MemoryTrace& TickShift(uint32_t shift) {
+    tick_shift_ = shift;
     return *this;
   }
 
@@ -61,6 +67,7 @@ class MemoryTrace {
   MemoryTrace& Items(uint32_t thread, const std::vector<Item>& items, uint32_t ring = 0) {
     if (ring == 0) ring = thread;
     ThreadStream* stream = StreamOf(thread);
+    stream->tick_shift = tick_shift_;
     size_t next = 0;
     do {
       encoder_->Begin(stream, ring, slots_[ring]);
@@ -121,6 +128,7 @@ class MemoryTrace {
   std::unique_ptr<CpuEncoder> encoder_ = std::make_unique<CpuEncoder>();
   std::map<uint32_t, std::unique_ptr<ThreadStream>> streams_;
   std::map<uint32_t, uint64_t> slots_;
+  uint32_t tick_shift_ = 0;
 };
 
 }  // namespace rlscope::trace

@@ -175,12 +175,12 @@ TEST(TraceFile, AnotherVersionIsNamed) {
   FrameHeader header;
   for (size_t at = 0; at < bytes.size(); at += sizeof header + header.length) {
     memcpy(&header, &bytes[at], sizeof header);
-    header.version = 2;
+    header.version = kFormatVersion + 1;
     header.crc = FrameCrc(header, &bytes[at + sizeof header]);
     memcpy(&bytes[at], &header, sizeof header);
   }
   std::unique_ptr<TraceFile> file;
-  EXPECT_THAT(Open(bytes, &file).message(), HasSubstr("version 2; this rlscope reads version 1"));
+  EXPECT_THAT(Open(bytes, &file).message(), HasSubstr("version 3; this rlscope reads version 2"));
 }
 
 TEST(TraceFile, MapsAFileFromDisk) {

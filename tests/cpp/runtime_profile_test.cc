@@ -61,6 +61,23 @@ TEST(RuntimeProfile, RecordsWhatIsInside) {
   EXPECT_EQ(run.FilesLeft(".ring"), 0u);
 }
 
+PROGRAM(profile_late) {
+  usleep(50000);
+  if (rlscope_profile_begin(arguments[0].c_str()) != 0) return 1;
+  rlscope_profile_end();
+  return 0;
+}
+
+TEST(RuntimeProfile, KnowsTheAgeThatItsProcessHad) {
+  constexpr int64_t kSleptNs = 50000000, kRoundedNs = 10000000;
+  TracedRun run({}, /*drain=*/false);
+  const int64_t start_ns = base::ReadMonotonicNs();
+  ASSERT_EQ(Reexecute("profile_late", run.directory()), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  EXPECT_GE(process.late_attach_ns, kSleptNs);
+  EXPECT_LE(process.late_attach_ns, process.began_ns - start_ns + kRoundedNs);
+}
+
 PROGRAM(profile_left_open) {
   if (rlscope_profile_begin(arguments[0].c_str()) != 0) return 1;
   Repeat(Intern("x"), 1000);

@@ -197,6 +197,33 @@ TEST(RuntimeRings, AKilledWrapperIsReplacedByTheProcessItself) {
   EXPECT_EQ(process.ended, trace::Ended::kExit);
 }
 
+int CountThreads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+// Fills the first ring, and no more; returns how many threads that made.
+PROGRAM(fill_first_ring) {
+  const int before = CountThreads();
+  Repeat(Intern("x"), trace::kFirstRingBytes / sizeof(rlscope_slot) / 2);
+  return CountThreads() - before;
+}
+
+TEST(RuntimeRings, AKilledWrapperIsReplacedBeforeItsRingsGrow) {
+  TracedRun run({}, /*drain=*/false);
+  trace::ControlPage* control = nullptr;
+  ASSERT_EQ(trace::CreateControl(run.directory().c_str(), nullptr, {}, &control), 0);
+  control->heartbeat_ns = INT64_MAX / 2;  // never too old
+  control->drainer_pid = static_cast<uint32_t>(getpid());
+  EXPECT_EQ(run.Execute("fill_first_ring"), 0) << "it drains";
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(TracedRun::Wait(gone), 0);
+  control->drainer_pid = static_cast<uint32_t>(gone);
+  EXPECT_EQ(run.Execute("fill_first_ring"), 1) << "our helper does";
+  trace::ReleaseControl(control);
+}
+
 TEST(RuntimeRings, AWrapperThatEndsFirstLeavesItsChildrenToThemselves) {
   TracedRun run;
   const pid_t pid = run.Spawn("record_slowly");

@@ -35,7 +35,7 @@ class SalvageTest : public testing::Test {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
   }
 
-  void WriteProcessPage() {
+  void WriteProcessPage(ClockKind clock = ClockKind::kMonotonic, uint64_t tsc_hz = 0) {
     std::vector<uint8_t> bytes(kProcessFileSize);
     const std::string name = "inference";
     const ArenaEntry entry = {static_cast<uint16_t>(EntryKind::kOperationName), 0, 7, 0,
@@ -48,7 +48,8 @@ class SalvageTest : public testing::Test {
     page.pid = 100;
     page.start_time = 77;
     page.began_ns = 5;
-    page.clock_kind = static_cast<uint32_t>(ClockKind::kMonotonic);
+    page.clock_kind = static_cast<uint32_t>(clock);
+    page.tsc_hz = tsc_hz;
     page.losses[kLostRecords] = 3;
     page.arena_capacity = kProcessFileSize - kPageSize;
     page.arena_used = sizeof entry + (name.size() + 7) / 8 * 8;
@@ -99,6 +100,13 @@ const std::vector<Item> kItems = {{kThreadBegin, 1, 10},
                                   {kOperationExit, 7, 30},
                                   {kOperationEnter, 7, 40}};
 
+TEST_F(SalvageTest, AFastClockIsReadInTheUnitOfItsFile) {
+  WriteProcessPage(ClockKind::kTsc, 2000000000);
+  WriteRing(kItems, 0);
+  EXPECT_EQ(Times(), (std::vector<int64_t>{5, 10, 15, 20}));
+  EXPECT_EQ(directory_->processes().at(0).trace->info().tick_hz, 2000000000u);
+}
+
 TEST_F(SalvageTest, WhatRingsStillHoldIsRead) {
   WriteProcessPage();
   WriteRing(kItems, 0);
@@ -138,14 +146,18 @@ TEST_F(SalvageTest, OpeningChangesNothing) {
 }
 
 TEST_F(SalvageTest, RingsMayLieWhereTheControlPageSays) {
-  EXPECT_EQ(FindRings(path_), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, ""), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/tmp/logged") << "there is no page";
   ControlPage control = {};
   control.magic = kControlMagic;
   strcpy(control.trace_rings, "/dev/shm/elsewhere");
   std::vector<uint8_t> bytes(kPageSize);
   memcpy(bytes.data(), &control, sizeof control);
   WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_), "/dev/shm/elsewhere");
+  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/dev/shm/elsewhere");
+  memset(bytes.data() + offsetof(ControlPage, trace_rings), 0, sizeof control.trace_rings);
+  WriteFile(path_ + "/rings/control", bytes);
+  EXPECT_EQ(FindRings(path_, "/tmp/logged"), path_ + "/rings");
 }
 
 TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {

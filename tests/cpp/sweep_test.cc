@@ -271,6 +271,39 @@ TEST_F(SweepTest, TooManyPathsGoToOther) {
   EXPECT_EQ(result->paths.node(kOtherPath).instances, 2);
 }
 
+// What the GPU does at the very time at which a thread changes begins a stretch once.
+TEST_F(SweepTest, ThreadStretchesBeginOnceWhereTheGpuChangesToo) {
+  process.AddThread(Items({Enter(0, a), Exit(40, a)}));
+  process.AddGpuStream(Intervals({{40, 60}}));
+  Rows rows;
+  Run()->threads->ForEachRow([&](uint32_t, uint32_t, uint32_t path, uint32_t, bool busy,
+                                 int64_t duration_ns, uint64_t count) {
+    rows.push_back((path == kNoPath ? "(none)" : "a") + std::string(busy ? "+gpu " : " ") +
+                   std::to_string(duration_ns) + " x" + std::to_string(count));
+  });
+  EXPECT_THAT(rows, UnorderedElementsAre("a 40 x1", "(none) 40 x1", "(none)+gpu 20 x1"));
+}
+
+TEST_F(SweepTest, GpuStreamsThatMeetAreOneStretch) {
+  process.AddThread(Items({Enter(0, a)}));
+  process.AddGpuStream(Intervals({{10, 20}, {30, 40}}));
+  process.AddGpuStream(Intervals({{20, 30}}));
+  EXPECT_THAT(Breakdown(*Run()), UnorderedElementsAre("a python 70 x2", "a python+gpu 30 x1"));
+}
+
+// Counts stand beside durations in one number between flushes, which must not run over.
+TEST_F(SweepTest, MillionsOfStretchesAreCounted) {
+  const int64_t calls = 300000;
+  MemoryProcess busy(0, 4 * calls);
+  const uint32_t function = busy.AddName(trace::NameKind::kFunction, "f", trace::Layer::kFramework);
+  CpuColumns items;
+  for (int64_t i = 0; i < calls; ++i) items.Add(Call(4 * i, 4 * i + 3, function));
+  busy.AddThread(std::move(items));
+  EXPECT_THAT(
+      Breakdown(*Sweep(*busy.input(), {})),
+      UnorderedElementsAre("(none) framework 900000 x300000", "(none) python 300000 x300000"));
+}
+
 // 200 threads, 137 s an epoch: three hours are many epochs, and nothing is lost between them.
 TEST_F(SweepTest, TracesLongerThanAnEpochAddUp) {
   const int64_t hour_ns = int64_t{3600} * 1000000000;

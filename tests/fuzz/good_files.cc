@@ -21,7 +21,8 @@ std::vector<Item> TrainingLoop(uint32_t items, uint64_t ticks, uint32_t seed) {
     const uint32_t kinds[] = {kOperationEnter, kOperationExit, kOperationEnter, kOperationExit,
                               kCall,           kCallBegin,     kCallbackBegin,  kCallbackEnd,
                               kCallEnd,        kTask,          kPhase,          kIteration,
-                              kProgressTotal,  kProgressDone,  kWait,           kGap};
+                              kProgressTotal,  kProgressDone,  kWait,           kGap,
+                              kAutoSegment,    kAutoResolve};
     const uint32_t kind = kinds[random() % (sizeof kinds / sizeof kinds[0])];
     const uint32_t duration = kind == kCall ? static_cast<uint32_t>(random() % 100) : 0;
     loop.push_back({kind, static_cast<uint32_t>(random() % 20), ticks, duration, random()});
@@ -43,7 +44,8 @@ void AddIntervals(MemoryTrace* trace) {
 
 std::vector<uint8_t> WholeRun(uint32_t items, uint32_t seed) {
   MemoryTrace trace;
-  trace.Process(base::ClockKind::kTsc, 4242, 50000, 2400000000)
+  trace.TickShift(1)
+      .Process(base::ClockKind::kTsc, 4242, 50000, 2400000000)
       .Clock({{100000, 50000}, {5000000, 2100000}});
   for (uint32_t id = 1; id < 20; ++id) trace.Name(id, "name_" + std::to_string(id));
   trace.Thread(1, 4242, "main").Thread(2, 4243, "worker");

@@ -33,7 +33,7 @@ from ground_truth.relations import (
     Transition,
     Window,
 )
-from ground_truth.replay import EXPLICIT, count_transition, finish, replay
+from ground_truth.replay import AUTOMATIC, EXPLICIT, count_transition, finish, replay
 from ground_truth.rules import Rules
 from ground_truth.state import (
     Change,
@@ -230,13 +230,14 @@ def _shares(segment: Segment, origin: int, width: int) -> Iterable[tuple[int, in
 
 
 def _operations(final: State) -> list[Operation]:
-    entered = Counter(final.entered)
+    entered, automatic = Counter(final.entered), Counter(final.automatic)
     rows = [Operation(NONE, None, NONE, 0, 0, EXPLICIT)]
     if any(a.end_ns < b.start_ns for a, b in pairwise(final.streams.windows)):
         rows.append(Operation(NOT_RECORDED, None, NOT_RECORDED, 1, 0, EXPLICIT))
     for path, instances in entered.items():
         parent = text(path[:-1]) if path[:-1] else None
-        rows.append(Operation(text(path), parent, path[-1], len(path), instances, EXPLICIT))
+        source = AUTOMATIC if automatic[path] == instances else EXPLICIT
+        rows.append(Operation(text(path), parent, path[-1], len(path), instances, source))
     return rows
 
 
@@ -261,8 +262,9 @@ def _gaining(segment: Segment, thread: ThreadState) -> list[Open]:
     """The instances whose self time this segment is."""
     rule = segment.state.rules.self_time
     if rule == "all":
-        return [opened for stack in thread.stacks.values() for opened in stack]
-    if rule == "innermost":
+        below = [thread.automatic] if thread.automatic else []
+        return below + [opened for stack in thread.stacks.values() for opened in stack]
+    if rule == "innermost" and not thread.automatic:
         return [stack[-1] for stack in thread.stacks.values() if stack]
     opened = innermost(thread, segment.state.rules)
     return [opened] if opened else []

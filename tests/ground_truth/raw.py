@@ -38,6 +38,22 @@ class Kind(IntEnum):
     CALL_END = 17
     CALLBACK_BEGIN = 18
     CALLBACK_END = 19
+    AUTO_SEGMENT = 20
+    AUTO_RESOLVE = 21
+
+
+class Auto(IntEnum):
+    """States of a segment of the automatic track, numbered as AutoState in csrc/trace/record.h."""
+
+    NOTHING = 0
+    INFERENCE = 1
+    BACKPROP = 2
+    SIMULATION = 3
+    BLOCK = 4
+    INSIDE = 5
+    BETWEEN = 6
+    AFTER = 7
+    TAIL = 8
 
 
 class Name(IntEnum):
@@ -66,7 +82,8 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic) and gaps (records lost), `value` for progress."""
+    any), iterations (1 = automatic), gaps (records lost), segments (Auto) and resolves, `value` for
+    progress."""
 
     time_ns: int
     kind: Kind
@@ -143,6 +160,24 @@ def callback_begin(time_ns: int) -> Item:
 
 def callback_end(time_ns: int) -> Item:
     return Item(time_ns, Kind.CALLBACK_END)
+
+
+def segment(time_ns: int, state: Auto) -> Item:
+    """The automatic track goes on in `state`."""
+    return Item(time_ns, Kind.AUTO_SEGMENT, number=int(state))
+
+
+def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
+    """Open segments in a state that is a key get another one; the others stay."""
+    number = 0
+    for place, state in enumerate(range(Auto.BLOCK, Auto.TAIL + 1)):
+        number |= int(targets.get(Auto(state), Auto(state))) << 4 * place
+    return Item(time_ns, Kind.AUTO_RESOLVE, number=number)
+
+
+def target_of(number: int, state: Auto) -> Auto:
+    """What the resolve `number` makes of an open state."""
+    return Auto(number >> 4 * (state - Auto.BLOCK) & 15)
 
 
 class CudaCall(NamedTuple):

@@ -77,6 +77,7 @@ def _close_all(state: State, thread: ThreadState, now: int, ended: str) -> None:
     for stack in thread.stacks.values():
         state.closed += [Closed(thread.stream.number, opened, now, ended) for opened in stack]
     thread.stacks = {}
+    _close_automatic(state, thread, now, ended)
     while thread.frames:
         _pop_frame(state, thread, now)
 
@@ -91,6 +92,8 @@ def _gap(state: State, thread: ThreadState, event: Event) -> None:
 
 def _enter(state: State, thread: ThreadState, event: Event) -> None:
     name = event.item.name
+    if state.rules.explicit_entry == "ends the automatic track":
+        _close_automatic(state, thread, event.time_ns, "exit")
     around = innermost(thread, state.rules)
     path = (*around.path, name) if around else (name,)
     if around and around.name == name and state.rules.reentry == "keeps the path":
@@ -98,6 +101,25 @@ def _enter(state: State, thread: ThreadState, event: Event) -> None:
     phase = thread.phase if state.rules.phase == "of the thread" else state.phase
     thread.stack(thread.task).append(Open(name, path, event.time_ns, event.order, phase))
     state.entered.append(path)
+
+
+def _automatic(state: State, thread: ThreadState, event: Event) -> None:
+    """A record of the automatic track, whose meaning the whole stream tells."""
+    if event.order not in thread.stream.automatic:
+        return
+    _close_automatic(state, thread, event.time_ns, "exit")
+    name = thread.stream.automatic[event.order]
+    if name:
+        phase = thread.phase if state.rules.phase == "of the thread" else state.phase
+        thread.automatic = Open(name, (name,), event.time_ns, event.order, phase)
+        state.entered.append((name,))
+        state.automatic.append((name,))
+
+
+def _close_automatic(state: State, thread: ThreadState, now: int, ended: str) -> None:
+    if thread.automatic is not None:
+        state.closed.append(Closed(thread.stream.number, thread.automatic, now, ended))
+        thread.automatic = None
 
 
 def _task(state: State, thread: ThreadState, event: Event) -> None:
@@ -259,4 +281,6 @@ _EFFECTS = {
     Kind.CALL_END: _call_end,
     Kind.CALLBACK_BEGIN: _callback,
     Kind.CALLBACK_END: _callback_end,
+    Kind.AUTO_SEGMENT: _automatic,
+    Kind.AUTO_RESOLVE: _automatic,
 }

@@ -23,6 +23,14 @@ class Rules:
     task_stack: Literal["on top of the thread's", "alone", "below the thread's"] = (
         "on top of the thread's"
     )
+    # Automatic operations.
+    resolve: Literal["of all segments", "of the last segment"] = "of all segments"
+    resolved_segment: Literal["ends", "runs on"] = "ends"
+    touching_segments: Literal["are one instance", "are one each"] = "are one instance"
+    unresolved: Literal["forwards are inference", "all is inference", "all is (none)"] = (
+        "forwards are inference"
+    )
+    explicit_entry: Literal["ends the automatic track", "leaves it"] = "ends the automatic track"
     # The process view.
     main_thread: Literal["owns first", "is like any other"] = "owns first"
     owner: Literal["first begun", "last begun", "lowest thread"] = "first begun"

@@ -41,6 +41,7 @@ class Frame:
 class ThreadState:
     stream: Stream
     stacks: dict[int, list[Open]] = field(default_factory=dict)  # by task; 0 = outside any
+    automatic: Open | None = None  # below all stacks
     task: int = 0
     frames: list[Frame] = field(default_factory=list)
     phase: str = NONE  # the last one this thread began: only a broken rule asks
@@ -88,6 +89,7 @@ class State:
     iterations: list[Change] = field(default_factory=list)
     progress: list[tuple[int, float, float]] = field(default_factory=list)
     entered: list[Path] = field(default_factory=list)
+    automatic: list[Path] = field(default_factory=list)  # those of them that nobody annotated
     closed: list[Closed] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)
     transitions: Counter[tuple[Path, str, str]] = field(default_factory=Counter)
@@ -100,8 +102,10 @@ class State:
 def open_operations(thread: ThreadState, rules: Rules) -> list[Open]:
     """What is open on the thread at this instant, outermost first."""
     if rules.suspended_task == "keeps owning":
-        return [each for task in sorted(thread.stacks) for each in thread.stacks[task]]
+        below = [thread.automatic] if thread.automatic else []
+        return below + [each for task in sorted(thread.stacks) for each in thread.stacks[task]]
     below, own = thread.stack(0), thread.stack(thread.task) if thread.task else []
+    below = ([thread.automatic] if thread.automatic else []) + below
     if rules.task_stack == "alone" and thread.task:
         return own
     return own + below if rules.task_stack == "below the thread's" else below + own

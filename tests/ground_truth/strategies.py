@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ground_truth.raw import (
     FUNCTIONS,
+    Auto,
     CudaCall,
     Gpu,
     GpuWork,
@@ -17,6 +18,8 @@ from ground_truth.raw import (
     Kind,
     RawProcess,
     RawThread,
+    resolve,
+    segment,
 )
 
 OPERATIONS = ("train", "act", "a/b\\c")
@@ -26,6 +29,9 @@ _operation = st.sampled_from(OPERATIONS)
 _function = st.sampled_from(sorted(FUNCTIONS))
 _step = st.sampled_from((0, 0, 1, 1, 2, 3, 5))
 _length = st.sampled_from((0, 1, 2, 3, 7))
+_state = st.sampled_from((*Auto, Auto.INSIDE, Auto.INSIDE, Auto.INSIDE, Auto.AFTER))
+_open_state = st.sampled_from((Auto.INSIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK))
+_target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *Auto))
 
 
 def _item(kind: Kind) -> st.SearchStrategy[Item]:
@@ -44,6 +50,12 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
         return st.integers(0, 1).map(lambda automatic: Item(0, kind, number=automatic))
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
+    if kind is Kind.AUTO_SEGMENT:
+        return _state.map(lambda state: segment(0, state))
+    if kind is Kind.AUTO_RESOLVE:
+        return st.dictionaries(_open_state, _target, min_size=1, max_size=5).map(
+            lambda targets: resolve(0, targets)
+        )
     return st.just(Item(0, kind, number=int(kind is Kind.GAP)))
 
 
@@ -64,6 +76,8 @@ WEIGHTS = {
     Kind.GAP: 1,
     Kind.WINDOW_START: 1,
     Kind.WINDOW_STOP: 1,
+    Kind.AUTO_SEGMENT: 1,
+    Kind.AUTO_RESOLVE: 1,
 }
 
 # A process is about something: kinds that are drawn more often in all of its threads.
@@ -73,6 +87,7 @@ FLAVOURS: dict[str, dict[Kind, int]] = {
     "calls": {Kind.CALL_BEGIN: 10, Kind.CALL_END: 6, Kind.CALLBACK_BEGIN: 6, Kind.CALLBACK_END: 5},
     "windows": {Kind.WINDOW_START: 8, Kind.WINDOW_STOP: 8},
     "iterations": {Kind.ITERATION: 20, Kind.PHASE: 10},
+    "automatic": {Kind.AUTO_SEGMENT: 90, Kind.AUTO_RESOLVE: 50, Kind.ENTER: 2, Kind.EXIT: 2},
     "everything": {},
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ground_truth.automatic import Placed, find_changes
 from ground_truth.raw import GpuWork, Item, Kind, RawProcess, RawThread
 from ground_truth.rules import Rules
 
@@ -43,6 +44,7 @@ class Stream:
     life: Span
     events: list[Event]
     cuda_calls: list[Span]
+    automatic: dict[int, str] = field(default_factory=dict)  # by order of the item: what opens
 
 
 @dataclass
@@ -86,7 +88,19 @@ def put_in_order(process: RawProcess, rules: Rules) -> Streams:
     gpu = [
         (_inside(Span(work.start_ns, work.end_ns), Span(start, end)), work) for work in process.gpu
     ]
-    return Streams(process, start, end, windows, stopped, threads, events, gpu, losses)
+    streams = Streams(process, start, end, windows, stopped, threads, events, gpu, losses)
+    for thread in threads:
+        thread.automatic = _automatic(streams, thread, rules)
+    return streams
+
+
+def _automatic(streams: Streams, thread: Stream, rules: Rules) -> dict[int, str]:
+    placed = [
+        Placed(event.time_ns, event.order, event.item, streams.window_of(event.time_ns))
+        for event in thread.events
+        if not event.returns
+    ]
+    return dict(find_changes(placed, rules))
 
 
 def _rank(item: Item) -> int:

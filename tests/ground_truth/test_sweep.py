@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
 from hypothesis import given
 
 from ground_truth import brute, sql_twin
@@ -10,7 +14,9 @@ from ground_truth.profiles import PROFILE, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import RELATIONS
 from ground_truth.strategies import processes
-from ground_truth.swept import sweep
+from ground_truth.swept import read, sweep
+from ground_truth.written import write
+from rlscope import _trace
 
 
 @PROFILE
@@ -20,6 +26,22 @@ def test_sweep_equals_brute_force(process: RawProcess) -> None:
     expected = without_moves(brute.tables(process), process)
     difference = first_difference(found, expected, RELATIONS)
     assert difference is None, f"sweep - / + brute force: {difference}"
+
+
+@share(0.1)
+@given(processes(), processes())
+def test_processes_of_one_directory_do_not_mix(parent: RawProcess, child: RawProcess) -> None:
+    written = [replace(parent, os_pid=4242), replace(child, os_pid=4243, forked=True)]
+    with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
+        directory = Path(folder) / "trace"
+        write(written, directory)
+        images = _trace.Directory(str(directory)).processes
+        for process in written:
+            (index,) = [i["index"] for i in images if i["os_pid"] == process.os_pid]
+            found = without_moves(read(directory, index), process)
+            expected = without_moves(brute.tables(process), process)
+            difference = first_difference(found, expected, RELATIONS)
+            assert difference is None, f"sweep - / + brute force: {difference}"
 
 
 # The SQL script takes about 130 ms a trace, most of it planning.

@@ -118,6 +118,73 @@ WINDOW base_so_far AS (PARTITION BY thread, win, epoch, name ORDER BY ord),
        base_before AS (PARTITION BY thread, win, epoch, name ORDER BY ord
                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
 
+-- Records of automatic tracks, which end with the thread's first explicit entry; `turn` numbers the
+-- resolves: (thread, ord, kind, number, time_ns, win, epoch, turn).
+CREATE OR REPLACE TEMP TABLE track AS
+WITH before_entry AS (
+    SELECT *, COUNT(*) FILTER (kind = 'ENTER') OVER (PARTITION BY thread ORDER BY ord) AS entries
+    FROM recorded
+)
+SELECT thread, ord, kind, number, time_ns, win, epoch, COUNT(*) FILTER (kind = 'AUTO_RESOLVE')
+           OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS turn
+FROM before_entry
+WHERE entries = 0 AND kind IN ('AUTO_SEGMENT', 'AUTO_RESOLVE');
+
+-- What a segment is after each resolve behind it: (thread, ord, turn, state, settled_ord), the
+-- resolve that made it final.
+CREATE OR REPLACE TEMP TABLE fate AS
+WITH RECURSIVE followed(thread, win, epoch, ord, turn, state, settled_ord, settled_ns) AS (
+    SELECT thread, win, epoch, ord, turn, number, NULL::INT, NULL::BIGINT
+    FROM track WHERE kind = 'AUTO_SEGMENT'
+    UNION ALL
+    SELECT f.thread, f.win, f.epoch, f.ord, r.turn,
+           CASE WHEN f.state < 4 THEN f.state ELSE (r.number >> (4 * (f.state - 4))) & 15 END,
+           CASE WHEN f.state >= 4 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.ord
+                ELSE f.settled_ord END,
+           CASE WHEN f.state >= 4 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.time_ns
+                ELSE f.settled_ns END
+    FROM followed AS f JOIN track AS r
+      ON r.thread = f.thread AND r.win = f.win AND r.epoch = f.epoch
+     AND r.kind = 'AUTO_RESOLVE' AND r.turn = f.turn + 1
+)
+SELECT thread, ord, MAX(turn) AS turn, ARG_MAX(state, turn) AS state,
+       MAX(settled_ord) AS settled_ord, MAX(settled_ns) AS settled_ns
+FROM followed GROUP BY thread, ord;
+
+-- Automatic operations, islands of touching segments of one name: columns as of `instance`.
+CREATE OR REPLACE TEMP TABLE automatic AS
+WITH named AS (
+    SELECT track.thread, win, epoch, track.ord, time_ns AS start_ns,
+        CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
+                   WHEN 5 THEN 'inference' ELSE '' END AS name,
+        CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
+             ELSE LEAD(track.ord) OVER chain END AS end_ord,
+        CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ns
+             ELSE LEAD(time_ns) OVER chain END AS end_ns
+    FROM track JOIN fate USING (thread, ord)
+    WINDOW chain AS (PARTITION BY track.thread, win, epoch ORDER BY track.ord)
+),
+begun AS (
+    SELECT *, COUNT(*) FILTER (begins)
+        OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS island
+    FROM (
+        SELECT *, (name, start_ns) IS DISTINCT FROM LAG((name, end_ns))
+            OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS begins
+        FROM named)
+),
+entered AS (
+    SELECT thread, win, epoch, MIN(ord) AS ord, MIN(time_ns) AS time_ns
+    FROM recorded WHERE kind = 'ENTER' GROUP BY ALL
+)
+SELECT begun.thread, MIN(begun.ord) AS ord, ANY_VALUE(name) AS name, 0 AS task, begun.win,
+       begun.epoch, MIN(start_ns) AS enter_ns,
+       COALESCE(ARG_MAX_NULL(end_ns, begun.ord), ANY_VALUE(entered.time_ns),
+                ANY_VALUE(epoch_end.time_ns)) AS exit_ns,
+       COALESCE(ARG_MAX_NULL(end_ord, begun.ord), ANY_VALUE(entered.ord), 1000000) AS exit_ord
+FROM begun JOIN epoch_end USING (thread, win, epoch) LEFT JOIN entered USING (thread, win, epoch)
+WHERE name <> ''
+GROUP BY begun.thread, begun.win, begun.epoch, island;
+
 -- Operation instances: (thread, ord, name, task, win, epoch, enter_ns, exit_ns, exit_ord). At one
 -- level of a name entries and exits alternate.
 CREATE OR REPLACE TEMP TABLE instance AS
@@ -139,7 +206,9 @@ SELECT thread, paired.ord, name, stack AS task, win, epoch, paired.time_ns AS en
        COALESCE(left_ns, epoch_end.time_ns) AS exit_ns,
        COALESCE(left_ord, 1000000) AS exit_ord
 FROM paired JOIN epoch_end USING (thread, win, epoch)
-WHERE kind = 'ENTER';
+WHERE kind = 'ENTER'
+UNION ALL BY NAME
+SELECT * FROM automatic;
 
 -- The innermost operation around each entry: (thread, ord, name, parent_ord, parent_name).
 CREATE OR REPLACE TEMP TABLE nested AS

@@ -59,6 +59,7 @@ def _write_file(process: RawProcess, path: Path) -> None:
         start_time=1,
         host="host",
         main_thread=process.os_pid,
+        windows=_windows(process),
     )
     names = _Names(writer, process.function_layers)
     for number, thread in process.numbered():
@@ -73,6 +74,17 @@ def _write_file(process: RawProcess, path: Path) -> None:
         python_end_ns=_on_disk(process.python_end_ns),
     )
     writer.close()
+
+
+def _windows(process: RawProcess) -> list[tuple[int, bool]]:
+    """Changes of recording, of all threads, as they stand in the process's page."""
+    changes = [
+        (_on_disk(item.time_ns), item.kind is Kind.WINDOW_START)
+        for thread in process.threads
+        for item in thread.items
+        if item.kind in (Kind.WINDOW_START, Kind.WINDOW_STOP)
+    ]
+    return sorted(changes, key=lambda change: change[0])
 
 
 class _Names:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from built_wheel import build_sdist, build_wheel
 from traced_python import TracedPython, make_traced_python, untraced_environment
 
 
@@ -11,6 +12,18 @@ from traced_python import TracedPython, make_traced_python, untraced_environment
 def traced(tmp_path_factory: pytest.TempPathFactory) -> TracedPython:
     """A Python with rlscope installed, and its rls-prof."""
     return make_traced_python(tmp_path_factory.mktemp("traced") / "venv")
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built once by the worker that has the file of its users (--dist loadfile)."""
+    return build_sdist(tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="session")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of that sdist."""
+    return build_wheel(sdist, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ _IMPORTED_TOO = {
     "importlib._bootstrap_external",
     "warnings",
 }
-_OURS = {"RLSCOPE_DIR", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_INJECTION64_PATH"}
+_OURS = {"RLSCOPE_DIR", "RLSCOPE_AUTO", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_INJECTION64_PATH"}
 
 
 def _dump(command: list[str]) -> dict[str, Any]:

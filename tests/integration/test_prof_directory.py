@@ -150,7 +150,7 @@ def test_environment_of_the_program(traced: TracedPython, directory: str) -> Non
         for text in (alone.stdout, result.stdout)
     )
     changed = {name for name in before | after if before.get(name) != after.get(name)}
-    ours = {"RLSCOPE_DIR", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_INJECTION64_PATH"}
+    ours = {"RLSCOPE_DIR", "RLSCOPE_AUTO", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_INJECTION64_PATH"}
     assert changed <= ours
     assert after["RLSCOPE_DIR"] == directory
     assert re.fullmatch(r"/nowhere\.so:/.*/librlscope[^/:]*\.so", after["LD_PRELOAD"])

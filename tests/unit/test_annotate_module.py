@@ -46,7 +46,8 @@ def test_import_loads_nothing_heavy() -> None:
     )
     loaded = {name for name in printed.split() if name.split(".")[0] not in LIGHT}
     assert loaded == {
-        "rlscope", "rlscope._runtime", "rlscope.annotate", "rlscope.errors", "rlscope.lazy",
+        "rlscope", "rlscope._runtime", "rlscope.annotate", "rlscope.capture",
+        "rlscope.capture.native", "rlscope.compiled", "rlscope.errors", "rlscope.lazy",
         "rlscope.native",
     }  # fmt: skip
 

@@ -23,8 +23,31 @@ def test_a_number_that_is_none_is_one_sentence(text: str) -> None:
         Config.from_environ({"RLSCOPE_MIN_FREE": text})
 
 
+@pytest.mark.parametrize(
+    ("variable", "text", "sentence"),
+    [
+        ("RLSCOPE_INTERCEPT", "trace", "must be one of patch, monitoring, off, not 'trace'"),
+        ("RLSCOPE_NUMPY", "yes", "must be 0 or 1, not 'yes'"),
+    ],
+)
+def test_a_choice_that_is_none_is_one_sentence(variable: str, text: str, sentence: str) -> None:
+    with pytest.raises(RecordingError, match=f"{variable} {sentence}"):
+        Config.from_environ({variable: text})
+
+
+def test_what_is_a_layer_travels_by_the_environment() -> None:
+    environ = {
+        "RLSCOPE_INTERCEPT": "monitoring",
+        "RLSCOPE_NUMPY": "1",
+        "RLSCOPE_SIMULATORS": "mysim,other.sim",
+    }
+    config = Config.from_environ(environ)
+    assert (config.intercept, config.numpy) == ("monitoring", True)
+    assert config.simulators == "mysim,other.sim"
+
+
 def test_every_field_names_its_variable() -> None:
-    assert known_variables() == ["RLSCOPE_DIR", "RLSCOPE_MIN_FREE"]
+    assert {"RLSCOPE_DIR", "RLSCOPE_MIN_FREE", "RLSCOPE_INTERCEPT"} <= set(known_variables())
     assert len(known_variables()) == len(fields(Config))
 
 
@@ -39,5 +62,5 @@ def test_an_unknown_variable_is_reported_with_the_nearest_known_one() -> None:
     assert unknown_variables(environ) == [
         "RLSCOPE_DRI is unknown and has no effect: did you mean RLSCOPE_DIR?",
         "RLSCOPE_QUUX is unknown and has no effect: "
-        "the known ones are RLSCOPE_DIR, RLSCOPE_MIN_FREE",
+        f"the known ones are {', '.join(known_variables())}",
     ]

@@ -34,7 +34,7 @@ MESSAGES = {
     9: "EndChunk",
 }
 # Kinds of csrc/trace/record.h.
-ENTER, EXIT, PHASE, PROGRESS_DONE, CALL = 1, 2, 3, 7, 15
+ENTER, EXIT, PHASE, PROGRESS_TOTAL, PROGRESS_DONE, CALL = 1, 2, 3, 6, 7, 15
 
 
 def descriptor_set() -> Any:
@@ -81,9 +81,36 @@ def read_frames(path: Path, messages: dict[str, Any]) -> list[tuple[str, Any]]:
     return frames
 
 
+def indexes(chunk: Any) -> list[int]:
+    """Dictionary indexes of the even steps, those that were guessed too."""
+    if not chunk.guessed:
+        return list(chunk.what)
+    given, found, last, context = iter(chunk.what), [], [0] * 4096, 0
+    for number in range(sum(step % 2 == 0 for step in chunk.step)):
+        guessed = chunk.guessed[number // 8] >> number % 8 & 1
+        index = last[context] if guessed else next(given)
+        last[context] = index
+        context = (4 * context + index) % 4096
+        found.append(index)
+    assert list(given) == []
+    return found
+
+
+def decode_process_items(chunk: Any) -> list[tuple[int, int, int, int]]:
+    """(ticks, kind, id, value)"""
+    ticks, values, items = chunk.base_ticks, iter(chunk.process_value), []
+    for step, what in zip(chunk.process_step, chunk.process_what, strict=True):
+        ticks += step
+        kind = what & 31
+        value = next(values) if kind in (PROGRESS_TOTAL, PROGRESS_DONE) else 0
+        items.append((ticks, kind, what >> 5, value))
+    assert list(values) == []
+    return items
+
+
 def decode_items(chunk: Any) -> list[tuple[int, int, int, int]]:
     """(ticks, kind, id, duration or value) of a CpuChunk, as trace.proto's comment says."""
-    whats, durations, values = iter(chunk.what), iter(chunk.duration), iter(chunk.value)
+    whats, durations, values = iter(indexes(chunk)), iter(chunk.duration), iter(chunk.value)
     end, items = chunk.base_ticks, []
     for step in chunk.step:
         ticks = end = end + (step >> 1)
@@ -175,9 +202,10 @@ def test_every_field_of_a_written_file(written: Path, messages: dict[str, Any]) 
     assert set(chunks) | {"NameChunk"} == set(MESSAGES.values())
 
     process = chunks["ProcessChunk"]
-    assert (process.format_version, process.host, process.boot_id) == (1, "box", "b00t")
+    assert (process.format_version, process.host, process.boot_id) == (2, "box", "b00t")
     assert (process.os_pid, process.start_time, process.began_ns) == (4242, 99, -5)
     assert (process.clock, process.tick_hz, process.main_thread) == (1, 10**9, 4242)
+    assert process.tick_shift == 0
     assert list(chunks["ClockChunk"].ticks) == [1000, 3000]
     assert list(chunks["ClockChunk"].ns) == [500, 1500]
 
@@ -210,11 +238,27 @@ def test_every_field_of_a_written_file(written: Path, messages: dict[str, Any]) 
         (ticks, kind, 0 if kind == EXIT else by_text.get(name, 0), duration or value)
         for ticks, kind, name, duration, value in ITEMS
     ]
-    assert [(item.kind, item.ticks, item.value) for item in cpu.process_item] == [
-        (PHASE, 1100, 0),
-        (PROGRESS_DONE, 2100, 77),
+    assert decode_process_items(cpu) == [
+        (1100, PHASE, by_text["collect"], 0),
+        (2100, PROGRESS_DONE, 0, 77),
     ]
-    assert cpu.process_item[0].id == by_text["collect"]
+
+
+def test_what_repeats_is_guessed(tmp_path: Path, messages: dict[str, Any]) -> None:
+    path = tmp_path / "box.4242.99.0.rls"
+    writer = _trace.Writer(str(path), os_pid=4242, began_ns=1)
+    names = [writer.name(1, name) for name in ("act", "step", "learn", "save")]
+    loop = [names[0], names[1]] * 5 + [names[2]] + [names[3]]
+    ids = np.array(loop * 20, np.uint32)
+    kinds = np.full(2 * len(ids), ENTER, np.uint32)
+    kinds[1::2] = EXIT
+    writer.items(1, np.arange(len(kinds), dtype=np.int64), kinds, np.repeat(ids, 2))
+    writer.end(10**6)
+    writer.close()
+    (cpu,) = [chunk for name, chunk in read_frames(path, messages) if name == "CpuChunk"]
+    assert len(cpu.what) < len(ids) / 4
+    entered = [name for _, kind, name, _ in decode_items(cpu) if kind == ENTER]
+    assert entered == ids.tolist()
 
 
 def test_intervals_of_a_written_file(written: Path, messages: dict[str, Any]) -> None:

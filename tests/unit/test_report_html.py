@@ -121,6 +121,6 @@ def test_the_tables_of_every_panel_come_as_json() -> None:
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
     assert sum(row["duration_ns"] for row in rows if row["process_id"] is None) == whole
     assert set(value["panels"]) == {
-        "operations", "gpu", "timeline", "iterations", "progress", "processes", "machine",
+        "operations", "gpu", "layers", "timeline", "iterations", "progress", "processes", "machine",
         "quality", "run",
     }  # fmt: skip

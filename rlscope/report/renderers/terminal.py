@@ -8,17 +8,26 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, iterations, operations, processes
+from rlscope.analysis import (
+    coverage,
+    interception,
+    iterations,
+    native_calls,
+    operations,
+    processes,
+    transitions,
+)
 from rlscope.report import headline, layers, losses, palette, sentences, units
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
 # The screen: rows of the two tables and sentences of each kind, about 40 lines in all.
-_OPERATIONS = 16
+_OPERATIONS = 14
 _PROCESSES = 6
 _SENTENCES = 2
 _LOSSES = 3
+_FUNCTIONS = 3
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -52,6 +61,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
     )
+    yield _wrapped(_layers(trace), width)
     yield _process_block(trace, width)
     yield _wrapped([*_iterations(trace), *_losses(trace)], width)
 
@@ -102,6 +112,18 @@ def _process_block(trace: Trace, width: int) -> list[str]:
         for row in rows
     ]
     return ["", *_aligned(heads, cells, width), ""]
+
+
+def _layers(trace: Trace) -> list[str]:
+    """Crossings and longest calls; how they were seen only where that was not by patching."""
+    engines = interception.interception(trace).to_dicts()
+    return [
+        *sentences.crossings(transitions(trace).to_dicts()),
+        *sentences.longest_calls(
+            native_calls.longest_calls(trace, functions=_FUNCTIONS).to_dicts()
+        ),
+        *sentences.interception([row for row in engines if row["engine"] != "patch"]),
+    ]
 
 
 def _iterations(trace: Trace) -> list[str]:

@@ -1,0 +1,84 @@
+"""How native calls were recorded: by which engine, of which libraries, and what it cannot see."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+# What each engine cannot see, whatever the library: docs/guide/layers.md tells how it was found.
+BLIND = {
+    "patch": (
+        "calls through ctypes and through the ABI mode of cffi",
+        "C++ threads of a library outside callbacks into Python",
+        "the freeing of native objects, which counts as python",
+    ),
+    "monitoring": (
+        "operators, indexing, attributes and anything else that is no call in the source",
+        "Python code that native code calls back, which counts as native",
+        "native calls at call sites whose callee becomes native after 64 calls that were not",
+        "calls through ctypes and through the ABI mode of cffi",
+    ),
+    "off": (),
+}
+
+_COLUMNS = ("engine", "processes", "libraries", "patched", "reason", "problems")
+
+
+def interception(trace: Trace) -> Table:
+    """engine, processes, libraries (name -> layer), patched (entry points, the most of any
+    process), reason (why not the engine that was asked for), problems: one row per engine and
+    reason."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for _, _, value in statement.run(trace, "interception"):
+        facts = _parse(value)
+        if facts:
+            groups.setdefault((facts["engine"], facts["reason"]), []).append(facts)
+    rows = [_row(engine, reason, members) for (engine, reason), members in groups.items()]
+    rows += _refused_by_user(trace)
+    columns = {name: [row[name] for row in rows] for name in _COLUMNS}
+    return Table(columns, name="interception")
+
+
+def _refused_by_user(trace: Trace) -> list[dict[str, Any]]:
+    """Under --intercept=off no process says anything: what nobody records costs nothing."""
+    options = [_options(text) for text in trace.table("run")["options"]]
+    if not any(given.get("intercept") == "off" for given in options):
+        return []
+    processes = sum(python is not None for python in trace.table("process")["python"])
+    facts: dict[str, Any] = {"libraries": {}, "counts": {}}
+    return [_row("off", "rls-prof --intercept=off", [facts] * processes)] if processes else []
+
+
+def _options(text: str | None) -> dict[str, Any]:
+    options = json.loads(text) if text else {}
+    return options if isinstance(options, dict) else {}
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """What a process said; nothing if another version of rlscope said it otherwise."""
+    try:
+        facts = json.loads(text)
+    except ValueError:
+        return {}
+    known = isinstance(facts, dict) and {"engine", "reason", "libraries", "counts"} <= set(facts)
+    return facts if known else {}
+
+
+def _row(engine: str, reason: str, members: list[dict[str, Any]]) -> dict[str, Any]:
+    libraries = {name: layer for facts in members for name, layer in facts["libraries"].items()}
+    problems = Counter(problem for facts in members for problem in facts.get("problems", ()))
+    return {
+        "engine": engine,
+        "processes": len(members),
+        "libraries": ", ".join(f"{name} ({layer})" for name, layer in sorted(libraries.items())),
+        "patched": max(facts["counts"].get("patched", 0) for facts in members),
+        "reason": reason,
+        "problems": "; ".join(sorted(problems)),
+    }

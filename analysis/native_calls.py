@@ -1,0 +1,22 @@
+"""Which native functions of simulators and frameworks take the time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def top_calls(trace: Trace, *, functions: int, operations: int) -> Table:
+    """operation, function, layer, calls, duration_ns, self_ns, native_ns, hidden: the longest
+    `functions` of each of the `operations` with the most native time."""
+    return statement.run(trace, "native_call_top", functions=functions, operations=operations)
+
+
+def longest_calls(trace: Trace, *, functions: int) -> Table:
+    """function, layer, calls, duration_ns, self_ns, share: the longest over all operations."""
+    return statement.run(trace, "native_call_total", functions=functions)

@@ -1,0 +1,172 @@
+#include "interception/call.h"
+
+#include "interception/entries.h"
+#include "runtime/native_call.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::interception {
+
+Entry entries[kStubs];
+EntryName entry_names[kStubs];
+
+namespace {
+
+void Ignore(void*) {}
+
+}  // namespace
+
+CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr};
+
+namespace {
+
+uint64_t passed_through = 0;
+
+#if defined(__x86_64__)
+// Without the branch of runtime::ReadTicks(), whose clock_gettime() costs the usual case a frame.
+inline uint64_t ReadUsualTicks() { return __builtin_ia32_rdtsc(); }
+constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kTsc);
+#else
+inline uint64_t ReadUsualTicks() { return runtime::ReadTicks(); }
+constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtualCounter);
+#endif
+
+uint32_t FlagsOf(const Entry& entry) { return __atomic_load_n(&entry.flags, __ATOMIC_RELAXED); }
+
+uint32_t WordOf(uint32_t index) {
+  Entry* entry = &entries[index];
+  if (entry->word == 0) {
+    const EntryName& name = entry_names[index];
+    const auto kind = static_cast<uint32_t>(trace::EntryKind::kFunctionName);
+    const uint32_t id = rlscope_intern_name(kind, name.layer, name.text, name.length);
+    if (id != 0)
+      __atomic_store_n(&entry->word, trace::MakeWord(trace::kCall, id, 0), __ATOMIC_RELAXED);
+  }
+  return entry->word;
+}
+
+// Threads without a GIL may miss a count.
+void CountCall(uint32_t index) {
+  uint16_t* calls = &entry_names[index].calls;
+  const uint16_t count = __atomic_load_n(calls, __ATOMIC_RELAXED);
+  if (count >= kCallsUntilHot) return;
+  __atomic_store_n(calls, static_cast<uint16_t>(count + 1), __ATOMIC_RELAXED);
+  if (count + 1 < kCallsUntilHot) return;
+  __atomic_fetch_and(&entries[index].flags, ~uint32_t{kWarming}, __ATOMIC_RELAXED);
+  if (call_hooks.hot != nullptr) call_hooks.hot(index);
+}
+
+// runtime::IsRecording() and HasRoom(), telling the hooks what they change.
+bool PrepareToRecord() {
+  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  if (!runtime::IsRecording()) return false;
+  if (!before && call_hooks.window_began != nullptr) call_hooks.window_began();
+  const uint32_t thread = rlscope_self.thread;
+  if (!runtime::HasRoom()) return false;
+  if (rlscope_self.thread != thread && call_hooks.thread_began != nullptr) {
+    call_hooks.thread_began();
+  }
+  return runtime::HasRoom();
+}
+
+// Whether this call is to be recorded, everything that is rare considered.
+bool Begins(uint32_t index) {
+  if (!PrepareToRecord() || runtime::IsInCall()) return false;
+  const uint32_t word = WordOf(index);
+  if (word == 0 || !runtime::HasRoom()) return false;
+  if ((FlagsOf(entries[index]) & kWarming) != 0) CountCall(index);
+  runtime::BeginCall(word, runtime::ReadTicks());
+  return true;
+}
+
+// As in runtime::IsRecording() and runtime::HasRoom(), in that order, all at once: nothing about
+// this call is rare.
+inline __attribute__((always_inline)) bool IsUsual() {
+  const struct rlscope_process_state* process = &rlscope_process;
+  const struct rlscope_thread* self = &rlscope_self;
+  return __atomic_load_n(&process->state, __ATOMIC_RELAXED) == RLSCOPE_RECORDING &&
+         __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen &&
+         self->call == 0 && self->cursor != self->limit &&
+         self->generation == process->generation && process->clock == kUsualClock;
+}
+
+// Everything that is rare considered.
+__attribute__((noinline)) void* CallWithCare(void* a, void* b, void* c, void* d, void* e,
+                                             uint32_t index) {
+  const Entry& entry = entries[index];
+  const bool begins = Begins(index);
+  void* result = entry.original(a, b, c, d, e);
+  if (begins) runtime::EndCall(runtime::ReadTicks());
+  if ((FlagsOf(entry) & kResultHook) != 0) call_hooks.result(result);
+  return result;
+}
+
+__attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, void* e,
+                                           uint32_t index) {
+  const Entry& entry = entries[index];
+  if ((FlagsOf(entry) & kPassThrough) == 0) return CallWithCare(a, b, c, d, e, index);
+  __atomic_fetch_add(&passed_through, 1, __ATOMIC_RELAXED);
+  return entry.original(a, b, c, d, e);
+}
+
+// Nothing is to be recorded, for certain and without asking anybody.
+inline __attribute__((always_inline)) bool IsIdle() {
+  const struct rlscope_process_state* process = &rlscope_process;
+  if (rlscope_self.call != 0) return true;
+  const uint32_t state = __atomic_load_n(&process->state, __ATOMIC_RELAXED);
+  if (state == RLSCOPE_OFF) return true;
+  return state == RLSCOPE_PAUSED &&
+         __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen;
+}
+
+__attribute__((noinline)) void* CallIdle(void* a, void* b, void* c, void* d, void* e,
+                                         uint32_t index) {
+  void* result = entries[index].original(a, b, c, d, e);
+  call_hooks.result(result);
+  return result;
+}
+
+__attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d, void* e,
+                                              uint32_t index) {
+  const Entry& entry = entries[index];
+  const uint32_t flags = FlagsOf(entry) & ~uint32_t{kWarming};
+  if (!IsIdle() || (flags & kPassThrough) != 0) return CallRarely(a, b, c, d, e, index);
+  return flags == 0 ? entry.original(a, b, c, d, e) : CallIdle(a, b, c, d, e, index);
+}
+
+inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
+                                                   const Entry& entry) {
+  runtime::BeginCall(entry.word, ReadUsualTicks());
+  void* result = entry.original(a, b, c, d, e);
+  runtime::EndCall(ReadUsualTicks());
+  return result;
+}
+
+__attribute__((noinline)) void* RecordPlain(void* a, void* b, void* c, void* d, void* e,
+                                            uint32_t index) {
+  return Record(a, b, c, d, e, entries[index]);
+}
+
+__attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d, void* e,
+                                             uint32_t index) {
+  void* result = Record(a, b, c, d, e, entries[index]);
+  call_hooks.result(result);
+  return result;
+}
+
+}  // namespace
+
+uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELAXED); }
+
+// A handful of tests in a row and two reads of the clock are the price of every native call of the
+// program; without recording it is a jump that needs no frame. What a call must remember lies in
+// the thread's 64 bytes and not on the stack, so that there is nothing to find again after it.
+extern "C" void* rlscope_call(void* a, void* b, void* c, void* d, void* e, uint64_t index) {
+  const auto entry = static_cast<uint32_t>(index);
+  const uint32_t flags = FlagsOf(entries[entry]);
+  if (__builtin_expect((flags & ~uint32_t{kResultHook}) == 0 && IsUsual(), 1)) {
+    return flags == 0 ? RecordPlain(a, b, c, d, e, entry) : RecordHooked(a, b, c, d, e, entry);
+  }
+  return CallUnusually(a, b, c, d, e, entry);
+}
+
+}  // namespace rlscope::interception

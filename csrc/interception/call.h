@@ -1,0 +1,35 @@
+// The one function behind all stubs.
+#ifndef RLSCOPE_INTERCEPTION_CALL_H_
+#define RLSCOPE_INTERCEPTION_CALL_H_
+
+#include <stdint.h>
+
+namespace rlscope::interception {
+
+// Calls that a stub needs, as recorded, until it counts as hot: fewer than a training loop makes in
+// its first iterations, more than imports and set-up do.
+constexpr uint16_t kCallsUntilHot = 64;
+
+// Calls entries[index].original with the same arguments and returns what it returns, all 64 bits.
+// If the process records and no native call is open on this thread, the call is one complete record
+// (runtime/native_call.h). Errors are the callee's own: nothing here looks at them. May be unwound
+// through.
+extern "C" __attribute__((visibility("hidden"))) void* rlscope_call(void* a, void* b, void* c,
+                                                                    void* d, void* e,
+                                                                    uint64_t index);
+
+// What others want to know of calls; set before the first patch. All but the first may be null.
+struct CallHooks {
+  void (*result)(void* result);  // of functions with kResultHook, recorded or not
+  void (*hot)(uint32_t index);   // a stub was called kCallsUntilHot times
+  void (*window_began)();        // a call is the first to see that recording has started
+  void (*thread_began)();        // a call is its thread's first record
+};
+extern CallHooks call_hooks;
+
+// Calls of stubs whose patches are taken out.
+uint64_t PassedThrough();
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_CALL_H_

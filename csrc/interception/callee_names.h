@@ -1,0 +1,42 @@
+// "module:function" of what is patched, as a reader of the trace would look for it.
+#ifndef RLSCOPE_INTERCEPTION_CALLEE_NAMES_H_
+#define RLSCOPE_INTERCEPTION_CALLEE_NAMES_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <string>
+
+#include "interception/pointers.h"
+#include "interception/watched_code.h"
+
+namespace rlscope::interception {
+
+// Where an object was found, which often names it better than it names itself: every function of a
+// pybind11 class calls itself "PyCapsule.f". Borrowed, all may be null.
+struct Place {
+  PyObject* module = nullptr;     // in its namespace, or
+  PyTypeObject* type = nullptr;   // in the namespace of a class
+  PyObject* attribute = nullptr;  // under this name
+};
+
+// Whether what a builtin is bound to is the binding generator's record of the function itself, as
+// pybind11 makes one with each: it owns the function's definition, and nothing of the program's.
+bool IsFunctionRecord(PyObject* self);
+
+// "torch._C:TensorBase".
+std::string NameOfType(PyTypeObject* type, const WatchedRange& library);
+
+// "torch._C:TensorBase.__getitem__".
+std::string NameOfSlot(PyTypeObject* type, const Slot& slot, const WatchedRange& library);
+
+// "torch:add", "torch._C:TensorBase.item", "mujoco._structs:MjData.qpos".
+std::string NameOfCallable(PyObject* object, Holder holder, const Place& place,
+                           const WatchedRange& library);
+
+// Of a function made at run time that many share: "torch:(made at run time)".
+std::string NameOfDispatcher(const WatchedRange& library);
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_CALLEE_NAMES_H_

@@ -1,0 +1,96 @@
+#include "interception/created_functions.h"
+
+#include <string>
+
+#include "interception/callee_names.h"
+#include "interception/owned.h"
+#include "interception/patch.h"
+#include "interception/pointers.h"
+#include "interception/scanner.h"
+#include "interception/stub_pool.h"
+#include "interception/watched_code.h"
+
+namespace rlscope::interception {
+namespace {
+
+PyObject* Made(PyObject* object) {
+  if (object != nullptr) ScanObject(object);
+  return object;
+}
+
+PyObject* NewMethod(PyMethodDef* definition, PyObject* self, PyObject* module, PyTypeObject* type) {
+  return Made(PyCMethod_New(definition, self, module, type));
+}
+
+PyObject* NewFunctionInModule(PyMethodDef* definition, PyObject* self, PyObject* module) {
+  return Made(PyCMethod_New(definition, self, module, nullptr));
+}
+
+PyObject* NewFunction(PyMethodDef* definition, PyObject* self) {
+  return Made(PyCMethod_New(definition, self, nullptr, nullptr));
+}
+
+int ReadyType(PyTypeObject* type) {
+  const int failed = PyType_Ready(type);
+  if (failed == 0) ScanObject(reinterpret_cast<PyObject*>(type));
+  return failed;
+}
+
+int AddFunctions(PyObject* module, PyMethodDef* functions) {
+  const int failed = PyModule_AddFunctions(module, functions);
+  if (failed == 0) ScanObject(module);
+  return failed;
+}
+
+template <auto kOriginal>
+struct Makes;
+template <typename... All, PyObject* (*kOriginal)(All...)>
+struct Makes<kOriginal> {
+  static PyObject* Hook(All... all) { return Made(kOriginal(all...)); }
+};
+
+template <typename Function>
+void* Address(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+std::vector<ImportHook> MakeHooks() {
+#define MAKES(name)                   \
+  {                                   \
+    #name, Address(Makes<name>::Hook) \
+  }
+  return {
+      {"PyCMethod_New", Address(NewMethod)},
+      {"PyCFunction_NewEx", Address(NewFunctionInModule)},
+      {"PyCFunction_New", Address(NewFunction)},
+      {"PyType_Ready", Address(ReadyType)},
+      {"PyModule_AddFunctions", Address(AddFunctions)},
+      MAKES(PyModule_Create2),
+      MAKES(PyType_FromSpec),
+      MAKES(PyType_FromSpecWithBases),
+      MAKES(PyType_FromModuleAndSpec),
+#if PY_VERSION_HEX >= 0x030C0000
+      MAKES(PyType_FromMetaclass),
+#endif
+      MAKES(PyDescr_NewMethod),
+      MAKES(PyDescr_NewClassMethod),
+      MAKES(PyDescr_NewGetSet),
+  };
+#undef MAKES
+}
+
+}  // namespace
+
+const std::vector<ImportHook>& CreationHooks() {
+  static const auto* const hooks = new std::vector<ImportHook>(MakeHooks());
+  return *hooks;
+}
+
+void PatchResult(PyObject* result) {
+  if (result == nullptr) return;
+  void** location = VectorcallOf(result);
+  if (location == nullptr || *location == nullptr || IsStub(*location)) return;
+  if (FindWatched(*location) != nullptr) ScanObject(result);
+}
+
+}  // namespace rlscope::interception

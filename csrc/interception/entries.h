@@ -1,0 +1,47 @@
+// What each stub stands for: the table beside the stub pool, one entry per stub.
+//
+// An entry is filled before its stub is stored anywhere and is never given to another function:
+// pointers to a stub may have been copied to places that nobody knows (a slot inherited by a later
+// subclass).
+#ifndef RLSCOPE_INTERCEPTION_ENTRIES_H_
+#define RLSCOPE_INTERCEPTION_ENTRIES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interception/stub_pool.h"
+
+namespace rlscope::interception {
+
+// Every function that CPython calls through a pointer takes at most five integer arguments: all
+// METH_ kinds, getters and setters, type slots, vectorcall.
+using Function = void* (*)(void*, void*, void*, void*, void*);
+
+// Any of them sends a call through the slow half of call.cc.
+enum EntryFlags : uint32_t {
+  kWarming = 1,      // has no word yet, or counts its calls until it is hot
+  kResultHook = 2,   // the result goes to the hook of SetResultHook()
+  kPassThrough = 4,  // unpatched: its calls are counted and not recorded
+};
+
+struct Entry {
+  Function original;  // what the stub calls in the end
+  uint32_t word;      // trace::MakeWord(kCall, its name's id, 0); 0: the name has no id yet
+  uint32_t flags;
+};
+static_assert(sizeof(Entry) == 16);
+
+// The rest of an entry, which no hot call touches.
+struct EntryName {
+  const char* text;  // lives as long as the process
+  uint32_t length;
+  uint16_t layer;
+  uint16_t calls;  // recorded while warming
+};
+
+extern Entry entries[kStubs];
+extern EntryName entry_names[kStubs];
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_ENTRIES_H_

@@ -1,0 +1,35 @@
+// Libraries that come later: extension modules as they are imported, and whatever ctypes opens.
+//
+// Nothing of importlib is wrapped. The builtins that it calls (_imp.create_dynamic,
+// _imp.exec_dynamic, _imp.release_lock) and _ctypes.dlopen get another C function in the place of
+// theirs, which calls theirs: the program sees the same objects.
+#ifndef RLSCOPE_INTERCEPTION_LATE_IMPORTS_H_
+#define RLSCOPE_INTERCEPTION_LATE_IMPORTS_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rlscope::interception {
+
+struct ImportHooks {
+  // Native code was loaded, by importlib from this ModuleSpec or by ctypes (null); patterns may be
+  // added now. May run Python code; an error that it leaves is dropped. May be null, as the next.
+  void (*loaded)(PyObject* spec);
+  void (*scanned)();  // what was loaded is patched
+  bool patching;      // false: libraries are neither hooked nor scanned
+};
+
+// From now on, tells of libraries, and patches those that are watched when the import of their
+// package has ended. UnpatchAll() ends it. False, with no Python error, where importlib is not as
+// expected.
+bool FollowImports(const ImportHooks& hooks);
+
+// Finds the watched libraries that are loaded, hooks what they import, and scans.
+void ScanEverything();
+
+// After UnpatchAll(): the next ScanEverything() hooks what libraries import once more.
+void ForgetHooks();
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_LATE_IMPORTS_H_

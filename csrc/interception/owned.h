@@ -1,0 +1,43 @@
+// A strong reference that is given up at the end of its block.
+#ifndef RLSCOPE_INTERCEPTION_OWNED_H_
+#define RLSCOPE_INTERCEPTION_OWNED_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rlscope::interception {
+
+class Owned {
+ public:
+  // Takes over a new reference; null is fine.
+  explicit Owned(PyObject* object = nullptr) : object_(object) {}
+  Owned(Owned&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  ~Owned() { Py_XDECREF(object_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+
+  PyObject* get() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_;
+};
+
+// Puts the pending exception of the interrupted code aside, and whatever happens inside is gone
+// at the end of the block.
+class ErrorAside {
+ public:
+  ErrorAside() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~ErrorAside() { PyErr_Restore(type_, value_, traceback_); }
+  ErrorAside(const ErrorAside&) = delete;
+  ErrorAside& operator=(const ErrorAside&) = delete;
+
+ private:
+  PyObject* type_;
+  PyObject* value_;
+  PyObject* traceback_;
+};
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_OWNED_H_

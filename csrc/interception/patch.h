@@ -1,0 +1,96 @@
+// Puts stubs where CPython finds the native functions of a watched library, and takes them out
+// again. Each patch is one aligned pointer store and works at once: CPython reads these pointers at
+// call time in every opcode, specialised and jitted ones included.
+//
+// All functions need the GIL of the main interpreter, or an attached thread in a free-threaded
+// build; they guard themselves against each other there. They set no Python error.
+#ifndef RLSCOPE_INTERCEPTION_PATCH_H_
+#define RLSCOPE_INTERCEPTION_PATCH_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace rlscope::interception {
+
+// The function behind a pointer, as the trace names it. The text is copied. It enters the process's
+// table of names at the first call that is recorded: of torch's 16,000 functions a program calls
+// some hundred.
+struct Callee {
+  const char* name;  // "module:function", UTF-8
+  size_t length;
+  uint32_t layer;  // trace::Layer: simulator or framework
+};
+
+enum PatchFlags : uint32_t {
+  kPlain = 0,
+  // A type slot, or anything else that is compared by address (two types that share a slot, numpy's
+  // binary operators, tp_new): every location of one original gets the same stub, and its name.
+  kShareStub = 1,
+  // Results go to the hook of SetResultHook().
+  kWatchResult = 2,
+};
+
+enum class Patched {
+  kYes,
+  kAlready,  // the location holds a stub; it is remembered like a patched one
+  kShared,   // the pool is nearly full: the location got a stub that others of its original share
+  kRefused,  // no stub is left, or the page could not be made writable; counted
+};
+
+// Stores a stub in *location. `keep`: a strong reference to what holds the location, taken until
+// UnpatchAll(); null: static storage of a library that is never unloaded.
+Patched PatchPointer(void** location, const Callee& callee, uint32_t flags, PyObject* keep);
+
+// The same for a location that may die at any time (the PyMethodDef of a function made at run
+// time, such as pybind11's): one stub per original, and the location is not remembered. Of the
+// flags only kWatchResult matters.
+Patched PatchDispatcher(void** location, const Callee& callee, uint32_t flags);
+
+// Stores a function of ours in *location (a GOT entry, a method of CPython's own) and remembers
+// both; UnpatchAll() puts the old pointer back, unless somebody else has changed it since.
+Patched ReplacePointer(void** location, void* replacement, PyObject* keep);
+
+// What a pointer really calls: the original of a stub or replacement, else the pointer itself.
+void* Original(void* pointer);
+
+// Puts the original back if *location holds a stub. For scans that look for what nobody remembers
+// (dispatchers, slots inherited since). True: it did.
+bool UnpatchPointer(void** location);
+
+// Puts back every pointer that is remembered and still is a stub or a replacement, and lets go of
+// the strong references; returns how many. Stubs that are still reached (copied pointers,
+// dispatchers) pass through from then on, and Counts() counts their calls. A later PatchPointer()
+// of the same location finds its stub again.
+size_t UnpatchAll();
+
+// Moves every stub that was called often, with its entry, to the block of hot ones in front, in one
+// or a few pages and cache lines, and re-stores the pointers that are remembered; returns how many.
+// Happens by itself, too, when a stub has been called kCallsUntilHot times (call.h); this is for
+// those that found the block full of others. Shared stubs stay: they are compared by address.
+size_t RepackHot();
+
+// Gets every result (a new reference's pointer, or null) of functions patched with kWatchResult,
+// recorded or not, in the calling thread, before the caller of the function does.
+void SetResultHook(void (*hook)(PyObject* result));
+
+struct PatchCounts {
+  uint64_t pointers;        // that hold a stub now, of those that are remembered
+  uint64_t replaced;        // ReplacePointer()s in force
+  uint64_t dispatchers;     // pointers that PatchDispatcher() has changed, dead ones included
+  uint64_t stubs;           // in use
+  uint64_t hot;             // in the hot block
+  uint64_t shared;          // pointers that got a shared stub because the pool is full
+  uint64_t refused;         // pointers that could not be patched
+  uint64_t passed_through;  // calls of stubs after their UnpatchAll()
+};
+PatchCounts Counts();
+
+// Null where patching can work; else one sentence that says why it is refused here: another
+// interpreter than CPython, a sub-interpreter, a kernel that keeps read-only pages read-only.
+const char* Refusal();
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_PATCH_H_

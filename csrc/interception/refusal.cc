@@ -1,0 +1,34 @@
+// Where patching is not tried.
+#include <string.h>
+
+#include "interception/page_access.h"
+#include "interception/patch.h"
+
+namespace rlscope::interception {
+namespace {
+
+// Others that load extension modules of CPython's lay out their objects in their own way.
+bool IsCPython() {
+  PyObject* implementation = PySys_GetObject("implementation");  // borrowed
+  if (implementation == nullptr) return false;
+  PyObject* name = PyObject_GetAttrString(implementation, "name");
+  const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  const bool is_cpython = text != nullptr && strcmp(text, "cpython") == 0;
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return is_cpython;
+}
+
+}  // namespace
+
+const char* Refusal() {
+  if (!IsCPython()) return "native functions are patched in CPython only";
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    return "native functions are not patched from a sub-interpreter";
+  }
+  static const bool can_open_pages = CanOpenPages();
+  if (!can_open_pages) return "the kernel does not let read-only pages be made writable";
+  return nullptr;
+}
+
+}  // namespace rlscope::interception

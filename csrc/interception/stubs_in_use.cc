@@ -1,0 +1,104 @@
+#include "interception/stubs_in_use.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "interception/call.h"
+
+namespace rlscope::interception {
+namespace {
+
+constexpr size_t kTextBlock = 64 * 1024;
+
+void SetFlags(uint32_t index, uint32_t flags) {
+  __atomic_fetch_or(&entries[index].flags, flags, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+uint32_t StubsInUse::TakeOwn(void* original, const Callee& callee, uint32_t entry_flags) {
+  if (next_own_ == kFirstSpare) return kNone;
+  const uint32_t index = next_own_++;
+  const EntryName name = {Keep(callee), static_cast<uint32_t>(callee.length),
+                          static_cast<uint16_t>(callee.layer), 0};
+  Fill(index, original, name, 0, entry_flags | kWarming);
+  return index;
+}
+
+uint32_t StubsInUse::TakeShared(void* original, const Callee& callee, uint32_t entry_flags) {
+  const auto found = shared_.find(original);
+  if (found != shared_.end()) {
+    Revive(found->second);
+    SetFlags(found->second, entry_flags);
+    return found->second;
+  }
+  const uint32_t index = NextShared();
+  if (index == kNone) return kNone;
+  const EntryName name = {Keep(callee), static_cast<uint32_t>(callee.length),
+                          static_cast<uint16_t>(callee.layer), 0};
+  Fill(index, original, name, 0, entry_flags | kWarming);
+  shared_.emplace(original, index);
+  return index;
+}
+
+uint32_t StubsInUse::NextShared() {
+  if (next_shared_ < kFirstHot) return next_shared_++;
+  if (next_own_ < kFirstSpare) return next_own_++;
+  return next_spare_ < kStubs ? next_spare_++ : kNone;
+}
+
+uint32_t StubsInUse::MoveToHot(uint32_t index) {
+  if (!IsHotOutside(index) || next_hot_ == kHotStubs) return index;
+  const uint32_t hot = next_hot_++;
+  const Entry& entry = entries[index];
+  Fill(hot, reinterpret_cast<void*>(entry.original), entry_names[index], entry.word,
+       entry.flags & ~uint32_t{kWarming});
+  moved_.emplace(index, hot);
+  return hot;
+}
+
+bool StubsInUse::IsHotOutside(uint32_t index) const {
+  const bool is_own = index >= kHotStubs && index < next_own_;
+  if (!is_own || entry_names[index].calls < kCallsUntilHot || moved_.count(index) != 0)
+    return false;
+  const auto shared = shared_.find(reinterpret_cast<void*>(entries[index].original));
+  return shared == shared_.end() || shared->second != index;
+}
+
+bool StubsInUse::IsNamed(uint32_t index, const Callee& callee) const {
+  const EntryName& name = entry_names[index];
+  return name.length == callee.length && name.layer == callee.layer &&
+         memcmp(name.text, callee.name, callee.length) == 0;
+}
+
+void StubsInUse::RetireAll() {
+  for (uint32_t i = 0; i < kStubs; i++) {
+    if (entries[i].original != nullptr) SetFlags(i, kPassThrough);
+  }
+}
+
+void StubsInUse::Revive(uint32_t index) {
+  __atomic_fetch_and(&entries[index].flags, ~uint32_t{kPassThrough}, __ATOMIC_RELAXED);
+}
+
+const char* StubsInUse::Keep(const Callee& callee) {
+  if (text_left_ < callee.length) {
+    text_left_ = std::max(kTextBlock, callee.length);
+    text_ = new char[text_left_];
+  }
+  char* copy = text_;
+  memcpy(copy, callee.name, callee.length);
+  text_ += callee.length;
+  text_left_ -= callee.length;
+  return copy;
+}
+
+void StubsInUse::Fill(uint32_t index, void* original, const EntryName& name, uint32_t word,
+                      uint32_t flags) {
+  entry_names[index] = name;
+  entries[index] = {reinterpret_cast<Function>(original), word, flags};
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+}  // namespace rlscope::interception

@@ -1,0 +1,59 @@
+// Functions whose calls are events of the automatic track (runtime_automatic_track.h).
+//
+// Two ways to see the calls of a Python function. In place: the function's own vectorcall pointer
+// is replaced; nothing that a program can look at changes. CPython 3.11 calls functions from Python
+// code without looking at that pointer, so there it serves for functions that C code calls, and
+// others are replaced by an object that stands for them.
+#ifndef RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_H_
+#define RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rlscope::python {
+
+// One row per event: enumerator, name in Python.
+#define RLSCOPE_AUTOMATIC_EVENTS(X)                        \
+  X(kSimulation, "simulation")                             \
+  X(kForward, "forward")                                   \
+  X(kBackward, "backward")                                 \
+  X(kStep, "step")                                         \
+  X(kBlockEnter, "block enter") /* of a no-grad block */   \
+  X(kModeEnter, "mode enter")   /* if gradients are off */ \
+  X(kBlockExit, "block exit")                              \
+  X(kImport, "import") /* exec_module(loader, module) of an import */
+
+enum class Event {
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) event,
+  RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
+#undef RLSCOPE_AUTOMATIC_EVENT
+};
+constexpr int kEvents = 8;
+
+// How calls reach a function: in place, or through an object that holds it. The first argument is
+// the function or the object.
+vectorcallfunc CallInPlace(Event event);
+vectorcallfunc CallThroughObject(Event event);
+
+// What a plain Python function has as vectorcall; set once, before the first function is changed.
+extern vectorcallfunc plain_vectorcall;
+
+// The object that stands for a function; its head is what CallThroughObject() needs.
+struct StandInObject {
+  PyObject ob_base;
+  PyObject* function;
+  vectorcallfunc call;  // of the function
+  vectorcallfunc vectorcall;
+  PyObject* weak_references;
+};
+
+// Its type, a new reference; null with a Python error set.
+PyObject* NewStandInType(PyObject* module);
+PyObject* NewStandIn(PyTypeObject* type, Event event, PyObject* function);
+
+// Module name -> callable(module), called when that module was imported; borrowed for ever.
+extern PyObject* import_handlers;
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_H_

@@ -1,0 +1,113 @@
+// What runs around a call that is an event.
+#include "python/runtime_automatic.h"
+#include "python/runtime_automatic_track.h"
+
+namespace rlscope::python {
+
+vectorcallfunc plain_vectorcall = nullptr;
+PyObject* import_handlers = nullptr;
+
+namespace {
+
+// Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
+// main thread.
+__attribute__((noinline)) void EndProgram() {
+  PyObject* annotate = PyImport_ImportModule("rlscope.annotate");
+  if (annotate == nullptr) return;
+  PyObject* done = PyObject_CallMethod(annotate, "end_program", nullptr);
+  Py_DECREF(annotate);
+  Py_XDECREF(done);
+}
+
+// A module was imported: tells the one who waits for it. The program must not hear of a failure.
+void TellImport(PyObject* module) {
+  PyObject* name = PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr;
+  PyObject* handler =
+      name == nullptr ? nullptr : PyDict_GetItemWithError(import_handlers, name);  // borrowed
+  Py_XINCREF(handler);
+  PyObject* done = handler == nullptr ? nullptr : PyObject_CallOneArg(handler, module);
+  Py_XDECREF(handler);
+  Py_XDECREF(done);
+  Py_XDECREF(name);
+  PyErr_Clear();
+}
+
+// The object that a method is called on tells its block; a call without one is an error anyway.
+const void* SelfOf(PyObject* const* arguments, size_t flagged_count) {
+  return PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
+}
+
+// False: the program ends here, with an exception set.
+template <Event event>
+inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count) {
+  if constexpr (event == Event::kSimulation) {
+    if (__builtin_expect(track->EnterSimulation(), 0)) {
+      EndProgram();
+      if (PyErr_Occurred()) return false;
+    }
+  }
+  if constexpr (event == Event::kForward) track->EnterForward();
+  if constexpr (event == Event::kBackward) track->EnterBackward();
+  if constexpr (event == Event::kStep) track->EnterStep();
+  if constexpr (event == Event::kBlockEnter) {
+    track->EnterBlock(SelfOf(arguments, flagged_count));
+  }
+  // The mode was set when the object was made.
+  if constexpr (event == Event::kModeEnter) {
+    if (!HasGradients(/*if_unknown=*/true)) track->EnterBlock(SelfOf(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
+  return true;
+}
+
+template <Event event>
+inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
+                  const PyObject* result) {
+  if constexpr (event == Event::kSimulation) track->LeaveSimulation();
+  if constexpr (event == Event::kForward) track->LeaveForward();
+  if constexpr (event == Event::kBackward) track->LeaveBackward();
+  if constexpr (event == Event::kStep) track->LeaveStep();
+  if constexpr (event == Event::kImport) {
+    if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
+  }
+}
+
+template <Event event>
+PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
+                  PyObject* keywords) {
+  Track* track = &own_track;
+  PyObject* result = nullptr;
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+    result = plain_vectorcall(function, arguments, flagged_count, keywords);
+  }
+  After<event>(track, arguments, flagged_count, result);
+  return result;
+}
+
+// The caller holds the stand-in, which holds the function.
+template <Event event>
+PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagged_count,
+                        PyObject* keywords) {
+  Track* track = &own_track;
+  const auto* stand_in = reinterpret_cast<StandInObject*>(self);
+  PyObject* result = nullptr;
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+    result = stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+  }
+  After<event>(track, arguments, flagged_count, result);
+  return result;
+}
+
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) InPlace<Event::event>,
+constexpr vectorcallfunc in_place[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)};
+#undef RLSCOPE_AUTOMATIC_EVENT
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) ThroughObject<Event::event>,
+constexpr vectorcallfunc through_object[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)};
+#undef RLSCOPE_AUTOMATIC_EVENT
+
+}  // namespace
+
+vectorcallfunc CallInPlace(Event event) { return in_place[static_cast<int>(event)]; }
+vectorcallfunc CallThroughObject(Event event) { return through_object[static_cast<int>(event)]; }
+
+}  // namespace rlscope::python

@@ -1,0 +1,286 @@
+#include "python/runtime_automatic_track.h"
+
+#include "python/runtime_module.h"
+#include "python/runtime_phase.h"
+#include "python/runtime_thread_name.h"
+#include "runtime/hot.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
+
+// Hooks are process-wide, and so is what they feed.
+ModuleState* phases = nullptr;
+bool (*gradients_enabled)() = nullptr;
+uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
+uint64_t optimizer_steps = 0;  // of all threads
+
+bool HasExplicit() {
+  return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == rlscope_process.generation + 1ull;
+}
+
+// The first record of a thread gives it a name, by Python code that must not see an exception.
+__attribute__((noinline)) bool MakeRoom() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const uint32_t thread = rlscope_self.thread;
+  bool made = rlscope_make_room(2) != 0;
+  if (made && rlscope_self.thread != thread) {
+    NameThread();
+    made = rlscope_make_room(2) != 0;
+  }
+  PyErr_Restore(type, value, traceback);
+  return made;
+}
+
+// Room for the two records that one event may write at one time.
+inline bool HasRoomForTwo() {
+  const struct rlscope_thread* self = &rlscope_self;
+  const bool usual = self->limit - self->cursor >= 2 &&
+                     self->generation == rlscope_process.generation && self->call_start == 0;
+  return __builtin_expect(usual, 1) || MakeRoom();
+}
+
+__attribute__((noinline)) bool FollowWindow() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const bool records = IsRecordingInPhase(phases);
+  PyErr_Restore(type, value, traceback);
+  return records;
+}
+
+inline bool IsRecordingNow() {
+  const bool usual =
+      __atomic_load_n(&rlscope_process.state, __ATOMIC_RELAXED) == RLSCOPE_RECORDING &&
+      __atomic_load_n(rlscope_process.window_word, __ATOMIC_RELAXED) == rlscope_process.window_seen;
+  return __builtin_expect(usual, 1) || FollowWindow();
+}
+
+// Begins an automatic iteration, whether the process records or not: windows may wait for it.
+__attribute__((noinline)) bool BeginIteration() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  const bool ends = rlscope_iteration(/*automatic=*/1) != 0;
+  if (!before && runtime::IsRecording()) RecordPhase(phases);
+  PyErr_Restore(type, value, traceback);
+  return ends;
+}
+
+}  // namespace
+
+__thread Track own_track;
+
+// ---- what every event does ----------------------------------------------------------------------
+
+inline __attribute__((always_inline)) bool Track::FollowsNow() {
+  if (__builtin_expect(!IsRecordingNow(), 0)) {
+    Forget();
+    return false;
+  }
+  if (__builtin_expect(
+          generation_ != rlscope_process.generation || window_ != rlscope_process.window, 0)) {
+    Forget();
+    generation_ = rlscope_process.generation;
+    window_ = rlscope_process.window;
+  }
+  if (__builtin_expect(!HasExplicit(), 1)) return true;
+  if (HasOpen() || state_ != kAutoNothing) {
+    ResolveAndRun(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing), kAutoNothing);
+    Decide(Expects::kNothing);
+  }
+  return false;
+}
+
+bool Track::Follows() { return FollowsNow(); }
+
+// The trace knows nothing of what is open.
+void Track::Forget() {
+  Decide(Expects::kNothing);
+  state_ = kAutoNothing;
+}
+
+// What was open has its name. Whatever encloses the event that gave it counts no more.
+inline void Track::Decide(Expects next) {
+  expects_ = next;
+  forward_base_ = forward_;
+  block_ = nullptr;
+}
+
+// The resolve that names everything open. A block still without a forward is part of what it
+// interrupted.
+inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
+                               uint32_t tail) const {
+  uint32_t resolve = WithAutoTarget(0, kAutoInside, inside);
+  resolve = WithAutoTarget(resolve, kAutoBetween, between);
+  resolve = WithAutoTarget(resolve, kAutoAfter, after);
+  resolve = WithAutoTarget(resolve, kAutoTail, tail);
+  const bool interrupts = block_ != nullptr && before_block_ >= kAutoFirstOpen;
+  return WithAutoTarget(resolve, kAutoBlock,
+                        interrupts ? AutoTargetOf(resolve, before_block_) : kAutoNothing);
+}
+
+inline void Track::Resolve(uint32_t resolve) {
+  if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
+  const uint32_t now = state_ < kAutoFirstOpen ? state_ : AutoTargetOf(resolve, state_);
+  state_ = static_cast<uint8_t>(now < kAutoFirstOpen ? kAutoNothing : now);
+}
+
+inline void Track::Run(uint32_t state) {
+  if (HasRoomForTwo()) runtime::Publish(kAutoSegment, state, runtime::ReadTicks(), 0);
+  state_ = static_cast<uint8_t>(state);
+}
+
+// Both at one time: nothing lies between what the resolve ends and the segment.
+inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
+  if (HasRoomForTwo()) {
+    const uint64_t ticks = runtime::ReadTicks();
+    runtime::Publish(kAutoResolve, resolve, ticks, 0);
+    runtime::Publish(kAutoSegment, state, ticks, 0);
+  }
+  state_ = static_cast<uint8_t>(state);
+}
+
+// ---- S ------------------------------------------------------------------------------------------
+
+// An iteration begins at the first S of all, and at each first one after an O.
+inline bool Track::IsNewIteration() {
+  const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
+  if (steps == steps_seen_ && steps_generation_ == rlscope_process.generation) return false;
+  steps_seen_ = steps;
+  steps_generation_ = rlscope_process.generation;
+  return true;
+}
+
+bool Track::BeginSimulation() {
+  if (backward_ != 0) return false;
+  const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
+  if (!FollowsNow()) return ends;
+  if (HasOpen()) {
+    ResolveAndRun(NameAll(kAutoInference, kAutoInference, kAutoInference, kAutoNothing),
+                  kAutoSimulation);
+  } else {
+    Run(kAutoSimulation);
+  }
+  Decide(Expects::kNothing);
+  return ends;
+}
+
+void Track::EndSimulation() {
+  if (backward_ != 0 || !FollowsNow()) return;
+  if (state_ == kAutoSimulation) Run(kAutoNothing);
+}
+
+// ---- F ------------------------------------------------------------------------------------------
+
+void Track::BeginForward() {
+  if (IsInsideOther() || !FollowsNow()) return;
+  // Inside an O the forward of a closure changes nothing once there was a B.
+  if (step_ != 0 && expects_ == Expects::kMoreSteps) return;
+  const bool ends_backprop = expects_ == Expects::kMoreSteps;
+  uint32_t resolve = kAutoKeepAll;
+  if (ends_backprop) {
+    resolve = WithAutoTarget(resolve, kAutoTail, kAutoNothing);
+    before_block_ = kAutoNothing;
+  }
+  if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
+  expects_ = Expects::kName;
+  if (!has_gradients_) has_gradients_ = HasGradients(/*if_unknown=*/block_ == nullptr);
+  if (block_ == nullptr) {
+    ends_backprop ? ResolveAndRun(resolve, kAutoInside) : Run(kAutoInside);
+  } else if (!block_has_forward_) {
+    block_has_forward_ = true;
+    Resolve(WithAutoTarget(resolve, kAutoBlock, kAutoInside));
+  }
+}
+
+inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
+
+void Track::EndForward() {
+  const bool counts = forward_ == forward_base_;
+  forward_base_ = forward_;
+  if (!counts || state_ != kAutoInside || block_ != nullptr || !FollowsNow()) return;
+  if (state_ == kAutoInside) Run(AfterForward());
+}
+
+void Track::EnterBlock(const void* block) {
+  if (block_ != nullptr) {
+    if (block_ == block) ++block_entries_;
+    return;
+  }
+  if (block == nullptr || step_ != 0 || IsInsideForward() || IsInsideOther() || !Follows()) return;
+  before_block_ = state_;
+  block_ = block;
+  block_entries_ = 1;
+  block_has_forward_ = false;
+  Run(kAutoBlock);
+}
+
+void Track::LeaveBlock(const void* block) {
+  if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
+  if (block_ == nullptr) return;  // of another window
+  if (block_has_forward_) {
+    Run(AfterForward());
+  } else {
+    Resolve(WithAutoTarget(kAutoKeepAll, kAutoBlock, before_block_));
+  }
+  block_ = nullptr;
+}
+
+// ---- B and O ------------------------------------------------------------------------------------
+
+void Track::BeginBackward() {
+  if (simulation_ != 0) return;
+  if (IsInsideForward()) {
+    backward_inside_ = true;
+    return;
+  }
+  if (!Follows()) return;
+  if (HasOpen()) {
+    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
+                  kAutoBackprop);
+  } else {
+    Run(kAutoBackprop);
+  }
+  Decide(Expects::kNothing);
+}
+
+void Track::EndBackward() {
+  if (simulation_ != 0 || state_ != kAutoBackprop || !Follows()) return;
+  if (state_ != kAutoBackprop) return;  // of another window
+  Run(kAutoTail);
+  Decide(Expects::kMoreSteps);
+}
+
+void Track::EndStep() {
+  __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED);
+  if (IsInsideOther() || !Follows()) return;
+  const bool had_backward =
+      expects_ == Expects::kMoreSteps || (expects_ == Expects::kName && backward_inside_);
+  if (had_backward) {
+    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
+  } else if (HasOpen()) {
+    Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
+  }
+  Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
+}
+
+// ---- of the process -----------------------------------------------------------------------------
+
+void StartTracks(ModuleState* state) { phases = state; }
+
+void EndTracks() {
+  if (HasExplicit()) return;
+  __atomic_store_n(&explicit_in, rlscope_process.generation + 1ull, __ATOMIC_RELAXED);
+  if (phases != nullptr) own_track.Follows();
+}
+
+void AskGradients(bool (*enabled)()) { gradients_enabled = enabled; }
+
+bool HasGradients(bool if_unknown) {
+  return gradients_enabled == nullptr ? if_unknown : gradients_enabled();
+}
+
+}  // namespace rlscope::python

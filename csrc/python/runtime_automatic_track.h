@@ -1,0 +1,140 @@
+// Operations that nobody annotated: what a thread's calls into an environment, a module, the
+// autograd engine and an optimizer say about its algorithm.
+//
+//   S  outermost Env.step or reset           B  outermost backward or autograd.grad
+//   F  outermost module forward, or a        O  outermost optimizer step
+//      no-grad block with one in it
+//
+// S is `simulation`. The first F after an S, a B or an O opens an operation whose name is open:
+//
+//   [ F ]    [ F ]        [ S ]      it was inference, from the first F to the entry of S
+//   |---- inference -----|
+//
+//   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
+//   |-backprop|   |-------------- backprop ---------|
+//
+// Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
+// nor B comes, the forwards are inference and the rest is nothing.
+//
+// Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
+// inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
+// as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
+//
+// The track is written as it happens; names that turn out later are resolves (trace/record.h).
+#ifndef RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
+#define RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
+
+#include <stdint.h>
+
+#include "trace/record.h"
+
+namespace rlscope::python {
+
+struct ModuleState;
+
+// The automatic track of one thread. Its methods are called by that thread only, with the GIL or
+// its own thread state, and leave a pending Python exception alone.
+class Track {
+ public:
+  // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
+  // counts: that much is inline. EnterSimulation: true when the program should end here (an
+  // iteration began behind the last one that was wanted).
+  bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
+  void LeaveSimulation() {
+    if (--simulation_ == 0) EndSimulation();
+  }
+  void EnterForward() {
+    if (!IsInsideForward()) BeginForward();
+    ++forward_;
+  }
+  void LeaveForward() {
+    if (--forward_ <= forward_base_) EndForward();
+  }
+  void EnterBackward() {
+    if (backward_++ == 0) BeginBackward();
+  }
+  void LeaveBackward() {
+    if (--backward_ == 0) EndBackward();
+  }
+  void EnterStep() { ++step_; }
+  void LeaveStep() {
+    if (--step_ == 0) EndStep();
+  }
+  // `block` tells blocks apart that are open at one time. Either call may be missing.
+  void EnterBlock(const void* block);
+  void LeaveBlock(const void* block);
+
+  // Whether events are recorded; where they are not, ends what is open.
+  bool Follows();
+
+ private:
+  enum class Expects : uint8_t {
+    kNothing,    // no operation is open
+    kName,       // forwards were seen: what comes next names them
+    kMoreSteps,  // backprop may go on to the end of an O
+  };
+
+  bool BeginSimulation();
+  void EndSimulation();
+  void BeginForward();
+  void EndForward();
+  void BeginBackward();
+  void EndBackward();
+  void EndStep();
+
+  bool IsInsideForward() const { return forward_ != forward_base_; }
+  bool IsInsideOther() const { return (simulation_ | backward_) != 0; }
+  bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
+  bool FollowsNow();
+  bool IsNewIteration();
+  void Forget();
+  void Decide(Expects next);
+  uint32_t AfterForward() const;
+  uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
+  void Resolve(uint32_t resolve);
+  void Run(uint32_t state);
+  void ResolveAndRun(uint32_t resolve, uint32_t state);
+
+  // Calls that are open. Those of forwards up to forward_base_ enclose an S, a B or an O.
+  uint32_t simulation_ = 0;
+  uint32_t forward_ = 0;
+  uint32_t forward_base_ = 0;
+  uint32_t backward_ = 0;
+  uint32_t step_ = 0;
+
+  // The outermost no-grad block that began after the last S, B and O; null: none.
+  const void* block_ = nullptr;
+  uint32_t block_entries_ = 0;
+  bool block_has_forward_ = false;
+  uint8_t before_block_ = trace::kAutoNothing;  // what ran
+
+  uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say
+  Expects expects_ = Expects::kNothing;
+  bool has_gradients_ = false;    // of a forward since the operation opened
+  bool backward_inside_ = false;  // of a forward since then
+
+  // What the records belong to: another process image or window begins with an empty track.
+  uint32_t generation_ = UINT32_MAX;
+  uint32_t window_ = 0;
+  // Optimizer steps of the process that the thread's last S knew of, and in which image.
+  uint64_t steps_seen_ = 0;
+  uint32_t steps_generation_ = UINT32_MAX;
+};
+
+// Of the calling thread. __thread: its address without asking whether it was made.
+extern __thread Track own_track;
+
+// Whose phase a window that begins is in; before the first event.
+void StartTracks(ModuleState* state);
+
+// The calling thread, which records, enters an explicit operation: no thread of this process opens
+// an automatic one any more.
+void EndTracks();
+
+// How a forward finds out whether it has gradients; null: it has, unless a no-grad block is open.
+void AskGradients(bool (*enabled)());
+bool HasGradients(bool if_unknown);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_

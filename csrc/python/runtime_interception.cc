@@ -1,0 +1,219 @@
+// intercept_watch, intercept_scan, intercept_unpatch, intercept_counts, intercept_supported: the
+// interception engine as Python sees it. Contract: rlscope/_runtime.pyi.
+#include "python/runtime_interception.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "interception/call.h"
+#include "interception/context_run.h"
+#include "interception/created_functions.h"
+#include "interception/late_imports.h"
+#include "interception/owned.h"
+#include "interception/patch.h"
+#include "interception/scanner.h"
+#include "interception/watched_code.h"
+#include "python/runtime_module.h"
+#include "python/runtime_phase.h"
+#include "python/runtime_thread_name.h"
+#include "trace/chunks.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using interception::ErrorAside;
+
+// The main interpreter's module: what patched functions record belongs to its phase and its tasks.
+// A reference is kept for good, for threads may call them until the process is gone.
+PyObject* main_module = nullptr;
+
+// Functions of intercept_at_import; owned, null while it is not in force.
+PyObject* loaded_function = nullptr;
+PyObject* scanned_function = nullptr;
+
+// ---- what the engine tells
+// -----------------------------------------------------------------------
+
+void OnWindow() {
+  const ErrorAside aside;
+  RecordPhase(StateOf(main_module));
+}
+
+void OnThread() {
+  const ErrorAside aside;
+  NameThread();
+}
+
+void Switch(PyObject* context) {
+  const ErrorAside aside;
+  const uint32_t thread = rlscope_self.thread;
+  if (!IsRecordingInPhase(StateOf(main_module))) return;
+  SwitchTask(StateOf(main_module)->tasks, context);
+  if (rlscope_self.thread != thread) NameThread();
+}
+
+void OnContextEntering(PyObject* context) { Switch(context); }
+void OnContextLeft() { Switch(nullptr); }
+
+void OnLoaded(PyObject* spec) {
+  const interception::Owned function(Py_XNewRef(loaded_function));
+  if (!function) return;
+  const interception::Owned done(
+      PyObject_CallOneArg(function.get(), spec == nullptr ? Py_None : spec));
+}
+
+void OnScanned() {
+  const interception::Owned function(Py_XNewRef(scanned_function));
+  if (!function) return;
+  const interception::Owned done(PyObject_CallNoArgs(function.get()));
+}
+
+void UseHooks(PyObject* module) {
+  if (main_module == nullptr) main_module = Py_NewRef(module);
+  interception::call_hooks.window_began = OnWindow;
+  interception::call_hooks.thread_began = OnThread;
+  interception::SetResultHook(&interception::PatchResult);
+  FollowsContextRun(interception::FollowContexts({OnContextEntering, OnContextLeft}));
+}
+
+// ---- conversions
+// ---------------------------------------------------------------------------------
+
+struct Number {
+  const char* name;
+  uint64_t value;
+};
+
+template <size_t kCount>
+PyObject* ToDictionary(const Number (&numbers)[kCount]) {
+  PyObject* dictionary = PyDict_New();
+  if (dictionary == nullptr) return nullptr;
+  for (const Number& number : numbers) {
+    const interception::Owned value(PyLong_FromUnsignedLongLong(number.value));
+    if (!value || PyDict_SetItemString(dictionary, number.name, value.get()) != 0) {
+      Py_DECREF(dictionary);
+      return nullptr;
+    }
+  }
+  return dictionary;
+}
+
+PyObject* CountsAsDictionary() {
+  const interception::PatchCounts patches = interception::Counts();
+  const interception::ScanCounts scans = interception::CountScans();
+  return ToDictionary({{"libraries", interception::WatchedLibraries().size()},
+                       {"pointers", patches.pointers},
+                       {"replaced", patches.replaced},
+                       {"dispatchers", patches.dispatchers},
+                       {"stubs", patches.stubs},
+                       {"hot", patches.hot},
+                       {"shared", patches.shared},
+                       {"refused", patches.refused},
+                       {"passed_through", patches.passed_through},
+                       {"scans", scans.scans},
+                       {"types", scans.types},
+                       {"patched", scans.patched},
+                       {"last_scan_ns", scans.last_ns},
+                       {"scan_ns", scans.all_ns}});
+}
+
+// trace::Layer of a name; kNone, with an error set, of one that no library can have.
+trace::Layer LayerOf(PyObject* name) {
+  const char* text = PyUnicode_AsUTF8(name);
+  if (text == nullptr) return trace::Layer::kNone;
+  if (strcmp(text, "simulator") == 0) return trace::Layer::kSimulator;
+  if (strcmp(text, "framework") == 0) return trace::Layer::kFramework;
+  PyErr_Format(PyExc_ValueError, "layer must be \"simulator\" or \"framework\", not %R", name);
+  return trace::Layer::kNone;
+}
+
+bool RaiseRefusal() {
+  const char* reason = interception::Refusal();
+  if (reason == nullptr) return false;
+  PyErr_SetString(PyExc_RuntimeError, reason);
+  return true;
+}
+
+// ---- functions of the module
+// ---------------------------------------------------------------------
+
+PyObject* Watch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !PyUnicode_Check(arguments[0]) || !PyUnicode_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "intercept_watch takes a pattern and a layer, both str");
+    return nullptr;
+  }
+  const trace::Layer layer = LayerOf(arguments[1]);
+  if (layer == trace::Layer::kNone) return nullptr;
+  PyObject* pattern = nullptr;
+  if (!PyUnicode_FSConverter(arguments[0], &pattern)) return nullptr;
+  const interception::Owned path(pattern);
+  interception::WatchLibrary(PyBytes_AS_STRING(pattern), static_cast<uint32_t>(layer));
+  Py_RETURN_NONE;
+}
+
+PyObject* ScanAll(PyObject* module, PyObject*) {
+  if (RaiseRefusal()) return nullptr;
+  UseHooks(module);
+  interception::ScanEverything();
+  return CountsAsDictionary();
+}
+
+void KeepFunctions(PyObject* loaded, PyObject* scanned) {
+  Py_XSETREF(loaded_function, loaded == Py_None ? nullptr : Py_NewRef(loaded));
+  Py_XSETREF(scanned_function, scanned == Py_None ? nullptr : Py_NewRef(scanned));
+}
+
+// intercept_at_import(loaded, scanned, patching).
+PyObject* AtImport(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "intercept_at_import takes two functions and a bool");
+    return nullptr;
+  }
+  const int patching = PyObject_IsTrue(arguments[2]);
+  if (patching < 0 || (patching != 0 && RaiseRefusal())) return nullptr;
+  KeepFunctions(arguments[0], arguments[1]);
+  if (loaded_function == nullptr && scanned_function == nullptr && patching == 0) {
+    interception::FollowImports({nullptr, nullptr, false});
+    Py_RETURN_NONE;
+  }
+  if (patching != 0) UseHooks(module);
+  if (interception::FollowImports({OnLoaded, OnScanned, patching != 0})) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_RuntimeError, "importlib of this interpreter is not as expected");
+  return nullptr;
+}
+
+PyObject* Unpatch(PyObject*, PyObject*) {
+  KeepFunctions(Py_None, Py_None);
+  FollowsContextRun(false);
+  const uint64_t remembered = interception::UnpatchAll();
+  const uint64_t reached = interception::RestoreReached();
+  interception::ForgetHooks();
+  return ToDictionary({{"remembered", remembered}, {"reached", reached}});
+}
+
+PyObject* CountsNow(PyObject*, PyObject*) { return CountsAsDictionary(); }
+
+PyObject* Supported(PyObject*, PyObject*) {
+  const char* reason = interception::Refusal();
+  if (reason == nullptr) Py_RETURN_NONE;
+  return PyUnicode_FromString(reason);
+}
+
+PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef methods[] = {{"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
+                         {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},
+                         {"intercept_scan", ScanAll, METH_NOARGS, nullptr},
+                         {"intercept_unpatch", Unpatch, METH_NOARGS, nullptr},
+                         {"intercept_counts", CountsNow, METH_NOARGS, nullptr},
+                         {"intercept_supported", Supported, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int AddInterception(PyObject* module) { return PyModule_AddFunctions(module, methods); }
+
+}  // namespace rlscope::python

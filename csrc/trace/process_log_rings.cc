@@ -1,0 +1,68 @@
+#include "trace/process_log_rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/proc.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::trace {
+namespace {
+
+constexpr size_t kPieceBytes = sizeof(ProcessRecord::name);
+constexpr size_t kMostPieces = (sizeof(ControlPage::trace_rings) + kPieceBytes - 1) / kPieceBytes;
+
+// All of the calling process; the piece of the path is still to be filled in.
+ProcessRecord MakeRecord() {
+  ProcessRecord record;
+  memset(&record, 0, sizeof record);
+  record.magic = kProcessRecordMagic;
+  record.version = kAbiVersion;
+  record.event = static_cast<uint16_t>(ProcessEvent::kRings);
+  base::ProcStat self;
+  if (base::ReadProcStat(0, &self)) {
+    record.pid = self.pid;
+    record.parent_pid = self.parent_pid;
+    record.start_time = self.start_time;
+  }
+  record.pid_namespace = base::PidNamespace();
+  record.began_ns = record.time_ns = base::ReadMonotonicNs();
+  return record;
+}
+
+int Append(const char* directory, const ProcessRecord* records, size_t count) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/processes.log", directory);
+  const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return errno;
+  const size_t size = count * sizeof *records;
+  errno = 0;
+  const bool written = write(descriptor, records, size) == static_cast<ssize_t>(size);
+  const int error = errno == 0 ? ENOSPC : errno;
+  close(descriptor);
+  return written ? 0 : error;
+}
+
+}  // namespace
+
+int LogRings(const char* directory, const char* rings) {
+  ProcessRecord records[kMostPieces];
+  const ProcessRecord blank = MakeRecord();
+  const size_t length = strnlen(rings, kMostPieces * kPieceBytes);
+  size_t count = 0;
+  for (size_t at = 0; at < length; at += kPieceBytes) {
+    ProcessRecord& record = records[count++];
+    record = blank;
+    record.flags = static_cast<uint32_t>(length << 16 | at);
+    memcpy(record.name, rings + at, length - at < kPieceBytes ? length - at : kPieceBytes);
+    record.crc = base::Crc32c(0, &record, sizeof record);
+  }
+  return Append(directory, records, count);
+}
+
+}  // namespace rlscope::trace

@@ -1,0 +1,83 @@
+"""Operations without annotation: hooks for the libraries that a training program calls.
+
+The first import of a library is the moment to hook it: its classes exist, and nobody has made an
+object of them. What a call means is decided in C (csrc/python/runtime_automatic_track.h); the files
+here only say which calls are an Env.step, a forward, a backward or an optimizer step.
+
+The hooks stay in place until the process ends. They record nothing once the program opens an
+operation of its own, and nothing while it is not recorded.
+"""
+
+import sys
+
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Handler = Callable[[ModuleType], object]
+
+ROWS = {
+    "torch": "rlscope.auto.torch:watch",
+    "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
+    "gymnasium.core": "rlscope.auto.gymnasium:watch_core",
+    "gymnasium.vector.vector_env": "rlscope.auto.gymnasium:watch_vector",
+    "gym.core": "rlscope.auto.gymnasium:watch_core",
+    "pettingzoo.utils.env": "rlscope.auto.pettingzoo:watch_env",
+    "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
+    "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
+}
+"""Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
+whose import takes 10 ms: every process of a traced program comes here."""
+
+_begun = False
+
+
+def begin() -> None:
+    """Hooks what is imported and what will be, once, if this process is recorded. Never raises."""
+    global _begun
+    if _begun or runtime.state() == "off":
+        return
+    try:
+        handlers = _handlers()
+        if not runtime.watch_imports(handlers, _plain):
+            return
+        _watch_loader()
+    except Exception:  # the program must not hear of it: its time is then of no operation
+        return
+    _begun = True
+    for name in handlers.keys() & sys.modules.keys():
+        handlers[name](sys.modules[name])
+
+
+def _plain() -> None:
+    """A function as the interpreter makes it."""
+
+
+def _watch_loader() -> None:
+    """Every module of Python code goes through this method, whichever finder found it."""
+    from _frozen_importlib_external import SourceFileLoader
+
+    from rlscope.auto.calls import watch_method
+
+    for owner in SourceFileLoader.__mro__:
+        if "exec_module" in vars(owner):
+            watch_method("import", owner, "exec_module")
+            return
+
+
+def _handlers() -> "dict[str, Handler]":
+    return {name: _handler(row) for name, row in ROWS.items()}
+
+
+def _handler(row: str) -> "Handler":
+    def hook(module: "ModuleType") -> None:
+        owner, _, name = row.partition(":")
+        try:
+            getattr(__import__(owner, fromlist=[name]), name)(module)
+        except Exception:  # another release of the library: it stays as it is
+            return
+
+    return hook

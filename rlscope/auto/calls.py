@@ -1,0 +1,62 @@
+"""How a call of a library becomes an event: its function is changed in place where the interpreter
+allows that, else something that looks like it takes its place.
+
+CPython 3.11 runs a Python function that Python code calls without asking the function how. There
+only calls that come from C (a type's slot, a `with` statement) or that unpack their arguments can
+be seen in place.
+"""
+
+import sys
+
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_FunctionType = type(lambda: None)
+# CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR of inspect, which takes as long to import.
+_SUSPENDS = 0x20 | 0x80 | 0x200
+_SEES_EVERY_CALL = sys.version_info[:2] != (3, 11)
+
+
+def watched(event: str, function: "Callable[..., Any]") -> "Callable[..., Any]":
+    """The function, or what takes its place: each call of it is an event."""
+    if _SEES_EVERY_CALL and runtime.watch_in_place(event, function):
+        return function
+    return runtime.watch(event, function)
+
+
+def watch_method(event: str, owner: type, name: str) -> None:
+    """Makes calls of the method that a class itself defines events; does nothing if it has none.
+
+    Abstract methods and those that suspend, whose calls say nothing, are left alone.
+    """
+    function = vars(owner).get(name)
+    if not isinstance(function, _FunctionType) or function.__code__.co_flags & _SUSPENDS:
+        return
+    if getattr(function, "__isabstractmethod__", False):
+        return
+    replacement = watched(event, function)
+    if replacement is not function:
+        setattr(owner, name, replacement)
+
+
+def watch_from_c(event: str, owner: type, name: str) -> None:
+    """The same for a method that C code calls: the function stays what it is in every release.
+
+    Compilers of Python code, such as TorchDynamo and TorchScript, know some functions by identity.
+    """
+    function = vars(owner).get(name)
+    if function is not None and not runtime.watch_in_place(event, function):
+        setattr(owner, name, runtime.watch(event, function))
+
+
+def watch_global(event: str, function: "Callable[..., Any]", *modules: "Any") -> None:
+    """Makes calls of a function events, wherever these modules hold it."""
+    replacement = watched(event, function)
+    for module in modules:
+        for name, value in list(vars(module).items()):
+            if value is function and replacement is not function:
+                setattr(module, name, replacement)

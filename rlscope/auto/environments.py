@@ -1,0 +1,53 @@
+"""Classes of environments: a call of their step or reset is a simulation."""
+
+from typing import Any
+
+from rlscope.auto.calls import watch_method
+
+METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
+"""What an environment, or a vector of them, is told to do."""
+
+
+def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
+    """Makes calls of `methods` simulations, for every class below `root`, now and later.
+
+    Whoever adds a wrapper around an environment gets one simulation: only the outermost counts.
+    """
+    _follow_subclasses(root, methods)
+    for owner in subclasses(root):
+        watch_class(owner, methods)
+
+
+def watch_class(owner: type, methods: tuple[str, ...]) -> None:
+    """A class with its mixins, which need not be environments themselves."""
+    for base in owner.__mro__:
+        for name in methods:
+            watch_method("simulation", base, name)
+
+
+def subclasses(root: type) -> set[type]:
+    found, waiting = {root}, [root]
+    while waiting:
+        new: set[type] = set(type.__subclasses__(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _follow_subclasses(root: type, methods: tuple[str, ...]) -> None:
+    """Classes that are defined later tell, as soon as they exist."""
+    own = vars(root).get("__init_subclass__")
+
+    def __init_subclass__(cls: type, /, **options: Any) -> None:
+        if own is None:
+            super(root, cls).__init_subclass__(**options)  # type: ignore[arg-type]
+        else:
+            own.__get__(None, cls)(**options)
+        try:
+            watch_class(cls, methods)
+        except Exception:  # a class that cannot be changed stays as it is
+            return
+
+    __init_subclass__.__qualname__ = f"{root.__qualname__}.__init_subclass__"
+    __init_subclass__.__module__ = root.__module__
+    setattr(root, "__init_subclass__", classmethod(__init_subclass__))  # noqa: B010

@@ -1,0 +1,63 @@
+"""PyTorch: forwards of modules, no-grad blocks, backward, steps of optimizers."""
+
+import os
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+from rlscope.auto.calls import watch_from_c, watch_global
+from rlscope.auto.environments import subclasses
+from rlscope.native import runtime
+
+
+def watch(module: ModuleType) -> None:
+    """torch."""
+    runtime.ask_gradients(os.path.join(os.path.dirname(module.__file__ or ""), "lib", "libc10.so"))
+    watch_from_c("forward", module.nn.Module, "__call__")
+    for block in (module.no_grad, module.inference_mode):
+        watch_from_c("block enter", block, "__enter__")
+        watch_from_c("block exit", block, "__exit__")
+    watch_from_c("mode enter", module.set_grad_enabled, "__enter__")
+    watch_from_c("block exit", module.set_grad_enabled, "__exit__")
+    _watch_backward(module)
+    _watch_optimizers(module.optim.Optimizer)
+
+
+def watch_dynamo(module: ModuleType) -> None:
+    """torch._dynamo.eval_frame: a compiled module calls Module.__call__ from Python code."""
+    watch_from_c("forward", module.OptimizedModule, "__call__")
+
+
+def _watch_backward(torch: ModuleType) -> None:
+    """Tensor.backward, autograd.backward and autograd.grad all call one function."""
+    graph = torch.autograd.graph
+    if hasattr(graph, "_engine_run_backward"):
+        watch_global("backward", graph._engine_run_backward, graph, torch.autograd)
+        return
+    for name in ("backward", "grad"):  # before 2.3
+        watch_global("backward", getattr(torch.autograd, name), torch.autograd)
+
+
+def _watch_optimizers(optimizer: Any) -> None:
+    """PyTorch wraps the `step` of each class when the first object of it is made, and its wrapper
+    unpacks the arguments, so that the function inside can be watched in place."""
+    wrap: Callable[..., Any] = optimizer.profile_hook_step
+
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        wrapped: Callable[..., Any] = wrap(_watched_step(func))
+        runtime.watch_in_place("step", wrapped)  # the wrapper too, where that can be seen
+        return wrapped
+
+    profile_hook_step.__wrapped__ = wrap  # type: ignore[attr-defined]
+    optimizer.profile_hook_step = staticmethod(profile_hook_step)
+    for owner in subclasses(optimizer):
+        step = vars(owner).get("step")
+        if isinstance(step, FunctionType) and getattr(step, "hooked", False):
+            _watched_step(step.__wrapped__)  # type: ignore[attr-defined]
+            runtime.watch_in_place("step", step)
+
+
+def _watched_step(function: Callable[..., Any]) -> Callable[..., Any]:
+    if runtime.watch_in_place("step", function):
+        return function
+    return runtime.watch("step", function)

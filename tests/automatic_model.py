@@ -1,0 +1,206 @@
+"""The rules of automatic operations, applied with the whole run in sight.
+
+A program is a list of calls, each with the calls inside it. Where the recorder must write before it
+knows, this reads on: calls become tokens, and a token's name is decided by those that follow.
+
+    kinds   S  Env.step            B  backward            N  no-grad block
+            F  module forward      O  optimizer step      E  block that enables gradients
+
+Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
+
+
+@dataclass
+class Call:
+    """One call, or one block."""
+
+    kind: str
+    inside: list[Call] = field(default_factory=list)
+
+
+Program = Sequence[Call]
+
+
+def program(text: str) -> list[Call]:
+    """A program by letters: calls in parentheses are inside the one before them.
+
+    >>> program("N(F)S")
+    [Call(kind='N', inside=[Call(kind='F', inside=[])]), Call(kind='S', inside=[])]
+    """
+    stack: list[list[Call]] = [[]]
+    for letter in text.replace(" ", ""):
+        if letter == "(":
+            stack.append(stack[-1][-1].inside)
+        elif letter == ")":
+            stack.pop()
+        else:
+            stack[-1].append(Call(letter))
+    return stack[0]
+
+
+def events(calls: Program) -> int:
+    """How many enters and exits a program has."""
+    return sum(2 + events(call.inside) for call in calls)
+
+
+@dataclass
+class Token:
+    """What counts of a call: of a forward the part before an S, B or O that it encloses."""
+
+    kind: str  # S F B O
+    start: int
+    end: int
+    has_gradients: bool = False
+    has_backward: bool = False
+    in_step: bool = False
+
+
+class Tokens:
+    """The calls of a program that count, in the order in which they are met."""
+
+    def __init__(self, calls: Program) -> None:
+        self.found: list[Token] = []
+        self._time = 0
+        self._open: list[
+            tuple[str, int, Token | None]
+        ] = []  # kind, start, token that it is part of
+        self._boundary = -1  # time of the last S, B or O that counts
+        self._read(calls, gradients=True)
+
+    def _read(self, calls: Program, gradients: bool) -> None:
+        for call in calls:
+            start = self._time
+            enabled = {"N": False, "E": True}.get(call.kind, gradients)
+            token = self._enter(call.kind, start, gradients)
+            self._open.append((call.kind, start, token))
+            self._time += 1
+            self._read(call.inside, enabled)
+            self._open.pop()
+            self._leave(call.kind, token)
+            self._time += 1
+
+    def _is_in(self, kinds: str) -> bool:
+        return any(kind in kinds for kind, _, _ in self._open)
+
+    def _current(self, kinds: str) -> tuple[str, int, Token | None] | None:
+        """The outermost open call of these kinds that no S, B or O lies inside of."""
+        fresh = (each for each in self._open if each[0] in kinds and each[1] > self._boundary)
+        return next(fresh, None)
+
+    def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
+        if self._is_in("SB"):
+            return None
+        if kind == "S":
+            return self._cut(Token("S", start, start))
+        forward = self._current("F")
+        if kind == "B":
+            if forward is None:
+                return self._cut(Token("B", start, start))
+            if forward[2] is not None:
+                forward[2].has_backward = True
+            return None
+        if kind == "F" and forward is None:
+            return self._forward(start, gradients)
+        return None
+
+    def _forward(self, start: int, gradients: bool) -> Token:
+        block = self._block()
+        begin = start if block is None else block
+        token = next(
+            (each for each in self.found if each.kind == "F" and each.start == begin), None
+        )
+        if token is None:
+            token = Token("F", begin, -1, in_step=self._is_in("O"))
+            self.found.append(token)
+        token.has_gradients |= gradients
+        return token
+
+    def _block(self) -> int | None:
+        """Where the outermost no-grad block began that counts here. One that began inside a forward
+        or an O does not."""
+        for position, (kind, start, _) in enumerate(self._open):
+            around = {each for each, begin, _ in self._open[:position] if begin > self._boundary}
+            steps = any(each == "O" for each, _, _ in self._open[:position])
+            if kind == "N" and start > self._boundary and "F" not in around and not steps:
+                return start
+        return None
+
+    def _leave(self, kind: str, token: Token | None) -> None:
+        if kind == "O" and not self._is_in("SBO"):
+            self._cut(Token("O", self._time, self._time))
+        elif kind in "SB" and token is not None:
+            token.end = self._boundary = self._time
+        elif kind in "FN" and self._current("F") is None and self._block() is None:
+            self._end_forwards()
+
+    def _end_forwards(self) -> None:
+        for token in self.found:
+            if token.end < 0:
+                token.end = self._time
+
+    def _cut(self, token: Token) -> Token:
+        """An S, B or O: forwards that enclose it end where it begins, as far as they count."""
+        self._end_forwards()
+        self._boundary = self._time
+        self.found.append(token)
+        return token
+
+
+def names(calls: Program) -> list[str]:
+    """The name of the track from each event to the next one; the last entry is what remains."""
+    track = [NOTHING] * events(calls)
+    for start, end, name in intervals(Tokens(calls).found):
+        track[start:end] = [name] * (end - start)
+    return track
+
+
+def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, name) of every part of the track that has one."""
+    waiting: list[Token] = []  # forwards whose name is open
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        position += 1
+        if token.kind == "F":
+            waiting.append(token)
+        elif token.kind == "S":
+            if waiting:
+                yield waiting[0].start, token.start, INFERENCE
+            yield token.start, token.end, SIMULATION
+            waiting = []
+        elif token.kind == "B" or any(each.has_backward for each in waiting):
+            end, position = _end_of_backprop(tokens, token.end, position)
+            yield from _backprop(waiting, token.start, end)
+            waiting = []
+        else:  # an O without a B
+            yield from ((each.start, each.end, INFERENCE) for each in waiting)
+            waiting = []
+    yield from ((each.start, each.end, INFERENCE) for each in waiting)
+
+
+def _backprop(waiting: Sequence[Token], start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    for token in waiting:
+        if token.has_gradients:
+            yield token.start, end, BACKPROP
+            return
+        yield token.start, token.end, BACKPROP
+    yield start, end, BACKPROP
+
+
+def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[int, int]:
+    """The end of the last B or O before the next S or F, and the position of that one."""
+    while position < len(tokens):
+        token = tokens[position]
+        if token.kind == "S" or (token.kind == "F" and not token.in_step):
+            break
+        if token.kind in "BO":
+            end = token.end
+        position += 1
+    return end, position

@@ -1,0 +1,71 @@
+"""Automatic tracks as a trace has them: what csrc/trace/record.h says of kAutoSegment and
+kAutoResolve, and nothing of why they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SEGMENT, RESOLVE = 20, 21
+NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation"}
+FIRST_OPEN, INSIDE = 4, 5
+_OPEN = range(FIRST_OPEN, 9)
+
+
+@dataclass
+class Segment:
+    """A stretch of the track, in any unit of time."""
+
+    start: float
+    end: float
+    state: int
+
+    @property
+    def name(self) -> str:
+        """What it is called in the end; a forward that nothing named is inference."""
+        return "inference" if self.state == INSIDE else NAMES.get(self.state, "")
+
+
+def read_track(items: Iterable[tuple[float, int, int]], end: float) -> list[Segment]:
+    """The segments of one thread from its records (time, kind, id), in order, without resolves
+    that have nothing to resolve."""
+    segments = [Segment(float("-inf"), end, 0)]
+    for time, kind, id_ in items:
+        if kind == SEGMENT:
+            segments[-1].end = time
+            segments.append(Segment(time, end, id_))
+        elif kind == RESOLVE:
+            _resolve(segments, time, id_, end)
+    return segments
+
+
+def _resolve(segments: list[Segment], time: float, id_: int, end: float) -> None:
+    targets = {state: id_ >> 4 * (state - FIRST_OPEN) & 15 for state in _OPEN}
+    ran = segments[-1].state
+    for segment in segments:
+        segment.state = targets.get(segment.state, segment.state)
+    if ran in _OPEN and segments[-1].state not in _OPEN:
+        segments[-1].end = time
+        segments.append(Segment(time, end, 0))
+
+
+def total(segments: Iterable[Segment]) -> dict[str, float]:
+    """Time by name, the nameless left out."""
+    sums: dict[str, float] = {}
+    for segment in segments:
+        if segment.name and segment.end > segment.start:
+            sums[segment.name] = sums.get(segment.name, 0.0) + segment.end - segment.start
+    return sums
+
+
+def instances(segments: Iterable[Segment]) -> list[tuple[str, float, float]]:
+    """(name, start, end): segments of one name that touch are one instance."""
+    found: list[tuple[str, float, float]] = []
+    for segment in segments:
+        if not segment.name or segment.end <= segment.start:
+            continue
+        if found and found[-1][0] == segment.name and found[-1][2] == segment.start:
+            found[-1] = (segment.name, found[-1][1], segment.end)
+        else:
+            found.append((segment.name, segment.start, segment.end))
+    return found

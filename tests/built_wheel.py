@@ -1,0 +1,64 @@
+"""What a user installs, built once per test session: the sdist, the wheel made from it, a venv."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+_OURS = ("PYTHONPATH", "RLSCOPE_", "LD_PRELOAD")
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    """Standard output of a command that succeeds, without a surrounding checkout or recorder."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
+    done = subprocess.run(
+        [str(part) for part in command],
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def source_files() -> list[str]:
+    """Files of the project: versioned and new ones, nothing that was built."""
+    listed = run("git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return [name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)]
+
+
+def build_sdist(folder: Path) -> Path:
+    """The sdist of a clean copy of the sources."""
+    source = folder / "rlscope"
+    for name in source_files():
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_symlink():
+            target.symlink_to((ROOT / name).readlink())
+        else:
+            target.write_bytes((ROOT / name).read_bytes())
+            target.chmod((ROOT / name).stat().st_mode)
+    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, source)
+    return next(folder.glob("rlscope-*.tar.gz"))
+
+
+def build_wheel(sdist: Path, folder: Path) -> Path:
+    """The wheel that pip makes from the sdist, tagged as `make wheel` tags it."""
+    built = folder / "built"
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", built, sdist)
+    run("sh", ROOT / "tests/tag_wheel.sh", built, folder / "dist", sys.executable)
+    (wheel,) = (folder / "dist").glob("rlscope-*.whl")
+    return wheel
+
+
+def new_venv(folder: Path, *requirements: object) -> Path:
+    """The Python of a new venv that holds these requirements, nothing else."""
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", *requirements)
+    return python

@@ -1,0 +1,417 @@
+// Native calls through stubs, as the reader finds them: one record each while nothing happens
+// inside, and the right ones when something does.
+#include <gmock/gmock.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "interception/callback_scope.h"
+#include "interception/entries.h"
+#include "interception/stub_pool.h"
+#include "runtime_run.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::test {
+namespace {
+
+using interception::CallbackScope;
+using interception::entries;
+using interception::Function;
+using trace::kCall;
+using trace::kCallbackBegin;
+using trace::kCallbackEnd;
+using trace::kCallBegin;
+using trace::kCallEnd;
+using trace::kOperationEnter;
+using trace::kOperationExit;
+using trace::kWindowStart;
+using trace::kWindowStop;
+
+// ---- native functions ---------------------------------------------------------------------------
+
+using Body = void (*)();
+
+void* Run(void* body, void*, void*, void*, void*) {
+  if (body != nullptr) reinterpret_cast<Body>(body)();
+  return body;
+}
+
+constexpr uint32_t kOuter = interception::kHotStubs;
+constexpr uint32_t kInner = kOuter + 1;
+
+void UseStubs() {
+  for (const uint32_t index : {kOuter, kInner}) {
+    entries[index] = {Run, 0, interception::kWarming};
+    interception::entry_names[index] = {index == kOuter ? "test:outer" : "test:inner", 10, 3, 0};
+  }
+}
+
+void Call(uint32_t stub, Body body = nullptr) {
+  reinterpret_cast<void* (*)(void*)>(interception::StubAt(stub))(reinterpret_cast<void*>(body));
+}
+
+uint32_t Operation() { return Intern("step"); }
+
+std::vector<uint32_t> KindsOf(const std::vector<Item>& items) {
+  std::vector<uint32_t> kinds;
+  for (const Item& item : items) kinds.push_back(item.kind);
+  return kinds;
+}
+
+// Of the main thread; it begins with kThreadBegin.
+std::vector<uint32_t> KindsOfRun(const std::string& program) {
+  TracedRun run;
+  EXPECT_EQ(run.Execute(program), 0);
+  std::vector<uint32_t> kinds = KindsOf(ReadItems(*run.ReadOne().trace, 0));
+  EXPECT_EQ(kinds.front(), trace::kThreadBegin);
+  kinds.erase(kinds.begin());
+  return kinds;
+}
+
+// ---- one record a call
+// ---------------------------------------------------------------------------
+
+PROGRAM(calls_alone) {
+  UseStubs();
+  for (int i = 0; i < 1000; i++) Call(kOuter);
+  return 0;
+}
+
+TEST(Calls, AreOneRecordEach) {
+  EXPECT_EQ(KindsOfRun("calls_alone"), std::vector<uint32_t>(1000, kCall));
+}
+
+PROGRAM(calls_nested) {
+  UseStubs();
+  for (int i = 0; i < 100; i++) Call(kOuter, [] { Call(kInner, [] { Call(kOuter); }); });
+  return 0;
+}
+
+TEST(Calls, InsideOthersBelongToThem) {
+  EXPECT_EQ(KindsOfRun("calls_nested"), std::vector<uint32_t>(100, kCall));
+}
+
+void SleepMs(int milliseconds) {
+  const timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  nanosleep(&time, nullptr);
+}
+
+PROGRAM(calls_long) {
+  UseStubs();
+  Call(kOuter, [] { SleepMs(2500); });  // 2^32 ticks are 2.2 s at 2 GHz, 1.1 s at 4 GHz
+  Call(kInner);
+  return 0;
+}
+
+TEST(Calls, LongerThanTheDurationFieldAreBeginAndEnd) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_long"), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  const std::vector<Item> items = ReadItems(*process.trace, 0);
+  const std::vector<uint32_t> kinds = KindsOf(items);
+  ASSERT_THAT(kinds,
+              testing::AnyOf(testing::ElementsAre(trace::kThreadBegin, kCallBegin, kCallEnd, kCall),
+                             testing::ElementsAre(trace::kThreadBegin, kCall, kCall)));
+  if (kinds[1] == kCallBegin) {
+    EXPECT_GT(items[2].time_ns - items[1].time_ns, 2'400'000'000);
+  }
+}
+
+// ---- something inside
+// ----------------------------------------------------------------------------
+
+PROGRAM(calls_annotated) {
+  UseStubs();
+  Enter(Operation());
+  Call(kOuter, [] {
+    Enter(Operation());
+    Exit(Operation());
+  });
+  Call(kOuter);
+  Exit(Operation());
+  return 0;
+}
+
+TEST(Calls, WithAnAnnotationInsideBeginBeforeIt) {
+  EXPECT_THAT(KindsOfRun("calls_annotated"),
+              testing::ElementsAre(kOperationEnter, kCallBegin, kOperationEnter, kOperationExit,
+                                   kCallEnd, kCall, kOperationExit));
+}
+
+PROGRAM(calls_callback) {
+  UseStubs();
+  Call(kOuter, [] {
+    {
+      CallbackScope scope;
+      Call(kInner);
+      Call(kInner, [] { Call(kOuter); });
+    }
+    Call(kInner);
+    CallbackScope scope;
+  });
+  Call(kOuter);
+  return 0;
+}
+
+TEST(Calls, InCallbacksAreCallsOfTheirOwn) {
+  EXPECT_THAT(KindsOfRun("calls_callback"),
+              testing::ElementsAre(kCallBegin, kCallbackBegin, kCall, kCall, kCallbackEnd,
+                                   kCallbackBegin, kCallbackEnd, kCallEnd, kCall));
+}
+
+PROGRAM(calls_recursive) {
+  UseStubs();
+  static int depth = 0;
+  static const Body recurse = [] {
+    CallbackScope scope;
+    if (++depth < 50) Call(kOuter, recurse);
+  };
+  Call(kOuter, recurse);
+  return 0;
+}
+
+TEST(Calls, NestThroughCallbacksToAnyDepth) {
+  const std::vector<uint32_t> kinds = KindsOfRun("calls_recursive");
+  ASSERT_EQ(kinds.size(), 200u);
+  for (size_t i = 0; i < 100; i++) {
+    EXPECT_EQ(kinds[i], i % 2 == 0 ? kCallBegin : kCallbackBegin);
+    EXPECT_EQ(kinds[100 + i], i % 2 == 0 ? kCallbackEnd : kCallEnd);
+  }
+}
+
+PROGRAM(calls_from_outside) {
+  UseStubs();
+  CallbackScope scope(/*from_outside=*/true);
+  Call(kOuter);
+  return 0;
+}
+
+TEST(Callbacks, OfThreadsWithoutPythonCountWithoutACall) {
+  EXPECT_THAT(KindsOfRun("calls_from_outside"),
+              testing::ElementsAre(kCallbackBegin, kCall, kCallbackEnd));
+}
+
+PROGRAM(calls_begin_times) {
+  UseStubs();
+  Enter(Operation());
+  Call(kOuter, [] {
+    SleepMs(30);
+    Enter(Operation());
+    SleepMs(30);
+  });
+  return 0;
+}
+
+TEST(Calls, HeldBackBeginWhenTheyBegan) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_begin_times"), 0);
+  const std::vector<Item> items = ReadItems(*run.ReadOne().trace, 0);
+  ASSERT_THAT(KindsOf(items), testing::ElementsAre(trace::kThreadBegin, kOperationEnter, kCallBegin,
+                                                   kOperationEnter, kCallEnd));
+  EXPECT_GE(items[3].time_ns - items[2].time_ns, 30'000'000);
+  EXPECT_GE(items[4].time_ns - items[3].time_ns, 30'000'000);
+}
+
+PROGRAM(calls_exit_inside) {
+  UseStubs();
+  Call(kInner);
+  Call(kOuter, [] { _exit(0); });
+  return 1;
+}
+
+TEST(Calls, OpenWhenTheProcessExitsHaveTheirBegin) {
+  EXPECT_THAT(KindsOfRun("calls_exit_inside"), testing::ElementsAre(kCall, kCallBegin));
+}
+
+PROGRAM(calls_thread_exit) {
+  UseStubs();
+  std::thread([] {
+    Call(kInner);
+    Call(kOuter, [] { pthread_exit(nullptr); });
+  }).join();
+  Call(kOuter);
+  return 0;
+}
+
+TEST(Calls, OpenWhenTheirThreadEndsHaveTheirBegin) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_thread_exit"), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  ASSERT_EQ(process.trace->threads().size(), 2u);
+  EXPECT_THAT(KindsOf(ReadItems(*process.trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCall, kCallBegin, trace::kThreadEnd));
+  EXPECT_THAT(KindsOf(ReadItems(*process.trace, 1)),
+              testing::ElementsAre(trace::kThreadBegin, kCall));
+}
+
+// ---- windows
+// -------------------------------------------------------------------------------------
+
+PROGRAM(calls_stop_inside) {
+  UseStubs();
+  Call(kOuter, [] {
+    rlscope_stop();
+    Call(kInner);
+  });
+  Call(kInner);
+  rlscope_start();
+  Call(kInner);
+  return 0;
+}
+
+TEST(Windows, ThatStopInsideACallLeaveItOpen) {
+  EXPECT_THAT(KindsOfRun("calls_stop_inside"),
+              testing::ElementsAre(kCallBegin, kWindowStop, kWindowStart, kCall));
+}
+
+PROGRAM(calls_stop_start_inside) {
+  UseStubs();
+  Call(kOuter, [] {
+    CallbackScope scope;
+    rlscope_stop();
+    rlscope_start();
+    Call(kInner);
+  });
+  Call(kInner);
+  return 0;
+}
+
+TEST(Windows, ThatStartAgainInsideACallKnowNothingOfIt) {
+  EXPECT_THAT(
+      KindsOfRun("calls_stop_start_inside"),
+      testing::ElementsAre(kCallBegin, kCallbackBegin, kWindowStop, kWindowStart, kCall, kCall));
+}
+
+PROGRAM(calls_start_inside) {
+  UseStubs();
+  rlscope_stop();
+  Call(kOuter, [] {
+    CallbackScope scope;
+    rlscope_start();
+    Call(kInner);
+  });
+  Call(kInner);
+  return 0;
+}
+
+TEST(Windows, ThatStartInsideACallRecordWhatPythonCallsThere) {
+  EXPECT_THAT(KindsOfRun("calls_start_inside"),
+              testing::ElementsAre(kWindowStop, kWindowStart, kCall, kCall));
+}
+
+PROGRAM(calls_stop_elsewhere) {
+  UseStubs();
+  Call(kInner);
+  Call(kOuter, [] {
+    std::thread([] { rlscope_stop(); }).join();
+    SleepMs(5);
+    CallbackScope scope;  // does not record
+    SleepMs(5);
+  });
+  return 0;
+}
+
+// Cut at the stop by whoever reads it.
+TEST(Windows, ThatAnotherThreadStopsKeepTheCallHeldBack) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_stop_elsewhere"), 0);
+  EXPECT_THAT(KindsOf(ReadItems(*run.ReadOne().trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
+}
+
+// ---- forks
+// ---------------------------------------------------------------------------------------
+
+PROGRAM(calls_fork_inside) {
+  UseStubs();
+  static pid_t child = 0;
+  Call(kOuter, [] {
+    CallbackScope scope;
+    child = fork();
+    Call(kInner);
+  });
+  Call(kInner);
+  if (child == 0) _exit(0);
+  return TracedRun::Wait(child);
+}
+
+TEST(Forks, InsideACallStartAChildOutsideOfIt) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_fork_inside"), 0);
+  const trace::Directory& trace = run.Read();
+  ASSERT_EQ(trace.processes().size(), 2u);
+  const trace::ProcessImage& parent = trace.processes()[0];  // in order of their begin
+  const trace::ProcessImage& child = trace.processes()[1];
+  EXPECT_TRUE(child.forked);
+  EXPECT_THAT(KindsOf(ReadItems(*parent.trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCallBegin, kCallbackBegin, kCall,
+                                   kCallbackEnd, kCallEnd, kCall));
+  EXPECT_THAT(KindsOf(ReadItems(*child.trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
+}
+
+PROGRAM(calls_clone_inside) {
+  UseStubs();
+  static long child = 0;
+  Call(kOuter, [] { child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); });
+  Call(kInner);
+  if (child == 0) _exit(0);
+  return TracedRun::Wait(static_cast<pid_t>(child));
+}
+
+TEST(Forks, WithoutHandlersDoNotWriteIntoTheParentsRing) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_clone_inside"), 0);
+  const trace::Directory& trace = run.Read();
+  ASSERT_EQ(trace.processes().size(), 2u);
+  EXPECT_THAT(KindsOf(ReadItems(*trace.processes()[0].trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
+  EXPECT_THAT(KindsOf(ReadItems(*trace.processes()[1].trace, 0)),
+              testing::ElementsAre(trace::kThreadBegin, kCall));
+}
+
+// ---- many
+// ----------------------------------------------------------------------------------------
+
+constexpr int kThreads = 4;
+constexpr int kCallsEach = 200'000;
+
+PROGRAM(calls_threads) {
+  UseStubs();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; i++) {
+    threads.emplace_back([] {
+      for (int call = 0; call < kCallsEach; call++) {
+        Call(kOuter, call % 16 == 0 ? Body([] { CallbackScope scope; }) : nullptr);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
+}
+
+// Across many laps of growing rings: every call once, on its thread, in order.
+TEST(Calls, OfManyThreadsAreAllThere) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_threads"), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  ASSERT_EQ(LossOf(process, "ring_full"), 0u);
+  size_t whole = 0;
+  size_t begun = 0;
+  for (size_t thread = 0; thread < process.trace->threads().size(); thread++) {
+    const std::vector<Item> items = ReadItems(*process.trace, thread);
+    whole += CountKind(items, kCall);
+    begun += CountKind(items, kCallBegin);
+    EXPECT_EQ(CountKind(items, kCallBegin), CountKind(items, kCallEnd));
+    EXPECT_EQ(CountKind(items, kCallbackBegin), CountKind(items, kCallbackEnd));
+    for (size_t i = 1; i < items.size(); i++) ASSERT_LE(items[i - 1].time_ns, items[i].time_ns);
+  }
+  EXPECT_EQ(begun, size_t{kThreads} * kCallsEach / 16);
+  EXPECT_EQ(whole, size_t{kThreads} * kCallsEach / 16 * 15);
+}
+
+}  // namespace
+}  // namespace rlscope::test

@@ -1,0 +1,115 @@
+"""The brute-force twin: automatic operations of a thread, from its whole stream at once.
+
+A segment goes from its record to the next one, or to the resolve that gives it a final state. Its
+last state is what it is called; neighbours of one name that touch are one instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from ground_truth.raw import Auto, Item, Kind, target_of
+from ground_truth.rules import Rules
+
+FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
+         Auto.SIMULATION: "simulation"}  # fmt: skip
+
+
+class Placed(NamedTuple):
+    """An item with the window that it lies in, None if it is not recorded."""
+
+    time_ns: int
+    order: int
+    item: Item
+    window: int | None
+
+
+class Change(NamedTuple):
+    """At the item `order` the automatic operation that is open closes, and `opens` opens."""
+
+    order: int
+    opens: str
+
+
+@dataclass
+class _Segment:
+    order: int
+    start_ns: int
+    state: Auto
+    stretch: int  # between gaps and windows, which no resolve and no instance crosses
+    end_order: int | None = None  # None: closed by something else than a record of the track
+    end_ns: int | None = None
+
+    def end(self, at: Placed) -> None:
+        self.end_order, self.end_ns = at.order, at.time_ns
+
+
+def find_changes(items: Iterable[Placed], rules: Rules) -> list[Change]:
+    """What the records of one thread's track do, in order."""
+    segments = _segments(items, rules)
+    for segment in segments:
+        segment.state = _unresolved(segment.state, rules)
+    groups: list[list[_Segment]] = []
+    for before, segment in pairwise([None, *segments]):
+        assert segment is not None
+        if before is not None and _touch(before, segment, rules):
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+    changes: dict[int, str] = {}
+    for group in groups:
+        if FINAL[group[0].state]:
+            changes[group[0].order] = FINAL[group[0].state]
+            if group[-1].end_order is not None:
+                changes.setdefault(group[-1].end_order, "")
+    return [Change(order, opens) for order, opens in sorted(changes.items())]
+
+
+def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
+    found: list[_Segment] = []
+    running: _Segment | None = None
+    stretch, window = 0, None
+    for at in items:
+        if at.window is None:
+            continue
+        if at.window != window or at.item.kind is Kind.GAP:
+            running, stretch, window = None, stretch + 1, at.window
+        if at.item.kind is Kind.ENTER and rules.explicit_entry == "ends the automatic track":
+            break
+        if at.item.kind is Kind.AUTO_SEGMENT:
+            if running is not None:
+                running.end(at)
+            running = _Segment(at.order, at.time_ns, Auto(at.item.number), stretch)
+            found.append(running)
+        if at.item.kind is Kind.AUTO_RESOLVE:
+            open_before = running is not None and running.state not in FINAL
+            since = [segment for segment in found if segment.stretch == stretch]
+            for segment in since[-1:] if rules.resolve == "of the last segment" else since:
+                if segment.state not in FINAL:
+                    segment.state = target_of(at.item.number, segment.state)
+            if running is not None and open_before and running.state in FINAL:
+                if rules.resolved_segment == "ends":
+                    running.end(at)
+                    running = None
+    return found
+
+
+def _unresolved(state: Auto, rules: Rules) -> Auto:
+    if state in FINAL:
+        return state
+    if rules.unresolved == "all is inference":
+        return Auto.INFERENCE
+    inside = state is Auto.INSIDE and rules.unresolved == "forwards are inference"
+    return Auto.INFERENCE if inside else Auto.NOTHING
+
+
+def _touch(before: _Segment, after: _Segment, rules: Rules) -> bool:
+    return (
+        rules.touching_segments == "are one instance"
+        and before.state == after.state
+        and before.stretch == after.stretch
+        and before.end_ns == after.start_ns
+    )

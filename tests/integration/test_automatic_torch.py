@@ -1,0 +1,116 @@
+"""Automatic operations of PyTorch, and that PyTorch does not notice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from automatic_records import instances, read_track
+from recorded_child import ROOT, Recorded, environment, read, record
+
+pytest.importorskip("torch")
+
+LOOP = """
+import threading
+import rlscope.auto
+rlscope.auto.begin()
+import gymnasium
+import torch
+from torch import nn
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+
+    def forward(self, x):
+        return self.body(x)
+
+agent = Agent()
+optimizer = torch.optim.Adam(agent.parameters())
+env = gymnasium.make("CartPole-v1")
+x = torch.zeros(4)
+
+def learn(loss):
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(agent.parameters(), 1.0)
+    optimizer.step()
+
+def run(program):
+    env.reset(seed=1)
+    exec(program, globals())
+
+def in_thread(program):
+    thread = threading.Thread(target=run, args=[program])
+    thread.start()
+    thread.join()
+"""
+
+S, I, B = "simulation", "inference", "backprop"  # noqa: E741
+
+PROGRAMS = {
+    "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
+    "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],
+    "torch.no_grad()(agent)(x)\nenv.step(0)": [S, I, S],
+    "agent(x)\nlearn(agent(x).sum())\nenv.step(0)": [S, B, S],
+    "with torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, B, B],
+    "with torch.set_grad_enabled(False): agent(x)\nlearn(agent(x).sum())": [S, B, B],
+    "torch.autograd.grad(agent(x).sum(), agent.parameters())": [S, B],
+    "torch.autograd.backward(agent(x).sum())\nagent(x)": [S, B, I],
+    "for _ in range(2): learn(agent(x).sum())": [S, B, B],
+    "compiled = torch.compile(agent, backend='eager')\ncompiled(x)\nenv.step(0)": [S, I, S],
+    "traced = torch.jit.trace(agent, x)\ntraced(x)\nenv.step(0)": [S, I, S],
+    "with torch.no_grad(): x + x\nenv.step(0)": [S, S],
+}
+"""Each runs in a thread of its own, after a reset of its environment."""
+
+
+def names(recorded: Recorded, thread: int) -> list[str]:
+    row = recorded.process()
+    items = recorded.reader.items(row["index"], thread)
+    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
+    return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
+
+
+def test_what_calls_of_pytorch_are(directory: str) -> None:
+    script = "".join(f"in_thread({program!r})\n" for program in PROGRAMS)
+    recorded = record(directory, LOOP + script)
+    found = [names(recorded, thread) for thread in recorded.threads()]
+    tracks = [track for track in found if track]
+    assert dict(zip(PROGRAMS, tracks, strict=True)) == PROGRAMS
+
+
+def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
+    before = LOOP.replace("rlscope.auto.begin()", "") + "learn(agent(x).sum())\n"
+    recorded = record(
+        directory, before + "rlscope.auto.begin()\nlearn(agent(x).sum())\nenv.reset()"
+    )
+    assert names(recorded, recorded.threads()[0]) == [B, S]
+
+
+def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
+    """Losses to the last bit, compilers, scripts, pickles: see tests/torch_habits.py."""
+    from rlscope import _runtime
+    from rlscope.session import prepare_directory, traced_environment
+
+    program = [sys.executable, str(ROOT / "tests" / "torch_habits.py")]
+    environ = environment(TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"))
+    drainer = _runtime.Drainer(prepare_directory(directory))
+    drainer.start()
+    try:
+        recorded = {**environ, **traced_environment(directory, environ)}
+        watched = subprocess.run(
+            [*program, "--auto"], env=recorded, capture_output=True, text=True, check=False
+        )
+    finally:
+        drainer.stop()
+    alone = subprocess.run(program, env=environ, capture_output=True, text=True, check=False)
+    assert alone.returncode == 0, alone.stderr
+    assert watched.returncode == 0, watched.stderr
+    assert watched.stdout.splitlines() == alone.stdout.splitlines()
+    trace = read(directory)
+    kinds = trace.reader.items(trace.process()["index"], trace.threads()[0])["kind"]
+    assert (kinds == 20).sum() > 100

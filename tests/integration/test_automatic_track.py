@@ -1,0 +1,198 @@
+"""The records of automatic operations against the model, for random programs of calls.
+
+Each program runs in a thread of its own, in one recorded child. Before each event a progress report
+says its number, so that the records that follow belong to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from automatic_model import Call, events, names, program
+from automatic_records import read_track
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from recorded_child import DONE, Recorded, record
+
+# Where PyTorch says whether gradients are on; here the program says it.
+MODE = """
+static _Thread_local int disabled;
+void set_disabled(int value) { disabled = value; }
+_Bool _ZN3c108GradMode10is_enabledEv(void) { return !disabled; }
+"""
+CHILD = """
+import contextlib, ctypes, json, sys, threading
+import rlscope.auto
+from rlscope.native import runtime
+
+rlscope.auto.begin()
+mode = ctypes.CDLL({mode!r})
+assert runtime.ask_gradients({mode!r})
+
+
+class Run:
+    def __init__(self):
+        self.time = 0
+        self.disabled = [0]
+
+    def mark(self):
+        runtime.progress(self.time, 0)
+        self.time += 1
+
+    def calls(self, program):
+        for kind, inside in program:
+            self.mark()
+            CALLS[kind](self, inside)
+
+    def body(self, inside):
+        self.calls(inside)
+        self.mark()
+
+
+class Block:
+    def __init__(self, run, disabled):
+        self.run, self.value = run, disabled
+
+    def __enter__(self):
+        self.run.disabled.append(self.value)
+        mode.set_disabled(self.value)
+
+    def __exit__(self, *exc):
+        self.run.disabled.pop()
+        mode.set_disabled(self.run.disabled[-1])
+
+
+class NoGrad(Block):
+    __enter__ = runtime.watch("block enter", Block.__enter__)
+    __exit__ = runtime.watch("block exit", Block.__exit__)
+
+
+def enter(kind, disabled):
+    def call(run, inside):
+        with kind(run, disabled):
+            run.body(inside)
+    return call
+
+
+def event(name):
+    return runtime.watch(name, lambda run, inside: run.body(inside))
+
+
+CALLS = dict(
+    S=event("simulation"), F=event("forward"), B=event("backward"), O=event("step"),
+    N=enter(NoGrad, 1), E=enter(Block, 0),
+)
+for program in json.loads({programs!r}):
+    run = Run()
+    thread = threading.Thread(target=run.calls, args=[program])
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def mode(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Path of the library that says whether gradients are on."""
+    folder = tmp_path_factory.mktemp("mode")
+    (folder / "mode.c").write_text(MODE)
+    command = ["gcc", "-shared", "-fPIC", "-o", "mode.so", "mode.c"]
+    subprocess.run(command, cwd=folder, check=True)
+    ctypes.CDLL(str(folder / "mode.so"))
+    return str(folder / "mode.so")
+
+
+def run_programs(directory: Path, mode: str, programs: list[list[Call]]) -> list[list[str]]:
+    """The name of the track after each event, for each program."""
+    text = json.dumps([_as_lists(calls) for calls in programs])
+    recorded = record(str(directory), CHILD.format(mode=mode, programs=text))
+    threads = [thread for thread in recorded.threads() if _has_marks(recorded, thread)]
+    assert len(threads) == len(programs)
+    return [
+        _track(recorded, thread, events(calls))
+        for thread, calls in zip(threads, programs, strict=True)
+    ]
+
+
+def _as_lists(calls: list[Call]) -> list[Any]:
+    return [[call.kind, _as_lists(call.inside)] for call in calls]
+
+
+def _items(recorded: Recorded, thread: int) -> Any:
+    return recorded.reader.items(recorded.process()["index"], thread)
+
+
+def _has_marks(recorded: Recorded, thread: int) -> bool:
+    return bool((_items(recorded, thread)["kind"] == DONE).any())
+
+
+def _track(recorded: Recorded, thread: int, count: int) -> list[str]:
+    """Times of records are replaced by the number of the event that they belong to."""
+    items = _items(recorded, thread)
+    now = -1.0
+    numbered = []
+    for kind, id_, value in zip(items["kind"], items["id"], items["value"], strict=True):
+        if kind == DONE:
+            (now,) = struct.unpack("<d", struct.pack("<Q", int(value)))
+        else:
+            numbered.append((now, int(kind), int(id_)))
+    track = [""] * count
+    for segment in read_track(numbered, end=float(count)):
+        if segment.name:
+            start, end = int(segment.start), int(segment.end)
+            track[start:end] = [segment.name] * (end - start)
+    return track
+
+
+def test_typical_loops(mode: str, tmp_path: Path) -> None:
+    programs = [
+        program("N(FF)S N(FF)S N(F) FN()BN()O FN()BN()O"),
+        program("FS FS N(F)FBO FS"),
+        program("S N(FFF)FFBO FFFBO N(F)BO S"),
+        program("FSFSBO"),
+        program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
+    ]
+    assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
+
+
+def nested(text: str) -> list[Call]:
+    """A program by letters: each opens a call, which ")" or the end closes."""
+    stack: list[list[Call]] = [[]]
+    for letter in text:
+        if letter != ")":
+            call = Call(letter)
+            stack[-1].append(call)
+            stack.append(call.inside)
+        elif len(stack) > 1:
+            stack.pop()
+    return stack[0]
+
+
+# Half of all letters close a call: programs are as wide as they are deep.
+PROGRAMS = st.text("SFBONEF)))))))", max_size=30).map(nested).filter(bool)
+
+
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.generate],  # a failure names its shortest program: shrinking lists takes minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(programs=st.lists(PROGRAMS, min_size=50, max_size=100))
+def test_random_programs(
+    programs: list[list[Call]], mode: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tracks = run_programs(tmp_path_factory.mktemp("random") / "run", mode, programs)
+    wrong = [
+        (calls, track)
+        for calls, track in zip(programs, tracks, strict=True)
+        if track != names(calls)
+    ]
+    if wrong:
+        calls, track = min(wrong, key=lambda each: events(each[0]))
+        assert track == names(calls), calls

@@ -1,0 +1,152 @@
+"""Each simulator's native code is layer simulator, its Python code layer python; by either engine.
+
+Each program steps an environment inside operation "steps"; a simulator that is not installed is
+skipped.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+
+import pytest
+from traced_python import TracedPython
+
+from rlscope.load import load
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+ENGINES = ["patch", "monitoring"] if sys.version_info >= (3, 12) else ["patch"]
+STEPS = 30
+
+_GYMNASIUM = """
+import gymnasium as gym, rlscope as rls
+{register}
+env = gym.make("{name}")
+env.reset(seed=1)
+env.action_space.seed(1)
+with rls.operation("steps"):
+    for _ in range({steps}):
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
+print("stepped", repr(observation.tobytes()[:32]), float(reward))
+"""
+_PYBULLET = """
+import pybullet, rlscope as rls
+pybullet.connect(pybullet.DIRECT)
+box = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[0.1] * 3)
+body = pybullet.createMultiBody(1, box)
+pybullet.setGravity(0, 0, -10)
+with rls.operation("steps"):
+    for _ in range({steps}):
+        pybullet.stepSimulation()
+        place = pybullet.getBasePositionAndOrientation(body)
+print("stepped", place)
+"""
+_ENVPOOL = """
+import envpool, numpy as np, rlscope as rls
+env = envpool.make_gymnasium("CartPole-v1", num_envs=4, seed=1)
+env.reset()
+with rls.operation("steps"):
+    for _ in range({steps}):
+        observation = env.step(np.zeros(4, dtype=int))[0]
+print("stepped", observation.shape)
+"""
+_PETTINGZOO = """
+from pettingzoo.classic import rps_v2
+import rlscope as rls
+env = rps_v2.parallel_env(max_cycles=10_000)
+env.reset(seed=1)
+with rls.operation("steps"):
+    for _ in range({steps}):
+        rewards = env.step({{agent: 0 for agent in env.agents}})[1]
+print("stepped", rewards)
+"""
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A program that steps, and what its trace must show."""
+
+    module: str
+    """What must be installed."""
+    program: str
+    least_calls: int
+    """Native calls of layer simulator in each step, at least: 0, there are none at all."""
+    listened: int
+    """The same by sys.monitoring, which sees no operators and attributes."""
+
+
+def _gym(name: str, register: str = "") -> str:
+    return _GYMNASIUM.format(name=name, register=register, steps=STEPS)
+
+
+SIMULATORS = {
+    "mujoco": Simulator("mujoco", _gym("HalfCheetah-v5"), 5, 1),
+    "box2d": Simulator("Box2D", _gym("LunarLander-v3"), 5, 1),
+    "ale": Simulator(
+        "ale_py", _gym("ALE/Pong-v5", "import ale_py; gym.register_envs(ale_py)"), 4, 4
+    ),
+    "pybullet": Simulator("pybullet", _PYBULLET.format(steps=STEPS), 2, 2),
+    "envpool": Simulator("envpool", _ENVPOOL.format(steps=STEPS), 2, 1),
+    "gymnasium": Simulator("gymnasium", _gym("CartPole-v1"), 0, 0),
+    "pettingzoo": Simulator("pettingzoo", _PETTINGZOO.format(steps=STEPS), 0, 0),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_native_code_of_a_simulator_is_its_layer(
+    traced: TracedPython, directory: str, name: str, engine: str
+) -> None:
+    simulator = SIMULATORS[name]
+    if importlib.util.find_spec(simulator.module) is None:
+        pytest.skip(f"{simulator.module} is not installed")
+    options = ["-o", directory, "--intercept", engine]
+    done = traced.run(*options, traced.python, "-c", simulator.program)
+    if "ModuleNotFoundError" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("stepped")
+    least = simulator.least_calls if engine == "patch" else simulator.listened
+    _check_layers(directory, least * STEPS)
+
+
+def _check_layers(directory: str, least: int) -> None:
+    with load(directory) as trace:
+        ((calls, native_ns),) = trace.sql(
+            "SELECT COALESCE(SUM(calls), 0)::BIGINT, COALESCE(SUM(duration_ns), 0)::BIGINT "
+            "FROM native_call WHERE operation = 'steps' AND layer = 'simulator'"
+        )
+        layers = dict(
+            trace.sql(
+                "SELECT layer, SUM(duration_ns)::BIGINT FROM breakdown "
+                "WHERE operation = 'steps' GROUP BY layer"
+            )
+        )
+        ((wall_ns,),) = trace.sql(
+            "SELECT SUM(duration_ns)::BIGINT FROM operation_instance "
+            "JOIN operation USING (operation_id) WHERE path = 'steps'"
+        )
+    assert sum(layers.values()) == wall_ns
+    assert layers["python"] > 0
+    assert calls >= least
+    assert (calls > 0) == (least > 0)
+    assert layers.get("simulator", 0) <= native_ns
+
+
+@pytest.mark.parametrize("name", ["box2d", "mujoco", "ale"])
+def test_an_environment_plays_the_same_game(
+    traced: TracedPython, directory: str, name: str
+) -> None:
+    import subprocess
+
+    simulator = SIMULATORS[name]
+    if importlib.util.find_spec(simulator.module) is None:
+        pytest.skip(f"{simulator.module} is not installed")
+    command = [traced.python, "-c", simulator.program]
+    plain = subprocess.run(command, capture_output=True, text=True)
+    recorded = traced.run("-o", directory, *command)
+    assert recorded.stdout == plain.stdout

@@ -1,0 +1,208 @@
+"""Functions that automatic operations watch: they stay what they are to everybody who looks.
+
+The test process is not recorded: what is watched here records nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import pickle
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rlscope.auto import ROWS, calls
+from rlscope.auto.environments import watch_environments
+from rlscope.native import runtime
+
+IN_PLACE = sys.version_info[:2] != (3, 11)
+
+
+def _plain() -> None:
+    return None
+
+
+@pytest.fixture(autouse=True)
+def tracks() -> None:
+    """What rlscope.auto.begin() does first, without any import to wait for."""
+    assert runtime.watch_imports({}, _plain)
+
+
+def documented(first: int, second: str = "x", *, third: float = 0.5) -> str:
+    """What it does."""
+    return f"{first}{second}{third}"
+
+
+class Home:
+    """A class that can be imported, with a method that can be watched."""
+
+    def step(self, action: int, *, scale: int = 1) -> int:
+        """Moves."""
+        return action * scale
+
+
+def stand_in(function: Callable[..., Any] = documented) -> Any:
+    return runtime.watch("simulation", function)
+
+
+def test_a_stand_in_looks_like_its_function() -> None:
+    function = stand_in()
+    assert function(1, third=2.0) == "1x2.0"
+    assert isinstance(function, types.FunctionType)
+    assert inspect.isfunction(function)
+    assert repr(function) == repr(documented)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__code__", "__defaults__"):
+        assert getattr(function, name) == getattr(documented, name)
+    assert inspect.signature(function) == inspect.signature(documented)
+    assert inspect.getfullargspec(function) == inspect.getfullargspec(documented)
+    assert inspect.getsource(function) == inspect.getsource(documented)
+    assert inspect.unwrap(function) is documented
+    assert weakref.ref(function)() is function
+
+
+def test_attributes_are_those_of_the_function() -> None:
+    def function() -> None:
+        return None
+
+    watched = stand_in(function)
+    watched.note = 1
+    assert function.note == 1  # type: ignore[attr-defined]
+    del watched.note
+    assert not hasattr(function, "note")
+    with pytest.raises(AttributeError, match="has no attribute 'missing'"):
+        _ = watched.missing
+
+
+def test_a_stand_in_binds_like_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Home, "step", stand_in(Home.step))
+    home = Home()
+    assert home.step(3, scale=2) == 6
+    assert home.step.__self__ is home
+    assert str(inspect.signature(home.step)) == "(action: 'int', *, scale: 'int' = 1) -> 'int'"
+    assert super(Home, home).__getattribute__("step")(2) == 2
+    assert pickle.loads(pickle.dumps(home.step))(4) == 4
+    assert pickle.loads(pickle.dumps(Home.step)) is Home.step
+    assert copy.deepcopy(Home.step) is Home.step
+
+
+def test_exceptions_and_wrong_arguments_come_through() -> None:
+    def fails() -> None:
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError, match="inside"):
+        stand_in(fails)()
+    with pytest.raises(TypeError, match="documented"):
+        stand_in()()
+
+
+def test_a_stand_in_is_made_once_and_collected() -> None:
+    def function() -> None:
+        return None
+
+    watched = stand_in(function)
+    assert runtime.watch("simulation", watched) is watched
+    function.cycle = watched  # type: ignore[attr-defined]
+    gone = weakref.ref(function)
+    del function, watched
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("event", ["nothing", "", None])
+def test_events_have_names(event: Any) -> None:
+    with pytest.raises(ValueError, match="no such event"):
+        runtime.watch(event, documented)
+    with pytest.raises(ValueError, match="no such event"):
+        runtime.watch_in_place(event, documented)
+
+
+def test_only_functions_are_changed_in_place() -> None:
+    assert not runtime.watch_in_place("forward", len)
+    assert not runtime.watch_in_place("forward", Home)
+
+
+def test_a_function_is_changed_in_place_for_one_event() -> None:
+    def function(*numbers: int) -> int:
+        return sum(numbers)
+
+    assert runtime.watch_in_place("forward", function)
+    assert runtime.watch_in_place("forward", function)
+    assert not runtime.watch_in_place("backward", function)
+    arguments = (1, 2)
+    assert function(*arguments) == 3
+    assert list(map(function, [4], [5])) == [9]
+
+
+def test_methods_that_suspend_or_are_abstract_are_left_alone() -> None:
+    class Odd:
+        async def step(self) -> None:
+            return None
+
+        def reset(self) -> Any:
+            yield 1
+
+        def close(self) -> None:
+            return None
+
+        close.__isabstractmethod__ = True  # type: ignore[attr-defined]
+
+    before = dict(vars(Odd))
+    for name in ("step", "reset", "close", "missing", "__module__"):
+        calls.watch_method("simulation", Odd, name)
+    assert dict(vars(Odd)) == before
+
+
+def test_environments_are_watched_with_their_subclasses_and_mixins() -> None:
+    class Env:
+        def step(self) -> int:
+            return 0
+
+    class Early(Env):
+        def step(self) -> int:
+            return 1 + super().step()
+
+    watch_environments(Env, ("step",))
+
+    class Mixin:
+        def step(self) -> int:
+            return 2
+
+    class Late(Mixin, Env):
+        pass
+
+    class Options(Env):
+        def __init_subclass__(cls, *, tag: str = "", **rest: Any) -> None:
+            super().__init_subclass__(**rest)
+            cls.tag = tag  # type: ignore[attr-defined]
+
+    class Tagged(Options, tag="kept"):
+        def step(self) -> int:
+            return 3
+
+    for owner in (Env, Early, Mixin, Tagged):
+        assert is_watched(vars(owner)["step"]), owner
+    assert [each().step() for each in (Env, Early, Late, Tagged)] == [0, 1, 2, 3]
+    assert Tagged.tag == "kept"  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+
+        class Wrong(Env, unknown=1):  # type: ignore[call-arg]
+            pass
+
+
+def is_watched(function: Any) -> bool:
+    if IN_PLACE:
+        return bool(runtime.watch_in_place("simulation", function))
+    return type(function).__name__ == "StandIn"
+
+
+@pytest.mark.parametrize("row", ROWS.values())
+def test_every_row_names_a_function(row: str) -> None:
+    module, _, name = row.partition(":")
+    source = inspect.getsource(__import__(module, fromlist=[name]))
+    assert f"def {name}(module: ModuleType)" in source

@@ -1,0 +1,87 @@
+"""The model of automatic operations against the sentences that it implements, by hand."""
+
+from __future__ import annotations
+
+import pytest
+from automatic_model import events, names, program
+
+LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s"}
+
+
+def track(text: str) -> str:
+    """The track of a program, a letter from each event to the next."""
+    calls = program(text)
+    assert len(names(calls)) == events(calls)
+    return "".join(LETTERS[name] for name in names(calls))
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        # Each call has an enter and an exit: "FS" is enter F, exit F, enter S, exit S.
+        ("FS", "iis."),
+        ("SFS", "s.iis."),
+        ("FFS", "iiiis."),
+        ("N(F)S", "iiiis."),
+        ("FB", "bbb."),
+        ("FBO", "bbbbb."),
+        ("FBOO", "bbbbbbb."),
+        ("FBOS", "bbbbb.s."),
+        ("FBOFBO", "bbbbb.bbbbb."),
+        ("FBBOO", "bbbbbbbbb."),
+        # Neither S nor B: the forwards only.
+        ("F", "i."),
+        ("FF", "i.i."),
+        ("FO", "i..."),
+        ("N(F)F", "iii.i."),
+        # A no-grad forward before a B counts for its own block only.
+        ("N(F)FB", "bbb.bbb."),
+        ("N(F)N(F)FBO", "bbb.bbb.bbbbb."),
+        ("FN(F)B", "bbbbbbb."),
+        ("N(F)B", "bbb.b."),
+        ("B", "b."),
+        ("OB", "..b."),
+        # A block without a forward is part of what it interrupts.
+        ("FN()S", "iiiis."),
+        ("FBN()O", "bbbbbbb."),
+        ("FBN()S", "bbb...s."),
+        ("N()FS", "..iis."),
+        # A block that began before the S is no forward afterwards.
+        ("N(FSFS)", "iiis.iis.."),
+        ("N(FSF)", "iiis.i.."),
+        # What is inside an S or a B belongs to it.
+        ("S(FFB)FS", "sssssss.iis."),
+        ("FB(FO)S", "bbbbbbb.s."),
+        # A closure of an optimizer.
+        ("O(FBFB)F", ".bbbbbbbb.i."),
+        # A backward inside a forward is the forward's, unless it trains.
+        ("F(B)S", "iiiis."),
+        ("F(B)B", "bbbbb."),
+        ("F(FBO)S", "bbbbbb..s."),
+        ("F(S)F", "is..i."),
+    ],
+)
+def test_the_track_of_a_program(calls: str, expected: str) -> None:
+    assert track(calls) == expected
+
+
+def test_ppo() -> None:
+    rollout, update = "N(FF)S", "FN()BN()O"
+    assert track(rollout * 2 + "N(F)" + update * 2) == (
+        "iiiiiis." "iiiiiis." "bbb." "bbbbbbbbb." "bbbbbbbbb."
+    )  # fmt: skip
+
+
+def test_dqn_without_no_grad_in_the_loop() -> None:
+    assert track("FS FS N(F)FBO FS") == "iis.iis.bbb.bbbbb.iis."
+
+
+def test_sac_with_three_losses() -> None:
+    critic, actor, temperature = "N(FFF)FFBO", "FFFBO", "N(F)BO"
+    assert track(critic + actor + temperature) == (
+        "bbbbbbb.bbbbbbb." "bbbbbbbbb." "bbb.bbb."
+    )  # fmt: skip
+
+
+def test_reinforce() -> None:
+    assert track("FSFSBO") == "iis.iis.bbb."
