@@ -9,22 +9,21 @@ constexpr uint32_t kPythonLayer = 1;
 
 }  // namespace
 
-bool CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now) {
+void CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now) {
   if (in_call()) {
     ++frames_.back().inner_calls;
-    return false;
+    return;
   }
   ChargeInnermost(now);
   const bool has_note = counts_ != nullptr && !IsOperation(path);
-  if (has_note) notes_->Push({now, Note::Kind::kCallBegan, function, 0, 0});
+  if (has_note) notes_->Push({now, CallNote::Kind::kBegan, function, 0, 0});
   frames_.push_back({false, has_note, layer, function, path, 0, now, 0});
-  return has_note;
 }
 
-bool CallStack::End(int64_t now) {
+void CallStack::End(int64_t now) {
   if (!Contains(/*is_callback=*/false)) {
     ++losses_->call_end_without_begin;
-    return false;
+    return;
   }
   ChargeInnermost(now);
   while (!in_call()) {
@@ -33,9 +32,9 @@ bool CallStack::End(int64_t now) {
   }
   if (frames_.back().inner_calls > 0) {
     --frames_.back().inner_calls;
-    return false;
+    return;
   }
-  return Pop(now);
+  Pop(now);
 }
 
 void CallStack::BeginCallback(int64_t now) {
@@ -43,26 +42,22 @@ void CallStack::BeginCallback(int64_t now) {
   frames_.push_back({true, false, kPythonLayer, 0, 0, 0, now, 0});
 }
 
-bool CallStack::EndCallback(int64_t now) {
+void CallStack::EndCallback(int64_t now) {
   if (!Contains(/*is_callback=*/true)) {
     ++losses_->call_end_without_begin;
-    return false;
+    return;
   }
   ChargeInnermost(now);
-  bool noted = false;
   while (in_call()) {
     losses_->clamped += 1 + frames_.back().inner_calls;
-    noted |= Pop(now);
+    Pop(now);
   }
   Pop(now);
-  return noted;
 }
 
-bool CallStack::CloseAll(int64_t now) {
+void CallStack::CloseAll(int64_t now) {
   ChargeInnermost(now);
-  bool noted = false;
-  while (!frames_.empty()) noted |= Pop(now);
-  return noted;
+  while (!frames_.empty()) Pop(now);
 }
 
 void CallStack::SetInCudaCall(bool in_cuda_call, int64_t now) {
@@ -75,17 +70,16 @@ void CallStack::ChargeInnermost(int64_t now) {
   charged_ns_ = now;
 }
 
-bool CallStack::Pop(int64_t now) {
+void CallStack::Pop(int64_t now) {
   const Frame frame = frames_.back();
   frames_.pop_back();
-  if (frame.is_callback || counts_ == nullptr) return false;
+  if (frame.is_callback || counts_ == nullptr) return;
   const int64_t duration_ns = now - frame.start_ns;
   if (frame.has_note) {
-    notes_->Push({now, Note::Kind::kCallEnded, frame.function, duration_ns, frame.self_ns});
+    notes_->Push({now, CallNote::Kind::kEnded, frame.function, duration_ns, frame.self_ns});
   } else {
     counts_->AddCall(frame.function, frame.path, duration_ns, frame.self_ns);
   }
-  return frame.has_note;
 }
 
 bool CallStack::Contains(bool is_callback) const {

@@ -17,17 +17,17 @@ class CallStack {
  public:
   // `counts` may be null: then only layers are followed. Calls of a thread without an operation go
   // to `notes` instead.
-  CallStack(CallCounts* counts, NoteQueue* notes, Losses* losses)
+  CallStack(CallCounts* counts, CallNotes* notes, Losses* losses)
       : counts_(counts), notes_(notes), losses_(losses) {}
   CallStack(const CallStack&) = delete;
   CallStack& operator=(const CallStack&) = delete;
 
-  // Times never decrease from call to call. True: a note was made for this time.
-  bool Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now);
-  bool End(int64_t now);
+  // Times never decrease from call to call.
+  void Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now);
+  void End(int64_t now);
   void BeginCallback(int64_t now);
-  bool EndCallback(int64_t now);
-  bool CloseAll(int64_t now);
+  void EndCallback(int64_t now);
+  void CloseAll(int64_t now);
 
   // A CUDA call of the thread begins or ends: time inside is not the native call's own.
   void SetInCudaCall(bool in_cuda_call, int64_t now);
@@ -50,11 +50,11 @@ class CallStack {
     int64_t self_ns;
   };
   void ChargeInnermost(int64_t now);
-  bool Pop(int64_t now);
+  void Pop(int64_t now);
   bool Contains(bool is_callback) const;
 
   CallCounts* const counts_;
-  NoteQueue* const notes_;
+  CallNotes* const notes_;
   Losses* const losses_;
   std::vector<Frame> frames_;
   int64_t charged_ns_ = 0;

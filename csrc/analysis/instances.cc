@@ -22,14 +22,16 @@ class InstanceRows : public InstanceSink {
 // Instances need each thread's own order only; the merge's keys are dropped, with their notes.
 class KeyDropper : public KeyConsumer {
  public:
-  explicit KeyDropper(std::vector<NoteQueue*> notes) : notes_(std::move(notes)) {}
+  explicit KeyDropper(Streams* streams) : notes_(streams->Notes()), calls_(streams->Calls()) {}
   void BeginEpoch(int64_t) override {}
   void Consume(const uint64_t*, size_t) override {
-    for (NoteQueue* notes : notes_) notes->Clear();
+    for (OutermostNotes* notes : notes_) notes->Clear();
+    for (CallNotes* calls : calls_) calls->Clear();
   }
 
  private:
-  const std::vector<NoteQueue*> notes_;
+  const std::vector<OutermostNotes*> notes_;
+  const std::vector<CallNotes*> calls_;
 };
 
 }  // namespace
@@ -44,7 +46,7 @@ std::unique_ptr<InstanceResult> FindInstances(const ProcessInput& input) {
   const ThreadContext context = {
       &input, &history, &result->paths, &losses, &counts, &rows, FunctionLayers(input.names)};
   Streams streams(context, /*gpu=*/true);
-  KeyDropper dropper(streams.Notes());
+  KeyDropper dropper(&streams);
   streams.MergeInto(&dropper);
   return result;
 }

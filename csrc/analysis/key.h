@@ -25,8 +25,8 @@ constexpr int64_t kNever = INT64_MAX;
 constexpr uint32_t kGpuStream = 0;
 constexpr uint32_t kFirstThreadStream = 1;
 
-// The stream's queue of notes (notes.h) holds something for this time, or the thread got its first
-// operation or lost its last.
+// The stream's queue of notes (notes.h) may hold something for this time, or the thread got its
+// first operation or lost its last.
 constexpr uint32_t kNoteBit = 1;
 
 // Field of a thread: its layer, or kAbsent before it begins and after it ended.

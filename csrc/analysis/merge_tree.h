@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "analysis/key_stream.h"
@@ -31,10 +30,6 @@ class MergeTree {
   std::vector<std::unique_ptr<KeyStream>> nodes_;
   KeyStream* root_;
 };
-
-// Merges the first `count` outputs of two ascending arrays that have at least that many keys
-// together, both at least `count` long or exhausted by it; returns how many came from `left`.
-size_t MergeKeys(const uint64_t* left, const uint64_t* right, size_t count, uint64_t* out);
 
 }  // namespace rlscope::analysis
 

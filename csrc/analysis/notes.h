@@ -1,5 +1,4 @@
-// What a thread's keys cannot say: a queue beside them. A key with the note bit says that the queue
-// of its stream holds something for the key's time.
+// What a thread's keys cannot say: queues beside them, each in the order of its times.
 #ifndef RLSCOPE_ANALYSIS_NOTES_H_
 #define RLSCOPE_ANALYSIS_NOTES_H_
 
@@ -10,26 +9,40 @@
 
 namespace rlscope::analysis {
 
-struct Note {
+// Another operation is outermost now. A key with the note bit says that the queue of its stream
+// holds one for the key's time.
+struct OutermostNote {
+  int64_t time_ns;
+  int64_t begin_ns;  // when it began
+};
+
+// Native calls of a thread without an open operation: their operation is the owner's
+// (owner_calls.h). Keys say nothing of them.
+struct CallNote {
   enum class Kind : uint32_t {
-    kOutermostBegan,  // another operation is outermost now; value = when it began
-    // Native calls of a thread without an open operation, in order: their operation is the owner's.
-    kCallBegan,  // function
-    kCallEnded,  // value, self_ns of the innermost one that began
-    kCall,       // a whole call: function, value, self_ns
+    kBegan,
+    kEnded,  // the innermost one that began
+    kWhole,  // began and will end; time_ns = when it began
   };
   int64_t time_ns;
   Kind kind;
   uint32_t function;
-  int64_t value;  // of a call: its duration_ns
+  int64_t duration_ns;  // not of kBegan
   int64_t self_ns;
 };
 
 // First in, first out. Bounded by the keys that are under way between a thread's stream and the
 // root of the merge.
+template <class Note>
 class NoteQueue {
  public:
-  void Push(const Note& note) { notes_.push_back(note); }
+  // By value and in place: push_back() would read the note from the stack in one piece right after
+  // it was written there field by field, which waits for the stores.
+  void Push(Note note) {
+    notes_.emplace_back();
+    notes_.back() = note;
+  }
+  size_t size() const { return notes_.size() - first_; }
   bool empty() const { return first_ == notes_.size(); }
   const Note& front() const { return notes_[first_]; }
   void Pop() {
@@ -52,6 +65,9 @@ class NoteQueue {
   std::vector<Note> notes_;
   size_t first_ = 0;
 };
+
+using OutermostNotes = NoteQueue<OutermostNote>;
+using CallNotes = NoteQueue<CallNote>;
 
 }  // namespace rlscope::analysis
 

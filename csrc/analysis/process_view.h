@@ -26,10 +26,11 @@ struct RowTimes {
   // True: the row gets its first time. By a mask and not ?:, of which compilers make a branch: GPU
   // work often begins at the very time at which the call that launches it ends.
   bool Add(uint32_t row, int64_t elapsed_ns) {
-    const uint64_t passed = static_cast<uint64_t>(-elapsed_ns >> 63);  // all ones, or 0
-    const uint64_t count = static_cast<uint64_t>(row != counted) << kCountShift;
-    const uint64_t added = (static_cast<uint64_t>(elapsed_ns) + count) & passed;
-    counted ^= (counted ^ row) & static_cast<uint32_t>(passed);
+    const uint32_t passed = static_cast<uint32_t>(-elapsed_ns >> 63);  // all ones, or 0
+    const uint32_t change = (counted ^ row) & passed;
+    counted ^= change;
+    const uint64_t count = static_cast<uint64_t>(change != 0) << kCountShift;
+    const uint64_t added = static_cast<uint64_t>(elapsed_ns) + count;
     const uint64_t before = cells[row];
     cells[row] = before + added;
     return before == 0 && added != 0;

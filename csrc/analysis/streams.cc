@@ -41,10 +41,16 @@ Streams::Streams(const ThreadContext& context, bool gpu)
   }
 }
 
-std::vector<NoteQueue*> Streams::Notes() {
-  std::vector<NoteQueue*> notes = {&no_notes_};
+std::vector<OutermostNotes*> Streams::Notes() {
+  std::vector<OutermostNotes*> notes = {&no_notes_};
   for (const auto& thread : threads_) notes.push_back(thread->notes());
   return notes;
+}
+
+std::vector<CallNotes*> Streams::Calls() {
+  std::vector<CallNotes*> calls = {&no_calls_};
+  for (const auto& thread : threads_) calls.push_back(thread->call_notes());
+  return calls;
 }
 
 void Streams::MergeInto(KeyConsumer* consumer) {

@@ -37,7 +37,8 @@ class Streams {
   // The process's main thread (os_tid = os_pid), kNobody if it has no records.
   uint32_t main() const { return main_; }
   // What the keys of each stream leave unsaid, by number; nothing of the GPU.
-  std::vector<NoteQueue*> Notes();
+  std::vector<OutermostNotes*> Notes();
+  std::vector<CallNotes*> Calls();
 
   // Gives all keys of the process to the consumer, those at its end included; then closes what is
   // open.
@@ -61,7 +62,8 @@ class Streams {
   std::vector<std::unique_ptr<GpuStates>> gpu_;
   std::vector<Leaf> gpu_leaves_;
   GpuUnion gpu_union_;
-  NoteQueue no_notes_;
+  OutermostNotes no_notes_;
+  CallNotes no_calls_;
 };
 
 }  // namespace rlscope::analysis

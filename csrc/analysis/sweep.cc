@@ -46,7 +46,7 @@ std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions
     result->threads =
         std::make_unique<ThreadView>(streams.size(), streams.layout(), result->history.start_ns());
   }
-  Sweeper sweeper(result.get(), &streams);
+  Sweeper sweeper(result.get(), &streams, options.counts);
   streams.MergeInto(&sweeper);
   sweeper.Finish();
   if (options.buckets > 0) AddCoarserLevels(result.get());

@@ -7,15 +7,15 @@
 
 namespace rlscope::analysis {
 
-Sweeper::Sweeper(SweepResult* result, Streams* streams)
+Sweeper::Sweeper(SweepResult* result, Streams* streams, bool has_counts)
     : result_(result),
       layout_(streams->layout()),
       notes_(streams->Notes()),
       bucket_ns_(result->bucket_ns),
       threads_(result->threads.get()),
       table_(streams->size(), streams->main()),
-      owner_calls_(&result->counts, notes_.size()),
-      counts_zeros_(CountsZeros()),
+      owner_calls_(&result->counts, streams->Calls()),
+      run_to_note_(ChooseLoop(has_counts)),
       now_ns_(result->history.start_ns()) {
   result_->process.Reserve(result_->paths.size());
   ApplyEdges(now_ns_);
@@ -41,18 +41,15 @@ void Sweeper::Consume(const uint64_t* keys, size_t count) {
     keys = end;
     if (count > 0) ApplyEdges(edge_ns);
   }
-  for (NoteQueue* notes : notes_) notes->Compact();
+  owner_calls_.Resolve(now_ns_);
+  for (OutermostNotes* notes : notes_) notes->Compact();
 }
 
 void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
-  owner_calls_.Resolve(instant_.path());
-  for (uint32_t stream = kFirstThreadStream; stream < notes_.size(); ++stream) {
-    TakeNotes(stream, end_ns);
-  }
-  owner_calls_.Resolve(instant_.path());
+  owner_calls_.Resolve(kNever);
   result_->process.Flush();
   if (bucket_ns_ > 0) result_->process.EndBucket(bucket_);
   if (threads_ != nullptr) threads_->Finish(end_ns);
@@ -60,32 +57,33 @@ void Sweeper::Finish() {
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-// Notes of an instant are resolved once all its keys are applied.
+Sweeper::RunLoop Sweeper::ChooseLoop(bool has_counts) {
+  if (CountsZeros()) {
+    return has_counts ? &Sweeper::RunToNote<DeepestByZeros, true>
+                      : &Sweeper::RunToNote<DeepestByZeros, false>;
+  }
+  return has_counts ? &Sweeper::RunToNote<DeepestByComparing, true>
+                    : &Sweeper::RunToNote<DeepestByComparing, false>;
+}
+
 void Sweeper::Run(const uint64_t* keys, const uint64_t* end) {
   // From the epoch before to this one any time may pass.
   if (keys != end) AdvanceTo(TimeOf(*keys));
   while (keys != end) {
-    const uint64_t* stop = end;
-    if (owner_calls_.pending()) {
-      if (TimeOf(*keys) == now_ns_) {
-        stop = keys + 1;
-      } else {
-        owner_calls_.Resolve(instant_.path());
-      }
-    }
-    keys = counts_zeros_ ? RunToNote<DeepestByZeros>(keys, stop)
-                         : RunToNote<DeepestByComparing>(keys, stop);
+    keys = (this->*run_to_note_)(keys, end);
     if (keys[-1] & kNoteBit) TakeNotes(layout_.StreamOf(keys[-1]), now_ns_);
   }
 }
 
 // The inner loop: charges and applies keys up to and including the first one with a note. Returns
 // the key after it.
-template <class Deepest>
+template <class Deepest, bool kCounts>
 const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
   const KeyLayout layout = layout_;
   ThreadTable::Thread* const table = &table_[0];
   ProcessInstant instant = instant_;
+  const ThreadTable::Thread* const owner =
+      instant.owner == kNobody ? nullptr : table + instant.owner;
   RowTimes rows = *result_->process.times();
   int64_t now = now_ns_ - epoch_start_ns_;
   uint64_t key = 0;
@@ -97,8 +95,13 @@ const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
       result_->process.Touch(row);
     }
     now = time;
-    const uint32_t stream = layout.StreamOf(key);
-    ThreadTable::Change(&instant, table + stream, stream, StateOf(key));
+    ThreadTable::Thread* const thread = table + layout.StreamOf(key);
+    if (!kCounts) {
+      ThreadTable::Change(&instant, thread, thread == owner, key);
+    } else if (__builtin_expect(ThreadTable::ChangeAndTell(&instant, thread, thread == owner, key),
+                                0)) {
+      owner_calls_.SetPath(epoch_start_ns_ + now, instant.path());
+    }
   }
   instant_ = instant;
   *result_->process.times() = rows;
@@ -110,25 +113,22 @@ void Sweeper::RunInGap(const uint64_t* keys, const uint64_t* end) {
   for (; keys != end; ++keys) {
     AdvanceTo(TimeOf(*keys));
     const uint32_t stream = layout_.StreamOf(*keys);
-    ThreadTable::Change(&instant_, &table_[stream], stream, StateOf(*keys));
+    ThreadTable::Change(&instant_, &table_[stream], stream == instant_.owner, *keys);
+    owner_calls_.SetPath(now_ns_, instant_.path());
     if (*keys & kNoteBit) TakeNotes(stream, now_ns_);
   }
 }
 
 void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
-  NoteQueue* notes = notes_[stream];
+  OutermostNotes* notes = notes_[stream];
   bool owner_may_change = table_[stream].has_operation() != table_[stream].may_own;
-  while (!notes->empty() && notes->front().time_ns <= now) {
-    const Note& note = notes->front();
-    if (note.kind == Note::Kind::kOutermostBegan) {
-      table_[stream].begin_ns = note.value;
-      owner_may_change = true;
-    } else {
-      owner_calls_.Add(stream, note);
-    }
-    notes->Pop();
+  for (; !notes->empty() && notes->front().time_ns <= now; notes->Pop()) {
+    table_[stream].begin_ns = notes->front().begin_ns;
+    owner_may_change = true;
   }
-  if (owner_may_change) instant_ = table_.ChangeOwner(instant_, stream);
+  if (!owner_may_change) return;
+  instant_ = table_.ChangeOwner(instant_, stream);
+  owner_calls_.SetPath(now, instant_.path());
 }
 
 // ---- edges --------------------------------------------------------------------------------------
@@ -158,7 +158,6 @@ void Sweeper::ApplyEdges(int64_t now) {
 
 void Sweeper::AdvanceTo(int64_t now) {
   if (now == now_ns_) return;
-  owner_calls_.Resolve(instant_.path());
   const uint32_t row = recording_ ? instant_.row() : MakeRow(kNotRecordedPath, 0, false);
   result_->process.Charge(row, now - now_ns_);
   now_ns_ = now;

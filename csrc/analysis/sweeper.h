@@ -17,7 +17,8 @@ namespace rlscope::analysis {
 
 class Sweeper : public KeyConsumer {
  public:
-  Sweeper(SweepResult* result, Streams* streams);
+  // `has_counts`: calls are counted.
+  Sweeper(SweepResult* result, Streams* streams, bool has_counts);
 
   // Keys from here on count from `epoch_start_ns`.
   void BeginEpoch(int64_t epoch_start_ns) override { epoch_start_ns_ = epoch_start_ns; }
@@ -26,8 +27,12 @@ class Sweeper : public KeyConsumer {
   void Finish();
 
  private:
+  // The form of RunToNote for this CPU and these options.
+  using RunLoop = const uint64_t* (Sweeper::*)(const uint64_t* keys, const uint64_t* end);
+  static RunLoop ChooseLoop(bool has_counts);
+
   void Run(const uint64_t* keys, const uint64_t* end);
-  template <class Deepest>
+  template <class Deepest, bool kCounts>
   const uint64_t* RunToNote(const uint64_t* keys, const uint64_t* end);
   void RunInGap(const uint64_t* keys, const uint64_t* end);
   void TakeNotes(uint32_t stream, int64_t now);
@@ -39,13 +44,13 @@ class Sweeper : public KeyConsumer {
 
   SweepResult* const result_;
   const KeyLayout layout_;
-  std::vector<NoteQueue*> notes_;
+  std::vector<OutermostNotes*> notes_;
   const int64_t bucket_ns_;
   ThreadView* const threads_;  // may be null
   ThreadTable table_;
   OwnerCalls owner_calls_;
   ProcessInstant instant_;
-  const bool counts_zeros_;  // deepest_layer.h
+  const RunLoop run_to_note_;
   size_t unflushed_keys_ = 0;
   int64_t epoch_start_ns_ = 0;
   int64_t now_ns_;

@@ -69,23 +69,31 @@ struct ThreadStates::CallRow {
   // Writes the call that is next. False, with nothing done, when it is not as simple: cut by an
   // edge, by the end of the epoch or of the block, out of order, or with CUDA calls before it or
   // not wholly inside.
-  bool Write(uint32_t layer, bool note, int64_t* cuda_ns) {
+  bool Write(uint32_t layer, int64_t* cuda_ns) {
     const int64_t end_ns = this->end_ns();
     if (start_ns > end_ns || start_ns > cuda.start_ns || end_ns >= limit_ns || next_ns() < end_ns ||
         writer.end >= limit) {
       return false;
     }
     const uint32_t state = MakeState(path, layer);
-    const KeyWriter writer_before = writer;
-    const CudaCalls cuda_before = cuda;
-    writer.Emit(start_ns, state, note);
-    if (!cuda.Emit(end_ns, state, MakeState(path, kCudaApi), limit, &writer, cuda_ns)) {
-      writer = writer_before;
-      cuda = cuda_before;
+    if (end_ns <= cuda.start_ns) {
+      writer.EmitLayer(start_ns, state);
+    } else if (!WriteWithCuda(end_ns, state, cuda_ns)) {
       return false;
     }
     writer.EmitLayer(end_ns, outside);
     return true;
+  }
+
+  // All but the end.
+  bool WriteWithCuda(int64_t end_ns, uint32_t state, int64_t* cuda_ns) {
+    const KeyWriter writer_before = writer;
+    const CudaCalls cuda_before = cuda;
+    writer.EmitLayer(start_ns, state);
+    if (cuda.Emit(end_ns, state, MakeState(path, kCudaApi), limit, &writer, cuda_ns)) return true;
+    writer = writer_before;
+    cuda = cuda_before;
+    return false;
   }
 
   void Next() {
@@ -96,19 +104,14 @@ struct ThreadStates::CallRow {
 };
 
 bool ThreadStates::CallsAreNext() const {
-  return recording_ && !call_is_open_ && !in_cuda_call_ && !close_before_batch_ &&
+  return recording_ && alive_ && !call_is_open_ && !in_cuda_call_ && !close_before_batch_ &&
          !enter_snapshot_ && !calls_.in_call() &&
          trace::WhatKind(batch_->what[item_]) == trace::kCall;
 }
 
-bool ThreadStates::ApplyCalls() {
-  if (!CallsAreNext()) return false;
-  CallRow row = BeginCallRow();
-  context_.counts == nullptr ? WriteCallRow(&row) : CountCallRow(&row);
-  return EndCallRow(row);
-}
-
-ThreadStates::CallRow ThreadStates::BeginCallRow() const {
+// A row is a few calls long between two operations, so that both ends of it count: inlined, they
+// need no row in memory (a fifth of the time of a row).
+[[gnu::always_inline]] inline ThreadStates::CallRow ThreadStates::BeginCallRow() const {
   CudaCalls cuda;
   if (next_cuda_ != kNever) {
     cuda = {
@@ -131,46 +134,8 @@ ThreadStates::CallRow ThreadStates::BeginCallRow() const {
           limit_};
 }
 
-void ThreadStates::WriteCallRow(CallRow* to) const {
-  CallRow row = *to;
-  const uint8_t* const layers = context_.layer_of_function.data();
-  const size_t functions = context_.layer_of_function.size();
-  int64_t cuda_ns = 0;
-  while (row.IsNext()) {
-    const uint32_t function = row.function();
-    if (!row.Write(function < functions ? layers[function] : 0, false, &cuda_ns)) break;
-    row.Next();
-  }
-  *to = row;
-}
-
-void ThreadStates::CountCallRow(CallRow* to) {
-  CallRow row = *to;
-  const bool is_operation = IsOperation(row.path);
-  const uint32_t before_layer = FieldOf(row.outside);
-  uint64_t* const transitions = context_.counts->TransitionsOf(row.path);
-  while (row.IsNext()) {
-    const uint32_t function = row.function();
-    const uint32_t layer = LayerOf(function);
-    const uint32_t first_cuda_call = row.cuda.at;
-    int64_t cuda_ns = 0;
-    if (!row.Write(layer, !is_operation, &cuda_ns)) break;
-    const int64_t duration_ns = row.end_ns() - row.start_ns;
-    transitions[before_layer * kLayers + layer] += before_layer != layer;
-    transitions[layer * kLayers + kCudaApi] +=
-        layer != kCudaApi ? row.cuda.at - first_cuda_call : 0;
-    if (is_operation) {
-      context_.counts->AddCall(function, row.path, duration_ns, duration_ns - cuda_ns);
-    } else {
-      notes_.Push({row.start_ns, Note::Kind::kCall, function, duration_ns, duration_ns - cuda_ns});
-    }
-    row.Next();
-  }
-  *to = row;
-}
-
 // False: nothing was written.
-bool ThreadStates::EndCallRow(const CallRow& row) {
+[[gnu::always_inline]] inline bool ThreadStates::EndCallRow(const CallRow& row) {
   if (row.item == item_) return false;
   writer_ = row.writer;
   item_ = row.item;
@@ -182,6 +147,50 @@ bool ThreadStates::EndCallRow(const CallRow& row) {
   cuda_end_ns_ = row.cuda.end_ns;
   next_cuda_ = Clamp(row.cuda.start_ns, cuda_end_ns_);
   return true;
+}
+
+bool ThreadStates::WriteCallRow() {
+  CallRow row = BeginCallRow();
+  const uint8_t* const layers = context_.layer_of_function.data();
+  const size_t functions = context_.layer_of_function.size();
+  int64_t cuda_ns = 0;
+  while (row.IsNext()) {
+    const uint32_t function = row.function();
+    if (!row.Write(function < functions ? layers[function] : 0, &cuda_ns)) break;
+    row.Next();
+  }
+  return EndCallRow(row);
+}
+
+bool ThreadStates::CountCallRow() {
+  CallRow row = BeginCallRow();
+  const bool is_operation = IsOperation(row.path);
+  const uint32_t before_layer = FieldOf(row.outside);
+  uint64_t* const transitions = context_.counts->TransitionsOf(row.path);
+  while (row.IsNext()) {
+    const uint32_t function = row.function();
+    const uint32_t layer = LayerOf(function);
+    const uint32_t first_cuda_call = row.cuda.at;
+    int64_t cuda_ns = 0;
+    if ((!is_operation && layer == before_layer) || !row.Write(layer, &cuda_ns)) break;
+    const int64_t duration_ns = row.end_ns() - row.start_ns;
+    transitions[before_layer * kLayers + layer] += before_layer != layer;
+    transitions[layer * kLayers + kCudaApi] +=
+        layer != kCudaApi ? row.cuda.at - first_cuda_call : 0;
+    if (is_operation) {
+      context_.counts->AddCall(function, row.path, duration_ns, duration_ns - cuda_ns);
+    } else {
+      call_notes_.Push(
+          {row.start_ns, CallNote::Kind::kWhole, function, duration_ns, duration_ns - cuda_ns});
+    }
+    row.Next();
+  }
+  return EndCallRow(row);
+}
+
+bool ThreadStates::ApplyCalls() {
+  if (!CallsAreNext()) return false;
+  return context_.counts == nullptr ? WriteCallRow() : CountCallRow();
 }
 
 }  // namespace rlscope::analysis

@@ -30,7 +30,7 @@ ThreadStates::ThreadStates(const ThreadContext& context, const ThreadInput& inpu
       input_(input),
       is_main_(is_main),
       operations_(input.thread, context.paths, context.losses, context.instances),
-      calls_(context.counts, &notes_, context.losses) {}
+      calls_(context.counts, &call_notes_, context.losses) {}
 
 // ---- what comes next ----------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ void ThreadStates::ApplyEdge() {
 
 void ThreadStates::CloseEverything(int64_t now, Ended ended) {
   operations_.CloseAll(now, ended);
-  const bool noted = calls_.CloseAll(now);
+  calls_.CloseAll(now);
   if (call_is_open_) {
     call_is_open_ = false;
     NextItem();
@@ -193,7 +193,7 @@ void ThreadStates::CloseEverything(int64_t now, Ended ended) {
     calls_.SetInCudaCall(false, now);
     NextCudaCall();
   }
-  Update(now, noted);
+  Update(now, false);
 }
 
 void ThreadStates::EndThread(int64_t now) {
@@ -227,7 +227,8 @@ void ThreadStates::ApplyItem() {
   const int64_t now = next_item_;
   if (call_is_open_) {
     call_is_open_ = false;
-    Update(now, calls_.End(now));
+    calls_.End(now);
+    Update(now, false);
     return NextItem();
   }
   if (close_before_batch_) {
@@ -261,19 +262,20 @@ void ThreadStates::ApplyRecorded(uint32_t kind, uint32_t id, int64_t now) {
     case trace::kTask:
       operations_.SwitchTask(id, now);
       return UpdateOperations(now);
-    case trace::kCallBegin: {
-      const bool noted = calls_.Begin(id, LayerOf(id), operations_.path(), now);
+    case trace::kCallBegin:
+      calls_.Begin(id, LayerOf(id), operations_.path(), now);
       CountTransition(before);
-      return Update(now, noted);
-    }
+      return Update(now, KeyIsDue());
     case trace::kCallEnd:
-      return Update(now, calls_.End(now));
+      calls_.End(now);
+      return Update(now, false);
     case trace::kCallbackBegin:
       calls_.BeginCallback(now);
       CountTransition(before);
       return Update(now, false);
     case trace::kCallbackEnd:
-      return Update(now, calls_.EndCallback(now));
+      calls_.EndCallback(now);
+      return Update(now, false);
     case trace::kGap:
       return CloseEverything(now, Ended::kGap);
     case trace::kAutoSegment:
@@ -304,9 +306,9 @@ void ThreadStates::ApplyCall(uint32_t function, int64_t now) {
     return NextItem();
   }
   const uint32_t before = Layer();
-  const bool noted = calls_.Begin(function, LayerOf(function), operations_.path(), now);
+  calls_.Begin(function, LayerOf(function), operations_.path(), now);
   CountTransition(before);
-  Update(now, noted);
+  Update(now, KeyIsDue());
   call_is_open_ = true;
   next_item_ = end_ns;
 }
@@ -366,7 +368,7 @@ void ThreadStates::UpdateOperations(int64_t now) {
   const bool note = entry != outermost_entry_ && entry != 0;
   outermost_entry_ = entry;
   if (note) {
-    notes_.Push({now, Note::Kind::kOutermostBegan, 0, operations_.outermost_begin_ns(), 0});
+    notes_.Push({now, operations_.outermost_begin_ns()});
   }
   Update(now, note);
 }

@@ -45,7 +45,8 @@ class ThreadStates : public StateStream {
   // Everything was read: closes what is open, at the end of the process.
   void Finish();
 
-  NoteQueue* notes() { return &notes_; }
+  OutermostNotes* notes() { return &notes_; }
+  CallNotes* call_notes() { return &call_notes_; }
 
  private:
   void Fill() override;
@@ -62,8 +63,8 @@ class ThreadStates : public StateStream {
   struct CallRow;
   bool CallsAreNext() const;
   CallRow BeginCallRow() const;
-  void WriteCallRow(CallRow* row) const;
-  void CountCallRow(CallRow* row);
+  bool WriteCallRow();
+  bool CountCallRow();
   bool EndCallRow(const CallRow& row);
 
   void Open();
@@ -99,6 +100,9 @@ class ThreadStates : public StateStream {
   uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
   uint32_t Layer() const;
   void CountTransition(uint32_t from_layer);
+  // Calls in a layer where the thread is already make no keys, but notes: after a block's worth of
+  // them a key is due, so that they are taken.
+  bool KeyIsDue() const { return call_notes_.size() >= kBlockKeys; }
   // The state may have changed at `now`.
   void Update(int64_t now, bool note);
   // The same when it may be another operation that is outermost.
@@ -107,7 +111,8 @@ class ThreadStates : public StateStream {
   const ThreadContext& context_;
   const ThreadInput& input_;
   const bool is_main_;
-  NoteQueue notes_;
+  OutermostNotes notes_;
+  CallNotes call_notes_;
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;

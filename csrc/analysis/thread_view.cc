@@ -4,6 +4,7 @@ namespace rlscope::analysis {
 
 ThreadView::ThreadView(size_t streams, const KeyLayout& layout, int64_t start_ns)
     : layout_(layout), clock_{start_ns}, threads_(streams), cells_of_path_(streams) {
+  threads_[kGpuStream].is_gpu = EveryState(-1);
   AddPage(kGpuStream, kUnknownPath, 0);
 }
 
@@ -21,7 +22,7 @@ void ThreadView::Take(const uint64_t* keys, const uint64_t* end, int64_t epoch_s
   for (; keys != end; ++keys) {
     const uint32_t stream = layout.StreamOf(*keys);
     clock.AdvanceTo(epoch_start_ns + layout.TimeOf(*keys));
-    const ByGpu is_gpu = EveryState(-static_cast<int64_t>(stream == kGpuStream));
+    const ByGpu is_gpu = threads_[stream].is_gpu;
     gpu_state ^= is_gpu;
     clock.state ^= is_gpu & gpu_counts;
     Change(stream, StateOf(*keys), clock);

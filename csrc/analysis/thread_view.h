@@ -103,6 +103,7 @@ class ThreadView {
     // Its path, if the next key of that path may go on with `cells`; not when the phase changed.
     uint32_t known_path = kUnknownPath;
     uint32_t counted = kAbsent;  // cell before the last change of the phase
+    ByGpu is_gpu = {0, 0};       // mask: all ones for the GPU's stream
   };
 
   void Close(Thread* thread, const GpuClock& clock) {

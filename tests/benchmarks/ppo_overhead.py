@@ -30,7 +30,8 @@ from traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 TARGET_PERCENT = 1.0
 _WARM_UP_BLOCKS = 4
-# Short iterations, as dense in annotations as long ones: ten times as many pairs in the same time.
+# Short iterations, denser in annotations than real ones: a pair is over before the machine's speed
+# changes, and there are many.
 _BLOCK_STEPS = 4
 
 

@@ -14,7 +14,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -34,8 +33,7 @@ FLAGS = ["-std=c++17", "-O3", "-g", "-fno-omit-frame-pointer", "-pthread"]
 def build(folder: Path) -> Path:
     """Builds the libraries as they are shipped and the benchmark over them; returns its path."""
     configure = ["cmake", "-S", ROOT / "csrc", "-B", folder, "-G", "Ninja"]
-    subprocess.run([*configure, f"-DPython_EXECUTABLE={sys.executable}"], check=True,
-                   stdout=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run([*configure, "-DRLSCOPE_PYTHON=OFF"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", folder, "rlscope_analysis"], check=True,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     program = folder / "sweep"
