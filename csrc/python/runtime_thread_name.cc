@@ -22,8 +22,13 @@ PyObject* FindThread(PyObject* threading) {
   return thread;
 }
 
+// Thread.name is Python, in which a Ctrl-C that is pending would be raised and lost here; the
+// attribute behind it is not.
 void SendName(PyObject* thread) {
-  PyObject* name = PyObject_GetAttrString(thread, "name");
+  PyObject* attribute = PyUnicode_InternFromString("_name");
+  if (attribute == nullptr) return;
+  PyObject* name = PyObject_GenericGetAttr(thread, attribute);
+  Py_DECREF(attribute);
   if (name != nullptr && PyUnicode_Check(name)) {
     const NameText text(name);
     rlscope_set_thread_name(text.data(), text.size());

@@ -332,6 +332,29 @@ def test_a_phase_brings_back_the_one_before(directory: str) -> None:
     ]  # fmt: skip
 
 
+def test_naming_a_thread_runs_no_python(directory: str) -> None:
+    """A Ctrl-C that is pending would be raised in it, and lost."""
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+        import threading
+
+        class Actor(threading.Thread):
+            name = property(lambda self: print("asked for the name"), threading.Thread.name.fset)
+            def run(self):
+                with rls.operation("act"):
+                    pass
+
+        actor = Actor(name="actor")
+        actor.start()
+        actor.join()
+        """,
+    )
+    assert "asked" not in trace.output
+    assert "actor" in trace.reader.threads(trace.process()["index"])["name"]
+
+
 def test_iterations_of_a_second_thread_are_ignored_and_counted(directory: str) -> None:
     trace = record(
         directory,

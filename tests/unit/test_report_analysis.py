@@ -224,7 +224,7 @@ def test_coverage_knows_the_price_and_the_tasks() -> None:
             {"metric": "operation_cost_ns", "value": 81.5},
             {"metric": "drainer_cpu_ns", "value": 2.0},
         ],
-        metadata=[{"process_id": 0, "key": "asyncio", "value": '"seen"'}],
+        metadata=[{"process_id": 0, "key": "asyncio", "value": '"at annotations"'}],
     )
     (row,) = coverage.coverage(trace).to_dicts()
     assert (row["operation_cost_ns"], row["drainer_cpu_ns"], row["tasks"]) == (81.5, 2, 1)

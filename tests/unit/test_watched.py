@@ -107,7 +107,8 @@ def test_a_package_of_a_library_that_is_imported_later_is_watched_then(
     assert any("torchinductor_" in pattern for pattern, _ in first)
     vision = _module("torchvision", __path__=["/opt/lib/torchvision"])
     monkeypatch.setitem(sys.modules, "torchvision", vision)
-    assert watched.update(sys.modules) == [("/opt/lib/torchvision/*", FRAMEWORK)]
+    modules = {"torch": torch, "torchvision": vision}
+    assert watched.update(modules) == [("/opt/lib/torchvision/*", FRAMEWORK)]
 
 
 def test_numpy_is_watched_only_on_request() -> None:
