@@ -134,6 +134,11 @@ def _engine(row: dict[str, Any]) -> list[str]:
     return said
 
 
+def _rate(count: float) -> str:
+    """Four digits, and never a power of ten."""
+    return f"{count:,.0f}" if count >= 1000 else f"{count:.4g}"
+
+
 def crossings(rows: list[dict[str, Any]]) -> list[str]:
     """Rows of `transitions`, added up over operations: one sentence."""
     counts: Counter[str] = Counter()
@@ -146,7 +151,7 @@ def crossings(rows: list[dict[str, Any]]) -> list[str]:
         return []
     shares = [
         f"{way} {units.count(count)}"
-        + (f" ({rates[way]:,.4g} per iteration)" if rates[way] else "")
+        + (f" ({_rate(rates[way])} per iteration)" if rates[way] else "")
         for way, count in counts.most_common(_WAYS)
     ]
     return [f"Entries into another layer: {', '.join(shares)}."]
