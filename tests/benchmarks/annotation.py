@@ -20,10 +20,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from paired import Timer, make_timer
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -49,8 +49,6 @@ TARGETS = {
 TORCH_TARGET = 40.0
 REPEATS = 2000
 TORCH_REPEATS = 200
-
-Timer = Callable[[Any], int]
 
 
 class PythonNoop:
@@ -83,21 +81,6 @@ def build_floor(folder: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.Noop()
-
-
-def make_timer(statement: str, names: dict[str, Any]) -> Timer:
-    """A function that runs the statement once per item and returns its thread CPU time in ns."""
-    source = (
-        "def timer(items):\n"
-        "    begin = clock()\n"
-        "    for _ in items:\n"
-        f"        {statement}\n"
-        "    return clock() - begin\n"
-    )
-    namespace = {**names, "clock": time.thread_time_ns}
-    exec(compile(source, "<timer>", "exec"), namespace)
-    timer: Timer = namespace["timer"]
-    return timer
 
 
 def measure(

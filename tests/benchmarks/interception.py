@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "extension")]
 
-from paired import median_interval, write_result  # noqa: E402
+from paired import Timer, make_timer, median_interval, write_result  # noqa: E402
 from sample_library import build_sample, compile_extension, import_library  # noqa: E402
 
 METH_KINDS = {
@@ -57,23 +56,6 @@ MODES = [RECORDING, STOPPED, RECORDING + LOOKED_AT, STOPPED + LOOKED_AT]
 TARGET_R, TARGET_NS = 1.5, 3.0
 REPEATS = 2000
 TICKS = 20_000
-
-Timer = Callable[[Any], int]
-
-
-def make_timer(statement: str, names: dict[str, Any]) -> Timer:
-    """A function that runs the statement once per item and returns its thread CPU time in ns."""
-    source = (
-        "def timer(items):\n"
-        "    begin = clock()\n"
-        "    for _ in items:\n"
-        f"        {statement}\n"
-        "    return clock() - begin\n"
-    )
-    namespace = {**names, "clock": time.thread_time_ns}
-    exec(compile(source, "<timer>", "exec"), namespace)
-    timer: Timer = namespace["timer"]
-    return timer
 
 
 def time_ticks(ticks: ModuleType) -> float:

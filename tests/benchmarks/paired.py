@@ -1,11 +1,29 @@
-"""What every benchmark here does with its samples: paired medians with a bootstrap interval."""
+"""What every benchmark here does: timers of one statement, medians with a bootstrap interval."""
 
 import json
 import random
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+Timer = Callable[[Any], int]
+
+
+def make_timer(statement: str, names: dict[str, Any]) -> Timer:
+    """A function that runs the statement once per item and returns its thread CPU time in ns."""
+    source = (
+        "def timer(items):\n"
+        "    begin = clock()\n"
+        "    for _ in items:\n"
+        f"        {statement}\n"
+        "    return clock() - begin\n"
+    )
+    namespace = {**names, "clock": time.thread_time_ns}
+    exec(compile(source, "<timer>", "exec"), namespace)
+    timer: Timer = namespace["timer"]
+    return timer
 
 
 def median_interval(values: Sequence[float], resamples: int = 2000) -> dict[str, float]:
