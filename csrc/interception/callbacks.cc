@@ -100,21 +100,19 @@ struct PythonSlots {
 };
 PythonSlots python_slots;
 
-constexpr char kPythonClass[] =
-    "class C:\n"
-    "  __iter__ = __next__ = __getitem__ = __len__ = __bool__ = __repr__ = __str__ = None\n";
+constexpr const char* kSlotMethods[] = {"__iter__", "__next__", "__getitem__", "__len__",
+                                        "__bool__", "__repr__", "__str__"};
 
+// Calls type(), which runs no bytecode: a Ctrl-C that is pending stays the program's.
 void LearnPythonSlots() {
   const ErrorAside aside;
-  const Owned names(PyDict_New());
+  const Owned names(Py_BuildValue("{ss}", "__module__", "rlscope"));
   if (!names) return;
-  PyDict_SetItemString(names.get(), "__builtins__", PyEval_GetBuiltins());
-  const Owned name(PyUnicode_FromString("rlscope"));
-  if (name) PyDict_SetItemString(names.get(), "__name__", name.get());
-  const Owned done(PyRun_String(kPythonClass, Py_file_input, names.get(), names.get()));
-  PyObject* made = done ? PyDict_GetItemString(names.get(), "C") : nullptr;
-  if (made == nullptr) return;
-  auto* type = reinterpret_cast<PyTypeObject*>(made);
+  for (const char* name : kSlotMethods) PyDict_SetItemString(names.get(), name, Py_None);
+  auto* metatype = reinterpret_cast<PyObject*>(&PyType_Type);
+  const Owned made(PyObject_CallFunction(metatype, "s()O", "C", names.get()));
+  if (!made) return;
+  auto* type = reinterpret_cast<PyTypeObject*>(made.get());
   python_slots = {type->tp_iter,
                   type->tp_iternext,
                   type->tp_as_mapping->mp_subscript,

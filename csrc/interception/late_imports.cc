@@ -141,8 +141,9 @@ void AfterLoading(PyObject* spec) {
   if (!IsMainInterpreter()) return;
   const ErrorAside aside;
   if (import_hooks.loaded != nullptr) import_hooks.loaded(spec);
-  PyErr_Clear();
-  if (import_hooks.patching) FollowLibraries();
+  if (!import_hooks.patching) return;
+  const ErrorAside what_the_hook_raised;
+  FollowLibraries();
 }
 
 PyObject* OpenLibrary(PyObject* self, PyObject* arguments) {

@@ -23,12 +23,24 @@ class Owned {
   PyObject* object_;
 };
 
+// Forgets an exception of our own. A Ctrl-C that came while our Python ran was meant for the
+// program: it is raised again there.
+inline void DropError() {
+  const bool interrupted =
+      PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+  PyErr_Clear();
+  if (interrupted) PyErr_SetInterrupt();
+}
+
 // Puts the pending exception of the interrupted code aside, and whatever happens inside is gone
 // at the end of the block.
 class ErrorAside {
  public:
   ErrorAside() { PyErr_Fetch(&type_, &value_, &traceback_); }
-  ~ErrorAside() { PyErr_Restore(type_, value_, traceback_); }
+  ~ErrorAside() {
+    DropError();
+    PyErr_Restore(type_, value_, traceback_);
+  }
   ErrorAside(const ErrorAside&) = delete;
   ErrorAside& operator=(const ErrorAside&) = delete;
 

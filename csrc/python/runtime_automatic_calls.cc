@@ -1,4 +1,5 @@
 // What runs around a call that is an event.
+#include "interception/owned.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
 
@@ -29,7 +30,7 @@ void TellImport(PyObject* module) {
   Py_XDECREF(handler);
   Py_XDECREF(done);
   Py_XDECREF(name);
-  PyErr_Clear();
+  interception::DropError();
 }
 
 // The object that a method is called on tells its block; a call without one is an error anyway.

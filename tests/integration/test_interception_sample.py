@@ -222,6 +222,26 @@ print(json.dumps(_runtime.intercept_counts()))
     assert counts(trace)["libraries"] == 1
 
 
+def test_an_interrupt_while_a_library_is_followed_reaches_the_program(
+    sample: str, directory: str
+) -> None:
+    (library,) = Path(sample).glob("sample*.so")
+    script = f"""
+import ctypes, json, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+_runtime.intercept_at_import(lambda spec: signal.raise_signal(signal.SIGINT), None, True)
+try:
+    ctypes.CDLL({str(library)!r})
+    for _ in range(1000):
+        pass
+except KeyboardInterrupt:
+    print(json.dumps("interrupted"))
+_runtime.intercept_at_import(None, None, True)
+"""
+    trace = record_calls(directory, WATCH.format(folder=sample) + script)
+    assert "interrupted" in trace.output
+
+
 def test_a_program_without_watched_libraries_is_not_scanned(directory: str) -> None:
     script = """
 import json
