@@ -57,7 +57,7 @@ void CountCall(uint32_t index) {
 
 // runtime::IsRecording() and HasRoom(), telling the hooks what they change.
 bool PrepareToRecord() {
-  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
   if (!runtime::IsRecording()) return false;
   if (!before && call_hooks.window_began != nullptr) call_hooks.window_began();
   const uint32_t thread = rlscope_self.thread;

@@ -1,5 +1,6 @@
 #include "python/runtime_automatic_track.h"
 
+#include "interception/owned.h"
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
@@ -9,6 +10,8 @@ namespace rlscope::python {
 
 namespace {
 
+using interception::ErrorAside;
+using runtime::Load;
 using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
 
 // Hooks are process-wide, and so is what they feed.
@@ -18,54 +21,44 @@ uint64_t explicit_in = 0;      // generation, plus one, of the image that had an
 uint64_t optimizer_steps = 0;  // of all threads
 
 bool HasExplicit() {
-  return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == rlscope_process.generation + 1ull;
+  return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
 }
 
 // The first record of a thread gives it a name, by Python code that must not see an exception.
 __attribute__((noinline)) bool MakeRoom() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  const ErrorAside aside;
   const uint32_t thread = rlscope_self.thread;
-  bool made = rlscope_make_room(2) != 0;
-  if (made && rlscope_self.thread != thread) {
-    NameThread();
-    made = rlscope_make_room(2) != 0;
-  }
-  PyErr_Restore(type, value, traceback);
-  return made;
+  if (!rlscope_make_room(2)) return false;
+  if (rlscope_self.thread == thread) return true;
+  NameThread();
+  return rlscope_make_room(2) != 0;
 }
 
 // Room for the two records that one event may write at one time.
 inline bool HasRoomForTwo() {
   const struct rlscope_thread* self = &rlscope_self;
   const bool usual = self->limit - self->cursor >= 2 &&
-                     self->generation == rlscope_process.generation && self->call_start == 0;
+                     self->generation == Load(rlscope_process.generation) && self->call_start == 0;
   return __builtin_expect(usual, 1) || MakeRoom();
 }
 
 __attribute__((noinline)) bool FollowWindow() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  const bool records = IsRecordingInPhase(phases);
-  PyErr_Restore(type, value, traceback);
-  return records;
+  const ErrorAside aside;
+  return IsRecordingInPhase(phases);
 }
 
 inline bool IsRecordingNow() {
   const bool usual =
-      __atomic_load_n(&rlscope_process.state, __ATOMIC_RELAXED) == RLSCOPE_RECORDING &&
-      __atomic_load_n(rlscope_process.window_word, __ATOMIC_RELAXED) == rlscope_process.window_seen;
+      Load(rlscope_process.state) == RLSCOPE_RECORDING && !runtime::HasWindowChanged();
   return __builtin_expect(usual, 1) || FollowWindow();
 }
 
 // Begins an automatic iteration, whether the process records or not: windows may wait for it.
 __attribute__((noinline)) bool BeginIteration() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  const ErrorAside aside;
+  const bool before = Load(rlscope_process.state) == RLSCOPE_RECORDING;
   const bool ends = rlscope_iteration(/*automatic=*/1) != 0;
   if (!before && runtime::IsRecording()) RecordPhase(phases);
-  PyErr_Restore(type, value, traceback);
   return ends;
 }
 
@@ -80,11 +73,12 @@ inline __attribute__((always_inline)) bool Track::FollowsNow() {
     Forget();
     return false;
   }
-  if (__builtin_expect(
-          generation_ != rlscope_process.generation || window_ != rlscope_process.window, 0)) {
+  const uint32_t generation = Load(rlscope_process.generation);
+  const uint32_t window = Load(rlscope_process.window);
+  if (__builtin_expect(generation_ != generation || window_ != window, 0)) {
     Forget();
-    generation_ = rlscope_process.generation;
-    window_ = rlscope_process.window;
+    generation_ = generation;
+    window_ = window;
   }
   if (__builtin_expect(!HasExplicit(), 1)) return true;
   if (HasOpen() || state_ != kAutoNothing) {
@@ -148,9 +142,9 @@ inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
 // An iteration begins at the first S of all, and at each first one after an O.
 inline bool Track::IsNewIteration() {
   const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
-  if (steps == steps_seen_ && steps_generation_ == rlscope_process.generation) return false;
+  if (steps == steps_seen_ && steps_generation_ == Load(rlscope_process.generation)) return false;
   steps_seen_ = steps;
-  steps_generation_ = rlscope_process.generation;
+  steps_generation_ = Load(rlscope_process.generation);
   return true;
 }
 
@@ -273,7 +267,7 @@ void StartTracks(ModuleState* state) { phases = state; }
 
 void EndTracks() {
   if (HasExplicit()) return;
-  __atomic_store_n(&explicit_in, rlscope_process.generation + 1ull, __ATOMIC_RELAXED);
+  __atomic_store_n(&explicit_in, Load(rlscope_process.generation) + 1ull, __ATOMIC_RELAXED);
   if (phases != nullptr) own_track.Follows();
 }
 

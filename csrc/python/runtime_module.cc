@@ -49,7 +49,7 @@ PyObject* Iteration(PyObject* module, PyObject* const* arguments, Py_ssize_t cou
     return nullptr;
   }
   if (count == 1 && (automatic = PyObject_IsTrue(arguments[0])) < 0) return nullptr;
-  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
   const int ends = rlscope_iteration(automatic);
   if (!before && runtime::IsRecording()) RecordPhase(StateOf(module));
   return PyBool_FromLong(ends);

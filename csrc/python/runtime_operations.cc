@@ -1,6 +1,7 @@
 // _runtime.Operation: what `with` and the decorator see.
 #include <stddef.h>
 
+#include "interception/owned.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_binder.h"
 #include "python/runtime_operation.h"
@@ -39,10 +40,8 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
 // A decorated function that raises is left with its exception pending: it is put aside, for
 // nothing in here may see, replace or clear it.
 __attribute__((noinline)) void RecordSlowly(uint32_t kind, OperationObject* operation) {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  const interception::ErrorAside aside;
   RecordWithRoom(kind, operation);
-  PyErr_Restore(type, value, traceback);
 }
 
 namespace {

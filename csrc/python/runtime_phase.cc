@@ -47,7 +47,7 @@ PyObject* BeginPhase(PyObject* module, PyObject* name) {
 }
 
 bool IsRecordingInPhase(ModuleState* state) {
-  const bool before = rlscope_process.state == RLSCOPE_RECORDING;
+  const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
   const bool now = runtime::IsRecording();
   if (now && !before) RecordPhase(state);
   return now;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/lifecycle.h"
 #include "runtime/names.h"
@@ -17,7 +18,7 @@ using trace::EntryKind;
 // Opens the image even while paused: what describes a process is not subject to windows.
 bool HasImage() {
   rlscope_follow();
-  return image.page != nullptr && State() != RLSCOPE_OFF;
+  return SharedPage() != nullptr && State() != RLSCOPE_OFF;
 }
 
 uint64_t Cut(uint64_t length, uint64_t limit) { return length < limit ? length : limit; }
@@ -27,7 +28,7 @@ uint32_t InternOther(uint32_t kind, uint32_t layer) {
   bool is_new;
   const Name* other = OtherName(kind, layer, &is_new);
   if (other == nullptr) return 0;
-  if (is_new && image.page != nullptr) PublishName(*other);
+  if (is_new && IsImageOpen()) PublishName(*other);
   return other->id;
 }
 
@@ -54,7 +55,7 @@ uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* te
   const runtime::Name* name = runtime::AddName(entry_kind, layer, text, length);
   if (name == nullptr) return runtime::InternOther(entry_kind, layer);
   // Without an image yet: it publishes all names when it opens, before its first record.
-  if (runtime::image.page != nullptr && !runtime::PublishName(*name)) {
+  if (runtime::IsImageOpen() && !runtime::PublishName(*name)) {
     runtime::CountLoss(rlscope::trace::kNameTableFull, 1);
   }
   return name->id;
@@ -68,6 +69,7 @@ void rlscope_set_thread_name(const char* text, uint64_t length) {
   namespace runtime = rlscope::runtime;
   if (!runtime::HasImage()) return;
   LockGuard guard(&process_lock);
+  if (!runtime::IsImageOpen()) return;
   const uint32_t thread = runtime::NumberThread(&rlscope_self);
   const uint16_t flags = process.python ? rlscope::trace::kPythonThread : 0;
   runtime::AppendEntry(rlscope::trace::EntryKind::kThreadName, flags, thread, runtime::SysGetTid(),
@@ -77,11 +79,12 @@ void rlscope_set_thread_name(const char* text, uint64_t length) {
 void rlscope_begin_native_thread(void) {
   namespace runtime = rlscope::runtime;
   const struct rlscope_thread* self = &rlscope_self;
-  const bool begun = self->thread != 0 && self->generation == rlscope_process.generation;
+  const bool begun =
+      self->thread != 0 && self->generation == runtime::Load(rlscope_process.generation);
   if (begun || runtime::SysGetTid() == runtime::SysGetPid()) return;
   if (rlscope_follow() == 0 || !runtime::HasImage()) return;
   LockGuard guard(&process_lock);
-  runtime::NumberThread(&rlscope_self, true);
+  if (runtime::IsImageOpen()) runtime::NumberThread(&rlscope_self, true);
 }
 
 void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
@@ -123,6 +126,7 @@ void rlscope_python_begin(const char* version, const char* executable) {
 }
 
 void rlscope_python_end(void) {
+  LockGuard guard(&process_lock);
   if (process.python_end_ns == 0) process.python_end_ns = rlscope::base::ReadMonotonicNs();
   rlscope::trace::ProcessPage* page = rlscope::runtime::image.page;
   if (page != nullptr) page->python_end_ns = process.python_end_ns;

@@ -7,13 +7,13 @@
 #include "runtime/rings.h"
 #include "runtime/syscalls.h"
 #include "runtime/threads.h"
+#include "runtime/window.h"
 
 namespace rlscope::runtime {
 
 bool IsVforkChild() { return State() != RLSCOPE_UNKNOWN && SysGetPid() != process.pid; }
 
 void BecomeForkChild() {
-  static const uint32_t no_changes = 0;
   process.parent_pid = process.pid;
   process.pid = SysGetPid();
   process.start_time = 0;
@@ -31,9 +31,8 @@ void BecomeForkChild() {
   ForgetRings();
   CloseImage();
   ForgetThread(&rlscope_self);
-  rlscope_process.window_word = &no_changes;
-  rlscope_process.window_seen = no_changes;
-  rlscope_process.generation = process.generation;
+  FollowNothing();
+  Store(&rlscope_process.generation, process.generation);
   SetState(process.directory[0] != '\0' ? RLSCOPE_RECORDING : RLSCOPE_OFF);
 }
 

@@ -38,6 +38,7 @@ struct Helper {
   int64_t cpu_ns;    // of the thread that runs
   int64_t past_cpu_ns;
   bool own_table;  // it has a descriptor table of its own
+  trace::ControlPage* control;
   // Kept from one thread to the next; used by the running one only.
   trace::DrainScratch* scratch;
   trace::ImageFile* file;
@@ -60,16 +61,7 @@ bool LeaveDescriptors() {
 void ReadCpu() {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  helper.cpu_ns = time.tv_sec * kSecond + time.tv_nsec;
-}
-
-bool OpenFile() {
-  if (helper.file != nullptr) return true;
-  helper.scratch = trace::NewDrainScratch();
-  void* memory = malloc(sizeof(trace::ImageFile));
-  if (helper.scratch == nullptr || memory == nullptr) return false;
-  helper.file = new (memory) trace::ImageFile(helper.scratch);
-  return helper.file->Open(helper.directory, helper.rings, helper.name) == 0;
+  __atomic_store_n(&helper.cpu_ns, time.tv_sec * kSecond + time.tv_nsec, __ATOMIC_RELAXED);
 }
 
 void DropFile() {
@@ -80,6 +72,17 @@ void DropFile() {
   trace::FreeDrainScratch(helper.scratch);
   helper.file = nullptr;
   helper.scratch = nullptr;
+}
+
+bool OpenFile() {
+  if (helper.file != nullptr) return true;
+  helper.scratch = trace::NewDrainScratch();
+  void* memory = malloc(sizeof(trace::ImageFile));
+  if (helper.scratch == nullptr || memory == nullptr) return false;
+  helper.file = new (memory) trace::ImageFile(helper.scratch);
+  if (helper.file->Open(helper.directory, helper.rings, helper.name) == 0) return true;
+  DropFile();
+  return false;
 }
 
 void EndFile() {
@@ -99,19 +102,19 @@ void CheckDisk(int64_t* next) {
   const int64_t now = base::ReadMonotonicNs();
   if (now < *next) return;
   *next = now + kSecond;
-  if (trace::IsDiskFull(helper.directory, image.control->min_free_bytes)) {
-    trace::SetDiskFull(image.control);
+  if (trace::IsDiskFull(helper.directory, helper.control->min_free_bytes)) {
+    trace::SetDiskFull(helper.control);
   }
 }
 
 void DrainUntilAsked() {
   int64_t next_check = 0;
-  uint32_t* wake = &image.control->wake;
+  uint32_t* wake = &helper.control->wake;
   while (Requested() == kGoOn) {
     const uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     CheckDisk(&next_check);
     if (!helper.file->Drain(/*final=*/false)) {
-      trace::SetDiskFull(image.control);
+      trace::SetDiskFull(helper.control);
       return;
     }
     if (!helper.own_table) helper.file->CloseDescriptor();
@@ -165,10 +168,11 @@ bool IsHelperRunning() { return __atomic_load_n(&helper.running, __ATOMIC_ACQUIR
 
 bool StartHelper() {
   if (helper.running) return true;
-  if (pthread_create == nullptr || pthread_join == nullptr) return false;
+  if (!IsImageOpen() || pthread_create == nullptr || pthread_join == nullptr) return false;
   Copy(helper.directory, process.directory);
   Copy(helper.rings, image.rings);
   Copy(helper.name, image.name);
+  helper.control = image.control;
   helper.request = kGoOn;
   helper.done = 0;
   __atomic_store_n(&image.page->helper, 1, __ATOMIC_RELEASE);
@@ -195,7 +199,9 @@ bool StopHelper(HelperStop how, int64_t wait_ns) {
   return true;
 }
 
-int64_t HelperCpuNs() { return helper.past_cpu_ns + helper.cpu_ns; }
+int64_t HelperCpuNs() {
+  return helper.past_cpu_ns + __atomic_load_n(&helper.cpu_ns, __ATOMIC_RELAXED);
+}
 
 void ForgetHelper() {
   helper.running = false;

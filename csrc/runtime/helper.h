@@ -10,7 +10,7 @@ namespace rlscope::runtime {
 bool IsHelperRunning();
 
 // Starts it if it does not run and takes the image over from any other drainer. False: no thread
-// can be made. Needs process_lock and an open image.
+// can be made, or no image is open. Needs process_lock.
 bool StartHelper();
 
 enum class HelperStop {

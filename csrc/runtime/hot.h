@@ -17,13 +17,20 @@
 
 namespace rlscope::runtime {
 
+// A member of rlscope_process, which other threads may change at any instant: an image opens, a
+// window changes, a session ends. Each is read alone, and costs what a plain read does.
+template <typename T>
+inline __attribute__((always_inline)) T Load(const T& member) {
+  return __atomic_load_n(&member, __ATOMIC_RELAXED);
+}
+
 // Two rdtsc cost as much as one clock_gettime; a process whose clock source is not the TSC
 // (ClockKind::kMonotonic) counts nanoseconds.
 inline __attribute__((always_inline)) uint64_t ReadTicks() {
 #if defined(__x86_64__)
-  if (__builtin_expect(rlscope_process.clock != 2, 1)) return __builtin_ia32_rdtsc();
+  if (__builtin_expect(Load(rlscope_process.clock) != 2, 1)) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
-  if (__builtin_expect(rlscope_process.clock != 2, 1)) {
+  if (__builtin_expect(Load(rlscope_process.clock) != 2, 1)) {
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
@@ -34,15 +41,19 @@ inline __attribute__((always_inline)) uint64_t ReadTicks() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// Whether the wrapper's window is another one than the process follows.
+inline __attribute__((always_inline)) bool HasWindowChanged() {
+  const uint32_t* word = Load(rlscope_process.window_word);
+  return Load(*word) != Load(rlscope_process.window_seen);
+}
+
 // Whether this process records now. Follows the wrapper's windows at once: the word it compares
 // lies in the mapped control page.
 inline __attribute__((always_inline)) bool IsRecording() {
-  const uint32_t state = __atomic_load_n(&rlscope_process.state, __ATOMIC_RELAXED);
+  const uint32_t state = Load(rlscope_process.state);
   if (__builtin_expect(state == RLSCOPE_OFF, 0)) return false;
   if (__builtin_expect(state == RLSCOPE_UNKNOWN, 0)) return rlscope_follow() != 0;
-  if (__builtin_expect(__atomic_load_n(rlscope_process.window_word, __ATOMIC_RELAXED) !=
-                           rlscope_process.window_seen,
-                       0)) {
+  if (__builtin_expect(HasWindowChanged(), 0)) {
     return rlscope_follow() != 0;
   }
   return state == RLSCOPE_RECORDING;
@@ -53,7 +64,7 @@ inline __attribute__((always_inline)) bool IsRecording() {
 inline __attribute__((always_inline)) bool HasRoom() {
   const struct rlscope_thread* self = &rlscope_self;
   if (__builtin_expect(self->cursor != self->limit, 1) &&
-      __builtin_expect(self->generation == rlscope_process.generation, 1) &&
+      __builtin_expect(self->generation == Load(rlscope_process.generation), 1) &&
       __builtin_expect(self->call_start == 0, 1)) {
     return true;
   }

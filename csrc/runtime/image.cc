@@ -109,7 +109,7 @@ void ChooseClock(const ControlPage& control, ProcessPage* page) {
   const auto kind = static_cast<base::ClockKind>(control.clock_kind);
   page->clock_kind = control.clock_kind;
   page->tsc_hz = control.tick_hz;
-  rlscope_process.clock = control.clock_kind;
+  Store(&rlscope_process.clock, control.clock_kind);
   const base::ClockPair pair = base::ReadClockPair(kind);
   page->first_tick = pair.ticks;
   page->first_ns = pair.ns;
@@ -182,6 +182,8 @@ bool AddArenaFile(uint64_t needed) {
 
 }  // namespace
 
+bool IsImageOpen() { return image.page != nullptr && State() != RLSCOPE_OFF; }
+
 bool OpenImage() {
   if (image.page != nullptr) return true;
   char command_line[kCommandLineBytes];
@@ -195,8 +197,8 @@ bool OpenImage() {
   }
   Prefault(opening.page, trace::kProcessFileSize, /*dont_fork=*/process.wipes_on_fork);
   FillPage(*opening.control, opening.page);
-  image.control = opening.control;
-  image.page = opening.page;
+  Store(&image.control, opening.control);
+  Store(&image.page, opening.page);
   UseFirstArena(opening.page);
   PublishAllNames();
   AppendEntry(trace::EntryKind::kProgram, 0, 0, 0, command_line, opening.command_line_bytes);
@@ -210,13 +212,16 @@ bool OpenImage() {
 }
 
 void CloseImage() {
-  image.control = nullptr;
-  image.page = nullptr;
+  trace::ControlPage* no_control = nullptr;
+  trace::ProcessPage* no_page = nullptr;
+  Store(&image.control, no_control);
+  Store(&image.page, no_page);
   arena = Arena();
 }
 
 bool AppendEntry(trace::EntryKind kind, uint16_t flags, uint32_t id, uint32_t aux, const char* text,
                  uint64_t length) {
+  if (!IsImageOpen()) return false;
   const uint64_t size = sizeof(trace::ArenaEntry) + ((length + 7) & ~UINT64_C(7));
   if (arena.capacity - *arena.used < size && !AddArenaFile(size)) return false;
   char* entry = arena.entries + *arena.used;
@@ -244,13 +249,16 @@ void MakeImagePath(char* path, uint32_t number, const char* suffix) {
 }
 
 void AnnounceFile() {
-  if (image.control == nullptr) return;
-  __atomic_fetch_add(&image.control->generation, 1, __ATOMIC_RELEASE);
+  ControlPage* control = SharedControl();
+  if (control == nullptr) return;
+  __atomic_fetch_add(&control->generation, 1, __ATOMIC_RELEASE);
   WakeDrainer();
 }
 
 void WakeDrainer() {
-  uint32_t* word = &image.control->wake;
+  ControlPage* control = SharedControl();
+  if (control == nullptr) return;
+  uint32_t* word = &control->wake;
   __atomic_fetch_add(word, 1, __ATOMIC_RELEASE);
   SysFutexWake(word, 1, /*shared=*/true);
 }

@@ -21,9 +21,19 @@ struct Image {
   char name[kImageNameBytes];
 };
 
-// Zero while no image is open. Reading control and page needs no lock once they are set; they stay
-// mapped until the image is closed by CloseImage() or a fork.
+// Zero while no image is open. Members are for who holds process_lock; others go by the next two.
 extern Image image;
+
+// The run's and the image's page as any thread may read them, null while no image is open: another
+// thread may close it at any instant. The page itself stays mapped (until a fork).
+inline trace::ControlPage* SharedControl() {
+  return __atomic_load_n(&image.control, __ATOMIC_ACQUIRE);
+}
+inline trace::ProcessPage* SharedPage() { return __atomic_load_n(&image.page, __ATOMIC_ACQUIRE); }
+
+// Whether the process may still change what its drainer sees: from OpenImage() to the exit path or
+// the end of the session, after which a new file would be left behind. Needs process_lock.
+bool IsImageOpen();
 
 // Opens the image if there is none: maps the control page, creates the process page with the clock
 // pair and all names, appends the kForked record of a fork child. False: this process cannot
@@ -35,7 +45,7 @@ bool OpenImage();
 void CloseImage();
 
 // Appends an entry to the arena, in a further file when this one is full. False: no room, counted
-// by the caller. Needs process_lock and an open image.
+// by the caller, or no image. Needs process_lock.
 bool AppendEntry(trace::EntryKind kind, uint16_t flags, uint32_t id, uint32_t aux, const char* text,
                  uint64_t length);
 
@@ -53,7 +63,7 @@ void AnnounceFile();
 void WakeDrainer();
 
 inline void CountLoss(trace::Loss loss, uint64_t count) {
-  trace::ProcessPage* page = image.page;
+  trace::ProcessPage* page = SharedPage();
   if (page != nullptr) __atomic_fetch_add(&page->losses[loss], count, __ATOMIC_RELAXED);
 }
 

@@ -45,21 +45,22 @@ namespace {
 constexpr int kLockTries = 50;  // milliseconds
 constexpr int64_t kForkWaitNs = 50000000;
 constexpr int64_t kExitWaitNs = 2000000000;  // for the last megabytes of a slow disk
-const uint32_t no_changes = 0;
 
 // ---- fork -------------------------------------------------------------------------------------
 
 bool fork_holds_lock = false;
 
 void PrepareFork() {
-  if (image.page == nullptr || !IsHelperRunning()) return;
+  if (!IsHelperRunning()) return;
   fork_holds_lock = process_lock.TryAcquire(kLockTries);
   if (fork_holds_lock) StopHelper(HelperStop::kPause, kForkWaitNs);
 }
 
 // The calling thread meets the slow path at its next record, which starts the helper again.
 void AfterForkInParent() {
-  if (image.page != nullptr) __atomic_fetch_add(&image.page->forks, 1, __ATOMIC_RELAXED);
+  if (trace::ProcessPage* page = SharedPage()) {
+    __atomic_fetch_add(&page->forks, 1, __ATOMIC_RELAXED);
+  }
   if (fork_holds_lock) {
     if (OwnRing() != nullptr) rlscope_self.limit = rlscope_self.cursor;
     process_lock.Release();
@@ -117,7 +118,7 @@ void LogEnd(int status, int64_t end_ns) {
   process.logged = true;
   // A process that recorded nothing is a small one that a shell starts by the thousand: it has one
   // thread, so nobody can see the descriptor, and the clone would cost more than the rest.
-  if (image.page != nullptr) {
+  if (SharedPage() != nullptr) {
     RunDetached(&WriteGoodbye, &goodbye);
   } else {
     WriteGoodbye(&goodbye);
@@ -162,7 +163,7 @@ bool ReadDirectory() {
 
 enum rlscope_state TurnOff() {
   process.directory[0] = '\0';
-  rlscope_process.window_word = &no_changes;
+  FollowNothing();
   SetState(RLSCOPE_OFF);
   return RLSCOPE_OFF;
 }
@@ -201,9 +202,8 @@ void Identify() {
     memcpy(process.comm, stat.comm, strnlen(stat.comm, sizeof process.comm));
   }
   process.generation++;
-  rlscope_process.generation = process.generation;
-  rlscope_process.window_word = &no_changes;
-  rlscope_process.window_seen = no_changes;
+  Store(&rlscope_process.generation, process.generation);
+  FollowNothing();
 }
 
 void WatchProcess() {
@@ -241,12 +241,12 @@ void LogPython() {
 
 void EndProcess(int status) {
   if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
-  if (process.directory[0] == '\0' || process.ended || IsVforkChild()) return;
+  if (IsVforkChild()) return;
   const int saved_errno = errno;
   const int64_t end_ns = base::ReadMonotonicNs();
   // The holder may be this thread, interrupted by the signal whose handler calls _exit().
   const bool locked = process_lock.TryAcquire(kLockTries);
-  if (!process.ended) {
+  if (process.directory[0] != '\0' && !process.ended) {
     process.ended = true;
     if (locked) {
       CloseRecording();
@@ -262,10 +262,11 @@ void EndProcess(int status) {
 void EndImage() {
   EndProcess(kUnknownStatus);
   LockGuard guard(&process_lock);
+  if (process.directory[0] == '\0') return;
   process.directory[0] = '\0';
   process.generation++;
-  rlscope_process.generation = process.generation;
-  rlscope_process.window_word = &no_changes;
+  Store(&rlscope_process.generation, process.generation);
+  FollowNothing();
   DropRings(static_cast<Ring*>(rlscope_self.ring));
   ForgetThread(&rlscope_self);
   CloseImage();

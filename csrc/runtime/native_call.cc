@@ -10,7 +10,7 @@ namespace trace = rlscope::trace;
 // The begin of the call is in the trace, and in the window that is open.
 bool IsOpenInWindow(uint32_t call) {
   constexpr uint32_t kMask = UINT32_MAX >> 1;
-  return (call & 1) != 0 && call >> 1 == (rlscope_process.window & kMask);
+  return (call & 1) != 0 && call >> 1 == (runtime::Load(rlscope_process.window) & kMask);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void rlscope_end_call(uint64_t end_ticks) {
   self->call_start = 0;
   self->call = 0;
   // A fork child, or another session: nothing is known of the call there.
-  if (self->generation != rlscope_process.generation) return;
+  if (self->generation != runtime::Load(rlscope_process.generation)) return;
   // Held back over the end of its window, it is still written: readers cut it there.
   if (start != 0) return runtime::WriteCall(trace::IdOf(call), start, end_ticks);
   if (IsOpenInWindow(call) && runtime::IsRecording()) runtime::Write(trace::kCallEnd, 0);
@@ -39,8 +39,8 @@ void rlscope_begin_callback(struct rlscope_callback* callback) {
     callback->recorded = 1;
   }
   callback->call = self->call;
-  callback->window = rlscope_process.window;
-  callback->generation = rlscope_process.generation;
+  callback->window = runtime::Load(rlscope_process.window);
+  callback->generation = runtime::Load(rlscope_process.generation);
   self->call_start = 0;
   self->call = 0;
 }
@@ -48,8 +48,8 @@ void rlscope_begin_callback(struct rlscope_callback* callback) {
 void rlscope_end_callback(const struct rlscope_callback* callback) {
   struct rlscope_thread* self = &rlscope_self;
   const bool recording = runtime::IsRecording();
-  if (callback->generation != rlscope_process.generation) return;
-  const bool same_window = callback->window == rlscope_process.window;
+  if (callback->generation != runtime::Load(rlscope_process.generation)) return;
+  const bool same_window = callback->window == runtime::Load(rlscope_process.window);
   if (callback->recorded != 0 && same_window && recording) {
     runtime::Write(trace::kCallbackEnd, 0);
   }

@@ -36,7 +36,8 @@ inline __attribute__((always_inline)) void EndCall(uint64_t ticks) {
   const uint64_t start = self->call_start;
   struct rlscope_slot* slot = self->cursor;
   const bool usual = start != 0 && slot != self->limit &&
-                     self->generation == rlscope_process.generation && ticks - start <= UINT32_MAX;
+                     self->generation == Load(rlscope_process.generation) &&
+                     ticks - start <= UINT32_MAX;
   if (__builtin_expect(!usual, 0)) return rlscope_end_call(ticks);
   slot->tsc = start;
   slot->duration = static_cast<uint32_t>(ticks - start);

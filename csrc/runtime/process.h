@@ -52,8 +52,14 @@ bool IsVforkChild();
 // clone, by the first thing that looks at the state.
 void BecomeForkChild();
 
+// Changes a member of rlscope_process, which other threads read without the lock.
+template <typename T>
+inline void Store(T* member, T value) {
+  __atomic_store_n(member, value, __ATOMIC_RELEASE);
+}
+
 inline void SetState(rlscope_state state) {
-  __atomic_store_n(&rlscope_process.state, static_cast<uint32_t>(state), __ATOMIC_RELEASE);
+  Store(&rlscope_process.state, static_cast<uint32_t>(state));
 }
 inline rlscope_state State() {
   return static_cast<rlscope_state>(__atomic_load_n(&rlscope_process.state, __ATOMIC_ACQUIRE));

@@ -23,6 +23,27 @@ int MakeRun(const char* directory) {
   return error;
 }
 
+// In one piece: other threads record as soon as the state says so.
+int BeginRun(const char* directory) {
+  LockGuard guard(&process_lock);
+  if (State() != RLSCOPE_OFF || process.directory[0] != '\0') return EALREADY;
+  const int saved_errno = errno;
+  const int error = MakeRun(directory);
+  errno = saved_errno;
+  if (error != 0) {
+    process.directory[0] = '\0';
+    return error;
+  }
+  Identify();
+  process.late = true;
+  WatchProcess();
+  if (process.python) process.python_begin_ns = process.began_ns;
+  LogEvent(static_cast<uint16_t>(trace::ProcessEvent::kBegan), nullptr);
+  if (process.python) LogPython();
+  SetState(RLSCOPE_RECORDING);
+  return 0;
+}
+
 // The helper from the start, so that a program that records little has a file all the same.
 int OpenAndDrain() {
   if (!rlscope_follow() && State() != RLSCOPE_PAUSED) return EIO;
@@ -35,28 +56,11 @@ int OpenAndDrain() {
 
 int rlscope_profile_begin(const char* directory) {
   namespace runtime = rlscope::runtime;
-  if (rlscope_initialize() != RLSCOPE_OFF || runtime::process.directory[0] != '\0') {
-    return EALREADY;
-  }
-  const int saved_errno = errno;
-  int error = runtime::MakeRun(directory);
-  errno = saved_errno;
-  if (error != 0) {
-    runtime::process.directory[0] = '\0';
-    return error;
-  }
-  runtime::Identify();
-  runtime::process.late = true;
-  runtime::WatchProcess();
-  if (runtime::process.python) runtime::process.python_begin_ns = runtime::process.began_ns;
-  runtime::LogEvent(static_cast<uint16_t>(rlscope::trace::ProcessEvent::kBegan), nullptr);
-  if (runtime::process.python) runtime::LogPython();
-  runtime::SetState(RLSCOPE_RECORDING);
-  error = runtime::OpenAndDrain();
+  rlscope_initialize();
+  if (const int error = runtime::BeginRun(directory)) return error;
+  const int error = runtime::OpenAndDrain();
   if (error != 0) runtime::EndImage();
   return error;
 }
 
-void rlscope_profile_end(void) {
-  if (rlscope::runtime::process.directory[0] != '\0') rlscope::runtime::EndImage();
-}
+void rlscope_profile_end(void) { rlscope::runtime::EndImage(); }

@@ -59,6 +59,7 @@ bool Grow(rlscope_thread* self, Ring* ring) {
   const uint64_t bytes = ring->capacity * sizeof(rlscope_slot) * 2;
   if (bytes > trace::kLargestRingBytes) return false;
   LockGuard guard(&process_lock);
+  if (!IsImageOpen() || OwnRing() != ring) return false;  // another thread ended the session
   const uint64_t start = ReadTicks();
   Ring* larger = TakeRing(bytes);
   if (larger == nullptr) return false;
@@ -74,11 +75,12 @@ bool Grow(rlscope_thread* self, Ring* ring) {
 }
 
 bool IsDrainerAlive() {
-  const trace::ControlPage& control = *image.control;
-  const uint32_t pid = __atomic_load_n(&control.drainer_pid, __ATOMIC_ACQUIRE);
+  const trace::ControlPage* control = SharedControl();
+  if (control == nullptr) return false;
+  const uint32_t pid = __atomic_load_n(&control->drainer_pid, __ATOMIC_ACQUIRE);
   constexpr long kNoSuchProcess = -3;
   if (pid == 0 || SysCall(SYS_kill, pid, 0) == kNoSuchProcess) return false;
-  const int64_t beat = __atomic_load_n(&control.heartbeat_ns, __ATOMIC_ACQUIRE);
+  const int64_t beat = __atomic_load_n(&control->heartbeat_ns, __ATOMIC_ACQUIRE);
   return base::ReadMonotonicNs() - beat < kSecond;
 }
 
@@ -94,7 +96,7 @@ bool EnsureDrainer() {
   if (HasDrainer()) return true;
   LockGuard guard(&process_lock);
   if (StartHelper()) return true;
-  GiveUp();
+  if (IsImageOpen()) GiveUp();
   return false;
 }
 
@@ -130,9 +132,9 @@ int Lose(Ring* ring) {
 
 // The wrapper ended before this process, or a fork stopped the helper.
 void RestartHelper() {
-  if (IsHelperRunning() || __atomic_load_n(&image.control->drainer_pid, __ATOMIC_ACQUIRE) != 0) {
-    return;
-  }
+  if (IsHelperRunning()) return;
+  const trace::ControlPage* control = SharedControl();
+  if (control == nullptr || __atomic_load_n(&control->drainer_pid, __ATOMIC_ACQUIRE) != 0) return;
   LockGuard guard(&process_lock);
   StartHelper();
 }
@@ -156,7 +158,7 @@ void CheckLoad(rlscope_thread* self, Ring* ring, uint32_t slots) {
   WakeDrainer();
   if (used < ring->capacity / 4 * 3) return;
   HasDrainer();
-  if (Grow(self, ring)) SetLimit(self, OwnRing(), slots);
+  if (Grow(self, ring)) SetLimit(self, static_cast<Ring*>(self->ring), slots);
 }
 
 int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
@@ -165,7 +167,7 @@ int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
     CheckLoad(self, ring, slots);
     return 1;
   }
-  if (Grow(self, ring)) return SetLimit(self, OwnRing(), slots) ? 1 : 0;
+  if (Grow(self, ring)) return SetLimit(self, static_cast<Ring*>(self->ring), slots) ? 1 : 0;
   if (!WaitForRoom(self, ring)) return Lose(ring);
   return SetLimit(self, ring, slots) ? 1 : Lose(ring);
 }
@@ -181,6 +183,7 @@ uint64_t LastTicks(const rlscope_thread& self, const Ring& ring) {
 }  // namespace
 
 Ring* EnsureRing(rlscope_thread* self) {
+  if (!IsImageOpen()) return nullptr;
   if (Ring* ring = OwnRing()) return ring;
   NumberThread(self);
   const int64_t now = base::ReadMonotonicNs();

@@ -9,8 +9,8 @@
 
 namespace rlscope::runtime {
 
-// The calling thread's ring, made if there is none; null (and loss no_ring) when none can be had.
-// Needs process_lock and an open image.
+// The calling thread's ring, made if there is none; null when none can be had (loss no_ring) or no
+// image is open. Needs process_lock.
 Ring* EnsureRing(rlscope_thread* self);
 
 // Writes one record of a rare kind at `ticks`, at the latest record's time if that is later, even

@@ -55,6 +55,8 @@ enum rlscope_state {
   RLSCOPE_PAUSED = 2,  // initialised, not recording
   RLSCOPE_OFF = 3,     // never in this process
 };
+// Changed by atomic stores and read by atomic loads (Load() in hot.h): other threads record while
+// an image opens, a window changes or a session ends.
 struct rlscope_process_state {
   uint32_t state;
   uint32_t clock;               // ClockKind of trace/shared_pages.h; 2 = CLOCK_MONOTONIC

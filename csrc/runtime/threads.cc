@@ -68,7 +68,7 @@ void PublishSlot(rlscope_thread* self, uint32_t kind, uint32_t id, uint64_t tick
 }  // namespace
 
 Ring* OwnRing() {
-  return rlscope_self.generation == rlscope_process.generation
+  return rlscope_self.generation == Load(rlscope_process.generation)
              ? static_cast<Ring*>(rlscope_self.ring)
              : nullptr;
 }
@@ -137,9 +137,9 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
 void WriteHeldCall(rlscope_thread* self) {
   if (self->call_start == 0) return;
   // One that began in an earlier window is closed there: its end must not be written.
-  const uint32_t late = self->call_start < rlscope_process.window_start ? 1 : 0;
+  const uint32_t late = self->call_start < Load(rlscope_process.window_start) ? 1 : 0;
   if (WriteReserved(self, trace::kCallBegin, trace::IdOf(self->call), self->call_start)) {
-    self->call = (rlscope_process.window - late) << 1 | 1;
+    self->call = (Load(rlscope_process.window) - late) << 1 | 1;
   } else {
     CountLoss(trace::kLostRecords, 1);
   }

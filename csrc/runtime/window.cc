@@ -12,6 +12,8 @@ namespace {
 
 using trace::ControlPage;
 
+const uint32_t no_changes = 0;
+
 bool WantsToRecord(const ControlPage& control) {
   return __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 && !process.stopped &&
          !process.gave_up && !process.disk_full;
@@ -27,8 +29,9 @@ void NoteDiskFull(const ControlPage& control) {
 bool EnsureImage() {
   if (image.page != nullptr) return true;
   if (State() == RLSCOPE_OFF || IsVforkChild() || !OpenImage()) return false;
-  rlscope_process.window_word = &image.control->window_changes;
-  rlscope_process.window_seen = 0;
+  const uint32_t* changes = &image.control->window_changes;
+  Store(&rlscope_process.window_word, changes);
+  Store(&rlscope_process.window_seen, no_changes);
   NoteDiskFull(*image.control);
   // Nothing was recorded before, so there is no window to end.
   if (!WantsToRecord(*image.control)) SetState(RLSCOPE_PAUSED);
@@ -115,11 +118,11 @@ void ApplyWindow(uint64_t ticks) {
   const bool wants = WantsToRecord(*image.control);
   if (wants == (State() == RLSCOPE_RECORDING)) return;
   if (wants) SetState(RLSCOPE_RECORDING);
-  if (wants) rlscope_process.window++;
+  if (wants) Store(&rlscope_process.window, rlscope_process.window + 1);
   const uint32_t kind = wants ? trace::kWindowStart : trace::kWindowStop;
   const uint64_t written = WriteRare(kind, 0, ticks);
   if (written != 0) PublishChange(written, wants);
-  if (wants) rlscope_process.window_start = written;
+  if (wants) Store(&rlscope_process.window_start, written);
   if (!wants) SetState(RLSCOPE_PAUSED);
 }
 
@@ -127,9 +130,14 @@ void FollowControl() {
   const ControlPage& control = *image.control;
   const uint32_t changes = __atomic_load_n(&control.window_changes, __ATOMIC_ACQUIRE);
   if (changes == rlscope_process.window_seen) return;
-  rlscope_process.window_seen = changes;
+  Store(&rlscope_process.window_seen, changes);
   NoteDiskFull(control);
   ApplyWindow(__atomic_load_n(&control.window_ticks, __ATOMIC_ACQUIRE));
+}
+
+void FollowNothing() {
+  Store(&rlscope_process.window_word, &no_changes);
+  Store(&rlscope_process.window_seen, no_changes);
 }
 
 void GiveUp() {
@@ -148,9 +156,7 @@ int rlscope_follow(void) {
   namespace runtime = rlscope::runtime;
   if (runtime::State() == RLSCOPE_UNKNOWN) rlscope_initialize();
   if (runtime::State() == RLSCOPE_OFF) return 0;
-  const bool current =
-      runtime::image.page != nullptr && *rlscope_process.window_word == rlscope_process.window_seen;
-  if (!current) {
+  if (runtime::SharedPage() == nullptr || runtime::HasWindowChanged()) {
     LockGuard guard(&process_lock);
     if (runtime::State() == RLSCOPE_OFF || !runtime::EnsureImage()) return 0;
     runtime::FollowControl();

@@ -14,7 +14,12 @@ void ApplyWindow(uint64_t ticks);
 // image.
 void FollowControl();
 
-// Nobody drains: this process records no more (loss no_drainer). Needs process_lock.
+// The process has no control page, so there is no window to follow: before its image opens, after
+// it closed, in a fork child.
+void FollowNothing();
+
+// Nobody drains: this process records no more (loss no_drainer). Needs process_lock and an open
+// image.
 void GiveUp();
 
 }  // namespace rlscope::runtime

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,20 @@ void WaitForWake(uint32_t* word, uint32_t seen, int64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
+// For the few instructions of a copy; pthread_mutex_t would need libpthread.
+class SpinGuard {
+ public:
+  explicit SpinGuard(uint32_t* word) : word_(word) {
+    while (__atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+  }
+  ~SpinGuard() { __atomic_store_n(word_, 0, __ATOMIC_RELEASE); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  uint32_t* word_;
+};
+
 int64_t ThreadCpuNs() {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -81,8 +96,9 @@ struct DrainDirectory::State {
   uint32_t stop = 0;
   uint32_t generation = 0;
   int64_t next_second = 0;
-  DirectoryStats ended;  // of images that are closed
-  DirectoryStats shown;  // ended plus those that are open; written by the draining thread only
+  DirectoryStats ended;             // of images that are closed
+  DirectoryStats shown;             // ended plus those that are open; under shown_lock
+  mutable uint32_t shown_lock = 0;  // held for a copy of 60 bytes
 
   State() : log(directory) {}
   ~State() { free(entries); }
@@ -100,6 +116,7 @@ struct DrainDirectory::State {
   bool EndHelped(Entry* entry, const ImageEnd& end);
   void CheckDisk();
   void CountStats();
+  DirectoryStats Shown() const;
   bool AnyBusy() const;
 };
 
@@ -113,7 +130,8 @@ void DrainDirectory::State::Loop() {
   while (__atomic_load_n(&stop, __ATOMIC_ACQUIRE) == 0) {
     const uint32_t wake = __atomic_load_n(&control->wake, __ATOMIC_ACQUIRE);
     Pass();
-    shown.cpu_ns = ended.cpu_ns = ThreadCpuNs();
+    ended.cpu_ns = ThreadCpuNs();
+    CountStats();
     WaitForWake(&control->wake, wake, AnyBusy() ? kBusySleepNs : kSleepNs);
   }
 }
@@ -141,7 +159,6 @@ void DrainDirectory::State::Pass() {
     CheckDisk();
     next_second = now + kSecond;
   }
-  CountStats();
 }
 
 void DrainDirectory::State::DrainEntry(Entry* entry, bool final) {
@@ -274,8 +291,14 @@ void DrainDirectory::State::CountStats() {
     Add(&sum.drain, entries[i]->file.image().stats());
     sum.bytes += entries[i]->file.bytes();
   }
-  sum.disk_full = control->disk_full != 0;
+  sum.disk_full = __atomic_load_n(&control->disk_full, __ATOMIC_RELAXED) != 0;
+  const SpinGuard guard(&shown_lock);
   shown = sum;
+}
+
+DirectoryStats DrainDirectory::State::Shown() const {
+  const SpinGuard guard(&shown_lock);
+  return shown;
 }
 
 // ---- the class --------------------------------------------------------------------------------
@@ -382,7 +405,7 @@ void DrainDirectory::VisitAlive(void (*visit)(void* context, uint32_t pid, const
 }
 
 DirectoryStats DrainDirectory::stats() const {
-  return state_ == nullptr ? DirectoryStats() : state_->shown;
+  return state_ == nullptr ? DirectoryStats() : state_->Shown();
 }
 
 }  // namespace rlscope::trace

@@ -102,6 +102,7 @@ PROGRAM(vfork_and_fail) {
 }
 
 TEST(RuntimeFork, AVforkChildWritesNothing) {
+  if (kThreadSanitizer) GTEST_SKIP() << "vfork() is fork() under ThreadSanitizer";
   TracedRun run;
   ASSERT_EQ(run.Execute("vfork_and_fail"), 0);
   const trace::ProcessImage& process = run.ReadOne();

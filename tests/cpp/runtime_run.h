@@ -30,6 +30,16 @@
 
 namespace rlscope::test {
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+// Forking beside threads and starting some in the child is what these tests do.
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+// The helper's descriptors are in a table of its own; ThreadSanitizer knows of one per process.
+extern "C" const char* __tsan_default_suppressions() { return "race:ImageFile::OpenDescriptor\n"; }
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 using Program = int (*)(const std::vector<std::string>& arguments);
 
 inline std::map<std::string, Program>& Programs() {
