@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from rlscope import process_log
 from rlscope.errors import DirectoryInUse, RecordingError
 
 RUN_FORMAT = "rlscope"
@@ -24,7 +25,7 @@ RUN_FORMAT_VERSION = 1
 
 # What an earlier run of ours can have left, and what its folders hold: force removes these files
 # and nothing else, and a folder once it is empty.
-_LOGS = ("run.json", "processes.log")
+_LOGS = ("run.json", process_log.FILE)
 _RESULTS = ("machine.jsonl", "report.html", "report.json", "report.txt")
 _FOLDERS = {
     "trace": re.compile(r".*\.rls"),
@@ -32,10 +33,7 @@ _FOLDERS = {
     "tables": re.compile(r"lock|.*\.(json|parquet|tmp)"),
 }
 
-# First 32 bytes of a ProcessRecord and of a ControlPage: csrc/trace/shared_pages.h.
-_PROCESS_RECORD = struct.Struct("<IIHHIIIQ")
-_PROCESS_RECORD_BYTES = 128
-_PROCESS_RECORD_MAGIC = 0x50534C52
+# First 24 bytes of a ControlPage: csrc/trace/shared_pages.h.
 _CONTROL_PAGE = struct.Struct("<QIIQ")
 _CONTROL_MAGIC = 0x314C544E43534C52
 
@@ -79,7 +77,8 @@ def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> s
 
 
 def remove_run(directory: str) -> None:
-    """Removes what a run of ours left in `directory`, and nothing else."""
+    """Removes what a run of ours left in `directory`, and its rings elsewhere; nothing else."""
+    _remove_rings_elsewhere(directory)
     for name in (*_LOGS, *_RESULTS):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(directory, name))
@@ -94,7 +93,8 @@ def living_processes(directory: str) -> list[int]:
     not mistaken for it. Records are not checked against their CRC: a damaged one can only name
     a process that does live.
     """
-    known = {*_logged_processes(directory), *_drainer(directory)}
+    logged = ((record.pid, record.start_time) for record in process_log.read(directory))
+    known = {*logged, *_drainer(directory)}
     return sorted(pid for pid, start in known if _start_time(pid) == start)
 
 
@@ -221,17 +221,21 @@ def _remove_files(folder: str, names: re.Pattern[str]) -> None:
             os.rmdir(parent)
 
 
-def _logged_processes(directory: str) -> Iterator[tuple[int, int]]:
-    """(pid, start time) of every whole record of processes.log."""
-    try:
-        with open(os.path.join(directory, "processes.log"), "rb") as file:
-            log = file.read()
-    except OSError:
-        return
-    for offset in range(0, len(log) - _PROCESS_RECORD_BYTES + 1, _PROCESS_RECORD_BYTES):
-        magic, _, _, _, pid, _, _, start = _PROCESS_RECORD.unpack_from(log, offset)
-        if magic == _PROCESS_RECORD_MAGIC:
-            yield pid, start
+def _remove_rings_elsewhere(directory: str) -> None:
+    """Removes the rings outside of `directory` that its log names, of processes that are gone."""
+    log = process_log.read(directory)
+    images = "|".join(
+        {
+            rf"{record.pid}\.{record.start_time}\.{record.began_ns}"
+            for record in log
+            if _start_time(record.pid) != record.start_time
+        }
+    )
+    files = re.compile(rf"(?:{images})\.(?:process|\d+\.(?:names|ring))")
+    for folder in process_log.ring_folders(log):
+        with contextlib.suppress(OSError):  # gone, or not for us to change
+            if images and os.lstat(folder).st_uid == os.getuid():
+                _remove_files(folder, files)
 
 
 def _drainer(directory: str) -> Iterator[tuple[int, int]]:

@@ -1,17 +1,12 @@
 """Follows processes.log: which processes a run has, which of them are Python, which still run."""
 
 import os
-import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-# csrc/trace/shared_pages.h, ProcessRecord: magic, crc, version, event, pid, parent_pid, flags,
-# start_time, pid_namespace, began_ns, time_ns, cpu_ns, profiler_cpu_ns, python_end_ns, name.
-_RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
-_MAGIC = 0x50534C52
+from rlscope import process_log
+from rlscope.process_log import Event, Record
+
 _LABEL_CHARACTERS = 60
-_BEGAN, _FORKED, _PYTHON, _ENDED = 1, 2, 3, 4
 
 
 @dataclass
@@ -50,7 +45,7 @@ class ProcessLog:
     """Reads the log as it grows. One thread at a time."""
 
     def __init__(self, directory: str) -> None:
-        self._path = os.path.join(directory, "processes.log")
+        self._path = os.path.join(directory, process_log.FILE)
         self._offset = 0
         self._namespace = os.stat("/proc/self/ns/pid").st_ino
         self._images: dict[tuple[int, int], Image] = {}
@@ -63,19 +58,17 @@ class ProcessLog:
         """
         new = []
         for record in self._records():
-            _, _, _, event, pid, parent, _, start, namespace, began, time, *_, name = record
-            if namespace not in (0, self._namespace):
+            if record.pid_namespace not in (0, self._namespace):
                 continue
-            text = name.rstrip(b"\0").decode("utf-8", "replace")
-            image = self._images.get((pid, began))
-            if event in (_BEGAN, _FORKED) and image is None:
-                image = Image(pid, parent, start, began, text, event == _FORKED)
-                self._images[pid, began] = image
-                new.append(image)
-            elif event == _PYTHON and image is not None:
-                image.python = text
-            elif event == _ENDED and image is not None:
-                image.ended_ns = time
+            key = record.pid, record.began_ns
+            image = self._images.get(key)
+            if record.event in (Event.BEGAN, Event.FORKED) and image is None:
+                self._images[key] = _image_of(record)
+                new.append(self._images[key])
+            elif record.event == Event.PYTHON and image is not None:
+                image.python = record.name.decode("utf-8", "replace")
+            elif record.event == Event.ENDED and image is not None:
+                image.ended_ns = record.time_ns
         return new
 
     def latest(self) -> list[Image]:
@@ -87,18 +80,27 @@ class ProcessLog:
         """Latest images of the processes that still run."""
         return [image for image in self.latest() if image.runs]
 
-    def _records(self) -> Iterator[tuple[Any, ...]]:
+    def _records(self) -> list[Record]:
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._offset)
                 data = file.read()
         except OSError:
-            return
-        whole = len(data) - len(data) % _RECORD.size
-        self._offset += whole
-        for record in _RECORD.iter_unpack(memoryview(data)[:whole]):
-            if record[0] == _MAGIC:
-                yield record
+            return []
+        records, taken = process_log.parse(data)
+        self._offset += taken
+        return records
+
+
+def _image_of(record: Record) -> Image:
+    return Image(
+        record.pid,
+        record.parent_pid,
+        record.start_time,
+        record.began_ns,
+        record.name.decode("utf-8", "replace"),
+        forked=record.event == Event.FORKED,
+    )
 
 
 def survivors(directory: str, log: ProcessLog, since: int) -> list[Image]:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from rlscope import __version__, _trace
+from rlscope import __version__, _trace, process_log
 from rlscope.trace import store
 from rlscope.trace.database import Database
 
@@ -32,7 +32,8 @@ from rlscope.trace.database import Database
 TABLES_VERSION = 1
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
-# Everything that the tables are computed from, relative to the trace directory.
+# Everything that the tables are computed from, relative to the trace directory; and the rings that
+# processes.log names elsewhere.
 _SOURCES = ("run.json", "processes.log", "machine.jsonl", "trace/*", "rings/*")
 
 
@@ -152,13 +153,20 @@ def fingerprint(root: Path) -> dict[str, Any]:
 
 
 def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
+    for path in _sources(root):
+        try:
+            status = path.stat()
+        except OSError:
+            continue  # a ring that was salvaged between the listing and now
+        name = path.relative_to(root) if path.is_relative_to(root) else path
+        yield str(name), [status.st_size, status.st_mtime_ns]
+
+
+def _sources(root: Path) -> Iterator[Path]:
     for pattern in _SOURCES:
-        for path in sorted(root.glob(pattern)):
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                continue  # a ring that was salvaged between the listing and now
-            yield str(path.relative_to(root)), [status.st_size, status.st_mtime_ns]
+        yield from sorted(root.glob(pattern))
+    for folder in process_log.ring_folders(process_log.read(root)):
+        yield from sorted(Path(folder).glob("*"))
 
 
 def read_manifest(root: Path, name: str) -> dict[str, Any] | None:

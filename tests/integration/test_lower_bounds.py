@@ -13,7 +13,7 @@ from built_wheel import ROOT, new_venv, run
 # What needs no build and no second interpreter: analysis, store, report, annotations, the browser.
 TESTS = ["tests/unit", "tests/sql", "tests/integration/test_report_browser.py"]
 TOOLS = ["gymnasium", "hypothesis", "pyarrow", "pytest", "selenium"]
-BOUND = re.compile(r"^Requires-Dist: ([\w-]+)[^;]*>=([\d.]+)[^;]*$", re.MULTILINE)
+BOUND = re.compile(r"^Requires-Dist: ([\w-]+)[^;\n]*>=([\d.]+)[^;\n]*$", re.MULTILINE)
 
 
 def oldest(wheel: Path) -> list[str]:

@@ -13,9 +13,13 @@ import pytest
 from recorder_programs import compile_program, count_enters, traced_environment
 
 from rlscope import _trace
+from rlscope.errors import DirectoryInUse
+from rlscope.run_directory import prepare_directory
+from rlscope.trace import dataset
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
+ELSEWHERE = f"{'elsewhere ' * 8}/rings"  # longer than one record of the log holds
 # What rls-prof does, in a process that can be killed.
 WRAPPER = """
 import signal, sys
@@ -56,15 +60,18 @@ def wrapper(directory: Path, rings: Path) -> Iterator["subprocess.Popen[bytes]"]
             process.kill()
 
 
-@pytest.mark.parametrize("ending", ["killed", "ends"])
-@pytest.mark.parametrize("missing", ["control", "rings"])
-def test_all_is_found_without_the_control_page(tmp_path: Path, ending: str, missing: str) -> None:
-    directory, rings = tmp_path / "run", tmp_path / f"{'elsewhere ' * 8}/rings"
+@contextmanager
+def killed_wrapper(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A program that recorded 1,000 operations and goes on, its wrapper gone; killed at the end.
+
+    The run is in folder/run, its rings in folder/elsewhere.../rings.
+    """
+    directory, rings = folder / "run", folder / ELSEWHERE
     directory.mkdir()
     rings.parent.mkdir()
     with wrapper(directory, rings) as drainer:
         program = subprocess.Popen(
-            [compile_program(tmp_path, PROGRAM)],
+            [compile_program(folder, PROGRAM)],
             env=traced_environment(directory),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -73,10 +80,19 @@ def test_all_is_found_without_the_control_page(tmp_path: Path, ending: str, miss
         assert program.stdout.readline() == b"recorded\n"
         drainer.send_signal(signal.SIGKILL)
         drainer.wait()
-        if ending == "killed":
-            program.kill()
-            program.communicate()
-        else:
+    try:
+        yield program
+    finally:
+        program.kill()
+        program.communicate()
+
+
+@pytest.mark.parametrize("ending", ["killed", "ends"])
+@pytest.mark.parametrize("missing", ["control", "rings"])
+def test_all_is_found_without_the_control_page(tmp_path: Path, ending: str, missing: str) -> None:
+    directory = tmp_path / "run"
+    with killed_wrapper(tmp_path) as program:
+        if ending == "ends":
             program.communicate(b"x")
     if missing == "control":
         (directory / "rings" / "control").unlink()
@@ -86,3 +102,23 @@ def test_all_is_found_without_the_control_page(tmp_path: Path, ending: str, miss
     assert [process["os_pid"] for process in trace.processes] == [program.pid]
     assert count_enters(trace, 0) == (1000 if ending == "killed" else 2000)
     assert trace.losses(0) == []
+
+
+def test_force_removes_them_once_their_process_is_gone(tmp_path: Path) -> None:
+    directory, rings = tmp_path / "run", tmp_path / ELSEWHERE
+    with killed_wrapper(tmp_path):
+        (rings / "1.2.3.process").write_text("of another run")
+        with pytest.raises(DirectoryInUse, match="still going"):
+            prepare_directory(directory, force=True)
+        assert len(list(rings.iterdir())) > 2
+    prepare_directory(directory, force=True)
+    assert [path.name for path in rings.iterdir()] == ["1.2.3.process"]
+
+
+def test_tables_made_before_they_changed_are_out_of_date(tmp_path: Path) -> None:
+    with killed_wrapper(tmp_path):
+        pass
+    made_from = dataset.fingerprint(tmp_path / "run")
+    (ring,) = (tmp_path / ELSEWHERE).glob("*.ring")
+    os.utime(ring)
+    assert dataset.fingerprint(tmp_path / "run") != made_from
