@@ -26,7 +26,9 @@ class Event(IntEnum):
     PYTHON = 3
     ENDED = 4
     RINGS = 5
-    """A piece of the path of a folder that holds the run's rings, outside of DIR."""
+    """Of the run: a piece of the path of a folder that holds its rings, outside of DIR."""
+    WINDOW = 6
+    """Of the run: its window waits, starts or stops."""
 
 
 class Record(NamedTuple):

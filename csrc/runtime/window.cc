@@ -2,6 +2,7 @@
 
 #include "runtime/hot.h"
 #include "runtime/image.h"
+#include "runtime/lifecycle.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "trace/control_page.h"
@@ -77,6 +78,12 @@ bool IsIterationThread(bool automatic) {
   return true;
 }
 
+void SetWindow(ControlPage* control, bool on) {
+  if (!trace::SetRecording(control, on)) return;
+  LogEvent(static_cast<uint16_t>(trace::ProcessEvent::kWindow),
+           on ? trace::kWindowStarts : trace::kWindowStops);
+}
+
 // The window opens before the iteration that begins it and closes after the record that ends the
 // one before, so that it holds whole iterations.
 int BeginIteration(bool automatic) {
@@ -86,10 +93,10 @@ int BeginIteration(bool automatic) {
     const uint32_t begun = __atomic_add_fetch(&control->iterations_begun, 1, __ATOMIC_ACQ_REL);
     boundary = BoundaryAt(*control, begun);
   }
-  if (boundary.starts) trace::SetRecording(control, true);
+  if (boundary.starts) SetWindow(control, true);
   FollowControl();
   if (State() == RLSCOPE_RECORDING) WriteRare(trace::kIteration, automatic ? 1 : 0, ReadTicks());
-  if (boundary.stops) trace::SetRecording(control, false);
+  if (boundary.stops) SetWindow(control, false);
   FollowControl();
   return boundary.exits ? 1 : 0;
 }

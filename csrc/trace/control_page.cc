@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "trace/process_log_rings.h"
+#include "trace/run_notes.h"
 
 namespace rlscope::trace {
 namespace {
@@ -139,17 +139,18 @@ int CreateControl(const char* directory, const char* rings, const DrainOptions& 
   }
   memcpy((*page)->trace_rings, folder, sizeof folder);
   Fill(*page, options);
+  if ((*page)->recording != 1) LogWindow(directory, kWindowWaits);
   __atomic_store_n(&(*page)->magic, kControlMagic, __ATOMIC_RELEASE);
   return 0;
 }
 
 void ReleaseControl(ControlPage* page) { munmap(page, kPageSize); }
 
-void SetRecording(ControlPage* page, bool on) {
+bool SetRecording(ControlPage* page, bool on) {
   const uint32_t wanted = on ? 1 : 2;
-  if (__atomic_exchange_n(&page->recording, wanted, __ATOMIC_ACQ_REL) != wanted) {
-    PublishChange(page);
-  }
+  if (__atomic_exchange_n(&page->recording, wanted, __ATOMIC_ACQ_REL) == wanted) return false;
+  PublishChange(page);
+  return true;
 }
 
 void SetDiskFull(ControlPage* page) {

@@ -23,8 +23,9 @@ int CreateControl(const char* directory, const char* rings, const DrainOptions& 
                   ControlPage** page);
 void ReleaseControl(ControlPage* page);
 
-// Changes `recording` now; every process follows at its next record. Any thread.
-void SetRecording(ControlPage* page, bool on);
+// Changes `recording` now; every process follows at its next record. Any thread. False: it was so
+// before. The caller notes the change in the log (run_notes.h).
+bool SetRecording(ControlPage* page, bool on);
 // Stops recording for want of space.
 void SetDiskFull(ControlPage* page);
 

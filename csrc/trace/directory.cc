@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -74,6 +75,15 @@ bool IsRunningHere(const ProcessImage& image) {
     return false;
   }
   return base::IsAlive(image.os_pid, image.start_time);
+}
+
+// A process that records tells its windows itself. One that never did knows nothing of the run's:
+// its time counts from the first start to the last stop as that of all others does.
+void CutToWindow(const RunNotes& notes, ProcessImage* image) {
+  int64_t first_ns, last_ns;
+  if (image->trace != nullptr && image->trace->RecordedSpan(&first_ns, &last_ns)) return;
+  image->start_ns = std::clamp(notes.first_start_ns, image->start_ns, image->end_ns);
+  image->end_ns = std::clamp(notes.last_stop_ns, image->start_ns, image->end_ns);
 }
 
 }  // namespace
@@ -154,14 +164,15 @@ Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
   Status status = CheckIsTrace();
   if (status.ok()) status = ReadProcessLog(path_ + "/processes.log", &log_, &problems_);
   if (!status.ok()) return status;
-  const std::string logged_rings = TakeRings(&log_);
-  if (rings_.empty()) rings_ = FindRings(path_, logged_rings);
+  const RunNotes notes = TakeRunNotes(&log_);
+  if (rings_.empty()) rings_ = FindRings(path_, notes.rings);
   OpenFiles();
   status = CheckReadable();
   if (!status.ok()) return status;
   std::unique_ptr<Directory> opened(new Directory());
   opened->path_ = path_;
   opened->processes_ = BuildProcessImages(log_, JoinFiles(), IsRunningHere);
+  for (ProcessImage& image : opened->processes_) CutToWindow(notes, &image);
   opened->problems_ = std::move(problems_);
   *directory = std::move(opened);
   return Status();

@@ -19,6 +19,7 @@
 #include "base/proc.h"
 #include "trace/image_file.h"
 #include "trace/process_log_view.h"
+#include "trace/run_notes.h"
 
 // A program made before glibc 2.34 may lack libpthread; such a process cannot drain.
 extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)
@@ -387,7 +388,8 @@ void DrainDirectory::Stop() {
 }
 
 void DrainDirectory::SetRecording(bool on) {
-  if (state_ != nullptr && state_->running) trace::SetRecording(state_->control, on);
+  if (state_ == nullptr || !state_->running || !trace::SetRecording(state_->control, on)) return;
+  LogWindow(state_->directory, on ? kWindowStarts : kWindowStops);
 }
 
 void DrainDirectory::VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name),

@@ -89,20 +89,44 @@ Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* recor
   return Status();
 }
 
-std::string TakeRings(std::vector<ProcessRecord>* log) {
-  const auto is_process = [](const ProcessRecord& record) {
-    return static_cast<ProcessEvent>(record.event) != ProcessEvent::kRings;
-  };
-  const auto rings = std::stable_partition(log->begin(), log->end(), is_process);
-  std::string path;
-  uint32_t length = 0;
-  for (auto piece = rings; piece != log->end(); ++piece) {
-    length = piece->flags >> 16;
-    if ((piece->flags & 0xffff) != path.size()) continue;  // one before it is damaged
-    path.append(piece->name, strnlen(piece->name, sizeof piece->name));
+namespace {
+
+void TakeWindow(const ProcessRecord& record, RunNotes* notes) {
+  const std::string change(record.name, strnlen(record.name, sizeof record.name));
+  if (change == kWindowWaits) {
+    notes->first_start_ns = INT64_MAX;
+  } else if (change == kWindowStarts) {
+    notes->first_start_ns = std::min(notes->first_start_ns, record.time_ns);
+    notes->last_stop_ns = INT64_MAX;
+  } else if (change == kWindowStops) {
+    notes->last_stop_ns = record.time_ns;
   }
-  log->erase(rings, log->end());
-  return path.size() == length ? path : "";
+}
+
+}  // namespace
+
+RunNotes TakeRunNotes(std::vector<ProcessRecord>* log) {
+  const auto event_of = [](const ProcessRecord& record) {
+    return static_cast<ProcessEvent>(record.event);
+  };
+  const auto is_process = [&](const ProcessRecord& record) {
+    return event_of(record) != ProcessEvent::kRings && event_of(record) != ProcessEvent::kWindow;
+  };
+  const auto notes_begin = std::stable_partition(log->begin(), log->end(), is_process);
+  RunNotes notes;
+  uint32_t length = 0;
+  for (auto note = notes_begin; note != log->end(); ++note) {
+    if (event_of(*note) == ProcessEvent::kWindow) {
+      TakeWindow(*note, &notes);
+      continue;
+    }
+    length = note->flags >> 16;
+    if ((note->flags & 0xffff) != notes.rings.size()) continue;  // one before it is damaged
+    notes.rings.append(note->name, strnlen(note->name, sizeof note->name));
+  }
+  log->erase(notes_begin, log->end());
+  if (notes.rings.size() != length) notes.rings.clear();
+  return notes;
 }
 
 }  // namespace rlscope::trace

@@ -25,9 +25,18 @@ std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
 base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
                             std::vector<Problem>* problems);
 
-// Removes the records that tell where the run's rings lie. The path of their folder; empty when the
-// log does not tell it, or not all of it.
-std::string TakeRings(std::vector<ProcessRecord>* log);
+// What the log says of the run as a whole.
+struct RunNotes {
+  // Folder of the rings; empty when the log does not tell it, or not all of it.
+  std::string rings;
+  // From the first start of the run's window to its last stop; no end while it is open, and no
+  // start if it never was.
+  int64_t first_start_ns = INT64_MIN;
+  int64_t last_stop_ns = INT64_MAX;
+};
+
+// Removes the records that are of no process.
+RunNotes TakeRunNotes(std::vector<ProcessRecord>* log);
 
 }  // namespace rlscope::trace
 

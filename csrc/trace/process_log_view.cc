@@ -80,7 +80,8 @@ LoggedImage* ProcessLogView::FindOrAdd(const ProcessRecord& record) {
 
 void ProcessLogView::Take(const ProcessRecord& record) {
   const auto event = static_cast<ProcessEvent>(record.event);
-  LoggedImage* image = event == ProcessEvent::kRings ? nullptr : FindOrAdd(record);
+  const bool of_run = event == ProcessEvent::kRings || event == ProcessEvent::kWindow;
+  LoggedImage* image = of_run ? nullptr : FindOrAdd(record);
   if (image == nullptr) return;
   if (event == ProcessEvent::kEnded) {
     image->end_ns = record.time_ns;

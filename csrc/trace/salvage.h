@@ -11,7 +11,7 @@
 namespace rlscope::trace {
 
 // The folder of a run's rings: what DIR/rings/control says, without that file what the log of
-// processes says (TakeRings), else DIR/rings.
+// processes says (TakeRunNotes), else DIR/rings.
 std::string FindRings(const std::string& directory, const std::string& logged);
 
 // One file in memory per process image that has a page in `rings`; a folder that is not there

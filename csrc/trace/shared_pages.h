@@ -28,7 +28,12 @@ enum class ProcessEvent : uint16_t {
   kEnded = 4,   // exit path: exit(), _exit(), return from main
   // Not of a process: where the run's rings lie when not in DIR/rings, from whoever made the run.
   kRings = 5,  // name = a piece of the path, flags = length of the path << 16 | offset in it
+  // Nor is this: the run's window changed; name = what became of it, from whoever changed it.
+  kWindow = 6,
 };
+constexpr char kWindowWaits[] = "waits";  // the run begins without recording
+constexpr char kWindowStarts[] = "starts";
+constexpr char kWindowStops[] = "stops";
 
 struct ProcessRecord {
   uint32_t magic;          // kProcessRecordMagic

@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "memory_trace.h"
 #include "trace/process_log_reader.h"
-#include "trace/process_log_rings.h"
+#include "trace/run_notes.h"
 
 namespace rlscope::trace {
 namespace {
@@ -141,9 +141,9 @@ TEST(ProcessLog, TellsWhereTheRingsLie) {
     for (size_t lost = 0; lost + 1 < log.size(); ++lost) {
       std::vector<ProcessRecord> damaged = log;
       damaged.erase(damaged.begin() + static_cast<long>(lost));
-      EXPECT_EQ(TakeRings(&damaged), "");
+      EXPECT_EQ(TakeRunNotes(&damaged).rings, "");
     }
-    EXPECT_EQ(TakeRings(&log), rings);
+    EXPECT_EQ(TakeRunNotes(&log).rings, rings);
     ASSERT_EQ(log.size(), 1u);
     EXPECT_EQ(log[0].pid, 100u);
     EXPECT_TRUE(problems.empty());
@@ -228,6 +228,53 @@ TEST_F(DirectoryTest, WhatIsNoTraceGivesOneSentence) {
 TEST_F(DirectoryTest, ANoteAboutTheRingsIsNoProcess) {
   ASSERT_EQ(LogRings(path_.c_str(), "/dev/shm/elsewhere"), 0);
   EXPECT_THAT(Open().message(), HasSubstr("holds no process yet"));
+}
+
+ProcessRecord Window(const char* change, int64_t time_ns) {
+  ProcessRecord record = Record(ProcessEvent::kWindow, 1, 1, time_ns);
+  memset(record.name, 0, sizeof record.name);
+  strcpy(record.name, change);
+  record.crc = 0;
+  record.crc = base::Crc32c(0, &record, sizeof record);
+  return record;
+}
+
+TEST_F(DirectoryTest, AProcessWithoutRecordsLivesInTheWindowOfTheRun) {
+  struct Case {
+    std::vector<ProcessRecord> changes;
+    int64_t start_ns, end_ns;
+  };
+  const std::vector<Case> cases = {
+      {{}, 10, 90},
+      {{Window(kWindowStops, 40)}, 10, 40},
+      {{Window(kWindowWaits, 5), Window(kWindowStarts, 30)}, 30, 90},
+      {{Window(kWindowWaits, 5), Window(kWindowStarts, 30), Window(kWindowStops, 40)}, 30, 40},
+      {{Window(kWindowStops, 20), Window(kWindowStarts, 30)}, 10, 90},
+      {{Window(kWindowStops, 7)}, 10, 10},
+      {{Window(kWindowWaits, 5)}, 90, 90},
+      {{Window(kWindowWaits, 5), Window(kWindowStarts, 95), Window(kWindowStops, 99)}, 90, 90},
+  };
+  for (const Case& one : cases) {
+    std::vector<ProcessRecord> log = {Record(ProcessEvent::kBegan, 100, 10, 10),
+                                      Record(ProcessEvent::kEnded, 100, 10, 90),
+                                      Record(ProcessEvent::kBegan, 200, 80, 80, 100)};
+    log.insert(log.end(), one.changes.begin(), one.changes.end());
+    WriteLog(log);
+    ASSERT_TRUE(Open().ok());
+    ASSERT_EQ(directory_->processes().size(), 2u);
+    EXPECT_EQ(directory_->processes()[0].start_ns, one.start_ns);
+    EXPECT_EQ(directory_->processes()[0].end_ns, one.end_ns);
+    EXPECT_EQ(directory_->processes()[1].parent_index, 0) << "which lived when it was started";
+  }
+}
+
+TEST_F(DirectoryTest, AProcessWithRecordsTellsItsWindowsItself) {
+  MemoryTrace trace;
+  trace.Process(base::ClockKind::kMonotonic, 100, 5).Items(1, {{kPhase, 1, 70}}).End(90, true);
+  Write("trace/box.100.77.0.rls", trace.bytes());
+  WriteLog({Record(ProcessEvent::kBegan, 100, 5, 5), Window(kWindowStops, 60)});
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(directory_->processes()[0].end_ns, 90);
 }
 
 TEST_F(DirectoryTest, NoPermissionIsSaid) {

@@ -7,6 +7,9 @@ from itertools import pairwise
 import pytest
 from traced_python import TracedPython
 
+from rlscope import process_log
+from rlscope.process_log import Event
+
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 _ITERATIONS = """
@@ -95,6 +98,49 @@ def test_window_of_time(traced: TracedPython, directory: str) -> None:
     inside = [1 for entered, left in truth if start <= entered and left <= end]
     at_edges = 2  # one that began before the window, one that was open at its end
     assert 0 < len(inside) <= len(_operations(directory)) <= len(inside) + at_edges
+
+
+# Its child lives through the window and records nothing.
+_SILENT_CHILD = """
+import subprocess, sys
+import rlscope as rls
+child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdin.write(b"x")
+child.stdin.flush()
+child.stdout.read(1)  # it has begun
+for number in range(6):
+    rls.iteration()
+    with rls.operation("x"):
+        pass
+child.communicate()
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--iterations", "2"],
+        ["--delay-iterations", "2"],
+        ["--delay-iterations", "2", "--iterations", "2"],
+    ],
+)
+def test_a_process_without_records_counts_in_the_window_only(
+    traced: TracedPython, directory: str, options: list[str]
+) -> None:
+    result = traced.run("-o", directory, *options, traced.python, "-c", _SILENT_CHILD)
+    assert result.returncode == 0
+    from rlscope._trace import Directory
+
+    trace = Directory(directory)
+    (child,) = (process for process in trace.processes if process["comm"] == "cat")
+    log = process_log.read(directory)
+    changes = {record.name: record.time_ns for record in log if record.event == Event.WINDOW}
+    life = {record.event: record.time_ns for record in log if record.pid == child["os_pid"]}
+    start_ns = changes.get(b"starts", child["began_ns"])
+    end_ns = changes.get(b"stops", life[Event.ENDED])
+    swept = trace.sweep(child["index"])
+    assert _rows(swept["window"]) == [{"start_ns": start_ns, "duration_ns": end_ns - start_ns}]
+    assert sum(swept["breakdown"]["duration_ns"]) == end_ns - start_ns
 
 
 def test_gaps_and_windows_add_up(traced: TracedPython, directory: str) -> None:

@@ -1,4 +1,4 @@
-#include "trace/process_log_rings.h"
+#include "trace/run_notes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,13 @@ namespace {
 constexpr size_t kPieceBytes = sizeof(ProcessRecord::name);
 constexpr size_t kMostPieces = (sizeof(ControlPage::trace_rings) + kPieceBytes - 1) / kPieceBytes;
 
-// All of the calling process; the piece of the path is still to be filled in.
-ProcessRecord MakeRecord() {
+// All of the calling process; the name is still to be filled in.
+ProcessRecord MakeRecord(ProcessEvent event) {
   ProcessRecord record;
   memset(&record, 0, sizeof record);
   record.magic = kProcessRecordMagic;
   record.version = kAbiVersion;
-  record.event = static_cast<uint16_t>(ProcessEvent::kRings);
+  record.event = static_cast<uint16_t>(event);
   base::ProcStat self;
   if (base::ReadProcStat(0, &self)) {
     record.pid = self.pid;
@@ -35,7 +35,10 @@ ProcessRecord MakeRecord() {
   return record;
 }
 
-int Append(const char* directory, const ProcessRecord* records, size_t count) {
+int Append(const char* directory, ProcessRecord* records, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
+  }
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/processes.log", directory);
   const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -52,7 +55,7 @@ int Append(const char* directory, const ProcessRecord* records, size_t count) {
 
 int LogRings(const char* directory, const char* rings) {
   ProcessRecord records[kMostPieces];
-  const ProcessRecord blank = MakeRecord();
+  const ProcessRecord blank = MakeRecord(ProcessEvent::kRings);
   const size_t length = strnlen(rings, kMostPieces * kPieceBytes);
   size_t count = 0;
   for (size_t at = 0; at < length; at += kPieceBytes) {
@@ -60,9 +63,14 @@ int LogRings(const char* directory, const char* rings) {
     record = blank;
     record.flags = static_cast<uint32_t>(length << 16 | at);
     memcpy(record.name, rings + at, length - at < kPieceBytes ? length - at : kPieceBytes);
-    record.crc = base::Crc32c(0, &record, sizeof record);
   }
   return Append(directory, records, count);
+}
+
+int LogWindow(const char* directory, const char* change) {
+  ProcessRecord record = MakeRecord(ProcessEvent::kWindow);
+  memcpy(record.name, change, strnlen(change, sizeof record.name));
+  return Append(directory, &record, 1);
 }
 
 }  // namespace rlscope::trace
