@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 
 from rlscope import native
 from rlscope.capture import child
+from rlscope.capture.absences import AbsenceWatch
 from rlscope.capture.environment import sanitizer_variables
 from rlscope.capture.interpreters import InterpreterWatch
 from rlscope.capture.machine import MachineSampler
@@ -26,6 +27,8 @@ DEFAULT_PARENT = "rlscope_out"
 
 # Interpreters are looked at four times a second: capture/interpreters.py says why.
 _LOOK_SECONDS = 0.25
+# A look at all processes of the machine takes some ms of CPU time.
+_ABSENCE_SECONDS = 1.0
 # Children of the program may outlive it; those that end within this are awaited.
 _OUTLIVE_SECONDS = 2.0
 _OUTLIVE_POLL_SECONDS = 0.02
@@ -80,7 +83,7 @@ class Outcome:
     running: list[Image] = field(default_factory=list)
     """Processes of the run that still run."""
     warnings: list[str] = field(default_factory=list)
-    """Interpreters that had no Python layer, each with its remedy."""
+    """Interpreters that had no Python layer, each with its remedy; programs that are absent."""
 
 
 def record(settings: Settings, say: Say) -> Outcome:
@@ -236,6 +239,7 @@ class _Recording:
         # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
         self._begun = process_start_time(os.getpid()) or 0
         self._watch: InterpreterWatch | None = None
+        self._absences: AbsenceWatch | None = None
         self._sampler: MachineSampler | None = None
 
     def follow(self, program: child.Child, path: str) -> child.Ending:
@@ -246,6 +250,9 @@ class _Recording:
             command = self._settings.command
             self._watch = InterpreterWatch(log, command, path, program.pid, self._say)
             schedule.every(_LOOK_SECONDS, self._watch.look)
+            root = Image(program.pid, os.getpid(), self._begun, 0, command[0], forked=False)
+            self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
+            schedule.every(_ABSENCE_SECONDS, self._absences.look)
         with self._stated("cannot keep the window"):
             self._plan_window(schedule)
         with self._stated("cannot sample the machine"):
@@ -260,6 +267,9 @@ class _Recording:
         with self._stated("cannot name the interpreters without rlscope"):
             if self._watch is not None:
                 outcome.warnings = self._watch.finish()
+        with self._stated("cannot name the programs that are not in the trace"):
+            if self._absences is not None:
+                outcome.warnings += self._absences.finish()
         with self._stated("waiting for its children was cut short"):
             outcome.running = self._wait_for_children()
         with self._stated("the rest of the trace stays in its rings"):

@@ -1,6 +1,7 @@
 """Follows processes.log: which processes a run has, which of them are Python, which still run."""
 
 import os
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from rlscope import process_log
@@ -115,12 +116,23 @@ def survivors(directory: str, log: ProcessLog, since: int) -> list[Image]:
     """
     log.update()
     found = {image.pid: image for image in log.running()}
+    found.update({image.pid: image for image in inheritors(directory, set(found), since)})
+    return [found[pid] for pid in sorted(found)]
+
+
+def inheritors(directory: str, known: Container[int], since: int) -> Iterator[Image]:
+    """The running processes that have the environment of the run, beside those that are known.
+
+    Args:
+        directory: absolute path of the trace directory.
+        known: pids to leave out.
+        since: start time of the program; older processes are none of its children.
+    """
     variable = b"RLSCOPE_DIR=" + os.fsencode(directory)
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        start = process_start_time(pid) if pid not in found else None
+        start = process_start_time(pid) if pid not in known else None
         if start is not None and start >= since and _has_variable(pid, variable):
-            found[pid] = Image(pid, 0, start, 0, "", forked=True)
-    return [found[pid] for pid in sorted(found)]
+            yield Image(pid, 0, start, 0, "", forked=True)
 
 
 def _has_variable(pid: int, assignment: bytes) -> bool:
