@@ -63,8 +63,10 @@ check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
 	$(BIN)/python tests/check_includes.py
 
-check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, life cycles
-	HYPOTHESIS_PROFILE=long RLSCOPE_TEST_LONG=1 $(BIN)/pytest -q -m 'not gpu'
+check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
+	cmake --build build/tests --parallel $(JOBS)
+	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -m 'not gpu'
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
