@@ -20,7 +20,8 @@ from rlscope.capture.schedule import Schedule
 from rlscope.config import Config, unknown_variables
 from rlscope.errors import RecordingError
 from rlscope.native import runtime
-from rlscope.run_directory import prepare_directory, remove_run, write_run_json
+from rlscope.run_directory import prepare_directory, remove_run
+from rlscope.run_json import write_run_json
 from rlscope.session import traced_environment
 
 DEFAULT_PARENT = "rlscope_out"

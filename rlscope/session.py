@@ -12,7 +12,8 @@ from rlscope import auto, config
 from rlscope.capture import native as native_calls
 from rlscope.errors import RecordingError
 from rlscope.native import LIBRARY, REASON, runtime
-from rlscope.run_directory import prepare_directory, remove_run, write_run_json
+from rlscope.run_directory import prepare_directory, remove_run
+from rlscope.run_json import write_run_json
 
 __all__ = ["Profile", "preload_path", "prepare_directory", "traced_environment", "write_run_json"]
 

@@ -251,7 +251,7 @@ def main() -> int:
     if args.child:
         json.dump(run_child(args.child == "recording", args.rounds), sys.stdout)
         return 0
-    from rlscope.run_directory import host_facts
+    from rlscope.run_json import host_facts
 
     results: dict[str, Any] = {mode: start_child(mode, args.rounds) for mode in TARGETS}
     rows = verdicts(results)

@@ -38,7 +38,7 @@ def median_interval(values: Sequence[float], resamples: int = 2000) -> dict[str,
 
 def write_result(path: str, result: dict[str, Any]) -> None:
     """Writes the result with the machine it was measured on, and prints where."""
-    from rlscope.run_directory import host_facts
+    from rlscope.run_json import host_facts
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

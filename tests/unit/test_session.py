@@ -14,13 +14,8 @@ import pytest
 from rlscope import session
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.native import LIBRARY
-from rlscope.run_directory import (
-    living_processes,
-    mask_secrets,
-    prepare_directory,
-    remove_run,
-    write_run_json,
-)
+from rlscope.run_directory import living_processes, prepare_directory, remove_run
+from rlscope.run_json import mask_secrets, write_run_json
 
 
 def start_time(pid: int) -> int:
