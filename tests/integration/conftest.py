@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from built_wheel import build_sdist, build_wheel
+from extension.sample_library import build_sample
 from traced_python import TracedPython, make_traced_python, untraced_environment
 
 
@@ -24,6 +25,12 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of that sdist."""
     return build_wheel(sdist, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """File of the test extension."""
+    return str(build_sample(tmp_path_factory.mktemp("sample")))
 
 
 @pytest.fixture

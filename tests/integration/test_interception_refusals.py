@@ -1,0 +1,108 @@
+"""Where functions cannot be patched: it is said, nothing breaks, and what can be recorded is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from extension.sample_library import HERE as EXTENSION
+from extension.sample_library import compile_extension
+from native_calls import calls_of, record_calls
+from recorded_child import environment, run
+from traced_python import TracedPython, untraced_environment
+
+from rlscope.load import load
+
+REFUSED = """
+from rlscope import _runtime
+print(_runtime.intercept_supported())
+try:
+    _runtime.intercept_scan()
+except RuntimeError as error:
+    print(error)
+"""
+ENGINE = "monitoring" if sys.version_info >= (3, 12) else "off"
+
+
+@pytest.fixture(scope="module")
+def closed_pages(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A library to preload, with which no page can be made writable."""
+    library = tmp_path_factory.mktemp("closed") / "closed_pages.so"
+    source = EXTENSION / "closed_pages.c"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    return str(library)
+
+
+def test_functions_beyond_the_last_stub_share_one(directory: str, tmp_path: Path) -> None:
+    library = compile_extension("crowd", [EXTENSION / "crowd_module.c"], tmp_path)
+    trace = record_calls(
+        directory,
+        f"""
+        import json, sys
+        sys.path.insert(0, {str(library.parent)!r})
+        import crowd
+        _runtime.intercept_watch({str(library)!r}, "simulator")
+        counts = _runtime.intercept_scan()
+        for _ in range(100):
+            crowd.f0()
+        crowd.f32998(), crowd.f32999()
+        print(json.dumps([counts, _runtime.intercept_unpatch()]))
+        crowd.f0()
+        """,
+    )
+    counts, restored = json.loads(trace.output)
+    assert counts["patched"] == 33_000
+    assert counts["shared"] > 0 == counts["refused"]
+    assert restored["remembered"] >= 33_000
+    called = Counter(call.name for call in calls_of(trace))
+    assert called == {"crowd:f0": 100, "crowd:(other)": 2}
+
+
+def test_a_kernel_that_keeps_pages_closed_is_not_patched_on(closed_pages: str) -> None:
+    said = run(REFUSED, environment(LD_PRELOAD=closed_pages)).splitlines()
+    assert said == ["the kernel does not let read-only pages be made writable"] * 2
+
+
+def test_another_interpreter_is_not_patched() -> None:
+    said = run("import sys; sys.implementation.name = 'other'\n" + REFUSED).splitlines()
+    assert said == ["native functions are patched in CPython only"] * 2
+
+
+def test_a_sub_interpreter_is_not_patched() -> None:
+    """Functions that its threads share with the main interpreter are patched there."""
+    script = f"""
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        interpreters.run_string(interpreters.create(), {REFUSED!r})
+    """
+    said = run(script).splitlines()
+    assert said == ["native functions are not patched from a sub-interpreter"] * 2
+
+
+def test_the_run_goes_on_without_patches_and_says_why(
+    traced: TracedPython, closed_pages: str, directory: str, library: str
+) -> None:
+    program = f"""
+import sys; sys.path.insert(0, {str(Path(library).parent)!r})
+import rlscope as rls, sample
+with rls.operation("steps"):
+    for _ in range(10):
+        sample.noargs()
+"""
+    options = ["-o", directory, "--simulator", "sample"]
+    environ = {**untraced_environment(), "LD_PRELOAD": closed_pages}
+    done = traced.run(*options, traced.python, "-c", program, env=environ)
+    assert done.returncode == 0, done.stderr
+    with load(directory) as trace:
+        calls = list(trace.sql("SELECT function, calls::INT FROM native_call"))
+        ((said,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
+    facts = json.loads(said)
+    assert facts["engine"] == ENGINE
+    assert "read-only pages" in facts["reason"]
+    assert calls == ([("sample:noargs", 10)] if ENGINE == "monitoring" else [])
