@@ -17,6 +17,8 @@ NAMES = (
     "ppo_overhead",
     "automatic_calls",
     "automatic_truth",
+    "interception",
+    "callbacks",
     "layers",
     "sweep",
     "writeback",

@@ -8,6 +8,7 @@ import importlib.util
 import json
 
 import pytest
+from layer_programs.torch_callbacks import KINDS, script
 from native_calls import Callback, record_calls, thread_callback
 from recorded_child import Recorded
 
@@ -18,73 +19,10 @@ needs_torch = pytest.mark.skipif(
 # Ticks become nanoseconds between clock pairs; the program reads CLOCK_MONOTONIC itself.
 CLOCK_SLACK_NS = 50_000
 
-TORCH = """
-import json, time
-_runtime.intercept_watch("*/site-packages/torch/*", "framework")
-_runtime.intercept_at_import(None, None, True)
-import torch
-torch.set_num_threads(1)
-busy_ns = []
-
-def busy(kind):
-    start = time.monotonic_ns()
-    while time.monotonic_ns() - start < 5_000_000:
-        pass
-    busy_ns.append((kind, start, time.monotonic_ns()))
-
-class Function(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        busy("forward")
-        return x * 2
-    @staticmethod
-    def backward(ctx, gradient):
-        busy("backward")
-        return gradient * 2
-
-@torch.library.custom_op("rlscope::custom", mutates_args=())
-def custom(x: torch.Tensor) -> torch.Tensor:
-    busy("custom_op")
-    return x.clone()
-
-class Sub(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None):
-        busy("__torch_function__")
-        return super().__torch_function__(function, types, args, kwargs or {})
-
-def hook(gradient):
-    busy("hook")
-    return gradient
-
-class Items:
-    def __len__(self):
-        return 2
-    def __getitem__(self, i):
-        if i >= 2:
-            raise IndexError
-        busy("__getitem__")
-        return float(i)
-
-leaf = torch.rand(8, 8, requires_grad=True)
-def work():
-    y = Function.apply(leaf)
-    y.register_hook(hook)
-    y.sum().backward()
-    custom(leaf.detach())
-    torch.ones(2).as_subclass(Sub) + 1
-    torch.tensor(Items())
-work()
-busy_ns.clear()
-with rls.operation("work"):
-    work()
-print(json.dumps(busy_ns))
-"""
-
 
 @pytest.fixture(scope="module")
 def torch_trace(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record_calls(str(tmp_path_factory.mktemp("callbacks") / "run"), TORCH)
+    return record_calls(str(tmp_path_factory.mktemp("callbacks") / "run"), script(rounds=1))
 
 
 def innermost_is_python(callback: Callback, start_ns: int, end_ns: int) -> bool:
@@ -106,10 +44,7 @@ def overlaps(callback: Callback, start_ns: int, end_ns: int) -> bool:
 
 
 @needs_torch
-@pytest.mark.parametrize(
-    "kind",
-    ["forward", "backward", "hook", "custom_op", "__torch_function__", "__getitem__"],
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_python_inside_torch_is_python(torch_trace: Recorded, kind: str) -> None:
     stretches = [row[1:] for row in json.loads(torch_trace.output) if row[0] == kind]
     thread = thread_callback(torch_trace, torch_trace.threads()[0])
@@ -125,7 +60,7 @@ def test_native_calls_of_a_callback_are_recorded(torch_trace: Recorded) -> None:
     (backward,) = [
         call
         for call in thread.calls
-        if call.operation == "work" and call.name.endswith("run_backward")
+        if call.operation == "round 0" and call.name.endswith("run_backward")
     ]
     inside = [inner.name for callback in backward.callbacks for inner in callback.calls]
     assert "torch._C:TensorBase.__rmul__" in inside  # of gradient * 2
