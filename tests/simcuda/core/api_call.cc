@@ -1,0 +1,89 @@
+#include "core/api_call.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/context.h"
+#include "core/knobs.h"
+#include "core/truth.h"
+
+namespace simcuda {
+namespace {
+
+struct ThreadState {
+  uint32_t depth;
+  uint32_t correlation;
+  uint32_t runtime_depth;  // of the calls in progress, how many are the runtime's
+};
+
+thread_local ThreadState state;
+std::atomic<uint32_t> last_correlation{0};
+volatile uint8_t* fork_guard = nullptr;  // a page that the kernel zeroes in children
+
+uint8_t Watch(const ApiCall& call) {
+  const ApiFunction& function = *call.function;
+  uint8_t watched =
+      simcuda_core()->tools.watched[function.domain][function.cbid].load(std::memory_order_relaxed);
+  if (function.domain == kDriver && state.runtime_depth > 0) {
+    watched &= static_cast<uint8_t>(~kRecord);  // the runtime call has the record, for both
+    if (!GetKnobs().nested_callbacks) watched &= static_cast<uint8_t>(~kCallback);
+  }
+  return watched;
+}
+
+void Notify(ApiCall* call, bool enter) {
+  auto notify = simcuda_core()->tools.call.load(std::memory_order_acquire);
+  if (notify != nullptr) notify(call, enter);
+}
+
+}  // namespace
+
+void BeginCall(ApiCall* call) {
+  if (state.depth == 0) state.correlation = ++last_correlation;
+  call->depth = state.depth++;
+  call->correlation = state.correlation;
+  call->correlation_data = 0;
+  call->watched = Watch(*call);
+  if (call->function->domain == kRuntime) ++state.runtime_depth;
+  if (__builtin_expect(call->watched != 0, 0)) {
+    const Context* context = CurrentContext();
+    call->context = const_cast<Context*>(context);
+    call->context_id = context == nullptr ? 0 : context->id;
+    Notify(call, true);
+  }
+  if (TruthOpen()) call->start_ns = NowNs();
+}
+
+void EndCall(ApiCall* call, int status) {
+  if (TruthOpen()) call->end_ns = NowNs();
+  call->status = status;
+  if (__builtin_expect(call->watched != 0, 0)) Notify(call, false);
+  if (TruthOpen()) WriteCall(*call);
+  if (call->function->domain == kRuntime) --state.runtime_depth;
+  --state.depth;
+}
+
+uint32_t CurrentCorrelation() { return state.correlation; }
+
+uint32_t ThreadId() {
+  static thread_local uint32_t id = 0;
+  static thread_local bool of_child = false;
+  if (id == 0 || of_child != Forked()) {
+    id = static_cast<uint32_t>(syscall(SYS_gettid));
+    of_child = Forked();
+  }
+  return id;
+}
+
+void MarkInitialized() {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0) return;
+  fork_guard = static_cast<volatile uint8_t*>(page);
+  *fork_guard = 1;
+}
+
+bool Forked() { return fork_guard != nullptr && *fork_guard == 0; }
+
+}  // namespace simcuda

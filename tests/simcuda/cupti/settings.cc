@@ -1,0 +1,68 @@
+#include "cupti/settings.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cupti/status.h"
+
+namespace simcuda {
+namespace {
+
+[[noreturn]] void Refuse(const char* name, const char* value, const char* expected) {
+  fprintf(stderr, "simcuda: %s=%s: expected %s\n", name, value, expected);
+  _Exit(1);
+}
+
+int Number(const char* name) {
+  const char* value = getenv(name);
+  if (value == nullptr || *value == '\0') return 0;
+  char* end = nullptr;
+  long number = strtol(value, &end, 10);
+  if (*end != '\0' || number < 0) Refuse(name, value, "a number");
+  return static_cast<int>(number);
+}
+
+TimestampCallback ReadTimestampCallback() {
+  const char* value = getenv("SIMCUPTI_TIMESTAMP_CALLBACK");
+  if (value == nullptr || *value == '\0' || strcmp(value, "accept") == 0)
+    return TimestampCallback::kAccept;
+  if (strcmp(value, "refuse") == 0) return TimestampCallback::kRefuse;
+  if (strcmp(value, "ignore") == 0) return TimestampCallback::kIgnore;
+  Refuse("SIMCUPTI_TIMESTAMP_CALLBACK", value, "accept, refuse or ignore");
+}
+
+Settings Read() {
+  return {&FindCuptiVersion(getenv("SIMCUPTI_VERSION"), "13.0"),
+          Number("SIMCUPTI_SUBSCRIBE_STATUS"),
+          Number("SIMCUPTI_ENABLE_STATUS"),
+          ReadTimestampCallback(),
+          Number("SIMCUPTI_RAW_TIMESTAMPS") != 0,
+          static_cast<uint32_t>(Number("SIMCUPTI_DROP_EVERY"))};
+}
+
+}  // namespace
+
+const Settings& GetSettings() {
+  static const Settings& settings = *new Settings(Read());
+  return settings;
+}
+
+Core* FindCore() {
+  static Core* const core = []() -> Core* {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver == nullptr) return nullptr;
+    auto get_core = reinterpret_cast<Core* (*)()>(dlsym(driver, "simcuda_core"));
+    return get_core == nullptr ? nullptr : get_core();
+  }();
+  return core;
+}
+
+int Usable() {
+  Core* core = FindCore();
+  if (core == nullptr) return kCuptiUnknown;
+  return core->forked() ? kCuptiNotInitialized : kCuptiSuccess;
+}
+
+}  // namespace simcuda

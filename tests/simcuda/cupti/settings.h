@@ -1,0 +1,33 @@
+// Which CUPTI this is, and how it misbehaves: the SIMCUPTI_* environment variables, read once.
+#ifndef SIMCUDA_CUPTI_SETTINGS_H_
+#define SIMCUDA_CUPTI_SETTINGS_H_
+
+#include <cstdint>
+
+#include "core/cupti_versions.h"
+#include "core/interface.h"
+
+namespace simcuda {
+
+enum class TimestampCallback { kAccept, kRefuse, kIgnore };
+
+struct Settings {
+  const CuptiVersion* version;
+  int subscribe_status;  // what cuptiSubscribe answers instead of subscribing; 0: subscribes
+  int enable_status;     // the same for cuptiActivityEnable
+  TimestampCallback timestamp_callback;
+  bool raw_timestamps;  // device records carry the GPU's own clock
+  uint32_t drop_every;  // every n-th record is lost; 0: none
+};
+
+const Settings& GetSettings();
+
+// The driver's core; null without a driver. Loads libcuda.so.1, as CUPTI does.
+Core* FindCore();
+
+// kCuptiSuccess, or why nothing works here: no driver, or the child of a fork.
+int Usable();
+
+}  // namespace simcuda
+
+#endif  // SIMCUDA_CUPTI_SETTINGS_H_

@@ -1,0 +1,60 @@
+// How every exported driver function is written: a body between enter and exit of an API call.
+#ifndef SIMCUDA_DRIVER_CALL_H_
+#define SIMCUDA_DRIVER_CALL_H_
+
+#include "core/api_call.h"
+#include "core/functions.h"
+#include "core/status.h"
+#include "driver/driver.h"
+
+namespace simcuda {
+
+// kSuccess after cuInit; kNotInitialized before it and in the child of a fork.
+int DriverReady();
+
+template <class Body>
+int Traced(const ApiFunction& function, const char* symbol, Body body) {
+  ApiCall call{};
+  call.function = &function;
+  call.symbol = symbol;
+  BeginCall(&call);
+  int status = body();
+  EndCall(&call, status);
+  return status;
+}
+
+}  // namespace simcuda
+
+// SIM_CALL({ ... return status; }): the rest of an exported function; needs cuInit.
+#define SIM_CALL(...) SIM_CALL_OF(nullptr, __VA_ARGS__)
+// The same for one that launches the kernel called `symbol`.
+#define SIM_CALL_OF(symbol, ...)                                                       \
+  do {                                                                                 \
+    static const simcuda::ApiFunction& sim_function = simcuda::FindFunction(__func__); \
+    return simcuda::Traced(sim_function, symbol, [&]() -> int {                        \
+      int sim_ready = simcuda::DriverReady();                                          \
+      if (sim_ready != simcuda::kSuccess) return sim_ready;                            \
+      return [&]()->int __VA_ARGS__();                                                 \
+    });                                                                                \
+  } while (false)
+// The same for one that works before cuInit.
+#define SIM_CALL_ANYTIME(...)                                                          \
+  do {                                                                                 \
+    static const simcuda::ApiFunction& sim_function = simcuda::FindFunction(__func__); \
+    return simcuda::Traced(sim_function, nullptr, [&]()->int __VA_ARGS__);             \
+  } while (false)
+// A function and its variant for programs whose default stream is the thread's own; in the body,
+// On(stream) is the stream meant.
+#define SIM_STREAM_CALL(name, suffix, parameters, ...)               \
+  SIM_EXPORT int name parameters {                                   \
+    [[maybe_unused]] auto On = [](void* stream) { return stream; };  \
+    SIM_CALL(__VA_ARGS__);                                           \
+  }                                                                  \
+  SIM_EXPORT int name##suffix parameters {                           \
+    [[maybe_unused]] auto On = [](void* stream) {                    \
+      return stream == nullptr ? simcuda::kPerThreadHandle : stream; \
+    };                                                               \
+    SIM_CALL(__VA_ARGS__);                                           \
+  }
+
+#endif  // SIMCUDA_DRIVER_CALL_H_

@@ -1,0 +1,135 @@
+"""Programs on the simulated CUDA: the truth file they leave, and what CUPTI gave a client."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SIMCUDA = Path(__file__).parent / "simcuda"
+RUN = SIMCUDA / "run"
+PROGRAMS = SIMCUDA.parent.parent / "build" / "simcuda" / "programs"
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The lines of a JSON-lines file, each of which must be whole."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def having(rows: list[Row], **fields: Any) -> list[Row]:
+    """The rows that have all of these values."""
+    return [row for row in rows if all(row.get(key) == value for key, value in fields.items())]
+
+
+@dataclass
+class Outcome:
+    """A finished program."""
+
+    code: int
+    out: str
+    err: str
+    truth: list[Row] = field(default_factory=list)
+    client: list[Row] = field(default_factory=list)
+
+    def calls(self, **fields: Any) -> list[Row]:
+        return having(self.truth, type="api", **fields)
+
+    def operations(self, **fields: Any) -> list[Row]:
+        return having(self.truth, type="operation", **fields)
+
+    def records(self, **fields: Any) -> list[Row]:
+        return having(self.client, event="record", **fields)
+
+    def callbacks(self, **fields: Any) -> list[Row]:
+        return having(self.client, event="callback", **fields)
+
+    def status(self, function: str) -> int:
+        """What the client's last call of a CUPTI function answered."""
+        answer: int = having(self.client, event="status", function=function)[-1]["status"]
+        return answer
+
+
+def run_simulated(
+    folder: Path, command: list[str], *options: str, client: bool = False, **environment: str
+) -> Outcome:
+    """Runs a command under tests/simcuda/run; `client` injects the tests' CUPTI client."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SIMCU", "CLIENT_", "CUDA_INJECTION", "LD_"))
+    }
+    truth, output = folder / "truth.jsonl", folder / "client.jsonl"
+    for old in (truth, output):
+        old.unlink(missing_ok=True)
+    if client:
+        environment |= {
+            "CUDA_INJECTION64_PATH": str(PROGRAMS / "cupti_client.so"),
+            "CLIENT_OUTPUT": str(output),
+        }
+    done = subprocess.run(
+        [str(RUN), "--truth", str(truth), *options, *command],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr, read_rows(truth), read_rows(output))
+
+
+def run_python(folder: Path, script: str, *options: str, **settings: Any) -> Outcome:
+    """Runs a Python script that may use `cuda` (the driver by ctypes) and `check`."""
+    file = folder / "script.py"
+    file.write_text(PREAMBLE + script)
+    return run_simulated(folder, [sys.executable, str(file)], *options, **settings)
+
+
+PREAMBLE = """\
+import ctypes, os, sys, threading, time
+from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+def check(status):
+    assert status == 0, status
+
+def allocate(size):
+    pointer = c_uint64()
+    check(cuda.cuMemAlloc_v2(byref(pointer), c_size_t(size)))
+    return pointer
+
+def stream(flags=1):
+    made = c_void_p()
+    check(cuda.cuStreamCreate(byref(made), flags))
+    return made
+
+def event(flags=0):
+    made = c_void_p()
+    check(cuda.cuEventCreate(byref(made), flags))
+    return made
+
+def kernel(name):
+    module, function = c_void_p(), c_void_p()
+    check(cuda.cuModuleLoadData(byref(module), b"image"))
+    check(cuda.cuModuleGetFunction(byref(function), module, name.encode()))
+    return function
+
+def launch(function, on=None, argument=0, grid=(1, 1, 1), block=(32, 1, 1), shared=0):
+    value = c_uint64(argument)
+    arguments = (c_void_p * 1)(ctypes.addressof(value))
+    check(cuda.cuLaunchKernel(function, *grid, *block, shared, on, arguments, None))
+
+def primary(device=0):
+    context = c_void_p()
+    check(cuda.cuDevicePrimaryCtxRetain(byref(context), device))
+    check(cuda.cuCtxSetCurrent(context))
+    return context
+
+check(cuda.cuInit(0))
+primary()
+"""
