@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rlscope.trace.trace import Trace
 
-EVERYTHING = ("process", "phase", "operation", "layer", "gpu_busy")
+EVERYTHING = ("process", "phase", "operation", "source", "layer", "gpu_busy")
 
 _DESCRIPTIONS = {
     "process_id": "process.process_id",
@@ -22,6 +22,7 @@ _DESCRIPTIONS = {
     "thread": "name of the thread",
     "phase": "phase of the process",
     "operation": "path of the innermost open operation",
+    "source": "explicit: annotated; automatic: found by rlscope; NULL outside of operations",
     "layer": "deepest layer: none, python, simulator, framework or cuda_api",
     "gpu_busy": "whether the GPU worked for the process",
     "state": "cpu, cpu+gpu, gpu or idle",
@@ -45,6 +46,7 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
         thread     columns thread_id and thread: each thread by its own operations and layers;
                    the rows of a thread, not of a process, then add up to its wall time
         phase, operation, layer, gpu_busy
+        source     whether the operation was annotated (explicit) or found (automatic)
         state      cpu (a layer, GPU idle), cpu+gpu, gpu (no layer, GPU busy) or idle
 
     `count` (separate stretches of time) is there only when every dimension is: stretches of
@@ -92,6 +94,7 @@ def _dimensions(by_thread: bool) -> tuple[sa.FromClause, Mapping[str, list[Any]]
         "thread": [thread.thread_id, thread.name.label("thread")],
         "phase": [rows.c.phase],
         "operation": [rows.c.operation],
+        "source": [rows.c.source],
         "layer": [rows.c.layer],
         "gpu_busy": [rows.c.gpu_busy],
         "state": [state.label("state")],

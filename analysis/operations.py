@@ -33,6 +33,12 @@ def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
     return statement.run(trace, "state_time", operations=operations, processes=processes)
 
 
+def automatic_operations(trace: Trace, *, operations: int) -> Table:
+    """operation, rule (how it was found, None: not said), instances, duration_ns, share (of the
+    time in operations): the `operations` largest of those that nobody annotated."""
+    return statement.run(trace, "automatic_operation", operations=operations)
+
+
 def gpu_absence(trace: Trace) -> Table:
     """reason: why the trace has no GPU work; without rows when it has."""
     return statement.run(trace, "gpu_absence")

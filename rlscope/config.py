@@ -27,7 +27,7 @@ class Config:
     """Engine that records native calls: `patch`, where that is refused `monitoring`; or `off`."""
     numpy: bool = field(default=False, metadata={"variable": "RLSCOPE_NUMPY"})
     """Calls into NumPy are layer framework."""
-    auto: bool = field(default=False, metadata={"variable": "RLSCOPE_AUTO"})
+    auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
     simulators: str = field(default="", metadata={"variable": "RLSCOPE_SIMULATORS"})
     """Modules, joined by commas, whose native code is layer simulator."""

@@ -5,6 +5,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
 
     kinds   S  Env.step            B  backward            N  no-grad block
             F  module forward      O  optimizer step      E  block that enables gradients
+            C  call of a compiled function
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
 """
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
+COMPILED = "compiled"
 
 
 @dataclass
@@ -67,6 +69,7 @@ class Tokens:
 
     def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
+        self.compiled: list[tuple[int, int]] = []  # begin and end of each C that counts
         self._time = 0
         self._open: list[
             tuple[str, int, Token | None]
@@ -78,12 +81,14 @@ class Tokens:
         for call in calls:
             start = self._time
             enabled = {"N": False, "E": True}.get(call.kind, gradients)
+            counts = call.kind == "C" and not self._is_in("SBOC") and self._current("F") is None
             token = self._enter(call.kind, start, gradients)
             self._open.append((call.kind, start, token))
             self._time += 1
             self._read(call.inside, enabled)
             self._open.pop()
             self._leave(call.kind, token)
+            self.compiled += [(start, self._time)] if counts else []
             self._time += 1
 
     def _is_in(self, kinds: str) -> bool:
@@ -95,7 +100,7 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SB"):
+        if self._is_in("SBC"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
@@ -133,7 +138,7 @@ class Tokens:
         return None
 
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBO"):
+        if kind == "O" and not self._is_in("SBOC"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
@@ -156,7 +161,9 @@ class Tokens:
 def names(calls: Program) -> list[str]:
     """The name of the track from each event to the next one; the last entry is what remains."""
     track = [NOTHING] * events(calls)
-    for start, end, name in intervals(Tokens(calls).found):
+    tokens = Tokens(calls)
+    compiled = ((start, end, COMPILED) for start, end in tokens.compiled)
+    for start, end, name in (*intervals(tokens.found), *compiled):
         track[start:end] = [name] * (end - start)
     return track
 

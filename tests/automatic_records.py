@@ -9,6 +9,7 @@ from dataclasses import dataclass
 SEGMENT, RESOLVE = 20, 21
 NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation"}
 FIRST_OPEN, INSIDE = 4, 5
+NAMED = 16
 _OPEN = range(FIRST_OPEN, 9)
 
 
@@ -23,6 +24,8 @@ class Segment:
     @property
     def name(self) -> str:
         """What it is called in the end; a forward that nothing named is inference."""
+        if self.state >= NAMED:
+            return "compiled"
         return "inference" if self.state == INSIDE else NAMES.get(self.state, "")
 
 

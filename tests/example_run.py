@@ -1,8 +1,8 @@
 """A trace directory of a made-up PPO run, written by the real writer: `write(directory)`.
 
-A trainer with nested operations, native calls, CUDA calls and GPU work, and a worker process that
-simulates. Times are in microseconds below and made of small fixed numbers, so every run of a test
-sees the same trace.
+A trainer with nested operations, native calls, CUDA calls and GPU work, and a worker process whose
+simulations nobody annotated. Times are in microseconds below and made of small fixed numbers, so
+every run of a test sees the same trace.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ground_truth import raw, written
-from ground_truth.raw import CudaCall, GpuWork, Item, RawProcess, RawThread
+from ground_truth.raw import Auto, CudaCall, GpuWork, Item, RawProcess, RawThread
 
 US = 1_000
 ITERATIONS = 30
@@ -20,6 +20,7 @@ ROLLOUT_STEPS = 16
 MINIBATCHES = 4
 START = 40_000  # imports
 HOSTILE = "</script><b>100%{x}"
+RULE = "outermost step or reset of <b>Env"
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
 
@@ -116,6 +117,7 @@ def write(directory: Path) -> None:
             threads=[RawThread(list(_worker(end // US - 4_000)))],
             os_pid=4243,
             forked=True,
+            metadata={"rlscope.automatic": json.dumps({"simulation": RULE})},
         ),
     ]
     written.write(processes, directory)
@@ -126,9 +128,9 @@ def write(directory: Path) -> None:
 def _worker(end: int) -> Iterator[Item]:
     now = 45_000
     while now + 2_000 < end:
-        yield raw.enter(now * US, "simulation")
+        yield raw.segment(now * US, Auto.SIMULATION)
         yield raw.call((now + 50) * US, (now + 550) * US, "env.step")
-        yield raw.leave((now + 600) * US, "simulation")
+        yield raw.segment((now + 600) * US, Auto.NOTHING)
         now += 2_000
 
 

@@ -101,10 +101,11 @@ class _Naming:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """A child's environment: rlscope can be imported, nothing is recorded."""
+    """A child's environment: rlscope can be imported, nothing is recorded, and automatic operations
+    are found only where the script begins them."""
     foreign = ("RLSCOPE_", "LD_PRELOAD", "CUDA_INJECTION64_PATH")
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
-    return {**environ, "PYTHONPATH": str(ROOT), **changes}
+    return {**environ, "PYTHONPATH": str(ROOT), "RLSCOPE_AUTO": "0", **changes}
 
 
 def run(script: str, environ: dict[str, str] | None = None, **options: Any) -> str:

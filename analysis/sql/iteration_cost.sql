@@ -6,23 +6,25 @@
 -- At most the $operations largest of each process.
 WITH _complete AS (
   SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations
-  FROM iteration WHERE complete
+  FROM (FROM iteration WHERE complete QUALIFY source IS NOT DISTINCT FROM
+    MAX(source) OVER (PARTITION BY process_id))
 ), _cost AS (
-  SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, operation_id,
+  SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, path,
     COUNT(*) AS entries, SUM(self_ns) AS self_ns
   FROM operation_instance JOIN _complete USING (process_id, iteration)
-  GROUP BY process_id, iteration, operation_id
+    JOIN operation USING (operation_id)
+  GROUP BY process_id, iteration, path
 ), _summary AS (
-  SELECT process_id, operation_id, SUM(entries) / ANY_VALUE(iterations) AS per_iteration,
+  SELECT process_id, path, SUM(entries) / ANY_VALUE(iterations) AS per_iteration,
     SUM(self_ns) / ANY_VALUE(iterations) AS mean_ns, QUANTILE_CONT(self_ns, 0.5) AS median_ns,
     QUANTILE_CONT(self_ns, 0.95) AS p95_ns
-  FROM _cost GROUP BY process_id, operation_id
+  FROM _cost GROUP BY process_id, path
 ), _rank AS (
-  SELECT *, ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY mean_ns DESC, operation_id) AS rank
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY mean_ns DESC, path) AS rank
   FROM _summary
 )
 SELECT process_id, path AS operation, per_iteration, CAST(ROUND(mean_ns) AS BIGINT) AS mean_ns,
   CAST(ROUND(median_ns) AS BIGINT) AS median_ns, CAST(ROUND(p95_ns) AS BIGINT) AS p95_ns
-FROM _rank JOIN operation USING (operation_id)
+FROM _rank
 WHERE rank <= $operations
 ORDER BY process_id, rank

@@ -4,6 +4,7 @@
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, none_ns, gpu_ns  parts of self_ns;
 --             gpu_ns is the part with GPU work, which the five others contain too
 --   whole_ns  recorded time of all processes with operations (of all processes when none has)
+-- An automatic operation is in the row of the annotated one with its path, if there is one.
 -- Only the $operations largest paths by total time; what an enclosing path holds is in its total.
 WITH RECURSIVE _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
@@ -22,6 +23,7 @@ WITH RECURSIVE _annotated AS (
   GROUP BY operation
 ), _node AS (
   SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth FROM operation
+  WHERE source = 'explicit' OR path NOT IN (SELECT path FROM operation WHERE source = 'explicit')
   UNION ALL  -- time outside operations has no row of its own in the relation
   SELECT -1 - ROW_NUMBER() OVER (ORDER BY path), NULL, path, path, 0 FROM _self
   WHERE path NOT IN (SELECT path FROM operation)

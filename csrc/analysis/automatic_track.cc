@@ -7,6 +7,8 @@ namespace rlscope::analysis {
 namespace {
 
 constexpr uint32_t kNoGroup = UINT32_MAX;
+// A segment that has its name from the beginning needs no group: this bit and its state.
+constexpr uint32_t kNamedGroup = 1u << 31;
 constexpr size_t kManyGroups = 1024;
 
 // What becomes of what nothing resolved.
@@ -15,7 +17,10 @@ constexpr uint32_t kUnresolved =
 static_assert(trace::kAutoNothing == 0);
 
 // States of a later version mean nothing here.
-uint32_t Known(uint32_t state) { return state < trace::kAutoStates ? state : trace::kAutoNothing; }
+uint32_t Known(uint32_t state) {
+  const bool known = state < trace::kAutoStates || state >= trace::kAutoNamed;
+  return known ? state : trace::kAutoNothing;
+}
 
 }  // namespace
 
@@ -67,7 +72,7 @@ uint32_t AutomaticTrack::Await(uint32_t group) {
   awaited_ = group;
   while (!IsFinal(awaited_) && Read()) {
   }
-  return groups_[Find(awaited_)].state;
+  return StateOf(awaited_);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -164,6 +169,7 @@ void AutomaticTrack::ResolveRest() {
 
 uint32_t AutomaticTrack::GroupOf(uint32_t state) {
   if (state < trace::kAutoFirstOpen) return state;
+  if (state >= trace::kAutoNamed) return kNamedGroup | state;
   uint32_t& group = group_of_state_[state];
   if (group == kNoGroup) {
     group = static_cast<uint32_t>(groups_.size());
@@ -178,6 +184,10 @@ uint32_t AutomaticTrack::Find(uint32_t group) {
     group = groups_[group].parent;
   }
   return group;
+}
+
+uint32_t AutomaticTrack::StateOf(uint32_t group) {
+  return (group & kNamedGroup) != 0 ? group & ~kNamedGroup : groups_[Find(group)].state;
 }
 
 // All open states at once: what one moves to another state does not move on from there.
@@ -204,6 +214,7 @@ void AutomaticTrack::Compact() {
   std::vector<Group> kept(groups_.begin(), groups_.begin() + trace::kAutoFirstOpen);
   std::vector<uint32_t> number(groups_.size(), kNoGroup);
   const auto keep = [&](uint32_t* group) {
+    if ((*group & kNamedGroup) != 0) return;
     const uint32_t root = Find(*group);
     if (root >= trace::kAutoFirstOpen && number[root] == kNoGroup) {
       number[root] = static_cast<uint32_t>(kept.size());

@@ -27,7 +27,7 @@ class AutomaticTrack {
 
   struct Change {
     bool any;            // false: nothing changes
-    uint32_t operation;  // that runs from here on, a final AutoState
+    uint32_t operation;  // that runs from here on: a final state
     bool begins;         // as an instance of its own
   };
   // What the thread's next kAutoSegment or kAutoResolve does.
@@ -38,7 +38,7 @@ class AutomaticTrack {
  private:
   enum class Does : uint8_t { kNothing, kBegins, kEnds };
   struct Record {
-    uint32_t group;  // of the segment that begins
+    uint32_t group;  // of the segment that begins, or its state from kAutoNamed on | kNamedGroup
     Does does;
     bool touches;  // it begins where the segment before ended
   };
@@ -61,7 +61,8 @@ class AutomaticTrack {
   bool GoesOn(uint32_t operation);
   uint32_t GroupOf(uint32_t state);
   uint32_t Find(uint32_t group);
-  bool IsFinal(uint32_t group) { return groups_[Find(group)].state < trace::kAutoFirstOpen; }
+  uint32_t StateOf(uint32_t group);
+  bool IsFinal(uint32_t group) { return trace::IsAutoFinal(StateOf(group)); }
   uint32_t Await(uint32_t group);
   void Compact();
 

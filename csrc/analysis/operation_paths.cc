@@ -9,6 +9,12 @@ namespace rlscope::analysis {
 namespace {
 
 constexpr size_t kFirstSlots = 256;
+// In the place of the parent of an automatic operation: no path has that number.
+constexpr uint32_t kAutomaticRoot = UINT32_MAX;
+
+constexpr uint64_t KeyOf(uint32_t parent, uint32_t name) {
+  return (uint64_t{parent} << 32 | name) + 1;
+}
 
 uint64_t Hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }  // Fibonacci hashing
 
@@ -45,7 +51,7 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names) : slots_(k
   AddNode(kNoPath, special[kOtherPath]);
   // An operation that the user calls "(other)" is the row for what is too much; one called
   // "(not recorded)" is not the row of gaps, so that path stays out of the table.
-  const uint64_t key = uint64_t{special[kOtherPath]} + 1;
+  const uint64_t key = KeyOf(kNoPath, special[kOtherPath]);
   *Find(key) = {key, kOtherPath};
 }
 
@@ -57,7 +63,19 @@ uint32_t OperationPaths::AddNode(uint32_t parent, uint32_t name) {
 uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed) {
   *overflowed = false;
   if (parent == kOtherPath) return Reenter(kOtherPath);
-  const uint64_t key = (uint64_t{parent} << 32 | name) + 1;
+  return EnterAt(KeyOf(parent, name), parent, name, overflowed);
+}
+
+uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
+  *overflowed = false;
+  const uint32_t name = operation < trace::kAutoNamed ? automatic_names_[operation]
+                                                      : NameIndex(operation - trace::kAutoNamed);
+  const uint32_t path = EnterAt(KeyOf(kAutomaticRoot, name), kNoPath, name, overflowed);
+  if (path != kOtherPath) nodes_[path].automatic = true;
+  return path;
+}
+
+uint32_t OperationPaths::EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed) {
   Slot* slot = Find(key);
   if (slot->key == key) return Reenter(slot->path);
   if (size() >= kFirstPath + kMaxPaths) {
@@ -68,12 +86,6 @@ uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed)
   *slot = {key, path};
   if (2 * nodes_.size() > slots_.size()) GrowSlots();
   return Reenter(path);
-}
-
-uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
-  const uint32_t path = Enter(kNoPath, automatic_names_[operation], overflowed);
-  ++nodes_[path].automatic;
-  return path;
 }
 
 OperationPaths::Slot* OperationPaths::Find(uint64_t key) {

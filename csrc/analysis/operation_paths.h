@@ -29,9 +29,7 @@ class OperationPaths {
     uint32_t name;   // index into names()
     uint32_t depth;  // 1 for a root operation, 0 for (none)
     uint64_t instances;
-    uint64_t automatic = 0;  // instances that rlscope found by itself
-
-    bool is_automatic() const { return automatic > 0 && automatic == instances; }
+    bool automatic = false;  // rlscope found it by itself
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".
@@ -51,7 +49,8 @@ class OperationPaths {
     return path;
   }
 
-  // Path of an instance of the automatic operation `operation`, a final AutoState.
+  // Path of an instance of the automatic operation `operation`, a final state (trace/record.h): not
+  // that of an annotated operation of the same name.
   uint32_t EnterAutomatic(uint32_t operation, bool* overflowed);
 
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
@@ -62,9 +61,10 @@ class OperationPaths {
 
  private:
   struct Slot {
-    uint64_t key;  // parent << 32 | name, plus 1; 0 free
+    uint64_t key;  // KeyOf(), plus 1; 0 free
     uint32_t path;
   };
+  uint32_t EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed);
   uint32_t AddNode(uint32_t parent, uint32_t name);
   Slot* Find(uint64_t key);
   void GrowSlots();

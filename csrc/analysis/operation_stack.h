@@ -43,7 +43,7 @@ class OperationStack {
   void Enter(uint32_t name_id, int64_t now);
   void Exit(uint32_t name_id, int64_t now);
   void SwitchTask(uint32_t task, int64_t now);
-  // The automatic operation of the thread is `operation` from here on, a final AutoState;
+  // The automatic operation of the thread is `operation` from here on, a final state;
   // `begins`: another instance, also of the one that is open. Only while no other is open.
   void SetAutomatic(uint32_t operation, bool begins, int64_t now);
   void CloseAll(int64_t now, Ended ended);

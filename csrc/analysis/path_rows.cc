@@ -1,6 +1,7 @@
 #include "analysis/path_rows.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace rlscope::analysis {
 
@@ -13,7 +14,8 @@ PathRows::PathRows(const OperationPaths& paths, bool has_gaps) : row_of_path_(pa
   }
   // Last child first on the stack: it is left as the last.
   const auto later = [&](uint32_t a, uint32_t b) {
-    return paths.name(a) != paths.name(b) ? paths.name(a) > paths.name(b) : a > b;
+    return std::forward_as_tuple(paths.name(a), paths.node(a).automatic, a) >
+           std::forward_as_tuple(paths.name(b), paths.node(b).automatic, b);
   };
   std::vector<uint32_t> stack = {kNoPath};
   while (!stack.empty()) {

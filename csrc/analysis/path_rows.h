@@ -1,6 +1,6 @@
 // Rows of the table `operation` for the paths of one process: "(none)" first, then a depth-first
-// walk with the names of one parent in alphabetical order, so that parents come before children and
-// the rows do not depend on the order in which the threads were read.
+// walk with the names of one parent in alphabetical order, annotated before automatic, so that
+// parents come before children and the rows do not depend on the order in which threads were read.
 #ifndef RLSCOPE_ANALYSIS_PATH_ROWS_H_
 #define RLSCOPE_ANALYSIS_PATH_ROWS_H_
 

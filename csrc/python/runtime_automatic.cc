@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "python/runtime_automatic_track.h"
+#include "python/runtime_compiled.h"
 #include "python/runtime_module.h"
 
 namespace rlscope::python {
@@ -117,6 +118,7 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 
 PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr},
                                   {"watch_in_place", Fast(WatchInPlace), METH_FASTCALL, nullptr},
+                                  {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
                                   {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
                                   {"ask_gradients", AskGradientsOf, METH_O, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};

@@ -21,14 +21,15 @@ namespace rlscope::python {
   X(kBlockEnter, "block enter") /* of a no-grad block */   \
   X(kModeEnter, "mode enter")   /* if gradients are off */ \
   X(kBlockExit, "block exit")                              \
-  X(kImport, "import") /* exec_module(loader, module) of an import */
+  X(kCompiled, "compiled") /* __call__(function, ...) */   \
+  X(kImport, "import")     /* exec_module(loader, module) of an import */
 
 enum class Event {
 #define RLSCOPE_AUTOMATIC_EVENT(event, name) event,
   RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
 #undef RLSCOPE_AUTOMATIC_EVENT
 };
-constexpr int kEvents = 8;
+constexpr int kEvents = 9;
 
 // How calls reach a function: in place, or through an object that holds it. The first argument is
 // the function or the object.

@@ -33,8 +33,8 @@ void TellImport(PyObject* module) {
   interception::DropError();
 }
 
-// The object that a method is called on tells its block; a call without one is an error anyway.
-const void* SelfOf(PyObject* const* arguments, size_t flagged_count) {
+// The object that a method is called on; a call without one is an error anyway.
+PyObject* SelfOf(PyObject* const* arguments, size_t flagged_count) {
   return PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
 }
 
@@ -58,6 +58,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     if (!HasGradients(/*if_unknown=*/true)) track->EnterBlock(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
   return true;
 }
 
@@ -68,6 +69,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kForward) track->LeaveForward();
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
+  if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
   }

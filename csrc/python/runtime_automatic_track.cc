@@ -1,6 +1,7 @@
 #include "python/runtime_automatic_track.h"
 
 #include "interception/owned.h"
+#include "python/runtime_compiled.h"
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
@@ -118,13 +119,13 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
 
 inline void Track::Resolve(uint32_t resolve) {
   if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
-  const uint32_t now = state_ < kAutoFirstOpen ? state_ : AutoTargetOf(resolve, state_);
+  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoTargetOf(resolve, state_);
   state_ = static_cast<uint8_t>(now < kAutoFirstOpen ? kAutoNothing : now);
 }
 
 inline void Track::Run(uint32_t state) {
   if (HasRoomForTwo()) runtime::Publish(kAutoSegment, state, runtime::ReadTicks(), 0);
-  state_ = static_cast<uint8_t>(state);
+  state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
 }
 
 // Both at one time: nothing lies between what the resolve ends and the segment.
@@ -149,7 +150,7 @@ inline bool Track::IsNewIteration() {
 }
 
 bool Track::BeginSimulation() {
-  if (backward_ != 0) return false;
+  if ((backward_ | compiled_) != 0) return false;
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
   if (HasOpen()) {
@@ -163,7 +164,7 @@ bool Track::BeginSimulation() {
 }
 
 void Track::EndSimulation() {
-  if (backward_ != 0 || !FollowsNow()) return;
+  if ((backward_ | compiled_) != 0 || !FollowsNow()) return;
   if (state_ == kAutoSimulation) Run(kAutoNothing);
 }
 
@@ -226,7 +227,7 @@ void Track::LeaveBlock(const void* block) {
 // ---- B and O ------------------------------------------------------------------------------------
 
 void Track::BeginBackward() {
-  if (simulation_ != 0) return;
+  if ((simulation_ | compiled_) != 0) return;
   if (IsInsideForward()) {
     backward_inside_ = true;
     return;
@@ -242,7 +243,7 @@ void Track::BeginBackward() {
 }
 
 void Track::EndBackward() {
-  if (simulation_ != 0 || state_ != kAutoBackprop || !Follows()) return;
+  if ((simulation_ | compiled_) != 0 || state_ != kAutoBackprop || !Follows()) return;
   if (state_ != kAutoBackprop) return;  // of another window
   Run(kAutoTail);
   Decide(Expects::kMoreSteps);
@@ -259,6 +260,21 @@ void Track::EndStep() {
     Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
   }
   Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
+}
+
+// ---- C ------------------------------------------------------------------------------------------
+
+void Track::BeginCompiled(PyObject* function) {
+  if ((simulation_ | backward_ | step_) != 0 || IsInsideForward() || !Follows()) return;
+  const uint32_t name = NameOfCompiled(function);
+  if (name == 0) return;
+  before_compiled_ = state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndCompiled() {
+  if (state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before_compiled_);  // else of another window
 }
 
 // ---- of the process -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 //   S  outermost Env.step or reset           B  outermost backward or autograd.grad
 //   F  outermost module forward, or a        O  outermost optimizer step
 //      no-grad block with one in it
+//   C  outermost call of a compiled function (tf.function, jax.jit)
 //
 // S is `simulation`. The first F after an S, a B or an O opens an operation whose name is open:
 //
@@ -20,10 +21,16 @@
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
 //
+// C is `compiled:<function>`, whatever is compiled in there, and calls inside belong to it. It is
+// no other event: what it interrupts goes on behind it. Inside any other event it is a part of
+// that.
+//
 // The track is written as it happens; names that turn out later are resolves (trace/record.h).
 #ifndef RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
 #define RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
 
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 #include <stdint.h>
 
 #include "trace/record.h"
@@ -60,6 +67,12 @@ class Track {
   void LeaveStep() {
     if (--step_ == 0) EndStep();
   }
+  void EnterCompiled(PyObject* function) {
+    if (compiled_++ == 0) BeginCompiled(function);
+  }
+  void LeaveCompiled() {
+    if (--compiled_ == 0) EndCompiled();
+  }
   // `block` tells blocks apart that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
@@ -81,9 +94,11 @@ class Track {
   void BeginBackward();
   void EndBackward();
   void EndStep();
+  void BeginCompiled(PyObject* function);
+  void EndCompiled();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
-  bool IsInsideOther() const { return (simulation_ | backward_) != 0; }
+  bool IsInsideOther() const { return (simulation_ | backward_ | compiled_) != 0; }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
@@ -101,6 +116,7 @@ class Track {
   uint32_t forward_base_ = 0;
   uint32_t backward_ = 0;
   uint32_t step_ = 0;
+  uint32_t compiled_ = 0;
 
   // The outermost no-grad block that began after the last S, B and O; null: none.
   const void* block_ = nullptr;
@@ -108,7 +124,8 @@ class Track {
   bool block_has_forward_ = false;
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
 
-  uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say
+  uint8_t state_ = trace::kAutoNothing;            // what runs, as the records say; kAutoNamed: a C
+  uint8_t before_compiled_ = trace::kAutoNothing;  // what it interrupts
   Expects expects_ = Expects::kNothing;
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

@@ -30,7 +30,7 @@ Columns MakeOperations(const analysis::OperationPaths& paths, const PathRows& ro
               MakeColumn<int64_t>(order.size(), [&](size_t i) { return node(i).instances; }));
   columns.Add("source",
               Words{{"explicit", "automatic"}, MakeColumn<uint8_t>(order.size(), [&](size_t i) {
-                      return node(i).is_automatic();
+                      return node(i).automatic;
                     })});
   return columns;
 }

@@ -39,13 +39,19 @@ bool EnsureImage() {
   return true;
 }
 
-// The first process that asks owns the run's iteration windows.
-bool OwnsWindows(ControlPage* control) {
-  const auto own = static_cast<uint64_t>(process.began_ns);
-  uint64_t owner = 0;
-  return __atomic_compare_exchange_n(&control->window_owner, &owner, own, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE) ||
-         owner == own;
+// The first process that counts iterations itself owns the run's iteration windows, and counts from
+// the beginning; before that the first with automatic ones.
+bool OwnsWindows(ControlPage* control, bool automatic) {
+  const uint64_t own = static_cast<uint64_t>(process.began_ns) << 1 | !automatic;
+  uint64_t owner = __atomic_load_n(&control->window_owner, __ATOMIC_ACQUIRE);
+  while (owner == 0 || (!automatic && (owner & 1) == 0)) {
+    if (__atomic_compare_exchange_n(&control->window_owner, &owner, own, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+      __atomic_store_n(&control->iterations_begun, 0, __ATOMIC_RELEASE);
+      return true;
+    }
+  }
+  return owner == own;
 }
 
 struct Boundary {
@@ -89,7 +95,7 @@ void SetWindow(ControlPage* control, bool on) {
 int BeginIteration(bool automatic) {
   ControlPage* control = image.control;
   Boundary boundary = {};
-  if (OwnsWindows(control)) {
+  if (OwnsWindows(control, automatic)) {
     const uint32_t begun = __atomic_add_fetch(&control->iterations_begun, 1, __ATOMIC_ACQ_REL);
     boundary = BoundaryAt(*control, begun);
   }

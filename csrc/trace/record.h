@@ -71,6 +71,9 @@ enum Kind : uint32_t {
 // a resolve makes final ends there, and nothing runs; one that it moves to an open state runs on.
 // Segments of one final state that touch are one instance. Unresolved at the end of the stream, at
 // a gap or a window's stop: inside is inference, the others are nothing.
+//
+// A segment from kAutoNamed on is final too: the operation whose name has the id state -
+// kAutoNamed.
 enum AutoState : uint32_t {
   kAutoNothing = 0,
   kAutoInference = 1,
@@ -83,7 +86,9 @@ enum AutoState : uint32_t {
   kAutoAfter = 7,    // after a forward, one of them with gradients
   kAutoTail = 8,     // after a backward or an optimizer step
   kAutoStates = 9,
+  kAutoNamed = 16,
 };
+constexpr bool IsAutoFinal(uint32_t state) { return state < kAutoFirstOpen || state >= kAutoNamed; }
 
 // Id of a resolve: 4 bits for each open state, lowest first, that say what becomes of it.
 constexpr uint32_t kAutoTargetBits = 4;

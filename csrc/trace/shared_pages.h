@@ -74,7 +74,8 @@ struct ControlPage {
   // The wrapper's windows, followed by all processes (semantics.md, rule 4).
   uint32_t recording;         // 1 = record, 2 = do not
   uint32_t window_changes;    // counts changes of `recording`
-  uint64_t window_owner;      // began_ns of the first process that called iteration(), 0 none
+  uint64_t window_owner;      // process that decides them: its began_ns << 1, plus 1 if its
+                              // iterations are no automatic ones; 0 none
   uint32_t delay_iterations;  // start after this many iterations of the owner
   uint32_t iterations;        // stop after this many more; 0 = never
   uint32_t exit_after;        // SystemExit at the boundary after this many; 0 = never

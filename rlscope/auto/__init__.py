@@ -2,7 +2,8 @@
 
 The first import of a library is the moment to hook it: its classes exist, and nobody has made an
 object of them. What a call means is decided in C (csrc/python/runtime_automatic_track.h); the files
-here only say which calls are an Env.step, a forward, a backward or an optimizer step.
+here only say which calls are an Env.step, a forward, a backward, an optimizer step or a compiled
+function.
 
 The hooks stay in place until the process ends. They record nothing once the program opens an
 operation of its own, and nothing while it is not recorded.
@@ -28,6 +29,10 @@ ROWS = {
     "pettingzoo.utils.env": "rlscope.auto.pettingzoo:watch_env",
     "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
+    "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
+        "rlscope.auto.tensorflow:watch_function"
+    ),
+    "jax._src.pjit": "rlscope.auto.jax:watch_jit",
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""

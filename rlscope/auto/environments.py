@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rlscope.auto import rules
 from rlscope.auto.calls import watch_method
 
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
@@ -16,6 +17,8 @@ def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
     _follow_subclasses(root, methods)
     for owner in subclasses(root):
         watch_class(owner, methods)
+    library = root.__module__.partition(".")[0]
+    rules.watches("simulation", f"{library}.{root.__qualname__}")
 
 
 def watch_class(owner: type, methods: tuple[str, ...]) -> None:

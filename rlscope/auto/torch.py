@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+from rlscope.auto import rules
 from rlscope.auto.calls import watch_from_c, watch_global
 from rlscope.auto.environments import subclasses
 from rlscope.native import runtime
@@ -21,6 +22,8 @@ def watch(module: ModuleType) -> None:
     watch_from_c("block exit", module.set_grad_enabled, "__exit__")
     _watch_backward(module)
     _watch_optimizers(module.optim.Optimizer)
+    for operation in ("inference", "backprop"):
+        rules.watches(operation, "torch.nn.Module")
 
 
 def watch_dynamo(module: ModuleType) -> None:

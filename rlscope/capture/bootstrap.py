@@ -15,6 +15,6 @@ from rlscope import native
 
 __all__ = ["native"]
 
-if os.environ.get("RLSCOPE_AUTO") == "1":
+if os.environ.get("RLSCOPE_AUTO") != "0":
     # By name: automatic operations stand above capture.
     __import__("rlscope.auto", fromlist=["begin"]).begin()

@@ -31,6 +31,8 @@ examples:
       shell syntax needs a shell; its children are recorded too
   rls-prof --simulator mysim python train.py
       mysim, an extension module of your own, is a simulator
+  rls-prof --no-auto python train.py
+      only the operations that the program annotates
   rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
       records now, analyses later
 
@@ -74,7 +76,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--auto",
         action=argparse.BooleanOptionalAction,
         help="find inference, simulation and backprop without annotation, until the program opens "
-        "an operation of its own",
+        "an operation of its own (default: --auto)",
     )
     parser.add_argument("--quiet", action="store_true", help="print only what went wrong")
     parser.add_argument(

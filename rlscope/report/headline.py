@@ -27,8 +27,8 @@ _NEXT = 3
 _LARGEST = 4
 
 _ADVICE = (
-    "No operation is annotated, so all time is (none). Put the steps of the training loop into "
-    "`with rls.operation(name):` to see where it goes."
+    "No operation is annotated and none was found, so all time is (none). Put the steps of the "
+    "training loop into `with rls.operation(name):` to see where it goes."
 )
 
 

@@ -36,6 +36,19 @@ def iteration(summary: dict[str, Any]) -> str:
     return ", ".join(parts) + found + "."
 
 
+def automatic(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows of `automatic_operations`: what nobody annotated, and how it was found."""
+    by_rule: dict[str, list[str]] = {}
+    for row in rows:
+        share = f"{units.visible(row['operation'])} {units.share(row['share'], 1)}"
+        by_rule.setdefault(row["rule"] or "", []).append(share)
+    found = [
+        ", ".join(shares) + (f" ({units.visible(rule)})" if rule else "")
+        for rule, shares in by_rule.items()
+    ]
+    return [f"Found automatically, of the time in operations: {'; '.join(found)}."] if found else []
+
+
 def progress(row: dict[str, Any]) -> str:
     """One row of `extrapolation`: "The whole run of trainer takes about 2 h 05 min, ..."."""
     name = units.visible(row["name"] or "?")

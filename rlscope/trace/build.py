@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from rlscope import _trace
 from rlscope.trace import run_facts, store
 from rlscope.trace.absences import Absences
-from rlscope.trace.operations import Operations
+from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
 
 _T = TypeVar("_T")
 
@@ -120,11 +120,17 @@ class _Build:
         self._put("run", run_facts.run_columns(self._root, run, self._processes))
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", process_columns(self._processes, hosts))
-        self._put("operation", self._operations.columns())
+        self._put("operation", self._operations.columns(self._rules()))
         self._put("machine_sample", samples)
         for name, columns in self._collected.items():
             self._put(name, columns)
         self._sink.put(store.absent, self._absences.columns())
+
+    def _rules(self) -> dict[str, str]:
+        """How automatic operations were found, as the processes tell it."""
+        told = self._collected.get("metadata", {"key": [], "value": []})
+        pairs = zip(told["key"], told["value"], strict=True)
+        return read_rules(value for key, value in pairs if key == RULES)
 
     def _collect(self, name: str, columns: Mapping[str, Any], process_id: int | None) -> None:
         """Adds rows to a relation that is put when every process has been swept."""
@@ -149,6 +155,7 @@ class ProcessRows:
         self._swept = swept
         self._operation_ids = operation_ids
         self._paths = np.array(swept["operation"]["path"], dtype=object)
+        self._sources = sources_of_rows(swept["operation"])
         self._phase_names = np.array(swept["phase_name"]["name"], dtype=object)
         self._layers = np.array(LAYERS, dtype=object)
 
@@ -181,10 +188,17 @@ class ProcessRows:
 
     def _transitions(self) -> dict[str, Any]:
         columns = self._text(self._swept["transition"])
-        complete = int(np.count_nonzero(self._swept["iteration"]["complete"]))
+        complete = self._complete_iterations()
         counts = columns["count"].tolist()
         columns["per_iteration"] = [count / complete if complete else None for count in counts]
         return columns
+
+    def _complete_iterations(self) -> int:
+        """The program's own, where it has any; else the automatic ones."""
+        iteration = self._swept["iteration"]
+        rows = zip(iteration["source"], iteration["complete"], strict=True)
+        sources = [source for source, complete in rows if complete]
+        return sources.count("explicit") or len(sources)
 
     def _text(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         texts = {
@@ -194,10 +208,11 @@ class ProcessRows:
             "from_layer": self._layers,
             "to_layer": self._layers,
         }
-        return {
+        named = {
             name: texts[name][values] if name in texts else values
             for name, values in columns.items()
         }
+        return {**named, "source": self._sources[columns["operation"]]}
 
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:

@@ -1,8 +1,9 @@
-"""Operations of a run: the same path is the same operation in every process."""
+"""Operations of a run: the same path and source is the same operation in every process."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ import numpy as np
 NONE = "(none)"
 NOT_RECORDED = "(not recorded)"
 
+RULES = "rlscope.automatic"
+"""Key of the metadata in which a process tells how it finds operations: rlscope/auto/rules.py."""
+
 
 class Operations:
     """Numbers operations densely over all processes, parents before their children."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
+        self._ids: dict[tuple[str, str], int] = {}
         self._rows: list[tuple[int, int | None, str, str, int, str]] = []
 
     def number(self, swept: Mapping[str, Any]) -> Any:
@@ -33,21 +37,48 @@ class Operations:
 
     def _number(self, path: str, parent_id: int, swept: Mapping[str, Any], position: int) -> int:
         name, source = swept["name"][position], swept["source"][position]
-        known = self._ids.get(path)
+        known = self._ids.get((path, source))
         if known is not None:
-            if source == "explicit":  # annotated somewhere: not automatic
-                self._rows[known] = (*self._rows[known][:-1], source)
             return known
-        number = self._ids[path] = len(self._rows)
+        number = self._ids[path, source] = len(self._rows)
         parent = None if parent_id < 0 else parent_id
         self._rows.append((number, parent, name, path, path_depth(path), source))
         return number
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The relation `operation`."""
-        names = ("operation_id", "parent_operation_id", "name", "path", "depth", "source")
-        columns = [list(column) for column in zip(*self._rows, strict=True)]
+    def columns(self, rules: Mapping[str, str]) -> dict[str, list[Any]]:
+        """The relation `operation`; `rules` as read_rules() returns them."""
+        names = ("operation_id", "parent_operation_id", "name", "path", "depth", "source", "rule")
+        rows = [
+            (*row, rules.get(row[2].partition(":")[0]) if row[-1] == "automatic" else None)
+            for row in self._rows
+        ]
+        columns = [list(column) for column in zip(*rows, strict=True)]
         return dict(zip(names, columns or [[] for _ in names], strict=True))
+
+
+def read_rules(told: Iterable[str]) -> dict[str, str]:
+    """Rules of operations by name, from what each process told as JSON; the rule of compiled:f is
+    that of `compiled`. Processes that watch different libraries have different rules."""
+    found: dict[str, list[str]] = {}
+    for text in dict.fromkeys(told):
+        rules = _parsed(text)
+        for name, rule in rules.items() if isinstance(rules, dict) else ():
+            found.setdefault(name, []).append(str(rule))
+    return {name: "; ".join(dict.fromkeys(rules)) for name, rules in found.items()}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:  # of another version, or cut
+        return None
+
+
+def sources_of_rows(swept: Mapping[str, Any]) -> Any:
+    """The source of each row of one process's `operation` table, None of a state."""
+    rows = enumerate(swept["source"])
+    sources = [None if _is_state(swept, position) else source for position, source in rows]
+    return np.array(sources, dtype=object)
 
 
 def path_depth(path: str) -> int:

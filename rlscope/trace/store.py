@@ -28,6 +28,7 @@ _PHASE = 'phase of the process, "(none)" outside any'
 _LAYER = "deepest layer: none, python, simulator, framework or cuda_api"
 _GPU_BUSY = "whether a kernel, memcpy or memset of the process ran"
 _COUNTED = "count over the trace"
+_SOURCE = "explicit: annotated; automatic: found by rlscope"
 
 
 def _integer(name: str, comment: str) -> Column[Any]:
@@ -56,6 +57,15 @@ def _thread_id() -> Column[Any]:
 
 def _start() -> Column[Any]:
     return _integer("start_ns", "when it began, ns of CLOCK_MONOTONIC")
+
+
+def _operation(meaning: str = "") -> tuple[Column[Any], ...]:
+    """The operation that a row is about: an annotated one and one that rlscope found by itself are
+    different operations, also where they have the same path."""
+    return (
+        _text("operation", f"{meaning}{': ' if meaning else ''}{_OPERATION}"),
+        _text("source", f"{_SOURCE}; NULL outside of operations"),
+    )
 
 
 def _relation(name: str, comment: str, *columns: Column[Any], layout: str = RUN) -> Table:
@@ -162,13 +172,16 @@ iteration = _relation(
 
 operation = _relation(
     "operation",
-    "An annotated step of the algorithm, by its path; one row for all processes.",
+    "A step of the algorithm, by path and source; one row for all processes.",
     _integer("operation_id", "dense id; a parent's is lower than its children's"),
     _integer("parent_operation_id", "operation that encloses it; NULL outermost"),
     _text("name", "its own name"),
     _text("path", 'names from the outermost, joined by "/"; "\\" and "/" in a name are escaped'),
     _integer("depth", "0 outermost"),
-    _text("source", "explicit: annotated; automatic: found by rlscope"),
+    _text("source", _SOURCE),
+    _text(
+        "rule", "how an automatic one was found; NULL when the process did not say, or annotated"
+    ),
 )
 
 operation_instance = _relation(
@@ -190,7 +203,7 @@ def _share_columns() -> tuple[Column[Any], ...]:
     """The columns that the process view and the thread view of the breakdown share."""
     return (
         _text("phase", _PHASE),
-        _text("operation", f"the innermost open operation: {_OPERATION}"),
+        *_operation("the innermost open operation"),
         _text("layer", _LAYER),
         _flag("gpu_busy", _GPU_BUSY),
         _integer("duration_ns", "wall time; all rows of a process add up to end_ns - start_ns"),
@@ -226,7 +239,7 @@ timeline = _relation(
     _integer("level", "0 is the finest; each level has half the buckets of the one before"),
     _integer("start_ns", "start of the bucket"),
     _integer("bucket_ns", "length of the bucket"),
-    _text("operation", _OPERATION),
+    *_operation(),
     _text("layer", _LAYER),
     _flag("gpu_busy", _GPU_BUSY),
     _integer("duration_ns", "wall time in this state within the bucket"),
@@ -237,7 +250,7 @@ transition = _relation(
     "transition",
     "Entries of threads into another layer (calls and callbacks, never returns).",
     _process_id(),
-    _text("operation", f"the operation open at entry: {_OPERATION}"),
+    *_operation("the operation open at entry"),
     _text("from_layer", "layer that was left"),
     _text("to_layer", "layer that was entered"),
     _integer("count", _COUNTED),
@@ -251,7 +264,7 @@ native_call = _relation(
     _process_id(),
     _text("function", "module:function"),
     _text("layer", "layer that the function belongs to"),
-    _text("operation", f"the operation at the start of the call: {_OPERATION}"),
+    *_operation("the operation at the start of the call"),
     _integer("calls", _COUNTED),
     _integer("duration_ns", "outermost calls, inclusive"),
     _integer("self_ns", "without callbacks into Python and CUDA calls"),
@@ -263,7 +276,7 @@ api_call = _relation(
     "Calls of the CUDA API.",
     _process_id(),
     _text("name", "name of the API function"),
-    _text("operation", f"the operation at the start of the call: {_OPERATION}"),
+    *_operation("the operation at the start of the call"),
     _integer("calls", _COUNTED),
     _integer("duration_ns", "sum over calls"),
     _integer("errors", "calls that returned an error"),
@@ -278,7 +291,7 @@ def _gpu_columns(*own: Column[Any]) -> tuple[Column[Any], ...]:
         _integer("device", "number of the GPU"),
         _integer("stream", "number of the CUDA stream"),
         *own,
-        _text("operation", f"the operation that launched it: {_OPERATION}"),
+        *_operation("the operation that launched it"),
         _integer("count", _COUNTED),
     )
 
@@ -319,7 +332,7 @@ sync = _relation(
     "CUDA synchronisation.",
     _process_id(),
     _text("kind", "what was waited for: device, stream or event"),
-    _text("operation", f"the operation at the start of the call: {_OPERATION}"),
+    *_operation("the operation at the start of the call"),
     _integer("count", _COUNTED),
     _integer("duration_ns", "sum over calls"),
     _integer("waiting_ns", "overlap of the calls with the GPU work that they waited for"),
@@ -331,7 +344,7 @@ gpu_time = _relation(
     "GPU time of an operation, seen from both ends of a launch.",
     _process_id(),
     _integer("device", "number of the GPU"),
-    _text("operation", _OPERATION),
+    *_operation(),
     _integer("while_ns", "union of GPU work while the operation owned the process"),
     _integer("launched_ns", "union of GPU work that the operation launched"),
     layout=PROCESS,
@@ -341,7 +354,7 @@ overhead = _relation(
     "overhead",
     "Bookkeeping by kind, and the time that calibration found for it.",
     _process_id(),
-    _text("operation", _OPERATION),
+    *_operation(),
     _text("layer", _LAYER),
     _flag("gpu_busy", _GPU_BUSY),
     _text("kind", "kind of bookkeeping"),

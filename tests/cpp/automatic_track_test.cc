@@ -55,7 +55,8 @@ struct Thread {
       const uint32_t kind = trace::WhatKind(what);
       if (kind != trace::kAutoSegment && kind != trace::kAutoResolve) continue;
       const AutomaticTrack::Change change = track.Next();
-      const char letter = change.any ? "-ibs"[change.operation] : '=';
+      const bool named = change.operation >= trace::kAutoNamed;
+      const char letter = !change.any ? '=' : named ? 'c' : "-ibs"[change.operation];
       names += change.begins && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
     }
     return names;
@@ -140,8 +141,18 @@ TEST(AutomaticTrack, WhatWasOpenBehindMissingChunksEndsItToo) {
   EXPECT_FALSE(track.Next().any);
 }
 
+TEST(AutomaticTrack, ASegmentThatNamesItsOperationIsFinal) {
+  const uint32_t inference =
+      WithAutoTarget(WithAutoTarget(0, kAutoInside, kAutoInference), kAutoBetween, kAutoInference);
+  const uint32_t first = trace::kAutoNamed + 1, second = trace::kAutoNamed + 2;
+  Thread thread({Segment(10, kAutoInside), Segment(20, kAutoBetween), Segment(30, first),
+                 Segment(40, first), Segment(50, second), Segment(60, kAutoBetween),
+                 Resolve(70, inference), Segment(70, kAutoSimulation)});
+  EXPECT_EQ(thread.Names(), "IiCcCI-S") << "what it interrupts goes on behind it";
+}
+
 TEST(AutomaticTrack, StatesOfALaterVersionAreNothing) {
-  Thread thread({Segment(10, 77), Segment(20, kAutoInside),
+  Thread thread({Segment(10, 15), Segment(20, kAutoInside),
                  Resolve(30, WithAutoTarget(0, kAutoInside, 15)), Segment(30, kAutoSimulation)});
   EXPECT_EQ(thread.Names(), "---S");
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from ground_truth.raw import Auto, Item, Kind, target_of
+from ground_truth.raw import NAMED_STATE, Auto, Item, Kind, target_of
 from ground_truth.rules import Rules
 
 FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
@@ -38,7 +38,7 @@ class Change(NamedTuple):
 class _Segment:
     order: int
     start_ns: int
-    state: Auto
+    state: Auto | str  # str: the name of an operation
     stretch: int  # between gaps and windows, which no resolve and no instance crosses
     end_order: int | None = None  # None: closed by something else than a record of the track
     end_ns: int | None = None
@@ -61,8 +61,9 @@ def find_changes(items: Iterable[Placed], rules: Rules) -> list[Change]:
             groups.append([segment])
     changes: dict[int, str] = {}
     for group in groups:
-        if FINAL[group[0].state]:
-            changes[group[0].order] = FINAL[group[0].state]
+        name = FINAL.get(group[0].state, group[0].state)
+        if name:
+            changes[group[0].order] = name
             if group[-1].end_order is not None:
                 changes.setdefault(group[-1].end_order, "")
     return [Change(order, opens) for order, opens in sorted(changes.items())]
@@ -82,23 +83,29 @@ def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
         if at.item.kind is Kind.AUTO_SEGMENT:
             if running is not None:
                 running.end(at)
-            running = _Segment(at.order, at.time_ns, Auto(at.item.number), stretch)
+            named = at.item.number >= NAMED_STATE
+            state = at.item.name if named else Auto(at.item.number)
+            running = _Segment(at.order, at.time_ns, state, stretch)
             found.append(running)
         if at.item.kind is Kind.AUTO_RESOLVE:
-            open_before = running is not None and running.state not in FINAL
+            open_before = running is not None and _is_open(running.state)
             since = [segment for segment in found if segment.stretch == stretch]
             for segment in since[-1:] if rules.resolve == "of the last segment" else since:
-                if segment.state not in FINAL:
+                if _is_open(segment.state):
                     segment.state = target_of(at.item.number, segment.state)
-            if running is not None and open_before and running.state in FINAL:
+            if running is not None and open_before and not _is_open(running.state):
                 if rules.resolved_segment == "ends":
                     running.end(at)
                     running = None
     return found
 
 
-def _unresolved(state: Auto, rules: Rules) -> Auto:
-    if state in FINAL:
+def _is_open(state: Auto | str) -> bool:
+    return isinstance(state, Auto) and state not in FINAL
+
+
+def _unresolved(state: Auto | str, rules: Rules) -> Auto | str:
+    if not _is_open(state):
         return state
     if rules.unresolved == "all is inference":
         return Auto.INFERENCE

@@ -15,6 +15,7 @@ from itertools import pairwise, zip_longest
 from typing import TypeVar
 
 from ground_truth.raw import RawProcess
+from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import (
     NONE,
     NOT_RECORDED,
@@ -230,13 +231,12 @@ def _shares(segment: Segment, origin: int, width: int) -> Iterable[tuple[int, in
 
 
 def _operations(final: State) -> list[Operation]:
-    entered, automatic = Counter(final.entered), Counter(final.automatic)
     rows = [Operation(NONE, None, NONE, 0, 0, EXPLICIT)]
     if any(a.end_ns < b.start_ns for a, b in pairwise(final.streams.windows)):
         rows.append(Operation(NOT_RECORDED, None, NOT_RECORDED, 1, 0, EXPLICIT))
-    for path, instances in entered.items():
+    for path, instances in Counter(final.entered).items():
         parent = text(path[:-1]) if path[:-1] else None
-        source = AUTOMATIC if automatic[path] == instances else EXPLICIT
+        source = AUTOMATIC if path[-1].endswith(MARK) else EXPLICIT
         rows.append(Operation(text(path), parent, path[-1], len(path), instances, source))
     return rows
 

@@ -42,6 +42,10 @@ class Kind(IntEnum):
     AUTO_RESOLVE = 21
 
 
+# A segment from this state on is the operation whose name has the id state - NAMED.
+NAMED_STATE = 16
+
+
 class Auto(IntEnum):
     """States of a segment of the automatic track, numbered as AutoState in csrc/trace/record.h."""
 
@@ -82,8 +86,8 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic), gaps (records lost), segments (Auto) and resolves, `value` for
-    progress."""
+    any), iterations (1 = automatic), gaps (records lost), segments (Auto, or NAMED_STATE and a
+    name) and resolves, `value` for progress."""
 
     time_ns: int
     kind: Kind
@@ -167,6 +171,11 @@ def segment(time_ns: int, state: Auto) -> Item:
     return Item(time_ns, Kind.AUTO_SEGMENT, number=int(state))
 
 
+def compiled(time_ns: int, name: str) -> Item:
+    """The automatic track goes on in the operation `name`."""
+    return Item(time_ns, Kind.AUTO_SEGMENT, name, number=NAMED_STATE)
+
+
 def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
     """Open segments in a state that is a key get another one; the others stay."""
     number = 0
@@ -220,6 +229,8 @@ class RawProcess:
     os_pid: int = 4242
     forked: bool = False
     function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What it reported: key -> JSON."""
 
     def numbered(self) -> list[tuple[int, RawThread]]:
         return list(enumerate(self.threads, start=1))

@@ -14,6 +14,9 @@ NONE = "(none)"
 NOT_RECORDED = "(not recorded)"
 OTHER = "(other)"
 
+AUTOMATIC = " (automatic)"
+"""Ends path and name of an operation that nobody annotated: another one than the annotated one."""
+
 
 class Operation(NamedTuple):
     path: str

@@ -7,6 +7,7 @@ instant to the next, so nothing can be forgotten on the way.
 from __future__ import annotations
 
 from ground_truth.raw import Kind
+from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import NONE
 from ground_truth.rules import Rules
 from ground_truth.state import (
@@ -110,10 +111,10 @@ def _automatic(state: State, thread: ThreadState, event: Event) -> None:
     _close_automatic(state, thread, event.time_ns, "exit")
     name = thread.stream.automatic[event.order]
     if name:
+        name += MARK
         phase = thread.phase if state.rules.phase == "of the thread" else state.phase
         thread.automatic = Open(name, (name,), event.time_ns, event.order, phase)
         state.entered.append((name,))
-        state.automatic.append((name,))
 
 
 def _close_automatic(state: State, thread: ThreadState, now: int, ended: str) -> None:

@@ -89,7 +89,6 @@ class State:
     iterations: list[Change] = field(default_factory=list)
     progress: list[tuple[int, float, float]] = field(default_factory=list)
     entered: list[Path] = field(default_factory=list)
-    automatic: list[Path] = field(default_factory=list)  # those of them that nobody annotated
     closed: list[Closed] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)
     transitions: Counter[tuple[Path, str, str]] = field(default_factory=Counter)

@@ -18,11 +18,13 @@ from ground_truth.raw import (
     Kind,
     RawProcess,
     RawThread,
+    compiled,
     resolve,
     segment,
 )
 
-OPERATIONS = ("train", "act", "a/b\\c")
+OPERATIONS = ("train", "simulation", "a/b\\c")
+COMPILED = ("compiled:f", "compiled:a/b", "simulation")
 PHASES = ("", "collect", "learn")
 
 _operation = st.sampled_from(OPERATIONS)
@@ -30,6 +32,7 @@ _function = st.sampled_from(sorted(FUNCTIONS))
 _step = st.sampled_from((0, 0, 1, 1, 2, 3, 5))
 _length = st.sampled_from((0, 1, 2, 3, 7))
 _state = st.sampled_from((*Auto, Auto.INSIDE, Auto.INSIDE, Auto.INSIDE, Auto.AFTER))
+_compiled = st.sampled_from(COMPILED).map(lambda name: compiled(0, name))
 _open_state = st.sampled_from((Auto.INSIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK))
 _target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *Auto))
 
@@ -51,7 +54,7 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
     if kind is Kind.AUTO_SEGMENT:
-        return _state.map(lambda state: segment(0, state))
+        return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
         return st.dictionaries(_open_state, _target, min_size=1, max_size=5).map(
             lambda targets: resolve(0, targets)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ground_truth.raw import RawProcess
-from ground_truth.relations import LAYERS, RELATIONS, Rows
+from ground_truth.relations import AUTOMATIC, LAYERS, RELATIONS, Rows
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
 
@@ -31,6 +31,8 @@ def read(directory: Path, index: int = 0, *, buckets: int = 8) -> Rows:
     columns["thread"] = trace.threads(index)
     columns["loss"] = _added(swept["loss"], trace.losses(index))
     texts = _Texts(swept, trace.names(index))
+    operation = columns["operation"]
+    columns["operation"] = {**operation, **texts.marked(operation)}
     return {relation: texts.rows(relation, columns[relation]) for relation in RELATIONS}
 
 
@@ -45,13 +47,24 @@ def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> di
     return {"kind": list(sums), "count": list(sums.values())}
 
 
+def _joined(texts: Sequence[str], ends: Sequence[str]) -> list[str]:
+    return [text + end for text, end in zip(texts, ends, strict=True)]
+
+
 class _Texts:
     """Turns numbers of rows and names into text, and shifts times back."""
 
     def __init__(self, swept: Mapping[str, Any], names: Mapping[str, Any]) -> None:
-        self._paths = list(swept["operation"]["path"])
+        self._marks = [
+            AUTOMATIC if source == "automatic" else "" for source in swept["operation"]["source"]
+        ]
+        self._paths = _joined(swept["operation"]["path"], self._marks)
         self._phases = list(swept["phase_name"]["name"])
         self._names = dict(zip(map(int, names["id"]), names["text"], strict=True))
+
+    def marked(self, operation: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Paths and names of operations, automatic ones told apart."""
+        return {"path": self._paths, "name": _joined(operation["name"], self._marks)}
 
     def rows(self, relation: str, columns: Mapping[str, Any]) -> list[tuple[object, ...]]:
         row_type = RELATIONS[relation]

@@ -119,13 +119,13 @@ WINDOW base_so_far AS (PARTITION BY thread, win, epoch, name ORDER BY ord),
                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
 
 -- Records of automatic tracks, which end with the thread's first explicit entry; `turn` numbers the
--- resolves: (thread, ord, kind, number, time_ns, win, epoch, turn).
+-- resolves: (thread, ord, kind, name, number, time_ns, win, epoch, turn).
 CREATE OR REPLACE TEMP TABLE track AS
 WITH before_entry AS (
     SELECT *, COUNT(*) FILTER (kind = 'ENTER') OVER (PARTITION BY thread ORDER BY ord) AS entries
     FROM recorded
 )
-SELECT thread, ord, kind, number, time_ns, win, epoch, COUNT(*) FILTER (kind = 'AUTO_RESOLVE')
+SELECT thread, ord, kind, name, number, time_ns, win, epoch, COUNT(*) FILTER (kind = 'AUTO_RESOLVE')
            OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS turn
 FROM before_entry
 WHERE entries = 0 AND kind IN ('AUTO_SEGMENT', 'AUTO_RESOLVE');
@@ -138,10 +138,11 @@ WITH RECURSIVE followed(thread, win, epoch, ord, turn, state, settled_ord, settl
     FROM track WHERE kind = 'AUTO_SEGMENT'
     UNION ALL
     SELECT f.thread, f.win, f.epoch, f.ord, r.turn,
-           CASE WHEN f.state < 4 THEN f.state ELSE (r.number >> (4 * (f.state - 4))) & 15 END,
-           CASE WHEN f.state >= 4 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.ord
+           CASE WHEN f.state BETWEEN 4 AND 15 THEN (r.number >> (4 * (f.state - 4))) & 15
+                ELSE f.state END,
+           CASE WHEN f.state BETWEEN 4 AND 15 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.ord
                 ELSE f.settled_ord END,
-           CASE WHEN f.state >= 4 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.time_ns
+           CASE WHEN f.state BETWEEN 4 AND 15 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.time_ns
                 ELSE f.settled_ns END
     FROM followed AS f JOIN track AS r
       ON r.thread = f.thread AND r.win = f.win AND r.epoch = f.epoch
@@ -156,7 +157,7 @@ CREATE OR REPLACE TEMP TABLE automatic AS
 WITH named AS (
     SELECT track.thread, win, epoch, track.ord, time_ns AS start_ns,
         CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
-                   WHEN 5 THEN 'inference' ELSE '' END AS name,
+                   WHEN 5 THEN 'inference' WHEN 16 THEN track.name ELSE '' END AS name,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
              ELSE LEAD(track.ord) OVER chain END AS end_ord,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ns
@@ -176,7 +177,7 @@ entered AS (
     SELECT thread, win, epoch, MIN(ord) AS ord, MIN(time_ns) AS time_ns
     FROM recorded WHERE kind = 'ENTER' GROUP BY ALL
 )
-SELECT begun.thread, MIN(begun.ord) AS ord, ANY_VALUE(name) AS name, 0 AS task, begun.win,
+SELECT begun.thread, MIN(begun.ord) AS ord, ANY_VALUE(name) || ' (automatic)' AS name, 0 AS task, begun.win,
        begun.epoch, MIN(start_ns) AS enter_ns,
        COALESCE(ARG_MAX_NULL(end_ns, begun.ord), ANY_VALUE(entered.time_ns),
                 ANY_VALUE(epoch_end.time_ns)) AS exit_ns,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ground_truth.raw import NAMED, Item, Kind, Name, RawProcess, RawThread
+from ground_truth.raw import NAMED, NAMED_STATE, Item, Kind, Name, RawProcess, RawThread
 from ground_truth.relations import LAYERS
 from rlscope import _trace
 
@@ -61,6 +61,8 @@ def _write_file(process: RawProcess, path: Path) -> None:
         main_thread=process.os_pid,
         windows=_windows(process),
     )
+    if process.metadata:
+        writer.metadata(process.metadata)
     names = _Names(writer, process.function_layers)
     for number, thread in process.numbered():
         os_tid = process.os_pid if thread.main else process.os_pid + number
@@ -102,6 +104,8 @@ class _Names:
         return self._ids[kind, text]
 
     def of_item(self, item: Item) -> int:
+        if item.kind is Kind.AUTO_SEGMENT and item.name:
+            return NAMED_STATE + self.id(Name.OPERATION, item.name)
         if item.kind not in NAMED or (item.kind is Kind.PHASE and not item.name):
             return item.number
         return self.id(NAMED[item.kind], item.name)

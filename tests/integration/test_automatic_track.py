@@ -84,7 +84,13 @@ def event(name):
     return runtime.watch(name, lambda run, inside: run.body(inside))
 
 
+def jitted(run, inside):
+    return compiled(jitted, run, inside)
+
+
+compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
+    C=jitted,
     S=event("simulation"), F=event("forward"), B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0),
 )
@@ -156,6 +162,7 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("S N(FFF)FFBO FFFBO N(F)BO S"),
         program("FSFSBO"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
+        program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
 
@@ -174,7 +181,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONEF)))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECF))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

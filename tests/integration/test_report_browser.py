@@ -15,7 +15,7 @@ import pytest
 
 from rlscope.commands.report import write_report
 from rlscope.load import Trace, load
-from rlscope.report import layers, views
+from rlscope.report import layers, units, views
 
 webdriver = pytest.importorskip("selenium.webdriver")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -198,6 +198,29 @@ def test_areas_of_the_timeline_are_the_timeline(browser: Any, page: Path, trace:
     expected = {layers.label(layer, busy): buckets for layer, busy, buckets in rows}
     drawn = {name: sum(shares) for name, shares in areas}
     assert drawn == pytest.approx(expected, rel=1e-5)
+
+
+def test_automatic_operations_are_told_with_their_rule(
+    browser: Any, page: Path, trace: Trace
+) -> None:
+    _open(browser, page)
+    tables = browser.find_elements("css selector", "#operations details[open]")
+    (table,) = (each for each in tables if each.text.startswith("Found automatically: 1 operation"))
+    rows = table.find_elements("css selector", "tbody tr")
+    cells = [[cell.text for cell in row.find_elements("css selector", "td")] for row in rows]
+    ((instances, duration_ns),) = trace.sql(
+        "SELECT COUNT(*), CAST(SUM(duration_ns) AS BIGINT) FROM operation_instance"
+        " JOIN operation USING (operation_id) WHERE source = 'automatic'"
+    )
+    (share,) = trace.sql(
+        "SELECT SUM(duration_ns) FILTER (source = 'automatic')"
+        " / SUM(duration_ns) FILTER (source IS NOT NULL) AS share"
+        " FROM breakdown WHERE process_id = 1"
+    )["share"]
+    assert cells == [
+        ["simulation", units.count(instances), units.duration(duration_ns), units.share(share, 1),
+         example_run.RULE]
+    ]  # fmt: skip
 
 
 def test_a_hostile_name_is_a_label_and_nothing_else(browser: Any, page: Path) -> None:

@@ -50,9 +50,11 @@ def test_ppo_under_the_profiler(traced: TracedPython, directory: str) -> None:
     assert process["name"] == "trainer"
     assert process["metadata"]["algorithm"] == '"PPO"'
     swept = trace.sweep(0)
-    counts = dict(zip(swept["operation"]["name"], swept["operation"]["instances"], strict=True))
+    columns = (swept["operation"][name] for name in ("name", "source", "instances"))
+    rows = [(name, source, int(count)) for name, source, count in zip(*columns, strict=True)]
+    counts = {name: count for name, source, count in rows if source == "explicit"}
     steps, iterations, minibatches = 32, 2, 4
-    assert {name: int(count) for name, count in counts.items() if name != "(none)"} == {
+    assert {name: count for name, count in counts.items() if name != "(none)"} == {
         "inference": steps * iterations,
         "simulation": steps * iterations,
         "advantage": iterations,
@@ -60,7 +62,9 @@ def test_ppo_under_the_profiler(traced: TracedPython, directory: str) -> None:
         "backprop": minibatches * iterations,
         "optimizer": minibatches * iterations,
     }
-    assert len(swept["iteration"]["start_ns"]) == iterations
+    # The reset before the first annotated operation.
+    assert [row for row in rows if row[1] == "automatic"] == [("simulation", "automatic", 1)]
+    assert list(swept["iteration"]["source"]) == ["automatic", *["explicit"] * iterations]
     assert set(swept["phase_name"]["name"]) == {"(none)", "data_collection", "training"}
 
 

@@ -205,4 +205,4 @@ def is_watched(function: Any) -> bool:
 def test_every_row_names_a_function(row: str) -> None:
     module, _, name = row.partition(":")
     source = inspect.getsource(__import__(module, fromlist=[name]))
-    assert f"def {name}(module: ModuleType)" in source
+    assert f"def {name}(module: " in source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from automatic_model import events, names, program
 
-LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s"}
+LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c"}
 
 
 def track(text: str) -> str:
@@ -59,6 +59,15 @@ def track(text: str) -> str:
         ("F(B)B", "bbbbb."),
         ("F(FBO)S", "bbbbbb..s."),
         ("F(S)F", "is..i."),
+        # A compiled function is one of its own, wherever nothing else is, and changes nothing.
+        ("CS", "c.s."),
+        ("C(SFFBO)S", "ccccccccccc.s."),
+        ("FCS", "iicis."),
+        ("FBCO", "bbbbcbb."),
+        ("S(C)F(C)B(C)", "sss.bbbbbbb."),
+        ("N(CF)S", "iciiiis."),
+        ("N(C)FB", ".c..bbb."),
+        ("C(C)", "ccc."),
     ],
 )
 def test_the_track_of_a_program(calls: str, expected: str) -> None:

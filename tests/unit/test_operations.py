@@ -21,17 +21,17 @@ def swept(source: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("sources", "expected"),
+    ("sources", "ids"),
     [
-        (("automatic", "automatic"), "automatic"),
-        (("automatic", "explicit"), "explicit"),
-        (("explicit", "automatic"), "explicit"),
+        (("automatic", "automatic"), (0, 0)),
+        (("automatic", "explicit"), (0, 1)),
+        (("explicit", "automatic", "explicit"), (0, 1, 0)),
     ],
 )
-def test_a_path_that_any_process_annotates_is_explicit(
-    sources: tuple[str, str], expected: str
+def test_an_automatic_operation_is_not_the_annotated_one_of_its_path(
+    sources: tuple[str, ...], ids: tuple[int, ...]
 ) -> None:
     operations = Operations()
     numbers = [operations.number(swept(source)).tolist() for source in sources]
-    assert numbers == [[-1, 0], [-1, 0]]
-    assert operations.columns()["source"] == [expected]
+    assert numbers == [[-1, number] for number in ids]
+    assert operations.columns({})["source"] == list(dict.fromkeys(sources))

@@ -26,6 +26,7 @@ def read(trace: Trace) -> dict[str, Table]:
             trace, operations=limits.OPERATIONS, processes=limits.PROCESSES
         ),
         "operation_tree": operations.operation_tree(trace, operations=limits.ROWS),
+        "automatic": operations.automatic_operations(trace, operations=limits.ROWS),
         "process": processes.process_names(trace),
     }
 
@@ -41,7 +42,7 @@ def draw(tables: Tables) -> Drawing | None:
             "Time belongs to the innermost open operation, and in it to the deepest active layer."
         ],
         charts=[Chart("operations-chart", "Wall time per operation, by layer", figures)],
-        grids=[_tree(tables["operation_tree"])],
+        grids=[_tree(tables["operation_tree"]), *_automatic(tables["automatic"])],
     )
 
 
@@ -86,6 +87,29 @@ def _tree_row(row: dict[str, Any], present: Sequence[str], busy: bool) -> list[s
         *(units.duration_or_blank(row[_LAYER_COLUMNS[layer]]) for layer in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
     ]
+
+
+def _automatic(table: Table) -> list[Grid]:
+    """Operations that nobody annotated, and how they were found."""
+    rows = table.to_dicts()
+    if not rows:
+        return []
+    grid = Grid(
+        title=f"Found automatically: {units.plural(len(rows), 'operation')}",
+        columns=["operation", ">instances", ">time", ">of the time in operations", "how"],
+        rows=[
+            [
+                units.visible(row["operation"]),
+                units.count(row["instances"]),
+                units.duration(row["duration_ns"]),
+                units.share(row["share"], 1),
+                units.visible(row["rule"] or ""),
+            ]
+            for row in rows
+        ],
+        open=True,
+    )
+    return [grid]
 
 
 PANEL = Panel(

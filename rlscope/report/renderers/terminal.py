@@ -28,6 +28,7 @@ _PROCESSES = 6
 _SENTENCES = 2
 _LOSSES = 3
 _FUNCTIONS = 3
+_FOUND = 4
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -61,6 +62,8 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
     )
+    found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
+    yield _wrapped(sentences.automatic(found), width)
     yield _wrapped(_layers(trace), width)
     yield _process_block(trace, width)
     yield _wrapped([*_iterations(trace), *_losses(trace)], width)

@@ -1,0 +1,30 @@
+"""How operations are found, in words that the trace keeps for its reader.
+
+Which rule gave an operation its name follows from that name; which classes and functions a process
+watched is noted here as it is hooked, and told to the trace as metadata.
+"""
+
+from rlscope.native import runtime
+
+METADATA = "rlscope.automatic"
+"""Key under which a process tells its rules, as JSON: name of the operation -> rule. `compiled` is
+the rule of every operation compiled:<function>."""
+
+_RULES = {
+    "simulation": "outermost step or reset of {}",
+    "inference": "from the first forward of {} to the next step of the environment",
+    "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
+    "compiled": "outermost call of what {} compiled",
+}
+
+_watched: dict[str, list[str]] = {}  # name of an operation -> what is watched for it
+
+
+def watches(operation: str, *what: str) -> None:
+    """From now on calls of these classes or functions may begin the operation."""
+    import json  # 3 ms, in processes with such libraries only
+
+    known = _watched.setdefault(operation, [])
+    known += [each for each in what if each not in known]
+    rules = {name: _RULES[name].format(" or ".join(known)) for name, known in _watched.items()}
+    runtime.metadata(METADATA, json.dumps(rules))

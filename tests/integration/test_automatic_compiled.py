@@ -1,0 +1,127 @@
+"""Compiled functions of TensorFlow and JAX are operations of their own, and stay what they are."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import pytest
+from recorded_child import record
+
+from rlscope.load import load
+
+_ENVIRONMENT = """
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import rlscope.auto
+{begin_early}
+import gymnasium
+
+class Env(gymnasium.Env):
+    def step(self, action):
+        return 0, 0.0, False, False, {{}}
+
+env = Env()
+"""
+_JAX = """
+import copy, inspect, pickle
+import jax, jax.numpy as jnp
+
+@jax.jit
+def act(x):
+    return x + 1
+
+update = jax.jit(lambda x: inner(x) * 2)
+inner = jax.jit(jnp.sin)
+
+def steps(x):
+    env.step(0)
+    return x
+
+collect = jax.jit(lambda x: jax.pure_callback(steps, x, x))
+{begin_late}
+x = jnp.ones(3)
+for _ in range(3):
+    env.step(act(x))
+    update(x)
+jnp.exp(x)  # a compiled function, of JAX's own
+collect(x).block_until_ready()
+for broken in (1, "x"):
+    try:
+        act(broken)
+    except TypeError:
+        pass
+assert str(inspect.signature(act)) == "(x)" and act.__name__ == "act"
+assert type(act) is type(update) and act.lower(x) is not None
+assert copy.copy(act)(x).tolist() == [2, 2, 2]
+"""
+_TENSORFLOW = """
+import inspect
+import tensorflow as tf
+
+@tf.function
+def act(x):
+    return x + 1
+
+@tf.function
+def inner(x):
+    env.step(0)  # while it is traced
+    return x * 2
+
+@tf.function
+def update(x):
+    return inner(x)
+
+class Agent:
+    @tf.function
+    def learn(self, x):
+        return x
+{begin_late}
+x = tf.ones(3)
+for _ in range(3):
+    env.step(act(x))
+    update(x)
+Agent().learn(x)
+try:
+    act()
+except TypeError:
+    pass
+assert inspect.isfunction(type(act).__call__)
+assert act.get_concrete_function(x)(x).numpy().tolist() == [2, 2, 2]
+"""
+_RULES = {"jax": "jax.jit", "tensorflow": "tf.function"}
+_PROGRAMS = {"jax": _JAX, "tensorflow": _TENSORFLOW}
+_EXPECTED = {
+    "jax": {"simulation": 3, "compiled:act": 5, "compiled:<lambda>": 4},
+    "tensorflow": {
+        "simulation": 3, "compiled:act": 4, "compiled:update": 3, "compiled:learn": 1
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before the import", "after it"])
+@pytest.mark.parametrize("library", _PROGRAMS)
+def test_compiled_functions_have_names_of_their_own(
+    directory: str, library: str, early: bool
+) -> None:
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    begin = "rlscope.auto.begin()"
+    script = _ENVIRONMENT.format(begin_early=begin * early) + _PROGRAMS[library].replace(
+        "{begin_late}", begin * (not early)
+    )
+    record(directory, script)
+    found = _automatic(directory)
+    assert {name: count for name, (count, _) in found.items()} == _EXPECTED[library]
+    rules = {rule for name, (_, rule) in found.items() if name.startswith("compiled:")}
+    assert len(rules) == 1 and _RULES[library] in rules.pop()
+
+
+def _automatic(directory: str) -> dict[str, tuple[int, Any]]:
+    with load(directory) as trace:
+        rows = trace.sql(
+            "SELECT path, COUNT(*) AS instances, rule"
+            " FROM operation JOIN operation_instance USING (operation_id)"
+            " WHERE source = 'automatic' GROUP BY path, rule"
+        )
+        return {path.replace("\\/", "/"): (count, rule) for path, count, rule in rows}
