@@ -1,0 +1,160 @@
+"""What phases, iterations and windows leave in the trace, and what a program says of itself."""
+
+from __future__ import annotations
+
+import json
+
+from recorded_child import record
+
+IMPORT = "import rlscope as rls\n"
+
+
+def test_a_phase_brings_back_the_one_before(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+        training = rls.phase("training")
+        with rls.phase("collection"):
+            with training:
+                with training:
+                    pass
+        """,
+    )
+    assert [subject for what, subject in trace.records() if what == "phase"] == [
+        "collection", "training", "training", "training", "collection", None,
+    ]  # fmt: skip
+
+
+def test_iterations_of_a_second_thread_are_ignored_and_counted(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import threading
+        import rlscope as rls
+        for _ in range(3):
+            rls.iteration()
+        thread = threading.Thread(target=rls.iteration)
+        thread.start()
+        thread.join()
+        """,
+    )
+    assert trace.records().count(("iteration", 0)) == 3
+    losses = {row["kind"]: row["count"] for row in trace.reader.losses(trace.process()["index"])}
+    assert losses["iteration_of_other_thread"] == 1
+
+
+def test_progress_and_metadata(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+
+        class Odd:
+            def __repr__(self):
+                raise RuntimeError
+
+        rls.progress(50, 200)
+        rls.progress(0.5, total=1)
+        rls.metadata(env="CartPole-v1", lr=3e-4, layers=[64, 64], nan=float("nan"), odd=Odd())
+        rls.metadata(env="Pong")
+        """,
+    )
+    assert trace.records() == [("total", 200.0), ("done", 50.0), ("total", 1.0), ("done", 0.5)]
+    metadata = {key: json.loads(text) for key, text in trace.process()["metadata"].items()}
+    assert metadata["env"] == "Pong"
+    assert metadata["lr"] == 3e-4
+    assert metadata["layers"] == [64, 64]
+    assert metadata["nan"] == "nan"
+    assert metadata["odd"] == "<Odd>"
+
+
+def test_process_name(directory: str) -> None:
+    trace = record(directory, IMPORT + "rls.process('learner')")
+    assert trace.process()["name"] == "learner"
+
+
+def test_stop_and_start_make_windows(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+        with rls.phase("training"):
+            rls.stop()
+            with rls.operation("unseen"):
+                pass
+            rls.start()
+            rls.start()
+            with rls.operation("seen"):
+                pass
+        """,
+    )
+    assert trace.records() == [
+        ("phase", "training"),
+        ("stop", 0),
+        ("start", 0),
+        ("phase", "training"),
+        ("enter", "seen"),
+        ("exit", "seen"),
+        ("phase", None),
+    ]
+
+
+def test_a_window_of_the_wrapper_knows_its_phase(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+        with rls.phase("training"):
+            for number in range(3):
+                rls.iteration()
+                with rls.operation(f"step {number}"):
+                    pass
+        """,
+        recording=False,
+        delay_iterations=1,
+        iterations=1,
+    )
+    assert trace.operations() == ["+step 1", "-step 1"]
+    assert ("phase", "training") in trace.records()
+
+
+def test_exit_after_iterations_raises_in_the_main_thread(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import sys
+        import rlscope as rls
+        try:
+            for number in range(10):
+                rls.iteration()
+        except SystemExit as exit:
+            print(number, exit.code)
+        """,
+        exit_after=4,
+    )
+    assert trace.output == "4 0\n"
+
+
+def test_exit_after_iterations_of_a_worker_ends_the_program(directory: str) -> None:
+    trace = record(
+        directory,
+        """
+        import threading, time
+        import rlscope as rls
+
+        def loop():
+            for number in range(1_000_000):
+                print(number, flush=True)
+                rls.iteration()
+
+        worker = threading.Thread(target=loop)
+        worker.start()
+        worker.join()
+        for _ in range(1000):
+            time.sleep(0.01)
+        print("never")
+        """,
+        exit_after=2,
+    )
+    assert trace.output == "0\n1\n2\n"
