@@ -11,10 +11,14 @@ ROOT = Path(__file__).resolve().parent.parent
 _OURS = ("PYTHONPATH", "RLSCOPE_", "LD_PRELOAD")
 
 
-def run(*command: object, cwd: Path | None = None) -> str:
-    """Standard output of a command that succeeds, without a surrounding checkout or recorder."""
+def attempt(
+    *command: object, cwd: Path | None = None, path: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command without a surrounding checkout or recorder; `path` is its PYTHONPATH."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
-    done = subprocess.run(
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    return subprocess.run(
         [str(part) for part in command],
         env=environment,
         cwd=cwd,
@@ -22,6 +26,11 @@ def run(*command: object, cwd: Path | None = None) -> str:
         text=True,
         timeout=1200,
     )
+
+
+def run(*command: object, cwd: Path | None = None, path: Path | None = None) -> str:
+    """Standard output of a command that succeeds; see `attempt`."""
+    done = attempt(*command, cwd=cwd, path=path)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
