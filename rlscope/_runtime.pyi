@@ -135,4 +135,6 @@ class Drainer:
         """Processes of the run that still run: {"pid", "name"}."""
 
     def stats(self) -> dict[str, int]:
-        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), disk_full."""
+        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), disk_full, stalls
+        (its own stores beside the rings that waited for the disk for over 1 ms) and
+        longest_stall_ns."""

@@ -1,7 +1,7 @@
 """What rls-prof says once the program has ended: the trace, its price, the breakdown, the page."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rlscope.recording import Outcome
@@ -49,19 +49,27 @@ def measure_price(outcome: Outcome) -> Price | None:
         return None
     drainer_ns = outcome.statistics.get("cpu_ns", 0)
     price = Price(events, operation_cost_ns(), program_ns, drainer_ns)
-    _keep(outcome.directory, price)
+    metrics = {"operation_cost_ns": price.operation_cost_ns, "drainer_cpu_ns": float(drainer_ns)}
+    _keep(outcome.directory, metrics)
     return price
 
 
-def _keep(directory: str, price: Price) -> None:
+def keep_stalls(outcome: Outcome) -> None:
+    """Keeps how long records may have waited for the disk, if they did, for the report.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    longest_ns = outcome.statistics.get("longest_stall_ns", 0)
+    if longest_ns:
+        _keep(outcome.directory, {"longest_stall_ns": float(longest_ns)})
+
+
+def _keep(directory: str, metrics: Mapping[str, float]) -> None:
     from rlscope.capture.machine import FILE, write_samples
 
-    metrics = [
-        (None, "operation_cost_ns", price.operation_cost_ns),
-        (None, "drainer_cpu_ns", float(price.drainer_cpu_ns)),
-    ]
     with open(os.path.join(directory, FILE), "a", encoding="utf-8") as file:
-        write_samples(file, metrics)
+        write_samples(file, [(None, name, value) for name, value in metrics.items()])
 
 
 def trace_lines(outcome: Outcome) -> Iterator[str]:
@@ -72,6 +80,12 @@ def trace_lines(outcome: Outcome) -> Iterator[str]:
     yield f"trace {outcome.directory}: {_contents(outcome.statistics)}"
     if outcome.statistics.get("disk_full"):
         yield "recording stopped: the disk is nearly full (RLSCOPE_MIN_FREE sets how nearly)"
+    if outcome.statistics.get("stalls"):
+        longest = units.duration(outcome.statistics["longest_stall_ns"])
+        yield (
+            f"records may have waited for the disk of the trace, up to {longest}: -o on a faster"
+            " one avoids that"
+        )
 
 
 def running_lines(outcome: Outcome) -> Iterator[str]:

@@ -6,6 +6,7 @@
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
+--   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks only annotations told apart
 --   several_threads               processes in which more than one thread had operations
 WITH _annotated AS (
@@ -36,6 +37,8 @@ SELECT
   (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
     AS drainer_cpu_ns,
+  (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'longest_stall_ns')
+    AS longest_stall_ns,
   (SELECT COUNT(DISTINCT process_id) FROM metadata
     WHERE key = 'asyncio' AND value LIKE '%at annotations%') AS tasks,
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,

@@ -212,10 +212,8 @@ bool OpenImage() {
 }
 
 void CloseImage() {
-  trace::ControlPage* no_control = nullptr;
-  trace::ProcessPage* no_page = nullptr;
-  Store(&image.control, no_control);
-  Store(&image.page, no_page);
+  Store<ControlPage*>(&image.control, nullptr);
+  Store<ProcessPage*>(&image.page, nullptr);
   arena = Arena();
 }
 

@@ -16,7 +16,10 @@
 namespace rlscope::trace {
 namespace {
 
-constexpr uint64_t kLeastShared = 64ull << 20;  // free bytes a folder for rings must have
+// Free bytes that a folder for rings must have: where DIR is on a network, and where it is only
+// slow, for then memory would be missed more than it helps.
+constexpr uint64_t kLeastShared = 64ull << 20;
+constexpr uint64_t kLeastSharedForSlow = 1ull << 30;
 
 // File systems on which a shared mapping is slow, not coherent or not possible.
 constexpr uint32_t kNetworkFileSystems[] = {
@@ -42,34 +45,54 @@ bool IsNetwork(const char* directory) {
 }
 
 // Makes a private folder for this run's rings below `base`.
-bool MakeFolder(const char* base, char* folder, size_t size) {
-  if (base == nullptr || base[0] != '/' || IsNetwork(base) || IsDiskFull(base, kLeastShared)) {
-    return false;
-  }
+bool MakeFolder(const char* base, uint64_t least, char* folder, size_t size) {
+  if (base == nullptr || base[0] != '/' || IsNetwork(base) || IsDiskFull(base, least)) return false;
   const int length = snprintf(folder, size, "%s/rlscope-%u-%u-%lld", base, getuid(), getpid(),
                               static_cast<long long>(base::ReadMonotonicNs()));
   return length > 0 && static_cast<size_t>(length) < size && mkdir(folder, 0700) == 0;
 }
 
+// DIR is no place for rings.
+void ChooseOther(char* folder, size_t size) {
+  if (!MakeFolder("/dev/shm", kLeastShared, folder, size) &&
+      !MakeFolder(getenv("TMPDIR"), kLeastShared, folder, size) &&
+      !MakeFolder("/tmp", kLeastShared, folder, size)) {
+    memset(folder, 0, size);
+  }
+}
+
+// DIR is one where records would wait for the disk.
+void ChooseMemory(char* folder, size_t size) {
+  if (!MakeFolder("/dev/shm", kLeastSharedForSlow, folder, size)) memset(folder, 0, size);
+}
+
+bool IsSlow(const char* directory, const DrainOptions& options) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/rings", directory);
+  return options.longest_store_ns(path) > kLongStoreNs;
+}
+
 // Where the rings go; empty: DIR/rings.
-int ChooseRings(const char* directory, const char* rings, char* folder, size_t size) {
+int ChooseRings(const char* directory, const char* rings, const DrainOptions& options, char* folder,
+                size_t size) {
   memset(folder, 0, size);
   if (rings != nullptr && rings[0] != '\0') {
     if (strlen(rings) >= size) return ENAMETOOLONG;
     strcpy(folder, rings);
     return mkdir(rings, 0700) == 0 || errno == EEXIST ? 0 : errno;
   }
-  if (!IsNetwork(directory)) return 0;
-  if (!MakeFolder("/dev/shm", folder, size) && !MakeFolder(getenv("TMPDIR"), folder, size) &&
-      !MakeFolder("/tmp", folder, size)) {
-    memset(folder, 0, size);
+  if (IsNetwork(directory)) {
+    ChooseOther(folder, size);
+  } else if (IsSlow(directory, options)) {
+    ChooseMemory(folder, size);
   }
   return 0;
 }
 
 // Chooses the folder of the rings and leaves a note of it in the log.
-int PlaceRings(const char* directory, const char* rings, char* folder, size_t size) {
-  if (const int error = ChooseRings(directory, rings, folder, size)) return error;
+int PlaceRings(const char* directory, const char* rings, const DrainOptions& options, char* folder,
+               size_t size) {
+  if (const int error = ChooseRings(directory, rings, options, folder, size)) return error;
   if (folder[0] == '\0') return 0;
   const int error = LogRings(directory, folder);
   if (error != 0) rmdir(folder);  // which succeeds when nobody else uses it
@@ -132,7 +155,7 @@ int CreateControl(const char* directory, const char* rings, const DrainOptions& 
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/rings/control", directory);
   if (const int error = MapNewPage(path, page)) return error;
-  if (const int error = PlaceRings(directory, rings, folder, sizeof folder)) {
+  if (const int error = PlaceRings(directory, rings, options, folder, sizeof folder)) {
     unlink(path);
     ReleaseControl(*page);
     return error;

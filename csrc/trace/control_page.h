@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "trace/ring_disk.h"
 #include "trace/shared_pages.h"
 
 namespace rlscope::trace {
@@ -15,6 +16,8 @@ struct DrainOptions {
   uint32_t iterations = 0;        // stop after this many more; 0 never
   uint32_t exit_after = 0;        // end the program after this many iterations; 0 never
   uint64_t min_free_bytes = 1ull << 30;  // stop recording below this much free space
+  // How long a store into a mapped page of a folder can take, in ns; tests have their own disks.
+  int64_t (*longest_store_ns)(const char* folder) = &LongestStoreNs;
 };
 
 // `directory` is absolute and exists. `rings` as in DrainDirectory::Start(). 0 or an errno; EEXIST

@@ -19,6 +19,7 @@
 #include "base/proc.h"
 #include "trace/image_file.h"
 #include "trace/process_log_view.h"
+#include "trace/ring_disk.h"
 #include "trace/run_notes.h"
 
 // A program made before glibc 2.34 may lack libpthread; such a process cannot drain.
@@ -124,7 +125,13 @@ struct DrainDirectory::State {
 // ---- the loop ---------------------------------------------------------------------------------
 
 void DrainDirectory::State::Beat() {
+  const StoreTimer timer;
   __atomic_store_n(&control->heartbeat_ns, base::ReadMonotonicNs(), __ATOMIC_RELEASE);
+  const int64_t waited = timer.WaitedNs();
+  const bool beside_rings = control->trace_rings[0] == '\0';
+  if (waited <= kLongStoreNs || !beside_rings) return;
+  ended.stalls++;
+  if (waited > ended.longest_stall_ns) ended.longest_stall_ns = waited;
 }
 
 void DrainDirectory::State::Loop() {

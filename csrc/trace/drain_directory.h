@@ -23,6 +23,10 @@ struct DirectoryStats {
   uint64_t bytes = 0;      // written to trace files
   int64_t cpu_ns = 0;      // CPU time of the drainer's thread
   bool disk_full = false;  // recording was stopped for want of space
+  // Stores into a page beside the rings that waited longer than kLongStoreNs: what a record may
+  // meet there. The drainer makes four or more a second.
+  uint64_t stalls = 0;
+  int64_t longest_stall_ns = 0;
 };
 
 class DrainDirectory {
@@ -33,7 +37,8 @@ class DrainDirectory {
   DrainDirectory& operator=(const DrainDirectory&) = delete;
 
   // Creates DIR/rings, DIR/trace and the control page, and starts the thread. `rings`: folder for
-  // the rings, null or empty: DIR/rings, or /dev/shm when DIR is on a network file system.
+  // the rings, null or empty: DIR/rings, or /dev/shm when DIR is on a network file system or on a
+  // disk that makes records wait (ring_disk.h).
   // Returns 0 or an errno; EEXIST when the directory holds a run already.
   int Start(const char* directory, const char* rings, const DrainOptions& options);
 

@@ -11,6 +11,8 @@
     gpu<i>_power_watts  power that device i draws
     operation_cost_ns   machine, once at the end: CPU time that one recorded operation costs
     drainer_cpu_ns      machine, once at the end: CPU time of the wrapper's drainer
+    longest_stall_ns    machine, once at the end, where one waited over 1 ms for the disk: the
+                        longest of the drainer's stores into a page that lies beside the rings
 """
 
 import contextlib

@@ -183,6 +183,8 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
         with _stated("cannot describe the trace"):
             for line in closing.trace_lines(outcome):
                 say(line)
+    with _stated("cannot keep how long the disk stalled"):
+        closing.keep_stalls(outcome)
     with _stated("cannot measure what recording took"):
         price = closing.measure_price(outcome)
         # The breakdown says it too.

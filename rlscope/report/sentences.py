@@ -88,6 +88,11 @@ def coverage(facts: dict[str, Any]) -> list[str]:
             "operations. The charts show the one that owned the process, the main thread first; "
             "relation `breakdown_by_thread` shows each."
         )
+    if facts["longest_stall_ns"]:
+        notes.append(
+            "Records may have waited for the disk of the trace: stores of the drainer beside the "
+            f"rings did, up to {units.duration(facts['longest_stall_ns'])}."
+        )
     if facts["tasks"]:
         notes.append(
             "asyncio tasks were told apart at their annotations only: time between a switch and "

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime_run.h"
+#include "trace/process_log_reader.h"
 
 namespace rlscope::test {
 namespace {
@@ -171,6 +172,7 @@ PROGRAM(record_slowly) {
 PROGRAM(drain_until_killed) {
   trace::DrainDirectory drainer;
   if (drainer.Start(arguments[0].c_str(), nullptr, {}) != 0) return 1;
+  std::ofstream(arguments[0] + "/started") << "x";
   for (;;) pause();
 }
 
@@ -182,8 +184,7 @@ TEST(RuntimeRings, AKilledWrapperIsReplacedByTheProcessItself) {
           nullptr);
     _exit(127);
   }
-  while (run.FilesLeft("control") == 0) usleep(1000);
-  usleep(20000);
+  while (run.FilesLeft("started") == 0) usleep(1000);
   const pid_t pid = run.Spawn("record_slowly");
   usleep(50000);
   kill(wrapper, SIGKILL);
@@ -297,6 +298,25 @@ TEST(RuntimeRings, AThreadThatGetsItsRingLateSaysHowMuchItLost) {
   EXPECT_EQ(items[1].kind, trace::kGap);
   EXPECT_EQ(items[1].value, 100u);
   EXPECT_EQ(CountKind(items, trace::kOperationEnter), 5u);
+}
+
+TEST(RuntimeRings, OfASlowDiskLieInMemoryAndGoWithTheRun) {
+  if (trace::IsDiskFull("/dev/shm", 1ull << 30)) GTEST_SKIP() << "no room in /dev/shm";
+  trace::DrainOptions options;
+  options.longest_store_ns = [](const char*) { return INT64_MAX; };
+  TracedRun run({}, /*drain=*/false);
+  run.Start(options);
+  ASSERT_EQ(run.Execute("a_million"), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  EXPECT_EQ(CountAll(process, trace::kOperationEnter) + CountAll(process, trace::kOperationExit) +
+                LossOf(process, "ring_full"),
+            1000000u);
+  std::vector<trace::ProcessRecord> log;
+  std::vector<trace::Problem> problems;
+  ASSERT_TRUE(trace::ReadProcessLog(run.directory() + "/processes.log", &log, &problems).ok());
+  const std::string rings = trace::TakeRunNotes(&log).rings;
+  EXPECT_NE(rings, "");
+  EXPECT_FALSE(std::filesystem::exists(rings));
 }
 
 TEST(RuntimeRings, TooLittleFreeSpaceStopsRecordingAndSaysSo) {

@@ -5,6 +5,7 @@ from relation_rows import SECOND, Relations, process, share
 
 from rlscope.analysis import buckets, coverage, iterations, machine, processes
 from rlscope.report.sentences import bookkeeping
+from rlscope.report.sentences import coverage as coverage_sentences
 
 
 def _iterations(durations: list[int]) -> list[dict[str, object]]:
@@ -223,6 +224,7 @@ def test_coverage_knows_the_price_and_the_tasks() -> None:
         machine_sample=[
             {"metric": "operation_cost_ns", "value": 81.5},
             {"metric": "drainer_cpu_ns", "value": 2.0},
+            {"metric": "longest_stall_ns", "value": 4e6},
         ],
         metadata=[{"process_id": 0, "key": "asyncio", "value": '"at annotations"'}],
     )
@@ -230,6 +232,7 @@ def test_coverage_knows_the_price_and_the_tasks() -> None:
     assert (row["operation_cost_ns"], row["drainer_cpu_ns"], row["tasks"]) == (81.5, 2, 1)
     sentences = bookkeeping(row)
     assert sentences[0].startswith("Bookkeeping took")
+    assert any("up to 4.00 ms" in sentence for sentence in coverage_sentences(row))
     assert "82 ns each" in sentences[0] or "81.5 ns each" in sentences[0]
 
 
