@@ -1,5 +1,7 @@
 #include "interception/call.h"
 
+#include <stddef.h>
+
 #include "interception/entries.h"
 #include "runtime/native_call.h"
 #include "trace/shared_pages.h"
@@ -78,17 +80,6 @@ bool Begins(uint32_t index) {
   return true;
 }
 
-// As in runtime::IsRecording() and runtime::HasRoom(), in that order, all at once: nothing about
-// this call is rare.
-inline __attribute__((always_inline)) bool IsUsual() {
-  const struct rlscope_process_state* process = &rlscope_process;
-  const struct rlscope_thread* self = &rlscope_self;
-  return __atomic_load_n(&process->state, __ATOMIC_RELAXED) == RLSCOPE_RECORDING &&
-         __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen &&
-         self->call == 0 && self->cursor != self->limit &&
-         self->generation == process->generation && process->clock == kUsualClock;
-}
-
 // Everything that is rare considered.
 __attribute__((noinline)) void* CallWithCare(void* a, void* b, void* c, void* d, void* e,
                                              uint32_t index) {
@@ -108,49 +99,62 @@ __attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, v
   return entry.original(a, b, c, d, e);
 }
 
+bool FollowsWindow(const struct rlscope_process_state& process) {
+  return __atomic_load_n(process.window_word, __ATOMIC_RELAXED) == process.window_seen;
+}
+
 // Nothing is to be recorded, for certain and without asking anybody.
-inline __attribute__((always_inline)) bool IsIdle() {
-  const struct rlscope_process_state* process = &rlscope_process;
+bool IsIdle() {
+  const struct rlscope_process_state& process = rlscope_process;
   if (rlscope_self.call != 0) return true;
-  const uint32_t state = __atomic_load_n(&process->state, __ATOMIC_RELAXED);
-  if (state == RLSCOPE_OFF) return true;
-  return state == RLSCOPE_PAUSED &&
-         __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen;
+  const uint32_t state = __atomic_load_n(&process.state, __ATOMIC_RELAXED);
+  return state == RLSCOPE_OFF || (state == RLSCOPE_PAUSED && FollowsWindow(process));
 }
 
 __attribute__((noinline)) void* CallIdle(void* a, void* b, void* c, void* d, void* e,
-                                         uint32_t index) {
-  void* result = entries[index].original(a, b, c, d, e);
+                                         const Entry* entry) {
+  void* result = entry->original(a, b, c, d, e);
   call_hooks.result(result);
   return result;
 }
 
 __attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d, void* e,
-                                              uint32_t index) {
-  const Entry& entry = entries[index];
-  const uint32_t flags = FlagsOf(entry) & ~uint32_t{kWarming};
-  if (!IsIdle() || (flags & kPassThrough) != 0) return CallRarely(a, b, c, d, e, index);
-  return flags == 0 ? entry.original(a, b, c, d, e) : CallIdle(a, b, c, d, e, index);
+                                              const Entry* entry) {
+  const uint32_t flags = FlagsOf(*entry) & ~uint32_t{kWarming};
+  if (!IsIdle() || (flags & kPassThrough) != 0) {
+    return CallRarely(a, b, c, d, e, static_cast<uint32_t>(entry - entries));
+  }
+  return flags == 0 ? entry->original(a, b, c, d, e) : CallIdle(a, b, c, d, e, entry);
 }
 
 inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
-                                                   const Entry& entry) {
-  runtime::BeginCall(entry.word, ReadUsualTicks());
-  void* result = entry.original(a, b, c, d, e);
+                                                   const Entry* entry) {
+  runtime::BeginCall(entry->word, ReadUsualTicks());
+  void* result = entry->original(a, b, c, d, e);
   runtime::EndCall(ReadUsualTicks());
   return result;
 }
 
 __attribute__((noinline)) void* RecordPlain(void* a, void* b, void* c, void* d, void* e,
-                                            uint32_t index) {
-  return Record(a, b, c, d, e, entries[index]);
+                                            const Entry* entry) {
+  return Record(a, b, c, d, e, entry);
 }
 
 __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d, void* e,
-                                             uint32_t index) {
-  void* result = Record(a, b, c, d, e, entries[index]);
+                                             const Entry* entry) {
+  void* result = Record(a, b, c, d, e, entry);
   call_hooks.result(result);
   return result;
+}
+
+// rlscope_process.state and .clock, side by side, in one load.
+constexpr uint64_t kRecordsUsually = uint64_t{kUsualClock} << 32 | RLSCOPE_RECORDING;
+static_assert(offsetof(rlscope_process_state, state) == 0 &&
+              offsetof(rlscope_process_state, clock) == 4);
+
+inline __attribute__((always_inline)) uint64_t StateAndClock() {
+  using Both = uint64_t __attribute__((may_alias));
+  return __atomic_load_n(reinterpret_cast<const Both*>(&rlscope_process), __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -160,11 +164,23 @@ uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELA
 // A handful of tests in a row and two reads of the clock are the price of every native call of the
 // program; without recording it is a jump that needs no frame. What a call must remember lies in
 // the thread's 64 bytes and not on the stack, so that there is nothing to find again after it.
+// The tests are those of runtime::IsRecording() and runtime::HasRoom().
 extern "C" void* rlscope_call(void* a, void* b, void* c, void* d, void* e, uint64_t index) {
-  const auto entry = static_cast<uint32_t>(index);
-  const uint32_t flags = FlagsOf(entries[entry]);
-  if (__builtin_expect((flags & ~uint32_t{kResultHook}) == 0 && IsUsual(), 1)) {
-    return flags == 0 ? RecordPlain(a, b, c, d, e, entry) : RecordHooked(a, b, c, d, e, entry);
+  const Entry* entry = &entries[static_cast<uint32_t>(index)];
+  __asm__("" : "+r"(entry));  // one address for its three fields
+  const struct rlscope_process_state& process = rlscope_process;
+  const uint64_t state = StateAndClock();
+  if (__builtin_expect(state == kRecordsUsually, 1)) {
+    const struct rlscope_thread& self = rlscope_self;
+    const bool usual = FollowsWindow(process) && self.call == 0 && self.cursor != self.limit &&
+                       self.generation == process.generation;
+    if (__builtin_expect(!usual, 0)) return CallUnusually(a, b, c, d, e, entry);
+    if (__builtin_expect(FlagsOf(*entry) == 0, 1)) return RecordPlain(a, b, c, d, e, entry);
+    if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
+  } else if (__builtin_expect(static_cast<uint32_t>(state) == RLSCOPE_PAUSED &&
+                                  FollowsWindow(process) && FlagsOf(*entry) <= kWarming,
+                              1)) {
+    return entry->original(a, b, c, d, e);
   }
   return CallUnusually(a, b, c, d, e, entry);
 }

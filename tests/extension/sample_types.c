@@ -83,6 +83,11 @@ static PyObject* thing_defining_class(PyObject* self, PyTypeObject* defining,
   (void)self, (void)arguments, (void)names;
   return Py_BuildValue("On", (PyObject*)defining, count);
 }
+static PyObject* thing_nothing(PyObject* self, PyTypeObject* defining, PyObject* const* arguments,
+                               Py_ssize_t count, PyObject* names) {
+  (void)self, (void)defining, (void)arguments, (void)count, (void)names;
+  Py_RETURN_NONE;
+}
 
 static PyMethodDef thing_methods[] = {
     {"method", thing_method, METH_NOARGS, NULL},
@@ -90,6 +95,7 @@ static PyMethodDef thing_methods[] = {
     {"static_method", thing_static_method, METH_O | METH_STATIC, NULL},
     {"defining_class", AS_METHOD(thing_defining_class), METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
      NULL},
+    {"nothing", AS_METHOD(thing_nothing), METH_METHOD | METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef thing_getset[] = {{"value", thing_get_value, thing_set_value, NULL, NULL},
