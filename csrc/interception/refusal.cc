@@ -7,6 +7,9 @@
 namespace rlscope::interception {
 namespace {
 
+// The first release on which patching was never tried: it may lay out its objects anew.
+constexpr long kFirstUnknown = 0x030E0000;
+
 // Others that load extension modules of CPython's lay out their objects in their own way.
 bool IsCPython() {
   PyObject* implementation = PySys_GetObject("implementation");  // borrowed
@@ -19,10 +22,22 @@ bool IsCPython() {
   return is_cpython;
 }
 
+bool IsKnownRelease() {
+#ifdef Py_GIL_DISABLED
+  return false;
+#else
+  PyObject* version = PySys_GetObject("hexversion");  // borrowed
+  return version != nullptr && PyLong_Check(version) && PyLong_AsLong(version) < kFirstUnknown;
+#endif
+}
+
 }  // namespace
 
 const char* Refusal() {
   if (!IsCPython()) return "native functions are patched in CPython only";
+  if (!IsKnownRelease()) {
+    return "native functions are patched in CPython 3.10 to 3.13 only, with a GIL";
+  }
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     return "native functions are not patched from a sub-interpreter";
   }

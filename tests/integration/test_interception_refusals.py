@@ -67,9 +67,16 @@ def test_a_kernel_that_keeps_pages_closed_is_not_patched_on(closed_pages: str) -
     assert said == ["the kernel does not let read-only pages be made writable"] * 2
 
 
-def test_another_interpreter_is_not_patched() -> None:
-    said = run("import sys; sys.implementation.name = 'other'\n" + REFUSED).splitlines()
-    assert said == ["native functions are patched in CPython only"] * 2
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("sys.implementation.name = 'other'", "CPython only"),
+        ("sys.hexversion = 0x030e00f0", "CPython 3.10 to 3.13 only, with a GIL"),
+    ],
+)
+def test_an_unknown_interpreter_is_not_patched(change: str, reason: str) -> None:
+    said = run(f"import sys; {change}\n{REFUSED}").splitlines()
+    assert said == [f"native functions are patched in {reason}"] * 2
 
 
 def test_a_sub_interpreter_is_not_patched() -> None:
