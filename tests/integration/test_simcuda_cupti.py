@@ -336,6 +336,16 @@ def test_resource_callbacks(tmp_path: Path) -> None:
     assert cbids == {5: 1, 1: 1, 6: 2, 3: 1, 7: 1}
 
 
+@pytest.mark.parametrize(
+    "name, value", [("SIMCUPTI_DROP_EVERY", "some"), ("SIMCUPTI_TIMESTAMP_CALLBACK", "maybe")]
+)
+def test_a_misspelt_knob_is_one_line_of_error(tmp_path: Path, name: str, value: str) -> None:
+    done = train(tmp_path, **{name: value})
+    assert done.code == 1
+    assert done.err.startswith(f"simcuda: {name}={value}: expected ")
+    assert done.err.count("\n") == 1
+
+
 def test_without_cupti_the_program_runs(tmp_path: Path) -> None:
     done = train(tmp_path, SIMCUPTI="absent")
     assert (done.code, done.out) == (0, "done\n")

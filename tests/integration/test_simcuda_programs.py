@@ -46,6 +46,24 @@ def test_a_program_of_another_major_is_one_line_of_error(tmp_path: Path) -> None
     )
 
 
+def test_the_programs_major_is_found_behind_a_wrapper(tmp_path: Path) -> None:
+    done = run_simulated(tmp_path, ["env", "A=b", str(PROGRAMS / "training12"), "1", "1"])
+    assert (done.code, len(done.calls(name="cudaLaunchKernel"))) == (0, 2 + GRAPH_KERNELS)
+
+
+@pytest.mark.parametrize("major, column", [("12", 1), ("13", 2)])
+def test_the_runtime_exports_what_cudas_does(major: str, column: int) -> None:
+    """Every function of the facts, under the library's name as version, and nothing else."""
+    library = PROGRAMS.parent / "lib" / f"runtime{major}" / f"libcudart.so.{major}"
+    nm = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True)
+    exported = {line.split()[2] for line in nm.stdout.splitlines()}
+    facts = (SIMCUDA / "facts" / "runtime_functions.txt").read_text().splitlines()
+    rows = [line.split() for line in facts if not line.startswith("#")]
+    version = f"libcudart.so.{major}"
+    wanted = {f"{row[0]}@@{version}" for row in rows if row[column] != "-"}
+    assert exported == wanted | {version}
+
+
 def test_unknown_cupti_release_is_one_line_of_error(tmp_path: Path) -> None:
     done = run_simulated(tmp_path, ["true"], "--cupti", "10.2")
     assert done.code == 1

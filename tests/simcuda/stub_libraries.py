@@ -78,8 +78,12 @@ def candidates(word: str) -> list[Path]:
 
 
 def wanted_symbols(folder: Path) -> dict[str, set[str]]:
-    """The undefined symbols of the folder's libraries, by the library that should have them."""
+    """The undefined symbols of the folder's libraries, by the library that should have them.
+
+    A library that is linked without a symbol of it is there with none.
+    """
     wanted: dict[str, set[str]] = defaultdict(set)
+    wanted.update((library, set()) for library in needed_libraries(folder))
     for file in sorted(folder.glob("*.so*")):
         symbols = subprocess.run(["nm", "-D", "-u", file], capture_output=True, text=True).stdout
         for line in symbols.splitlines():
@@ -88,6 +92,15 @@ def wanted_symbols(folder: Path) -> dict[str, set[str]]:
             if library is not None and not library.startswith(SIMULATED):
                 wanted[library].add(name)
     return wanted
+
+
+def needed_libraries(folder: Path) -> set[str]:
+    """NVIDIA's libraries that the folder's libraries are linked to, wanted symbols or not."""
+    needed: set[str] = set()
+    for file in folder.glob("*.so*"):
+        section = subprocess.run(["readelf", "-d", file], capture_output=True, text=True).stdout
+        needed |= set(re.findall(r"NEEDED.*\[(lib(?:cu|nv|nccl)[^\]]*)\]", section))
+    return {name for name in needed if not name.startswith(SIMULATED)}
 
 
 def owner(name: str, version: str) -> str | None:
@@ -102,10 +115,10 @@ def function(library: str, name: str) -> str:
     """The C source of one stub."""
     multiplies = re.search(r"gemm|gemv|Matmul$|Sdot_v2$", name, re.IGNORECASE)
     if name == "cublasLtMatmulAlgoGetHeuristic":
-        # Of its ten parameters the last is where the number of algorithms found goes: none.
+        # The last of its ten parameters is where the number of algorithms found goes: one.
         return (
             f"int {name}(void* a, void* b, void* c, void* d, void* e, void* f, void* g, int h,"
-            " void* i, int* found) { *found = 0; return 0; }"
+            " void* i, int* found) { *found = 1; return 0; }"
         )
     if library.split(".")[0] not in WORKING:
         return f"int {name}() {{ return 1; }}"

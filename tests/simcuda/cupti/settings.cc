@@ -33,8 +33,17 @@ TimestampCallback ReadTimestampCallback() {
   Refuse("SIMCUPTI_TIMESTAMP_CALLBACK", value, "accept, refuse or ignore");
 }
 
+const CuptiVersion& ReadVersion() {
+  const char* wanted = getenv("SIMCUPTI_VERSION");
+  const CuptiVersion& version = FindCuptiVersion(wanted, "13.0");
+  if (wanted != nullptr && strncmp(version.release, wanted, strlen(wanted)) != 0) {
+    Refuse("SIMCUPTI_VERSION", wanted, "a release from 11.7 to 13.5");
+  }
+  return version;
+}
+
 Settings Read() {
-  return {&FindCuptiVersion(getenv("SIMCUPTI_VERSION"), "13.0"),
+  return {&ReadVersion(),
           Number("SIMCUPTI_SUBSCRIBE_STATUS"),
           Number("SIMCUPTI_ENABLE_STATUS"),
           ReadTimestampCallback(),
