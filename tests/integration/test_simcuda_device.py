@@ -323,6 +323,34 @@ print(count.value)
     assert len(done.operations(kind="memset")) == len(done.operations(kind="host_function")) == 3
 
 
+def test_launches_with_a_configuration_and_with_packed_arguments(tmp_path: Path) -> None:
+    done = run_python(
+        tmp_path,
+        """
+class Config(ctypes.Structure):
+    _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared", c_uint), ("on", c_void_p),
+                ("attributes", c_void_p), ("count", c_uint)]
+spin, duration = kernel("sim_spin_k"), c_uint64(1000)
+arguments = (c_void_p * 1)(ctypes.addressof(duration))
+config = Config((2, 1, 1), (64, 1, 1), 16, stream().value)
+check(cuda.cuLaunchKernelEx(byref(config), spin, arguments, None))
+duration.value = 2000
+size = c_size_t(8)
+packed = (c_void_p * 5)(1, ctypes.addressof(duration), 2, ctypes.addressof(size), 0)
+check(cuda.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, None, None, packed))
+print(cuda.cuLaunchKernel(spin, 1, 1, 1, 2048, 1, 1, 0, None, arguments, None))
+""",
+    )
+    first, second = done.operations(kind="kernel")
+    assert (first["grid"], first["block"], first["dynamic_shared_bytes"]) == (
+        [2, 1, 1],
+        [64, 1, 1],
+        16,
+    )
+    assert [row["end_ns"] - row["start_ns"] for row in (first, second)] == [1000, 2000]
+    assert done.out == "1\n"
+
+
 def test_threads_get_their_own_lines_and_correlations(tmp_path: Path) -> None:
     done = run_python(
         tmp_path,

@@ -1,6 +1,7 @@
 """Compiled programs on the simulated CUDA: launch paths, the runner, and every ending."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -144,6 +145,25 @@ def test_a_misspelt_knob_is_one_line_of_error(tmp_path: Path, name: str, value: 
     done = run_simulated(tmp_path, [str(PROGRAMS / "training13"), "1", "1"], **{name: value})
     assert done.code == 1
     assert done.err.startswith(f"simcuda: {name}={value}: expected ") and done.err.count("\n") == 1
+
+
+def test_an_unknown_knob_is_one_line_of_error(tmp_path: Path) -> None:
+    done = run_simulated(tmp_path, ["true"], SIMCUDA_DEVICE="2")
+    assert done.err == (
+        "tests/simcuda/run: unknown knob SIMCUDA_DEVICE; did you mean SIMCUDA_DEVICES?\n"
+    )
+    assert done.code == 1
+
+
+def test_every_knob_is_documented_and_read() -> None:
+    listed = set(re.findall(r'^    "(SIMCU\w+)",$', (SIMCUDA / "run").read_text(), re.MULTILINE))
+    documented = set(
+        re.findall(r"^\| `(SIMCU\w+)`", (SIMCUDA / "README.md").read_text(), re.MULTILINE)
+    )
+    sources = [*SIMCUDA.glob("*/*.cc"), SIMCUDA / "run"]
+    read = set(re.findall(r'\("(SIMCU\w+)"', "".join(file.read_text() for file in sources)))
+    assert listed == documented
+    assert documented - read == {"SIMCUDA_DRIVER", "SIMCUPTI"}  # `run` itself reads these
 
 
 CUDA_PROGRAM = """\
