@@ -60,7 +60,7 @@ int EndCapture(Stream* stream, Graph** graph) {
   } else {
     DestroyGraph(capture->graph);
   }
-  delete capture;
+  capture->graph = nullptr;
   return joined ? kSuccess : kCaptureUnjoined;
 }
 
@@ -71,6 +71,7 @@ int CaptureWork(Stream* stream, Work work) {
 
 int CaptureWait(Stream* stream, const Event& event) {
   if (event.capture == nullptr) return kCaptureIsolation;
+  if (event.capture->graph == nullptr) return kCapturedEvent;
   if (stream->capture == nullptr) {
     stream->capture = event.capture;
     event.capture->streams.push_back(stream);

@@ -10,10 +10,11 @@
 
 namespace simcuda {
 
-// One capture: from cuStreamBeginCapture on its origin to cuStreamEndCapture there.
+// One capture: from cuStreamBeginCapture on its origin to cuStreamEndCapture there. Never
+// destroyed: events recorded in it point here until they are recorded anew.
 struct Capture {
   uint64_t id;
-  Graph* graph;
+  Graph* graph;  // null: the capture has ended
   Stream* origin;
   std::vector<Stream*>
       streams;  // that take part: the origin, and each that waited for an event of the capture

@@ -24,8 +24,7 @@ struct ApiFunction {
 // One call of an API function, from enter to exit; lives on the caller's stack.
 struct ApiCall {
   const ApiFunction* function;
-  const char* symbol;  // the kernel's name, where the call launches one
-  const void* parameters;
+  const char* symbol;    // the kernel's name, where the call launches one
   uint32_t correlation;  // that of the outermost call
   uint32_t depth;        // 0: called by the program, 1: called inside another call
   uint32_t context_id;
@@ -83,7 +82,6 @@ struct DeviceOperation {
   uint32_t context;
   uint32_t stream;
   uint32_t thread;  // that submitted it
-  uint64_t submitted_ns;
   uint64_t start_ns;
   uint64_t end_ns;
   const char* name;  // of a kernel; valid for the life of the process

@@ -90,7 +90,6 @@ Submission::~Submission() {
 void Submission::Place(const Stream& stream, uint64_t earliest_ns, DeviceOperation* operation,
                        const Work& work) {
   *operation = Identified(stream, work.operation);
-  operation->submitted_ns = NowNs();
   operation->start_ns = earliest_ns;
   operation->end_ns = earliest_ns + DurationNs(work);
   if (work.effect) work.effect();
@@ -111,7 +110,6 @@ int Submission::Launch(const GraphExec& exec, Stream* stream) {
   DeviceOperation whole = Identified(*stream, {});
   whole.kind = OperationKind::kGraph;
   whole.graph = exec.id;
-  whole.submitted_ns = NowNs();
   whole.start_ns = whole.end_ns = EarliestNs(*stream, ArrivalNs());
   std::vector<uint64_t> ends_ns;
   for (const GraphExec::Node& node : exec.nodes) {

@@ -50,7 +50,7 @@ void CallClient(ApiCall* call, bool enter) {
   if (subscriber == nullptr) return;
   int status = call->status;
   CallbackData data = {
-      enter ? 0u : 1u,  call->function->name, call->parameters, enter ? nullptr : &status,
+      enter ? 0u : 1u,  call->function->name, nullptr,          enter ? nullptr : &status,
       call->symbol,     call->context,        call->context_id, &call->correlation_data,
       call->correlation};
   subscriber->callback(subscriber->user_data, call->function->domain, call->function->cbid, &data);

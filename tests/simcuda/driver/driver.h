@@ -193,7 +193,6 @@ int cuEventElapsedTime_v2(float* milliseconds, void* start, void* end);
 
 int cuLibraryLoadData(void** library, const void* image, void*, void**, unsigned, void*, void**,
                       unsigned);
-int cuLibraryUnload(void* library);
 int cuLibraryGetKernel(void** kernel, void* library, const char* name);
 int cuKernelGetFunction(void** function, void* kernel);
 int cuFuncGetAttribute(int* value, int attribute, void* function);
