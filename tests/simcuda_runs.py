@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,17 @@ class Outcome:
         return answer
 
 
+@cache
+def built() -> None:
+    """The simulated CUDA is built: a minute on two cores, where no test has yet."""
+    subprocess.run([str(RUN), "true"], check=True, timeout=900)
+
+
 def run_simulated(
     folder: Path, command: list[str], *options: str, client: bool = False, **environment: str
 ) -> Outcome:
     """Runs a command under tests/simcuda/run; `client` injects the tests' CUPTI client."""
+    built()
     inherited = {
         name: value
         for name, value in os.environ.items()

@@ -336,6 +336,25 @@ def test_resource_callbacks(tmp_path: Path) -> None:
     assert cbids == {5: 1, 1: 1, 6: 2, 3: 1, 7: 1}
 
 
+def test_a_fork_leaves_the_parents_records_alone(tmp_path: Path) -> None:
+    command = [str(PROGRAMS / "training13"), "20", "2", "fork"]
+    settings = {"CLIENT_KINDS": EVERY_KIND, "CLIENT_CLOCK": "monotonic", "CLIENT_CALLBACKS": "2"}
+    done = run_simulated(tmp_path, command, client=True, **settings)
+    assert "child 3" in done.out
+    assert_same_operations(done)
+    runtime = done.calls(domain="runtime", has_cbid=True)  # the child's call among them
+    assert len(done.callbacks(site=0)) == len(done.callbacks(site=1)) == len(runtime)
+
+
+def test_a_kill_loses_what_was_not_flushed_and_nothing_of_the_calls(tmp_path: Path) -> None:
+    command = [str(PROGRAMS / "training13"), "1000000", "2", "kill"]
+    done = run_simulated(tmp_path, command, client=True, CLIENT_KINDS="10", CLIENT_CALLBACKS="2")
+    assert done.code == -9
+    calls, exits = done.calls(domain="runtime"), done.callbacks(site=1)
+    assert len(calls) > 100
+    assert 0 <= len(exits) - len(calls) <= 2  # a thread may die between callback and line
+
+
 @pytest.mark.parametrize(
     "name, value", [("SIMCUPTI_DROP_EVERY", "some"), ("SIMCUPTI_TIMESTAMP_CALLBACK", "maybe")]
 )

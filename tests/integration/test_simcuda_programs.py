@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from simcuda_runs import PROGRAMS, SIMCUDA, read_rows, run_simulated
+from simcuda_runs import PROGRAMS, SIMCUDA, built, read_rows, run_simulated
 
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
@@ -55,6 +55,7 @@ def test_the_programs_major_is_found_behind_a_wrapper(tmp_path: Path) -> None:
 @pytest.mark.parametrize("major, column", [("12", 1), ("13", 2)])
 def test_the_runtime_exports_what_cudas_does(major: str, column: int) -> None:
     """Every function of the facts, under the library's name as version, and nothing else."""
+    built()
     library = PROGRAMS.parent / "lib" / f"runtime{major}" / f"libcudart.so.{major}"
     nm = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True)
     exported = {line.split()[2] for line in nm.stdout.splitlines()}
