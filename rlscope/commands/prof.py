@@ -36,8 +36,9 @@ examples:
   rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
       records now, analyses later
 
-Iterations are what rls.iteration() in the program begins. The program keeps its exit code, its
-signals and its stdin, stdout and stderr; rls-prof prints on stderr only.
+Iterations are what rls.iteration() in the program begins, else those found automatically. The
+program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on stderr
+only.
 """
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 

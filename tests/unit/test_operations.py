@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlscope.trace.operations import Operations
+from rlscope.auto.rules import METADATA
+from rlscope.trace.operations import RULES, Operations, read_rules
 
 
 def swept(source: str) -> dict[str, Any]:
@@ -35,3 +36,20 @@ def test_an_automatic_operation_is_not_the_annotated_one_of_its_path(
     numbers = [operations.number(swept(source)).tolist() for source in sources]
     assert numbers == [[-1, number] for number in ids]
     assert operations.columns({})["source"] == list(dict.fromkeys(sources))
+
+
+def test_an_automatic_operation_has_the_rule_that_its_processes_tell() -> None:
+    operations = Operations()
+    swept_paths = ["(none)", "compiled:f", "inference", "inference"]
+    sources = ["explicit", "automatic", "explicit", "automatic"]
+    operations.number(
+        {"path": swept_paths, "name": swept_paths, "parent": [-1] * 4, "instances": [1] * 4,
+         "source": sources}
+    )  # fmt: skip
+    rules = read_rules(['{"compiled": "c", "inference": "a"}', '{"inference": "b"}', "{", "[]"])
+    assert operations.columns(rules)["rule"] == ["c", None, "a; b"]
+    assert operations.columns({})["rule"] == [None] * 3
+
+
+def test_rules_are_told_under_the_key_that_is_read() -> None:
+    assert RULES == METADATA
