@@ -85,6 +85,16 @@ void SortByTicks(ClockPair* pairs, size_t count) {
   }
 }
 
+// Ticks that are nanoseconds already. Where they stand there is nothing to do but to look at them.
+void Limit(const uint64_t* ticks, size_t count, int64_t* ns) {
+  constexpr uint64_t kMost = static_cast<uint64_t>(ClockConverter::kMaxNs);
+  uint64_t bits = 0;
+  for (size_t i = 0; i < count; ++i) bits |= ticks[i];
+  if (bits < kMost && static_cast<const void*>(ticks) == ns) return;
+  for (size_t i = 0; i < count; ++i)
+    ns[i] = static_cast<int64_t>(ticks[i] < kMost ? ticks[i] : kMost);
+}
+
 bool InRange(int64_t ns) { return ns <= ClockConverter::kMaxNs && ns >= -ClockConverter::kMaxNs; }
 
 // Removes pairs that cannot be on a rising line through the ones before them.
@@ -211,11 +221,11 @@ int64_t ClockConverter::ToNs(uint64_t ticks) const {
 }
 
 void ClockConverter::ToNs(const uint64_t* ticks, size_t count, int64_t* ns) const {
+  if (segments_ == nullptr) return Limit(ticks, count, ns);
   size_t i = 0;
   while (i < count) {
     ns[i] = ToNs(ticks[i]);
-    ++i;
-    if (segments_ == nullptr || i == count) continue;
+    if (++i == count) break;
     // The stretch that lies on one segment, without a search per tick.
     const size_t at = Find(ticks[i]);
     const ClockSegment segment = segments_[at];

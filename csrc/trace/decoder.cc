@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "trace/columns.h"
 #include "trace/prediction.h"
 #include "trace/varints.h"
 
@@ -14,22 +15,17 @@ using base::WireReader;
 constexpr uint32_t kOpenField = 12;
 constexpr uint32_t kInnermostExit = MakeWhat(kOperationExit, 0);
 
-uint32_t Low32(uint64_t value) { return static_cast<uint32_t>(value); }
-
-// Room for `size` values; vectors only grow, so that nothing is cleared chunk after chunk.
-template <typename T>
-void Reserve(std::vector<T>* column, size_t size) {
-  if (column->size() < size) column->resize(size);
-}
-
 bool HasValue(uint32_t what) { return HasTwoSlots(WhatKind(what)); }
 
-// What the loops need of the dictionary and the `what` column, decoded.
+// What the loops need of a chunk, decoded. Reused from chunk to chunk.
 struct Whats {
   std::vector<uint32_t> dictionary;
   std::vector<uint32_t> index;  // one per item that is not an innermost exit, and one to spare
   std::vector<uint32_t> unguessed;
+  std::vector<uint64_t> duration;  // room for one per item
+  Prediction prediction;
   size_t entries = 0;
+  size_t durations = 0;
   bool has_calls = false;
   bool has_values = false;
 };
@@ -49,20 +45,21 @@ bool DecodeDictionary(Span column, Whats* whats) {
 
 // The column holds those of `count` indexes that were not guessed.
 bool FillGuessed(const CpuHeader& header, size_t count, Whats* whats) {
-  static thread_local Prediction prediction;
   if (header.guessed.size != (count + 7) / 8) return false;
   Reserve(&whats->unguessed, count + 1);
   uint32_t* const unguessed = whats->unguessed.data();
   const size_t given = DecodeVarints(header.what, unguessed, count);
   if (given == SIZE_MAX) return false;
   unguessed[given] = 0;
-  prediction.Reset();
+  uint32_t* const indexes = whats->index.data();
+  Prediction* const prediction = &whats->prediction;
+  prediction->Reset();
   size_t used = 0;
   for (size_t i = 0; i < count; ++i) {
     const bool is_guessed = header.guessed.data[i / 8] >> i % 8 & 1;
-    const uint32_t index = is_guessed ? prediction.Guess() : unguessed[used];
-    prediction.Learn(index);
-    whats->index[i] = index;
+    const uint32_t index = is_guessed ? prediction->Guess() : unguessed[used];
+    prediction->Learn(index);
+    indexes[i] = index;
     used += !is_guessed && used < given;
   }
   return used == given;
@@ -94,16 +91,18 @@ size_t CountInnermostExits(const uint64_t* steps, size_t count) {
   return exits;
 }
 
-// columns->ticks holds the steps; turns them into ticks and fills columns->what. Branch-free per
-// item: enters and exits alternate as the program pleases, and a misprediction costs more than
-// the work. False: ticks beyond 2^64, or a number of calls that is not the durations'.
-template <bool kHasCalls>
-bool Join(const CpuHeader& header, const Whats& whats, size_t durations, CpuColumns* columns) {
+// columns->ticks holds the steps; turns them into ticks and fills columns->what and call_end.
+// Branch-free per item: enters and exits alternate as the program pleases, and a misprediction
+// costs more than the work. False: ticks beyond 2^64, or a number of calls that is not the
+// durations'.
+template <bool kHasCalls, bool kMayOverflow>
+bool Join(const CpuHeader& header, const Whats& whats, CpuColumns* columns) {
   const uint32_t* const dictionary = whats.dictionary.data();
   const uint32_t* const index = whats.index.data();
+  const uint64_t* const duration = whats.duration.data();
   uint64_t* const ticks = columns->ticks.data();
   uint32_t* const what = columns->what.data();
-  uint64_t* const call_end = columns->call_end.data();  // holds the durations
+  uint64_t* const call_end = columns->call_end.data();
   const size_t count = header.count;
   uint64_t at = header.base_ticks;
   uint64_t overflow = 0;
@@ -111,9 +110,9 @@ bool Join(const CpuHeader& header, const Whats& whats, size_t durations, CpuColu
   for (size_t i = 0; i < count; ++i) {
     const uint64_t step = ticks[i];
     const uint64_t next = at + (step >> 1);
-    overflow |= static_cast<uint64_t>(next < at);
+    if (kMayOverflow) overflow |= static_cast<uint64_t>(next < at);
     const uint32_t is_exit = static_cast<uint32_t>(step & 1);
-    // A mask and not ?:, of which compilers make a branch.
+    // Masks and not ?:, of which compilers make branches.
     const uint32_t exit_mask = 0 - is_exit;
     const uint32_t entry = (dictionary[index[used]] & ~exit_mask) | (kInnermostExit & exit_mask);
     used += 1 - is_exit;
@@ -122,24 +121,31 @@ bool Join(const CpuHeader& header, const Whats& whats, size_t durations, CpuColu
     at = next;
     if (kHasCalls) {
       const bool is_call = WhatKind(entry) == kCall;
-      const size_t slot = calls < durations ? calls : durations;
-      at += is_call ? call_end[slot] : 0;
-      overflow |= static_cast<uint64_t>(at < next);
-      call_end[slot] = is_call ? at : call_end[slot];
+      at += duration[calls] & (0 - static_cast<uint64_t>(is_call));
+      if (kMayOverflow) overflow |= static_cast<uint64_t>(at < next);
+      call_end[calls] = at;  // of the next call, if this is none
       calls += is_call;
     }
   }
-  return overflow == 0 && calls == durations && at == header.last_ticks;
+  return overflow == 0 && calls == whats.durations && at == header.last_ticks;
 }
 
-bool DecodeDurations(const CpuHeader& header, CpuColumns* columns) {
-  const size_t capacity =
-      header.duration.size < header.count ? header.duration.size : size_t{header.count};
-  Reserve(&columns->call_end, capacity + 1);
-  const size_t calls = DecodeVarints(header.duration, columns->call_end.data(), capacity);
-  if (calls == SIZE_MAX) return false;
-  columns->calls = static_cast<uint32_t>(calls);
-  return true;
+template <bool kHasCalls>
+bool JoinAny(const CpuHeader& header, const Whats& whats, CpuColumns* columns) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < header.count; ++i) bits |= columns->ticks[i];
+  for (size_t i = 0; i < whats.durations; ++i) bits |= whats.duration[i];
+  return CannotOverflow(header.base_ticks, bits, header.count)
+             ? Join<kHasCalls, false>(header, whats, columns)
+             : Join<kHasCalls, true>(header, whats, columns);
+}
+
+// Room for a call per item, and one to spare, because Join counts the calls only as it goes.
+bool DecodeDurations(const CpuHeader& header, Whats* whats, CpuColumns* columns) {
+  Reserve(&whats->duration, size_t{header.count} + 1);
+  Reserve(&columns->call_end, size_t{header.count} + 1);
+  whats->durations = DecodeVarints(header.duration, whats->duration.data(), header.count);
+  return whats->durations != SIZE_MAX;
 }
 
 bool DecodeValues(const CpuHeader& header, bool has_values, CpuColumns* columns) {
@@ -183,25 +189,8 @@ void SetCpuField(const WireReader& field, CpuHeader* header) {
     *column = {field.data(), field.size()};
     return;
   }
+  if (SetRingField(field, header)) return;
   switch (field.field()) {
-    case 1:
-      header->thread = Low32(field.value());
-      break;
-    case 2:
-      header->ring = Low32(field.value());
-      break;
-    case 3:
-      header->first_slot = field.value();
-      break;
-    case 4:
-      header->slots = field.value();
-      break;
-    case 5:
-      header->base_ticks = field.value();
-      break;
-    case 6:
-      header->count = Low32(field.value());
-      break;
     case 13:
       header->task = Low32(field.value());
       break;
@@ -236,10 +225,7 @@ bool ParseCpuHeader(const uint8_t* payload, size_t size, CpuHeader* header) {
   header->payload = {payload, size};
   WireReader reader(payload, size);
   while (reader.Next()) SetCpuField(reader, header);
-  // A step takes a byte at least; slots are positions, and must not wrap around.
-  return reader.ok() && header->count <= header->step.size &&
-         header->slots <= UINT64_MAX - header->first_slot &&
-         header->base_ticks <= header->last_ticks;
+  return reader.ok() && IsValidRingHeader(*header);
 }
 
 bool DecodeOpen(const CpuHeader& header, std::vector<OpenOperation>* open) {
@@ -286,14 +272,16 @@ bool DecodeCpu(const CpuHeader& header, CpuColumns* columns) {
   if (DecodeVarints(header.step, columns->ticks.data(), header.count) != header.count) return false;
   const size_t exits = CountInnermostExits(columns->ticks.data(), header.count);
   if (!DecodeDictionary(header.dictionary, &whats) ||
-      !DecodeIndexes(header, header.count - exits, &whats) || !DecodeDurations(header, columns)) {
+      !DecodeIndexes(header, header.count - exits, &whats) ||
+      !DecodeDurations(header, &whats, columns)) {
     return false;
   }
+  const bool joined = whats.has_calls ? JoinAny<true>(header, whats, columns)
+                                      : JoinAny<false>(header, whats, columns);
   columns->count = header.count;
-  const bool joined = whats.has_calls ? Join<true>(header, whats, columns->calls, columns)
-                                      : Join<false>(header, whats, columns->calls, columns);
+  columns->calls = static_cast<uint32_t>(whats.durations);
   if (joined && DecodeValues(header, whats.has_values, columns)) return true;
-  columns->count = 0;
+  columns->count = columns->calls = 0;
   return false;
 }
 

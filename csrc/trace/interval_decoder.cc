@@ -1,6 +1,7 @@
 // CudaCallChunk and GpuChunk of decoder.h.
 #include "base/clock.h"
 #include "base/wire.h"
+#include "trace/columns.h"
 #include "trace/decoder.h"
 #include "trace/varints.h"
 
@@ -10,12 +11,10 @@ namespace {
 using base::UnZigZag;
 using base::WireReader;
 
-uint32_t Low32(uint64_t value) { return static_cast<uint32_t>(value); }
-
 // A column of exactly `count` values.
 template <typename Value>
 bool DecodeColumn(Span span, uint32_t count, std::vector<Value>* column) {
-  if (column->size() < count) column->resize(count);
+  Reserve(column, count);
   return DecodeVarints(span, column->data(), count) == count;
 }
 
@@ -31,7 +30,7 @@ bool DecodeColumnOrZeros(Span span, uint32_t count, std::vector<Value>* column) 
 bool DecodeDeltas(Span span, uint32_t count, std::vector<uint64_t>* scratch,
                   std::vector<int64_t>* column) {
   if (!DecodeColumn(span, count, scratch)) return false;
-  if (column->size() < count) column->resize(count);
+  Reserve(column, count);
   uint64_t value = 0;
   for (uint32_t i = 0; i < count; ++i) {
     value += static_cast<uint64_t>(UnZigZag((*scratch)[i]));
@@ -54,31 +53,7 @@ void SetCudaCallField(const WireReader& field, CudaCallHeader* header) {
     *columns[column] = {field.data(), field.size()};
     return;
   }
-  switch (field.field()) {
-    case 1:
-      header->thread = Low32(field.value());
-      break;
-    case 2:
-      header->ring = Low32(field.value());
-      break;
-    case 3:
-      header->first_slot = field.value();
-      break;
-    case 4:
-      header->slots = field.value();
-      break;
-    case 5:
-      header->base_ticks = field.value();
-      break;
-    case 6:
-      header->count = Low32(field.value());
-      break;
-    case 13:
-      header->last_ticks = field.value();
-      break;
-    default:
-      break;
-  }
+  if (!SetRingField(field, header) && field.field() == 13) header->last_ticks = field.value();
 }
 
 void SetGpuField(const WireReader& field, GpuHeader* header) {
@@ -115,15 +90,16 @@ void SetGpuField(const WireReader& field, GpuHeader* header) {
 
 // Steps and durations -> [start, end) of calls that follow each other.
 bool JoinCalls(const CudaCallHeader& header, CudaCallColumns* columns) {
+  uint64_t* const starts = columns->start.data();
+  uint64_t* const ends = columns->end.data();
   uint64_t at = header.base_ticks;
+  bool overflow = false;
   for (uint32_t i = 0; i < header.count; ++i) {
-    if (__builtin_add_overflow(at, columns->start[i], &columns->start[i]) ||
-        __builtin_add_overflow(columns->start[i], columns->end[i], &columns->end[i])) {
-      return false;
-    }
-    at = columns->end[i];
+    overflow |= __builtin_add_overflow(at, starts[i], &starts[i]);
+    overflow |= __builtin_add_overflow(starts[i], ends[i], &ends[i]);
+    at = ends[i];
   }
-  return at == header.last_ticks;
+  return !overflow && at == header.last_ticks;
 }
 
 // Steps (from the end before) and durations -> [start, end), starts ascending, inside the
@@ -174,9 +150,7 @@ bool ParseCudaCallHeader(const uint8_t* payload, size_t size, CudaCallHeader* he
   *header = CudaCallHeader();
   WireReader reader(payload, size);
   while (reader.Next()) SetCudaCallField(reader, header);
-  return reader.ok() && header->count <= header->step.size &&
-         header->slots <= UINT64_MAX - header->first_slot &&
-         header->base_ticks <= header->last_ticks;
+  return reader.ok() && IsValidRingHeader(*header);
 }
 
 bool DecodeCudaCalls(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns) {
@@ -215,8 +189,8 @@ bool DecodeGpu(const GpuHeader& header, Detail detail, GpuColumns* columns) {
   static thread_local std::vector<uint64_t> scratch;
   columns->count = 0;
   const uint32_t count = header.count;
-  if (columns->start_ns.size() < count) columns->start_ns.resize(count);
-  if (columns->end_ns.size() < count) columns->end_ns.resize(count);
+  Reserve(&columns->start_ns, count);
+  Reserve(&columns->end_ns, count);
   if (!DecodeColumn(header.duration, count, &scratch)) return false;
   for (uint32_t i = 0; i < count; ++i) columns->end_ns[i] = static_cast<int64_t>(scratch[i]);
   if (!DecodeColumn(header.kind, count, &columns->kind) ||
