@@ -7,16 +7,11 @@
 namespace rlscope::analysis {
 namespace {
 
+// Kernels, copies, memsets and graphs; not synchronisation.
 bool IsWork(uint32_t kind) {
-  switch (static_cast<trace::GpuKind>(kind)) {
-    case trace::GpuKind::kKernel:
-    case trace::GpuKind::kMemcpy:
-    case trace::GpuKind::kMemset:
-    case trace::GpuKind::kGraph:
-      return true;
-    default:
-      return false;
-  }
+  static_assert(static_cast<uint32_t>(trace::GpuKind::kKernel) == 1 &&
+                static_cast<uint32_t>(trace::GpuKind::kGraph) == 4);
+  return kind - 1 < 4;
 }
 
 }  // namespace
@@ -42,6 +37,7 @@ void GpuStates::Fill() {
   }
   KeyWriter writer = writer_;
   while (writer.end < limit_) {
+    if (!busy_ && end_ns_ < epoch_end() && ahead_end_ns_ < epoch_end()) WriteStretches(&writer);
     const int64_t now = Next();
     if (now >= epoch_end()) {
       exhausted_ = true;
@@ -52,6 +48,39 @@ void GpuStates::Fill() {
     if (!busy_) FindStretch();
   }
   writer_ = writer;
+}
+
+// The stretch that is next, and those after it as long as intervals are of the common form: work,
+// not cut, in the batch. Whether an interval meets the one before is a coin toss, so that the keys
+// of the stretch so far are written each time, and stay if it does not.
+[[gnu::always_inline]] inline void GpuStates::WriteStretches(KeyWriter* writer) {
+  constexpr uint32_t kBusyState = MakeState(kNoPath, kGpuBusy);
+  constexpr uint32_t kIdleState = MakeState(kNoPath, kGpuIdle);
+  uint64_t* end = writer->end;
+  int64_t start_ns = ahead_start_ns_;
+  int64_t end_ns = ahead_end_ns_;
+  *end++ = writer->Key(start_ns_, kBusyState);
+  *end++ = writer->Key(end_ns_, kIdleState);
+  uint32_t i = interval_;
+  for (; i != intervals_ && end < limit_; ++i) {
+    const int64_t next_start_ns = batch_->start_ns[i];
+    const int64_t next_end_ns = batch_->end_ns[i];
+    if (next_start_ns < first_ns_ || next_end_ns > last_ns_ || next_end_ns <= next_start_ns ||
+        next_end_ns >= epoch_end() || !IsWork(batch_->kind[i])) {
+      break;
+    }
+    end[0] = writer->Key(start_ns, kBusyState);
+    end[1] = writer->Key(end_ns, kIdleState);
+    const int64_t meets = (next_start_ns - end_ns - 1) >> 63;  // mask
+    end += 2 + 2 * meets;
+    start_ns ^= (start_ns ^ next_start_ns) & ~meets;
+    end_ns = std::max(end_ns, next_end_ns);
+  }
+  interval_ = i;
+  ahead_start_ns_ = start_ns;
+  ahead_end_ns_ = end_ns;
+  writer->end = end;
+  FindStretch();
 }
 
 void GpuStates::FindStretch() {

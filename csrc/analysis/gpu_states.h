@@ -23,6 +23,7 @@ class GpuStates : public StateStream {
  private:
   void Fill() override;
   int64_t Next() const { return busy_ ? end_ns_ : start_ns_; }
+  void WriteStretches(KeyWriter* writer);
   // The next stretch of work into start_ns_ and end_ns_, kNever if there is none: intervals that
   // meet or overlap are one.
   void FindStretch();

@@ -19,7 +19,7 @@ class GpuUnion : public KeyStream {
 
   bool Refill() override {
     position = size_ = 0;
-    keys_ = buffer_;
+    keys_ = buffer_ + 1;
     while (size_ == 0 && merged_->Refill()) Filter(merged_->keys(), merged_->size());
     return size_ > 0;
   }
@@ -33,7 +33,7 @@ class GpuUnion : public KeyStream {
     for (size_t i = 0; i < count; ++i) {
       const uint32_t starts = FieldOf(StateOf(keys[i])) == kGpuBusy;
       busy += 2 * starts - 1;
-      buffer_[kept] = keys[i];
+      buffer_[1 + kept] = keys[i];
       kept += busy == starts;
     }
     busy_streams_ = busy;
@@ -42,7 +42,7 @@ class GpuUnion : public KeyStream {
 
   KeyStream* merged_ = nullptr;
   uint32_t busy_streams_ = 0;
-  uint64_t buffer_[kBlockKeys + kBlockSlack];
+  uint64_t buffer_[1 + kBlockKeys + kBlockSlack] = {};
 };
 
 }  // namespace rlscope::analysis

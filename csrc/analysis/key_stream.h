@@ -9,7 +9,7 @@
 namespace rlscope::analysis {
 
 // 1,024 keys of 8 bytes: the blocks of a tree over 24 streams stay in the second-level cache.
-constexpr size_t kBlockKeys = 1024;
+constexpr size_t kBlockKeys = 2048;
 // The most by which a block may be longer.
 constexpr size_t kBlockSlack = 8;
 
@@ -20,7 +20,8 @@ class KeyStream {
   KeyStream(const KeyStream&) = delete;
   KeyStream& operator=(const KeyStream&) = delete;
 
-  // The next block into keys(), all of it unread. False: none left in this epoch.
+  // The next block into keys(), all of it unread. False: none left in this epoch. The number before
+  // the first key can be read, and is smaller (0: no key is).
   virtual bool Refill() = 0;
 
   const uint64_t* keys() const { return keys_; }

@@ -19,8 +19,8 @@ void ProcessView::Flush() {
   }
   for (uint32_t row : touched_) {
     const uint64_t cell = times_.cells[row];
-    const uint64_t count = cell >> RowTimes::kCountShift;
-    AddTotal(row, static_cast<int64_t>(cell - (count << RowTimes::kCountShift)), count);
+    const uint64_t counts = (uint64_t{1} << time_shift_) - 1;
+    AddTotal(row, static_cast<int64_t>(cell >> time_shift_), cell & counts);
     times_.cells[row] = 0;
   }
   touched_.clear();

@@ -14,26 +14,34 @@ namespace rlscope::analysis {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-// Time and stretches per row since the last flush, in one number: the inner loop adds once. Only
-// rows that occur are looked at. `counted` is the row of the last stretch of nonzero time.
+// Time and stretches per row since the last flush, in one number, so that the inner loop adds once:
+// the time stands where it does in a key, the stretches in the bits below. Only rows that occur are
+// looked at. `counted` is the row of the last stretch of nonzero time.
 struct RowTimes {
-  static constexpr uint32_t kCountShift = 48;  // 78 hours: longer than any epoch of keys
-  static constexpr size_t kMostCounts = 1 << (63 - kCountShift);  // between flushes
+  static constexpr size_t kMostCounts = 1 << kStateBits;  // between flushes; and one epoch at most
 
   uint64_t* cells = nullptr;
   uint32_t counted = kNoRow;
 
-  // True: the row gets its first time. By a mask and not ?:, of which compilers make a branch: GPU
-  // work often begins at the very time at which the call that launches it ends.
-  bool Add(uint32_t row, int64_t elapsed_ns) {
-    const uint32_t passed = static_cast<uint32_t>(-elapsed_ns >> 63);  // all ones, or 0
-    const uint32_t change = (counted ^ row) & passed;
-    counted ^= change;
-    const uint64_t count = static_cast<uint64_t>(change != 0) << kCountShift;
-    const uint64_t added = static_cast<uint64_t>(elapsed_ns) + count;
+  // `elapsed` is shifted like the time in a key. True: the row gets its first time.
+  bool Add(uint32_t row, uint64_t elapsed) {
+    const uint32_t counted_before = counted;
+    SetIf(elapsed, row, &counted);
+    const uint64_t added = elapsed + (counted != counted_before);
     const uint64_t before = cells[row];
     cells[row] = before + added;
     return before == 0 && added != 0;
+  }
+
+ private:
+  // If `condition` is not 0. Not by ?:, of which compilers make a branch: GPU work often begins at
+  // the very time at which the call that launches it ends.
+  static void SetIf(uint64_t condition, uint32_t value, uint32_t* to) {
+#if defined(__x86_64__)
+    asm("test %1, %1\n\tcmovne %2, %0" : "+r"(*to) : "r"(condition), "r"(value) : "cc");
+#else
+    *to ^= (*to ^ value) & (0 - static_cast<uint32_t>(condition != 0));
+#endif
   }
 };
 
@@ -55,6 +63,8 @@ struct TimelineRow {
 class ProcessView {
  public:
   explicit ProcessView(bool has_buckets) : has_buckets_(has_buckets) {}
+  // How times stand in the keys, before any is added.
+  void SetTimeShift(uint32_t time_shift) { time_shift_ = time_shift; }
 
   // Room for rows of this many paths. The sweep works on a copy of times() between flushes.
   void Reserve(uint32_t paths);
@@ -77,6 +87,7 @@ class ProcessView {
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
 
   const bool has_buckets_;
+  uint32_t time_shift_ = 0;
   RowTimes times_;
   std::vector<uint64_t> cells_;
   std::vector<uint32_t> touched_;

@@ -19,8 +19,12 @@ struct KeyWriter {
   uint32_t time_shift;
   uint32_t state;
   int64_t epoch_start_ns = 0;
-  int64_t last_time = kNever;
-  uint64_t* end = nullptr;  // of the keys
+  int64_t last_time = INT64_MIN;  // of the last key of the epoch
+  uint64_t* end = nullptr;        // of the keys
+
+  uint64_t Key(int64_t now, uint32_t code) const {
+    return static_cast<uint64_t>(now - epoch_start_ns) << time_shift | stream_code | code;
+  }
 
   // The stream is in `next` from `now` on; times never decrease.
   void Emit(int64_t now, uint32_t next, bool note) {
@@ -37,8 +41,7 @@ struct KeyWriter {
  private:
   void EmitChange(int64_t now, uint32_t code) {
     state = code & ~kNoteBit;
-    const uint64_t key =
-        static_cast<uint64_t>(now - epoch_start_ns) << time_shift | stream_code | code;
+    const uint64_t key = Key(now, code);
     if (now == last_time) {
       end[-1] = key | (end[-1] & kNoteBit);
       return;
@@ -53,7 +56,7 @@ class StateStream : public KeyStream {
   // The epoch [start_ns, end_ns) begins; everything of the one before was read.
   void BeginEpoch(int64_t start_ns, int64_t end_ns) {
     writer_.epoch_start_ns = start_ns;
-    writer_.last_time = kNever;
+    writer_.last_time = INT64_MIN;
     epoch_end_ns_ = end_ns;
   }
   // A time before which the stream has no further change; kNever if it has none at all. Only
@@ -95,24 +98,26 @@ class StateStream : public KeyStream {
   // The last key of a block is held back, because a later change at its time would replace it.
   void BeginBlock() {
     if (buffer_ == nullptr) {
-      buffer_ = std::make_unique<uint64_t[]>(kBlockKeys + kBlockSlack);
-      writer_.end = buffer_.get();
+      buffer_ = std::make_unique<uint64_t[]>(1 + kBlockKeys + kBlockSlack);
+      writer_.end = first_key();
       limit_ = writer_.end + kBlockKeys;
       return;
     }
-    const bool held = writer_.end > buffer_.get() && held_;
-    if (held) buffer_[0] = writer_.end[-1];
-    writer_.end = buffer_.get() + held;
+    const bool held = writer_.end > first_key() && held_;
+    if (held) *first_key() = writer_.end[-1];
+    writer_.end = first_key() + held;
   }
 
   bool EndBlock() {
-    held_ = !exhausted_ && writer_.end > buffer_.get();
-    keys_ = buffer_.get();
-    size_ = static_cast<size_t>(writer_.end - buffer_.get()) - held_;
+    held_ = !exhausted_ && writer_.end > first_key();
+    keys_ = first_key();
+    size_ = static_cast<size_t>(writer_.end - first_key()) - held_;
     position = 0;
     exhausted_ = false;
     return size_ > 0;
   }
+
+  uint64_t* first_key() const { return buffer_.get() + 1; }
 
   bool held_ = false;
   int64_t epoch_end_ns_ = 0;

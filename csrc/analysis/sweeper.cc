@@ -17,8 +17,15 @@ Sweeper::Sweeper(SweepResult* result, Streams* streams, bool has_counts)
       owner_calls_(&result->counts, streams->Calls()),
       run_to_note_(ChooseLoop(has_counts)),
       now_ns_(result->history.start_ns()) {
+  result_->process.SetTimeShift(layout_.time_shift());
   result_->process.Reserve(result_->paths.size());
   ApplyEdges(now_ns_);
+}
+
+void Sweeper::BeginEpoch(int64_t epoch_start_ns) {
+  epoch_start_ns_ = epoch_start_ns;
+  result_->process.Flush();
+  unflushed_keys_ = 0;
 }
 
 void Sweeper::Consume(const uint64_t* keys, size_t count) {
@@ -85,11 +92,13 @@ const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
   const ThreadTable::Thread* const owner =
       instant.owner == kNobody ? nullptr : table + instant.owner;
   RowTimes rows = *result_->process.times();
-  int64_t now = now_ns_ - epoch_start_ns_;
+  // Times as they stand in a key.
+  const uint64_t time_mask = ~uint64_t{0} << layout.time_shift();
+  uint64_t now = static_cast<uint64_t>(now_ns_ - epoch_start_ns_) << layout.time_shift();
   uint64_t key = 0;
   while (keys != end && !(key & kNoteBit)) {
     key = *keys++;
-    const int64_t time = layout.TimeOf(key);
+    const uint64_t time = key & time_mask;
     const uint32_t row = instant.first_row + Deepest::RowOf(instant.counts);
     if (__builtin_expect(rows.Add(row, time - now), 0)) {
       result_->process.Touch(row);
@@ -100,12 +109,12 @@ const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
       ThreadTable::Change(&instant, thread, thread == owner, key);
     } else if (__builtin_expect(ThreadTable::ChangeAndTell(&instant, thread, thread == owner, key),
                                 0)) {
-      owner_calls_.SetPath(epoch_start_ns_ + now, instant.path());
+      owner_calls_.SetPath(TimeOf(key), instant.path());
     }
   }
   instant_ = instant;
   *result_->process.times() = rows;
-  now_ns_ = epoch_start_ns_ + now;
+  now_ns_ = epoch_start_ns_ + layout.TimeOf(now);
   return keys;
 }
 

@@ -21,7 +21,7 @@ class Sweeper : public KeyConsumer {
   Sweeper(SweepResult* result, Streams* streams, bool has_counts);
 
   // Keys from here on count from `epoch_start_ns`.
-  void BeginEpoch(int64_t epoch_start_ns) override { epoch_start_ns_ = epoch_start_ns; }
+  void BeginEpoch(int64_t epoch_start_ns) override;
   void Consume(const uint64_t* keys, size_t count) override;
   // All keys were consumed; what is left is up to the end.
   void Finish();

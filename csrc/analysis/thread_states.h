@@ -10,6 +10,7 @@
 
 #include "analysis/automatic_track.h"
 #include "analysis/call_counts.h"
+#include "analysis/call_row.h"
 #include "analysis/call_stack.h"
 #include "analysis/history.h"
 #include "analysis/losses.h"
@@ -60,11 +61,10 @@ class ThreadStates : public StateStream {
   // The same for the common stretch (thread_calls.cc): complete native calls in a row, each with
   // the CUDA calls inside. False: the next item is none such.
   bool ApplyCalls();
-  struct CallRow;
   bool CallsAreNext() const;
   CallRow BeginCallRow() const;
-  bool WriteCallRow();
-  bool CountCallRow();
+  template <class Counter>
+  bool WriteCallRow(Counter counter);
   bool EndCallRow(const CallRow& row);
 
   void Open();
