@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <vector>
+#include "analysis/spill_vector.h"
 
 namespace rlscope::analysis {
 
@@ -31,38 +31,32 @@ struct CallNote {
   int64_t self_ns;
 };
 
-// First in, first out. Bounded by the keys that are under way between a thread's stream and the
-// root of the merge.
+// First in, first out. As many as keys are under way between a thread's stream and the root of the
+// merge; but what a thread does at one instant is one key, of any number of notes: then they go to
+// a file.
 template <class Note>
 class NoteQueue {
  public:
-  // By value and in place: push_back() would read the note from the stack in one piece right after
-  // it was written there field by field, which waits for the stores.
-  void Push(Note note) {
-    notes_.emplace_back();
-    notes_.back() = note;
-  }
+  void Push(const Note& note) { notes_.push_back(note); }
   size_t size() const { return notes_.size() - first_; }
   bool empty() const { return first_ == notes_.size(); }
   const Note& front() const { return notes_[first_]; }
   void Pop() {
-    if (++first_ < notes_.size()) return;
-    notes_.clear();
-    first_ = 0;
+    if (++first_ == notes_.size()) Clear();
   }
   void Clear() {
-    notes_.clear();
+    notes_.RemoveFirst(notes_.size());
     first_ = 0;
   }
   // Drops what was popped when that is most of it; called between blocks.
   void Compact() {
     if (first_ < 4096) return;
-    notes_.erase(notes_.begin(), notes_.begin() + first_);
+    notes_.RemoveFirst(first_);
     first_ = 0;
   }
 
  private:
-  std::vector<Note> notes_;
+  SpillVector<Note> notes_;
   size_t first_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #define RLSCOPE_ANALYSIS_SPILL_VECTOR_H_
 
 #include <stddef.h>
+#include <string.h>
 
 #include <type_traits>
 #include <utility>
@@ -14,7 +15,8 @@ namespace rlscope::analysis {
 // (else /tmp) that has no name any more. Throws std::system_error when there is no room.
 class SpillMemory {
  public:
-  // One sweep holds fewer than sixteen arrays that can grow with the trace: 64 MiB in all.
+  // One sweep holds fewer than sixteen arrays that can grow with the trace: 64 MiB in all. (Queues
+  // of notes are short but for a thread that does a hundred thousand things at one instant.)
   static constexpr size_t kMemoryBytes = 4 << 20;
 
   SpillMemory() = default;
@@ -68,6 +70,10 @@ class SpillVector {
   void push_back(const T& value) {
     if ((size_ + 1) * sizeof(T) > memory_.capacity()) memory_.Reserve((size_ + 1) * sizeof(T));
     begin()[size_++] = value;
+  }
+  void RemoveFirst(size_t count) {
+    size_ -= count;
+    if (size_ > 0) memmove(begin(), begin() + count, size_ * sizeof(T));
   }
   // Appends `count` values that are all zero bytes; returns the index of the first. Only while
   // nothing was ever removed.
