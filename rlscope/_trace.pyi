@@ -63,8 +63,10 @@ class Directory:
         counts: bool = True,
         buckets: int = 2000,
         gpu: bool = True,
+        most_paths: int = 16_384,
     ) -> dict[str, Columns]:
-        """Every relation of one process that needs the merged order of its streams.
+        """Every relation of one process that needs the merged order of its streams. Operation paths
+        beyond `most_paths` are (other).
 
         Keys and columns (`operation` and `phase` columns are row numbers of the tables
         `operation` and `phase_name` of the same result; row 0 of both is "(none)"):
@@ -88,7 +90,7 @@ class Directory:
         windows has operation "(not recorded)".
         """
 
-    def operation_instances(self, process: int) -> Columns:
+    def operation_instances(self, process: int, *, most_paths: int = 16_384) -> Columns:
         """thread, operation, iteration (-1 none), start_ns, duration_ns, self_ns, ended.
 
         `operation` numbers rows of the `operation` table of `sweep` for the same process; ended

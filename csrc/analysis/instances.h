@@ -24,7 +24,7 @@ struct InstanceResult {
 
   bool has_gaps = false;
 
-  explicit InstanceResult(const ProcessInput& input) : paths(input.names) {}
+  explicit InstanceResult(const ProcessInput& input) : paths(input.names, input.most_paths) {}
 };
 
 // Reads the threads exactly as a sweep with its default options does, so that the same paths go to

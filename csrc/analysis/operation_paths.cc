@@ -27,7 +27,8 @@ void AppendEscaped(const std::string& name, std::string* text) {
 
 }  // namespace
 
-OperationPaths::OperationPaths(const std::vector<trace::Name>& names) : slots_(kFirstSlots) {
+OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t most_paths)
+    : most_paths_(most_paths), slots_(kFirstSlots) {
   std::unordered_map<std::string, uint32_t> index;
   const auto add = [&](const std::string& text) {
     auto [entry, added] = index.try_emplace(text, names_.size());
@@ -78,7 +79,7 @@ uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
 uint32_t OperationPaths::EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed) {
   Slot* slot = Find(key);
   if (slot->key == key) return Reenter(slot->path);
-  if (size() >= kFirstPath + kMaxPaths) {
+  if (size() >= kFirstPath + most_paths_) {
     *overflowed = true;
     return Reenter(kOtherPath);
   }

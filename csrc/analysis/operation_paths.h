@@ -33,7 +33,7 @@ class OperationPaths {
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".
-  explicit OperationPaths(const std::vector<trace::Name>& names);
+  explicit OperationPaths(const std::vector<trace::Name>& names, uint32_t most_paths = kMaxPaths);
 
   // Index of the text of a name id; equal texts have equal indices. 0 is "(none)".
   uint32_t NameIndex(uint32_t id) const {
@@ -69,6 +69,7 @@ class OperationPaths {
   Slot* Find(uint64_t key);
   void GrowSlots();
 
+  const uint32_t most_paths_;
   std::vector<std::string> names_;
   std::vector<uint32_t> index_of_id_;
   uint32_t unknown_name_ = 0;

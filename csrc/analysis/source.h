@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/history.h"
+#include "analysis/operation_paths.h"
 #include "analysis/spill_vector.h"
 #include "trace/cursor.h"
 #include "trace/process_trace.h"
@@ -57,6 +58,7 @@ struct ProcessInput {
   std::vector<trace::Name> names;
   std::vector<ThreadInput> threads;  // by number; only those with items or CUDA calls
   std::vector<GpuInput> gpu;
+  uint32_t most_paths = kMaxPaths;         // further ones are (other); fewer in tests
   uint64_t undecodable_chunks = 0;         // of threads that are left out for it
   SpillVector<ProcessItem> process_items;  // by time; ties: thread, order of recording
 

@@ -25,7 +25,7 @@ void AddCoarserLevels(SweepResult* result) {
 }  // namespace
 
 SweepResult::SweepResult(const ProcessInput& input, bool has_buckets)
-    : paths(input.names),
+    : paths(input.names, input.most_paths),
       history(input.start_ns, input.end_ns, input.process_items, input.names),
       process(has_buckets) {}
 

@@ -209,10 +209,12 @@ nb::dict Directory::GpuIntervals(size_t process) const {
   return WithoutGil([&] { return MakeGpuIntervals(image.trace.get()); }).TakeDict();
 }
 
-nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options) const {
+nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
+                          uint32_t most_paths) const {
   const trace::ProcessImage& image = Image(process);
   Relations relations = WithoutGil([&] {
-    const analysis::ProcessInput input = analysis::MakeInput(image);
+    analysis::ProcessInput input = analysis::MakeInput(image);
+    input.most_paths = most_paths;
     return MakeRelations(input, *analysis::Sweep(input, options), options);
   });
   nb::dict result;
@@ -220,10 +222,11 @@ nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options)
   return result;
 }
 
-nb::dict Directory::OperationInstances(size_t process) const {
+nb::dict Directory::OperationInstances(size_t process, uint32_t most_paths) const {
   const trace::ProcessImage& image = Image(process);
   return WithoutGil([&] {
-           const analysis::ProcessInput input = analysis::MakeInput(image);
+           analysis::ProcessInput input = analysis::MakeInput(image);
+           input.most_paths = most_paths;
            return MakeInstances(*analysis::FindInstances(input));
          })
       .TakeDict();
@@ -245,13 +248,16 @@ void AddDirectory(nb::module_& module) {
       .def("items", &Directory::Items, "process"_a, "thread"_a)
       .def("cuda_calls", &Directory::CudaCalls, "process"_a, "thread"_a)
       .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
-      .def("operation_instances", &Directory::OperationInstances, "process"_a)
+      .def("operation_instances", &Directory::OperationInstances, "process"_a, nb::kw_only(),
+           "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,
-             bool gpu) { return self.Sweep(process, {by_thread, counts, buckets, gpu}); },
+             bool gpu, uint32_t most_paths) {
+            return self.Sweep(process, {by_thread, counts, buckets, gpu}, most_paths);
+          },
           "process"_a, nb::kw_only(), "by_thread"_a = true, "counts"_a = true, "buckets"_a = 2000,
-          "gpu"_a = true);
+          "gpu"_a = true, "most_paths"_a = analysis::kMaxPaths);
 }
 
 }  // namespace rlscope::python

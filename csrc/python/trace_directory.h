@@ -30,8 +30,9 @@ class Directory {
   nanobind::dict Items(size_t process, uint32_t thread) const;
   nanobind::dict CudaCalls(size_t process, uint32_t thread) const;
   nanobind::dict GpuIntervals(size_t process) const;
-  nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options) const;
-  nanobind::dict OperationInstances(size_t process) const;
+  nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options,
+                       uint32_t most_paths) const;
+  nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
 
  private:
   // Throws IndexError.

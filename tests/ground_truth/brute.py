@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import TypeVar
 
-from ground_truth.raw import RawProcess
+from ground_truth.missing import without_missing
+from ground_truth.raw import Item, Kind, RawProcess
 from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import (
     NONE,
@@ -76,7 +77,7 @@ class Segment:
 
 def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Rows:
     """Every relation of the process, sorted, as `raw.sweep` answers."""
-    streams = put_in_order(process, rules)
+    streams = put_in_order(without_missing(process, rules), rules)
     segments = _segments(streams, rules)
     final = replay(streams, streams.end_ns, rules)
     _count_cuda_transitions(streams, final)
@@ -96,10 +97,26 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
             for (path, before, after), count in final.transitions.items()
         ],
         "native_call": _native_calls(final, segments),
-        "loss": [Loss(kind, n) for kind, n in (streams.losses + final.losses).items()],
+        "loss": [
+            Loss(kind, n) for kind, n in (streams.losses + final.losses + _lost(process)).items()
+        ],
         "thread": [Life(each.number, *each.life) for each in streams.threads],
     }
     return {relation: sorted(rows) for relation, rows in found.items()}
+
+
+def _lost(process: RawProcess) -> Counter[str]:
+    """Records of lost chunks, as far as a later chunk of the thread tells of them."""
+    lost: Counter[str] = Counter()
+    for thread in process.threads:
+        first, last = thread.missing or (0, 0)
+        if last < len(thread.items):
+            lost["missing_records"] += sum(_slots(item) for item in thread.items[first:last])
+    return lost
+
+
+def _slots(item: Item) -> int:
+    return 2 if item.kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP) else 1
 
 
 def text(path: Path) -> str:

@@ -212,6 +212,8 @@ class RawThread:
     main: bool = True
     """Whether its os_tid is the process's os_pid."""
     is_python: bool = True
+    missing: tuple[int, int] | None = None
+    """Which of the items, from the first to before the second, are in a chunk that was lost."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,7 @@ class RawProcess:
     gpu: Sequence[GpuWork] = ()
     os_pid: int = 4242
     forked: bool = False
+    most_paths: int = 16_384
     function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What it reported: key -> JSON."""

@@ -16,6 +16,7 @@ from ground_truth.state import (
     Closed,
     Frame,
     Open,
+    Path,
     State,
     ThreadState,
     innermost,
@@ -26,6 +27,7 @@ from ground_truth.state import (
 )
 from ground_truth.streams import Event, Streams
 
+OTHER = ("(other)",)
 AUTOMATIC, EXPLICIT = "automatic", "explicit"
 
 
@@ -99,9 +101,23 @@ def _enter(state: State, thread: ThreadState, event: Event) -> None:
     path = (*around.path, name) if around else (name,)
     if around and around.name == name and state.rules.reentry == "keeps the path":
         path = around.path
+    else:
+        path = _allowed(state, path)
     phase = thread.phase if state.rules.phase == "of the thread" else state.phase
     thread.stack(thread.task).append(Open(name, path, event.time_ns, event.order, phase))
     state.entered.append(path)
+
+
+def _allowed(state: State, path: Path) -> Path:
+    """The path, or (other) when it would be one too many, or lies inside of that."""
+    if state.rules.too_many_paths == "are kept" or path in state.entered:
+        return path
+    if path[:1] == OTHER:
+        return OTHER
+    if len(set(state.entered) - {OTHER}) < state.streams.process.most_paths:
+        return path
+    state.losses["paths"] += 1
+    return OTHER
 
 
 def _automatic(state: State, thread: ThreadState, event: Event) -> None:
@@ -113,8 +129,9 @@ def _automatic(state: State, thread: ThreadState, event: Event) -> None:
     if name:
         name += MARK
         phase = thread.phase if state.rules.phase == "of the thread" else state.phase
-        thread.automatic = Open(name, (name,), event.time_ns, event.order, phase)
-        state.entered.append((name,))
+        path = _allowed(state, (name,))
+        thread.automatic = Open(name, path, event.time_ns, event.order, phase)
+        state.entered.append(path)
 
 
 def _close_automatic(state: State, thread: ThreadState, now: int, ended: str) -> None:

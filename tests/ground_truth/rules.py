@@ -23,6 +23,10 @@ class Rules:
     task_stack: Literal["on top of the thread's", "alone", "below the thread's"] = (
         "on top of the thread's"
     )
+    missing_chunks: Literal["close, what was open begins again", "close", "change nothing"] = (
+        "close, what was open begins again"
+    )
+    too_many_paths: Literal["go to (other)", "are kept"] = "go to (other)"
     # Automatic operations.
     resolve: Literal["of all segments", "of the last segment"] = "of all segments"
     resolved_segment: Literal["ends", "runs on"] = "ends"

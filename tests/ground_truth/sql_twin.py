@@ -9,13 +9,15 @@ from typing import Any
 
 import duckdb
 
+from ground_truth.missing import without_missing
 from ground_truth.raw import RawProcess
 from ground_truth.relations import LAYERS, Breakdown, Rows, ThreadBreakdown
 
 SCRIPT = Path(__file__).with_name("twin.sql").read_text()
 
 INPUTS = {
-    "process": "start_ns BIGINT, end_ns BIGINT, python_begin_ns BIGINT, python_end_ns BIGINT",
+    "process": "start_ns BIGINT, end_ns BIGINT, python_begin_ns BIGINT, python_end_ns BIGINT, "
+    "most_paths INT",
     "thread": "thread INT, is_main BOOLEAN, is_python BOOLEAN",
     "item": "thread INT, ord INT, time_ns BIGINT, kind TEXT, name TEXT, duration_ns BIGINT, "
     "number INT",
@@ -28,7 +30,7 @@ INPUTS = {
 def tables(process: RawProcess) -> Rows:
     """The process view and the per-thread view, in canonical form."""
     connection = _connection()
-    for relation, rows in _inputs(process).items():
+    for relation, rows in _inputs(without_missing(process)).items():
         _fill(connection, relation, rows)
     connection.execute(SCRIPT)
     key = "phase, operation, layer, busy, duration_ns, count"
@@ -63,7 +65,7 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
     numbered = process.numbered()
     ends = (process.start_ns, process.end_ns, process.python_begin_ns, process.python_end_ns)
     return {
-        "process": [ends],
+        "process": [(*ends, process.most_paths)],
         "thread": [(number, thread.main, thread.is_python) for number, thread in numbered],
         "item": [
             (number, order, i.time_ns, i.kind.name, i.name, i.duration_ns, i.number)

@@ -4,6 +4,7 @@ operations re-enter and exits miss. Nothing is kept well-formed that a recorder 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from ground_truth.raw import (
 OPERATIONS = ("train", "simulation", "a/b\\c")
 COMPILED = ("compiled:f", "compiled:a/b", "simulation")
 PHASES = ("", "collect", "learn")
+WINDOWS = (Kind.WINDOW_START, Kind.WINDOW_STOP)
 
 _operation = st.sampled_from(OPERATIONS)
 _function = st.sampled_from(sorted(FUNCTIONS))
@@ -142,6 +144,16 @@ def threads(draw: st.DrawFn, flavour: str, *, main: bool) -> RawThread:
     )
 
 
+@st.composite
+def losses(draw: st.DrawFn, thread: RawThread) -> RawThread:
+    """The thread, of which a chunk is lost, if it has so many items."""
+    if len(thread.items) < 2:
+        return thread
+    first = draw(st.integers(0, len(thread.items) - 2))
+    last = draw(st.integers(first + 1, len(thread.items) - 1))
+    return replace(thread, missing=(first, last))
+
+
 _gpu_work = st.builds(
     lambda start, length, *rest: GpuWork(start, start + length, *rest),
     st.integers(0, 40),
@@ -162,12 +174,20 @@ def processes(draw: st.DrawFn) -> RawProcess:
     length = draw(st.sampled_from((60, 60, 40, 25, 10)))
     begin = draw(st.sampled_from((None, start, start, start + 3)))
     end = draw(st.sampled_from((None, None, start + length - 3)))
+    drawn = [first, *others]
+    # Windows in a lost chunk would be lost to the reader only: the writer's page still has them.
+    if flavour != "windows" and draw(st.sampled_from((False, False, True))):
+        if not any(item.kind in WINDOWS for thread in drawn for item in thread.items):
+            drawn = [draw(losses(thread)) for thread in drawn]
+    # Which paths come first is certain within one thread only.
+    capped = not others and draw(st.sampled_from((False, True)))
     return RawProcess(
         start_ns=start,
         end_ns=start + length,
         python_begin_ns=begin,
         python_end_ns=None if begin is None else end,
-        threads=(first, *others),
+        threads=tuple(drawn),
         gpu=draw(st.lists(_gpu_work, max_size=6)),
         forked=draw(st.booleans()),
+        most_paths=draw(st.integers(1, 3)) if capped else 16_384,
     )

@@ -20,14 +20,15 @@ def sweep(process: RawProcess, *, buckets: int = 8) -> Rows:
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory = Path(folder) / "trace"
         write([process], directory)
-        return read(directory, buckets=buckets)
+        return read(directory, buckets=buckets, most_paths=process.most_paths)
 
 
-def read(directory: Path, index: int = 0, *, buckets: int = 8) -> Rows:
+def read(directory: Path, index: int = 0, *, buckets: int = 8, most_paths: int = 16_384) -> Rows:
     """Every relation of the process numbered `index` of a trace directory."""
     trace = _trace.Directory(str(directory))
-    swept = trace.sweep(index, buckets=buckets)
-    columns = {**swept, "operation_instance": trace.operation_instances(index)}
+    swept = trace.sweep(index, buckets=buckets, most_paths=most_paths)
+    instances = trace.operation_instances(index, most_paths=most_paths)
+    columns = {**swept, "operation_instance": instances}
     columns["thread"] = trace.threads(index)
     columns["loss"] = _added(swept["loss"], trace.losses(index))
     texts = _Texts(swept, trace.names(index))

@@ -38,7 +38,8 @@ def test_processes_of_one_directory_do_not_mix(parent: RawProcess, child: RawPro
         images = _trace.Directory(str(directory)).processes
         for process in written:
             (index,) = [i["index"] for i in images if i["os_pid"] == process.os_pid]
-            found = without_moves(read(directory, index), process)
+            rows = read(directory, index, most_paths=process.most_paths)
+            found = without_moves(rows, process)
             expected = without_moves(brute.tables(process), process)
             difference = first_difference(found, expected, RELATIONS)
             assert difference is None, f"sweep - / + brute force: {difference}"

@@ -1,7 +1,7 @@
 -- The process view and the per-thread view of one process, in SQL: elementary segments joined with
 -- the instances open in them. Starts from the raw tuples:
 --
---   process(start_ns, end_ns, python_begin_ns, python_end_ns)
+--   process(start_ns, end_ns, python_begin_ns, python_end_ns, most_paths)
 --   thread(thread, is_main, is_python)
 --   item(thread, ord, time_ns, kind, name, duration_ns, number)   kind = name of the enumerator
 --   cuda_call(thread, ord, start_ns, end_ns)
@@ -224,7 +224,7 @@ LEFT JOIN instance AS parent
 GROUP BY child.thread, child.ord, child.name;
 
 -- (thread, ord, path), from the roots down; an operation directly inside itself keeps its path.
-CREATE OR REPLACE TEMP TABLE path AS
+CREATE OR REPLACE TEMP TABLE uncapped_path AS
 WITH RECURSIVE followed(thread, ord, path) AS (
     SELECT thread, ord, REPLACE(REPLACE(name, '\', '\\'), '/', '\/')
     FROM nested WHERE parent_ord IS NULL
@@ -237,6 +237,17 @@ WITH RECURSIVE followed(thread, ord, path) AS (
       ON followed.thread = nested.thread AND followed.ord = nested.parent_ord
 )
 SELECT * FROM followed;
+
+-- The same, in which all but the first paths are (other): (thread, ord, path).
+CREATE OR REPLACE TEMP TABLE path AS
+WITH ranked AS (
+    SELECT thread, ord, path, DENSE_RANK() OVER (ORDER BY first_thread, first_ord) AS place
+    FROM (SELECT *, FIRST_VALUE(thread) OVER by_path AS first_thread,
+                 FIRST_VALUE(ord) OVER by_path AS first_ord
+          FROM uncapped_path WINDOW by_path AS (PARTITION BY path ORDER BY thread, ord))
+)
+SELECT thread, ord, CASE WHEN place <= most_paths THEN path ELSE '(other)' END AS path
+FROM ranked, process;
 
 -- Begins and ends of native calls and callbacks, numbered per epoch; a complete call is two steps:
 -- (thread, win, epoch, step, time_ns, what, layer).

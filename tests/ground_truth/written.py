@@ -5,7 +5,7 @@ Times on disk are shifted by ORIGIN_NS, because a trace knows no reading of a cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +64,11 @@ def _write_file(process: RawProcess, path: Path) -> None:
     if process.metadata:
         writer.metadata(process.metadata)
     names = _Names(writer, process.function_layers)
+    lost: list[tuple[int, int]] = []
     for number, thread in process.numbered():
         os_tid = process.os_pid if thread.main else process.os_pid + number
         writer.thread(number, os_tid, name=f"thread {number}", is_python=thread.is_python)
-        _write_items(writer, names, number, thread)
+        lost += _write_items(writer, names, number, thread, path)
         _write_cuda_calls(writer, names, number, thread)
     _write_gpu(writer, names, process)
     writer.end(
@@ -76,6 +77,10 @@ def _write_file(process: RawProcess, path: Path) -> None:
         python_end_ns=_on_disk(process.python_end_ns),
     )
     writer.close()
+    content = path.read_bytes()
+    for begin, end in reversed(lost):
+        content = content[:begin] + content[end:]
+    path.write_bytes(content)
 
 
 def _windows(process: RawProcess) -> list[tuple[int, bool]]:
@@ -111,18 +116,35 @@ class _Names:
         return self.id(NAMED[item.kind], item.name)
 
 
-def _write_items(writer: _trace.Writer, names: _Names, number: int, thread: RawThread) -> None:
-    if not thread.items:
+def _write_items(
+    writer: _trace.Writer, names: _Names, number: int, thread: RawThread, path: Path
+) -> list[tuple[int, int]]:
+    """Writes the items in chunks of their own where some are to be lost; which bytes those take."""
+    first, last = thread.missing or (0, 0)
+    ids = [names.of_item(item) for item in thread.items]
+    lost = []
+    for begin, end in ((0, first), (first, last), (last, len(ids))):
+        before = path.stat().st_size
+        _write_chunk(writer, number, thread.items[begin:end], ids[begin:end])
+        if begin == first and end == last:
+            lost.append((before, path.stat().st_size))
+    return lost
+
+
+def _write_chunk(
+    writer: _trace.Writer, number: int, items: Sequence[Item], ids: Sequence[int]
+) -> None:
+    if not items:
         return
-    values = np.array([item.value for item in thread.items], np.float64).view(np.uint64)
-    gaps = np.array([item.kind is Kind.GAP for item in thread.items])
-    lost = np.array([item.number for item in thread.items], np.uint64)
+    values = np.array([item.value for item in items], np.float64).view(np.uint64)
+    gaps = np.array([item.kind is Kind.GAP for item in items])
+    lost = np.array([item.number for item in items], np.uint64)
     writer.items(
         number,
-        np.array([_on_disk(item.time_ns) for item in thread.items], np.int64),
-        np.array([int(item.kind) for item in thread.items], np.uint32),
-        np.array([names.of_item(item) for item in thread.items], np.uint32),
-        np.array([item.duration_ns for item in thread.items], np.int64),
+        np.array([_on_disk(item.time_ns) for item in items], np.int64),
+        np.array([int(item.kind) for item in items], np.uint32),
+        np.array(ids, np.uint32),
+        np.array([item.duration_ns for item in items], np.int64),
         np.where(gaps, lost, values),
     )
 
