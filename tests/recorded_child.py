@@ -108,14 +108,16 @@ def environment(**changes: str) -> dict[str, str]:
     return {**environ, "PYTHONPATH": str(ROOT), "RLSCOPE_AUTO": "0", **changes}
 
 
-def run(script: str, environ: dict[str, str] | None = None, **options: Any) -> str:
+def run(
+    script: str, environ: dict[str, str] | None = None, *, timeout: float = 60, **options: Any
+) -> str:
     """Runs a script to its end and returns what it printed; its stderr must stay empty."""
     done = subprocess.run(
         [PYTHON, "-c", textwrap.dedent(script)],
         env=environ or environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
         **options,
     )
@@ -124,7 +126,7 @@ def run(script: str, environ: dict[str, str] | None = None, **options: Any) -> s
     return done.stdout
 
 
-def record(directory: str, script: str, **drainer_options: Any) -> Recorded:
+def record(directory: str, script: str, *, timeout: float = 60, **drainer_options: Any) -> Recorded:
     """Runs a script preloaded, drained by this process, as under rls-prof."""
     from rlscope import _runtime
     from rlscope.session import prepare_directory, traced_environment
@@ -133,7 +135,8 @@ def record(directory: str, script: str, **drainer_options: Any) -> Recorded:
     drainer.start(**drainer_options)
     try:
         environ = environment()
-        output = run(script, {**environ, **traced_environment(directory, environ)})
+        traced = {**environ, **traced_environment(directory, environ)}
+        output = run(script, traced, timeout=timeout)
     finally:
         drainer.stop()
     return read(directory, output)

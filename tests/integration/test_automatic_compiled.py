@@ -110,7 +110,7 @@ def test_compiled_functions_have_names_of_their_own(
     script = _ENVIRONMENT.format(begin_early=begin * early) + _PROGRAMS[library].replace(
         "{begin_late}", begin * (not early)
     )
-    record(directory, script)
+    record(directory, script, timeout=300)  # TensorFlow takes a quarter of a minute to import
     found = _automatic(directory)
     assert {name: count for name, (count, _) in found.items()} == _EXPECTED[library]
     rules = {rule for name, (_, rule) in found.items() if name.startswith("compiled:")}

@@ -312,3 +312,27 @@ class TestOptions:
         options = ("--auto", "--exit-after-iterations", "2", "-o", directory)
         done = traced.run(*options, "--", traced.python, str(script))
         assert (done.returncode, done.stdout) == (0, "0\n1\n2\n"), done.stderr
+
+    def test_its_own_iterations_count_from_the_beginning(
+        self, traced: TracedPython, directory: str, tmp_path: Path
+    ) -> None:
+        """Not those found before, in this process or in a worker that came first."""
+        script = tmp_path / "train.py"
+        script.write_text(
+            "import subprocess, sys, gymnasium\n"
+            "import rlscope as rls\n"
+            "from rlscope.native import runtime\n"
+            "optimize = runtime.watch('step', lambda: None)\n"
+            "env = gymnasium.make('CartPole-v1')\n"
+            "if len(sys.argv) == 1:\n"
+            "    subprocess.run([sys.executable, __file__, 'worker'], check=True)\n"
+            "env.reset(seed=1)\n"
+            "for update in range(5 if len(sys.argv) == 1 else 0):\n"
+            "    rls.iteration()\n"
+            "    print(update, flush=True)\n"
+            "    env.reset(seed=1)\n"
+            "    optimize()\n"
+        )
+        options = ("--exit-after-iterations", "2", "-o", directory)
+        done = traced.run(*options, "--", traced.python, str(script))
+        assert (done.returncode, done.stdout) == (0, "0\n1\n"), done.stderr
