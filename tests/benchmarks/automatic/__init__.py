@@ -1,5 +1,8 @@
 """Training programs with hand-made annotations, to compare automatic operations with.
 
-Each file is one program in the style in which such programs are usually written, annotated as
-rls.operation asks for. tests/benchmarks/automatic_truth.py runs them.
+Each file is one program in the style in which such programs are usually written, annotated with
+what the operations mean (docs/guide/automatic.md): `inference` begins at the first forward and ends
+where the environment is called. Converting an observation to a tensor comes before it; converting
+the action back, which waits for the forward where that runs on a GPU, is its last part and no
+simulation. tests/benchmarks/automatic_truth.py runs them.
 """

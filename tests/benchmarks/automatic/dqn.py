@@ -56,8 +56,9 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=200, train_fr
         if random.random() < epsilon:
             action = env.action_space.sample()
         else:
+            observation = torch.as_tensor(obs)
             with operation("inference"):
-                q_values = q_network(torch.as_tensor(obs))
+                q_values = q_network(observation)
                 action = int(torch.argmax(q_values))
         with operation("simulation"):
             next_obs, reward, terminated, truncated, _ = env.step(action)

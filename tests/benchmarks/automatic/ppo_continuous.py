@@ -63,8 +63,9 @@ def train(iterations, seed=1, num_envs=2, num_steps=128, epochs=4, minibatch=64,
                     action, logprob, _, value = agent.get_action_and_value(next_obs)
                     values[step] = value.flatten()
                 actions[step], logprobs[step] = action, logprob
+                chosen = action.numpy()
             with operation("simulation"):
-                next_obs, reward, terminations, truncations, _ = envs.step(action.numpy())
+                next_obs, reward, terminations, truncations, _ = envs.step(chosen)
             rewards[step] = torch.tensor(reward).view(-1)
             next_obs = torch.Tensor(next_obs)
             next_done = torch.Tensor(np.logical_or(terminations, truncations))

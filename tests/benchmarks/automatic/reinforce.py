@@ -37,8 +37,8 @@ def train(episodes, seed=543, gamma=0.99):
             state, _ = env.reset(seed=seed + episode)
         states, log_probs, rewards, done = [], [], [], False
         while not done:
+            state = torch.from_numpy(state)
             with operation("inference"):
-                state = torch.from_numpy(state)
                 distribution = Categorical(logits=policy(state))
                 action = distribution.sample()
                 log_probs.append(distribution.log_prob(action))

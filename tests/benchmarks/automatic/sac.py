@@ -52,29 +52,75 @@ class ReplayBuffer:
         return torch.as_tensor(self.rows[chosen]).split([3, 3, 1, 1, 1], 1)
 
 
+class Learner:
+    """The networks and how they learn from a batch of transitions."""
+
+    def __init__(self):
+        self.actor, self.qf1, self.qf2 = Actor(), SoftQNetwork(), SoftQNetwork()
+        self.qf1_target, self.qf2_target = SoftQNetwork(), SoftQNetwork()
+        self.qf1_target.load_state_dict(self.qf1.state_dict())
+        self.qf2_target.load_state_dict(self.qf2.state_dict())
+        critics = [*self.qf1.parameters(), *self.qf2.parameters()]
+        self.q_optimizer = optim.Adam(critics, lr=1e-3)
+        self.actor_optimizer = optim.Adam(self.actor.parameters(), lr=3e-4)
+        self.log_alpha = torch.zeros(1, requires_grad=True)
+        self.a_optimizer = optim.Adam([self.log_alpha], lr=1e-3)
+        self.alpha = self.log_alpha.exp().item()
+
+    def learn_critics(self, observations, next_observations, actions, rewards, dones):
+        with operation("backprop"):
+            with torch.no_grad():
+                next_actions, next_log_pi = self.actor.get_action(next_observations)
+                qf1_next = self.qf1_target(next_observations, next_actions)
+                qf2_next = self.qf2_target(next_observations, next_actions)
+                min_next = torch.min(qf1_next, qf2_next) - self.alpha * next_log_pi
+                next_q = rewards + (1 - dones) * 0.99 * min_next
+            qf1_loss = F.mse_loss(self.qf1(observations, actions), next_q)
+            qf2_loss = F.mse_loss(self.qf2(observations, actions), next_q)
+            self.q_optimizer.zero_grad()
+            (qf1_loss + qf2_loss).backward()
+            self.q_optimizer.step()
+
+    def learn_actor(self, observations):
+        with operation("backprop"):
+            pi, log_pi = self.actor.get_action(observations)
+            min_qf_pi = torch.min(self.qf1(observations, pi), self.qf2(observations, pi))
+            actor_loss = ((self.alpha * log_pi) - min_qf_pi).mean()
+            self.actor_optimizer.zero_grad()
+            actor_loss.backward()
+            self.actor_optimizer.step()
+            with torch.no_grad():
+                _, log_pi = self.actor.get_action(observations)
+            alpha_loss = (-self.log_alpha.exp() * (log_pi - 1.0)).mean()
+            self.a_optimizer.zero_grad()
+            alpha_loss.backward()
+            self.a_optimizer.step()
+        self.alpha = self.log_alpha.exp().item()
+
+    def follow(self, tau=0.005):
+        for parameter, target in [
+            *zip(self.qf1.parameters(), self.qf1_target.parameters(), strict=True),
+            *zip(self.qf2.parameters(), self.qf2_target.parameters(), strict=True),
+        ]:
+            target.data.copy_(tau * parameter.data + (1 - tau) * target.data)
+
+
 def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_frequency=2):
     np.random.seed(seed)
     torch.manual_seed(seed)
     env = gym.make("Pendulum-v1")
     env.action_space.seed(seed)
-    actor, qf1, qf2 = Actor(), SoftQNetwork(), SoftQNetwork()
-    qf1_target, qf2_target = SoftQNetwork(), SoftQNetwork()
-    qf1_target.load_state_dict(qf1.state_dict())
-    qf2_target.load_state_dict(qf2.state_dict())
-    q_optimizer = optim.Adam([*qf1.parameters(), *qf2.parameters()], lr=1e-3)
-    actor_optimizer = optim.Adam(actor.parameters(), lr=3e-4)
-    log_alpha = torch.zeros(1, requires_grad=True)
-    a_optimizer = optim.Adam([log_alpha], lr=1e-3)
-    alpha = log_alpha.exp().item()
-    rb = ReplayBuffer(50_000)
+    learner, rb = Learner(), ReplayBuffer(50_000)
     with operation("simulation"):
         obs, _ = env.reset(seed=seed)
     for step in range(total_timesteps):
         if step < learning_starts:
             action = env.action_space.sample()
         else:
+            observation = torch.as_tensor(obs)[None]
             with operation("inference"):
-                sampled, _ = actor.get_action(torch.as_tensor(obs)[None])
+                # Not `_`: the environment's results go there, which would free the graph only then.
+                sampled, _log_pi = learner.actor.get_action(observation)
                 action = sampled[0].detach().numpy()
         with operation("simulation"):
             next_obs, reward, terminated, truncated, _ = env.step(action)
@@ -85,40 +131,12 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_f
                 obs, _ = env.reset()
         if step <= learning_starts:
             continue
-        observations, next_observations, actions, rewards, dones = rb.sample(batch_size)
-        with operation("backprop"):
-            with torch.no_grad():
-                next_actions, next_log_pi = actor.get_action(next_observations)
-                qf1_next = qf1_target(next_observations, next_actions)
-                qf2_next = qf2_target(next_observations, next_actions)
-                min_next = torch.min(qf1_next, qf2_next) - alpha * next_log_pi
-                next_q = rewards + (1 - dones) * 0.99 * min_next
-            qf1_loss = F.mse_loss(qf1(observations, actions), next_q)
-            qf2_loss = F.mse_loss(qf2(observations, actions), next_q)
-            q_optimizer.zero_grad()
-            (qf1_loss + qf2_loss).backward()
-            q_optimizer.step()
+        batch = rb.sample(batch_size)
+        learner.learn_critics(*batch)
         if step % policy_frequency == 0:
             for _ in range(policy_frequency):
-                with operation("backprop"):
-                    pi, log_pi = actor.get_action(observations)
-                    min_qf_pi = torch.min(qf1(observations, pi), qf2(observations, pi))
-                    actor_loss = ((alpha * log_pi) - min_qf_pi).mean()
-                    actor_optimizer.zero_grad()
-                    actor_loss.backward()
-                    actor_optimizer.step()
-                    with torch.no_grad():
-                        _, log_pi = actor.get_action(observations)
-                    alpha_loss = (-log_alpha.exp() * (log_pi - 1.0)).mean()
-                    a_optimizer.zero_grad()
-                    alpha_loss.backward()
-                    a_optimizer.step()
-                alpha = log_alpha.exp().item()
-        for parameter, target in [
-            *zip(qf1.parameters(), qf1_target.parameters(), strict=True),
-            *zip(qf2.parameters(), qf2_target.parameters(), strict=True),
-        ]:
-            target.data.copy_(0.005 * parameter.data + 0.995 * target.data)
+                learner.learn_actor(batch[0])
+        learner.follow()
 
 
 if __name__ == "__main__":
