@@ -14,6 +14,8 @@
 
 #if PY_VERSION_HEX >= 0x030C0000
 
+#include <opcode.h>
+
 #include "interception/pointers.h"
 #include "interception/watched_code.h"
 #include "python/runtime_monitored_callees.h"
@@ -87,6 +89,19 @@ void Close(const PyObject* callee, uint64_t ticks) {
   if (depth == 0 && open->recorded) runtime::EndCall(ticks);
 }
 
+// Whether no return will be told of: CALL_FUNCTION_EX takes every bound method for one of a Python
+// function, those over builtins (SWIG's) too. Other calls unwrap it first.
+bool EndsUnseen(PyObject* callable, PyObject* code, uint32_t offset) {
+  if (!PyMethod_Check(callable)) return false;
+  PyObject* bytes = PyCode_GetCode(reinterpret_cast<PyCodeObject*>(code));
+  const bool unpacks =
+      bytes != nullptr && offset < static_cast<uint32_t>(PyBytes_GET_SIZE(bytes)) &&
+      static_cast<unsigned char>(PyBytes_AS_STRING(bytes)[offset]) == CALL_FUNCTION_EX;
+  if (bytes == nullptr) PyErr_Clear();
+  Py_XDECREF(bytes);
+  return unpacks;
+}
+
 // CALL(code, instruction_offset, callable, arg0).
 PyObject* OnCall(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   if (monitoring == nullptr || count < 3) Py_RETURN_NONE;
@@ -97,6 +112,7 @@ PyObject* OnCall(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     return Py_NewRef(off ? monitoring->disable : Py_None);
   }
   monitoring->sites.Keep(arguments[0], offset);
+  if (EndsUnseen(arguments[2], arguments[0], offset)) Py_RETURN_NONE;
   Open(StateOf(module), interception::Unwrap(arguments[2]), word);
   Py_RETURN_NONE;
 }
