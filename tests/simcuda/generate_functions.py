@@ -8,6 +8,7 @@ Symbols are weak: a function written by hand takes its name's place.
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 FACTS = Path(__file__).parent / "facts"
@@ -86,7 +87,8 @@ def cupti(folder: Path, soname: str, family: str) -> None:
 def main() -> None:
     domain, folder = sys.argv[1], Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    {"driver": driver, "runtime": runtime, "cupti": cupti}[domain](folder, *sys.argv[3:])
+    makers: dict[str, Callable[..., None]] = {"driver": driver, "runtime": runtime, "cupti": cupti}
+    makers[domain](folder, *sys.argv[3:])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cupti/settings.h"
 #include "cupti/status.h"
@@ -26,13 +27,14 @@ struct Buffer {
 };
 
 struct Buffers {
-  std::recursive_mutex lock;
+  std::mutex lock;
   std::map<uint32_t, Buffer> by_thread;  // one entry, 0, when threads share
+  std::vector<Buffer> spare;             // given twice for one thread
   BufferRequested requested = nullptr;
   BufferCompleted completed = nullptr;
   bool per_thread = GetSettings().version->number >= 21;  // 12.3
-  uint64_t records = 0;
-  size_t dropped = 0;
+  std::atomic<uint64_t> records{0};
+  std::atomic<size_t> dropped{0};
 };
 
 Buffers& All() {
@@ -40,19 +42,66 @@ Buffers& All() {
   return buffers;
 }
 
-Buffer& BufferOf(uint32_t thread) {
-  Buffers& all = All();
-  Buffer& buffer = all.by_thread[all.per_thread ? thread : 0];
-  if (buffer.start == nullptr && all.requested != nullptr) {
-    all.requested(&buffer.start, &buffer.bytes, &buffer.max_records);
+// With the lock held.
+Buffer& BufferOf(uint32_t thread) { return All().by_thread[All().per_thread ? thread : 0]; }
+
+// A buffer that the client gives now; none: it has no functions, or gives none. Without the lock.
+Buffer Request() {
+  BufferRequested requested = nullptr;
+  {
+    std::lock_guard<std::mutex> guard(All().lock);
+    requested = All().requested;
   }
+  Buffer buffer;
+  if (requested != nullptr) requested(&buffer.start, &buffer.bytes, &buffer.max_records);
   return buffer;
 }
 
-void Complete(Buffer* buffer) {
-  Buffer full = *buffer;
-  *buffer = Buffer{};
-  if (All().completed != nullptr) All().completed(nullptr, 0, full.start, full.bytes, full.valid);
+// Gives the thread a buffer if it has none; false: there is none to be had.
+bool EnsureBuffer(uint32_t thread) {
+  Buffers& all = All();
+  {
+    std::lock_guard<std::mutex> guard(all.lock);
+    Buffer& buffer = BufferOf(thread);
+    if (buffer.start == nullptr && !all.spare.empty()) {
+      buffer = all.spare.back();
+      all.spare.pop_back();
+    }
+    if (buffer.start != nullptr) return true;
+  }
+  Buffer given = Request();
+  if (given.start == nullptr) return false;
+  std::lock_guard<std::mutex> guard(all.lock);
+  Buffer& buffer = BufferOf(thread);
+  if (buffer.start == nullptr) {
+    buffer = given;
+  } else {
+    all.spare.push_back(given);  // another thread was first
+  }
+  return true;
+}
+
+// Without the lock.
+void HandBack(const Buffer& buffer) {
+  All().completed(nullptr, 0, buffer.start, buffer.bytes, buffer.valid);
+}
+
+enum class Outcome { kDone, kTooLarge, kAgain };
+
+// Appends to the thread's buffer; a full one is taken out, to be handed back.
+Outcome Append(uint32_t thread, const Bytes& record, Buffer* full) {
+  std::lock_guard<std::mutex> guard(All().lock);
+  Buffer& buffer = BufferOf(thread);
+  if (buffer.start == nullptr) return Outcome::kAgain;  // a flush has just taken it
+  if (!buffer.Takes(record.size())) {
+    if (buffer.valid == 0) return Outcome::kTooLarge;
+    *full = std::exchange(buffer, Buffer{});
+    return Outcome::kAgain;
+  }
+  memcpy(buffer.start + buffer.valid, record.data(), record.size());
+  buffer.valid += record.size();
+  ++buffer.records;
+  return Outcome::kDone;
 }
 
 void WriteDrop(const Bytes& record) {
@@ -77,57 +126,53 @@ bool LosesNext() {
 
 int SetBufferFunctions(BufferRequested requested, BufferCompleted completed) {
   if (requested == nullptr || completed == nullptr) return kCuptiInvalidParameter;
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
+  std::lock_guard<std::mutex> guard(All().lock);
   All().requested = requested;
   All().completed = completed;
   return kCuptiSuccess;
 }
 
 bool HaveBufferFunctions() {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
+  std::lock_guard<std::mutex> guard(All().lock);
   return All().requested != nullptr;
 }
 
 void SetPerThreadBuffers(bool on) {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
+  std::lock_guard<std::mutex> guard(All().lock);
   All().per_thread = on;
 }
 
 bool PerThreadBuffers() {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
+  std::lock_guard<std::mutex> guard(All().lock);
   return All().per_thread;
 }
 
-void PrepareBuffer(uint32_t thread) {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
-  BufferOf(thread);
-}
+void PrepareBuffer(uint32_t thread) { EnsureBuffer(thread); }
 
 void PutRecord(uint32_t thread, const Bytes& record) {
   if (record.empty()) return;
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
   if (LosesNext()) return Drop(record);
-  Buffer* buffer = &BufferOf(thread);
-  if (buffer->start != nullptr && !buffer->Takes(record.size())) {
-    Complete(buffer);
-    buffer = &BufferOf(thread);
+  while (EnsureBuffer(thread)) {
+    Buffer full;
+    Outcome outcome = Append(thread, record, &full);
+    if (full.start != nullptr) HandBack(full);
+    if (outcome == Outcome::kDone) return;
+    if (outcome == Outcome::kTooLarge) break;
   }
-  if (buffer->start == nullptr || !buffer->Takes(record.size())) return Drop(record);
-  memcpy(buffer->start + buffer->valid, record.data(), record.size());
-  buffer->valid += record.size();
-  ++buffer->records;
+  Drop(record);
 }
 
 void CompleteBuffers() {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
-  for (auto& [thread, buffer] : All().by_thread) {
-    if (buffer.start != nullptr && buffer.valid > 0) Complete(&buffer);
+  std::vector<Buffer> filled;
+  {
+    std::lock_guard<std::mutex> guard(All().lock);
+    for (auto& [thread, buffer] : All().by_thread) {
+      if (buffer.valid > 0) filled.push_back(std::exchange(buffer, Buffer{}));
+    }
   }
+  for (const Buffer& buffer : filled) HandBack(buffer);
 }
 
-size_t TakeDroppedRecords() {
-  std::lock_guard<std::recursive_mutex> guard(All().lock);
-  return std::exchange(All().dropped, 0);
-}
+size_t TakeDroppedRecords() { return All().dropped.exchange(0); }
 
 }  // namespace simcuda

@@ -14,8 +14,8 @@ using BufferRequested = void (*)(uint8_t** buffer, size_t* bytes, size_t* max_re
 using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t bytes,
                                  size_t valid);
 
-// All of it [MT]. The client's functions are called on the calling thread, under no lock that a
-// call back into CUPTI would need.
+// All of it [MT]. The client's functions are called on the calling thread and under no lock: they
+// and their callers may wait for each other.
 int SetBufferFunctions(BufferRequested requested, BufferCompleted completed);
 bool HaveBufferFunctions();
 
