@@ -29,6 +29,21 @@ class Config:
     """Calls into NumPy are layer framework."""
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
+    cuda: str = field(
+        default="cupti", metadata={"variable": "RLSCOPE_CUDA", "choices": ("cupti", "off")}
+    )
+    """How CUDA calls and GPU work are recorded: by NVIDIA's CUPTI; or `off`."""
+    cuda_api: str = field(
+        default="chosen", metadata={"variable": "RLSCOPE_CUDA_API", "choices": ("chosen", "all")}
+    )
+    """CUDA functions that are recorded: those that launch, copy, allocate or wait; or all."""
+    cuda_graph_trace: str = field(
+        default="graph",
+        metadata={"variable": "RLSCOPE_CUDA_GRAPH_TRACE", "choices": ("graph", "node")},
+    )
+    """What a launch of a CUDA graph is: one piece of GPU work, or each of its kernels."""
+    cupti: str = field(default="", metadata={"variable": "RLSCOPE_CUPTI"})
+    """Folders, joined by colons, in which CUPTI is looked for after those of the program's CUDA."""
     simulators: str = field(default="", metadata={"variable": "RLSCOPE_SIMULATORS"})
     """Modules, joined by commas, whose native code is layer simulator."""
 

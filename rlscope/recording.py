@@ -65,6 +65,12 @@ class Settings:
     intercept: str = ""
     """Engine that records native calls: patch, monitoring or off; as the environment says if
     empty."""
+    cuda: str = ""
+    """How CUDA is recorded: cupti or off; as the environment says if empty."""
+    cuda_api: str = ""
+    """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
+    cuda_graph_trace: str = ""
+    """What a graph launch is: graph or node; as the environment says if empty."""
     numpy: bool = False
     """Record calls into NumPy as layer framework."""
     auto: bool | None = None
@@ -216,9 +222,13 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
 
     An option that was not given leaves its variable alone.
     """
-    changes = {}
-    if settings.intercept:
-        changes["RLSCOPE_INTERCEPT"] = settings.intercept
+    given = {
+        "RLSCOPE_INTERCEPT": settings.intercept,
+        "RLSCOPE_CUDA": settings.cuda,
+        "RLSCOPE_CUDA_API": settings.cuda_api,
+        "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
+    }
+    changes = {variable: value for variable, value in given.items() if value}
     if settings.numpy:
         changes["RLSCOPE_NUMPY"] = "1"
     if settings.simulator:

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "interception/callback_scope.h"
+#include "interception/frames.h"
 #include "interception/owned.h"
 #include "interception/pointers.h"
 #include "interception/stub_pool.h"
@@ -26,14 +27,10 @@ namespace {
 bool HasNoFrame() {
 #if PY_VERSION_HEX >= 0x030D0000
   const PyThreadState* thread = PyThreadState_GetUnchecked();
-  return thread != nullptr && thread->current_frame == nullptr;
-#elif PY_VERSION_HEX >= 0x030B0000
-  const PyThreadState* thread = _PyThreadState_UncheckedGet();
-  return thread != nullptr && thread->cframe->current_frame == nullptr;
 #else
   const PyThreadState* thread = _PyThreadState_UncheckedGet();
-  return thread != nullptr && thread->frame == nullptr;
 #endif
+  return thread != nullptr && !HasFrame(thread);
 }
 
 bool EntersFromOutside() {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interception/frames.h"
 #include "python/runtime_interception.h"
 #include "python/runtime_monitoring.h"
 #include "python/runtime_phase.h"
@@ -229,9 +230,16 @@ int CheckAbi() {
   return -1;
 }
 
+// Of the calling thread, which may not hold the interpreter's lock.
+int RunsNoPython() {
+  const PyThreadState* thread = PyGILState_GetThisThreadState();
+  return thread == nullptr || !interception::HasFrame(thread) ? 1 : 0;
+}
+
 int Execute(PyObject* module) {
   if (CheckAbi() != 0 || CheckContextLayout() != 0) return -1;
   rlscope_initialize();
+  rlscope_set_outside_test(&RunsNoPython);
   StateOf(module)->tasks = NewTaskTable();
   if (StateOf(module)->tasks == nullptr) {
     PyErr_NoMemory();

@@ -79,8 +79,8 @@ Columns MakeCudaCalls(const trace::ProcessTrace* process, uint32_t thread) {
 }
 
 Columns MakeGpuIntervals(const trace::ProcessTrace* process) {
-  std::vector<int64_t> start_ns, duration_ns, correlation, bytes;
-  std::vector<int32_t> device, context, stream, kind, name;
+  std::vector<int64_t> start_ns, duration_ns, correlation, bytes, grid, shared_memory;
+  std::vector<int32_t> device, context, stream, kind, name, graph, block, registers, how;
   const auto add = [&](const trace::GpuStream& queue, const trace::GpuBatch& batch) {
     for (uint32_t i = 0; i < batch.count; ++i) {
       device.push_back(static_cast<int32_t>(queue.device));
@@ -92,6 +92,13 @@ Columns MakeGpuIntervals(const trace::ProcessTrace* process) {
       name.push_back(static_cast<int32_t>(batch.name[i]));
       correlation.push_back(batch.correlation[i]);
       bytes.push_back(static_cast<int64_t>(batch.bytes[i]));
+      graph.push_back(static_cast<int32_t>(batch.graph[i]));
+      const trace::GpuDetail& detail = batch.detail[i];
+      grid.push_back(static_cast<int64_t>(detail.grid));
+      block.push_back(static_cast<int32_t>(detail.block));
+      shared_memory.push_back(static_cast<int64_t>(detail.shared_memory));
+      registers.push_back(detail.registers);
+      how.push_back(detail.how);
     }
   };
   const size_t queues = process == nullptr ? 0 : process->gpu_streams().size();
@@ -109,6 +116,12 @@ Columns MakeGpuIntervals(const trace::ProcessTrace* process) {
   columns.Add("name", std::move(name));
   columns.Add("correlation", std::move(correlation));
   columns.Add("bytes", std::move(bytes));
+  columns.Add("graph", std::move(graph));
+  columns.Add("grid", std::move(grid));
+  columns.Add("block", std::move(block));
+  columns.Add("shared_memory", std::move(shared_memory));
+  columns.Add("registers", std::move(registers));
+  columns.Add("how", std::move(how));
   return columns;
 }
 

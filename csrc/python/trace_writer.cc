@@ -224,7 +224,7 @@ void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array
                            correlations.data()[i],
                            sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0});
     }
-    Check(trace::WriteGpu(&sink_, buffer_.get(), device, context, stream, intervals.data(),
+    Check(trace::WriteGpu(&sink_, buffer_.get(), {device, context, stream}, intervals.data(),
                           intervals.size()));
   }
 }

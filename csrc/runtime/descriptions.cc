@@ -49,7 +49,10 @@ uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* te
                              uint64_t length) {
   namespace runtime = rlscope::runtime;
   if (runtime::State() == RLSCOPE_UNKNOWN) rlscope_initialize();
-  length = runtime::Cut(length, rlscope::trace::kMaxNameBytes);
+  const bool is_kernel =
+      entry_kind == static_cast<uint32_t>(rlscope::trace::EntryKind::kKernelName);
+  length = runtime::Cut(
+      length, is_kernel ? rlscope::trace::kMaxKernelNameBytes : rlscope::trace::kMaxNameBytes);
   LockGuard guard(&process_lock);
   if (const uint32_t known = runtime::FindName(entry_kind, text, length)) return known;
   const runtime::Name* name = runtime::AddName(entry_kind, layer, text, length);

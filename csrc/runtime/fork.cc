@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
+#include "runtime/interval_writer.h"
 #include "runtime/process.h"
 #include "runtime/rings.h"
 #include "runtime/syscalls.h"
@@ -22,6 +23,7 @@ void BecomeForkChild() {
   process.forked = true;
   process.logged = process.ended = process.late = false;
   process.gave_up = process.disk_full = false;
+  process.capture_cpu_ns = 0;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
   process.python_begin_ns = process.python ? process.began_ns : 0;
@@ -29,6 +31,7 @@ void BecomeForkChild() {
   process_lock.Reset();
   ForgetHelper();
   ForgetRings();
+  ForgetIntervals();
   CloseImage();
   ForgetThread(&rlscope_self);
   FollowNothing();

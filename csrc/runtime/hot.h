@@ -71,15 +71,21 @@ inline __attribute__((always_inline)) bool HasRoom() {
   return rlscope_make_room(1) != 0;
 }
 
-// Publishes one slot; HasRoom() was true. The word is stored last: it makes the slot valid.
-inline __attribute__((always_inline)) void Publish(uint32_t kind, uint32_t id, uint64_t ticks,
-                                                   uint32_t duration) {
-  struct rlscope_thread* self = &rlscope_self;
+// Publishes one slot of a writer that has room. The word is stored last: it makes the slot valid.
+inline __attribute__((always_inline)) void PublishTo(struct rlscope_thread* self, uint32_t kind,
+                                                     uint32_t id, uint64_t ticks,
+                                                     uint32_t duration) {
   struct rlscope_slot* slot = self->cursor;
   slot->tsc = ticks;
   slot->duration = duration;
   __atomic_store_n(&slot->word, trace::MakeWord(kind, id, self->lap), __ATOMIC_RELEASE);
   self->cursor = slot + 1;
+}
+
+// The same for the calling thread; HasRoom() was true.
+inline __attribute__((always_inline)) void Publish(uint32_t kind, uint32_t id, uint64_t ticks,
+                                                   uint32_t duration) {
+  PublishTo(&rlscope_self, kind, id, ticks, duration);
 }
 
 // One record that happens now. Only after IsRecording(). The clock is read after room was made,

@@ -108,7 +108,7 @@ void LogEnd(int status, int64_t end_ns) {
   if (process.forked && !process.logged) goodbye.records[goodbye.count++] = ForkRecord();
   trace::ProcessRecord end = MakeRecord(trace::ProcessEvent::kEnded);
   end.time_ns = end_ns;
-  end.profiler_cpu_ns = HelperCpuNs();
+  end.profiler_cpu_ns = HelperCpuNs() + __atomic_load_n(&process.capture_cpu_ns, __ATOMIC_RELAXED);
   end.cpu_ns = ProcessCpuNs() - end.profiler_cpu_ns;
   end.python_end_ns = process.python_end_ns;
   if (status != kUnknownStatus) {

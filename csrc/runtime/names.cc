@@ -8,7 +8,7 @@
 namespace rlscope::runtime {
 namespace {
 
-constexpr uint32_t kOtherKinds = 3;      // operation, phase, function
+constexpr uint32_t kOtherKinds = 5;      // operation, phase, function, CUDA call, kernel
 constexpr uint32_t kBuckets = 1u << 17;  // half full at most
 constexpr uint64_t kTextChunk = 1 << 16;
 

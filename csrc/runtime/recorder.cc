@@ -26,17 +26,17 @@ uint64_t UsedSlots(const Ring& ring, uint64_t position) {
   return used > ring.capacity ? ring.capacity : used;
 }
 
-// A pair of slots does not cross the end of the ring: the slot that is left over is padded.
-void PadIfLast(rlscope_thread* self, Ring* ring, uint32_t slots) {
-  if (slots == 2 && self->cursor + 1 == ring->slots + ring->capacity) {
-    WriteReserved(self, trace::kPad, 0, ReadTicks());
-  }
+// A record does not cross the end of the ring: slots that are left over are padded.
+void PadToEnd(rlscope_thread* self, Ring* ring, uint32_t slots) {
+  const auto left = static_cast<uint32_t>(ring->slots + ring->capacity - self->cursor);
+  if (left >= slots) return;
+  for (uint32_t i = 0; i < left; i++) WriteReserved(self, trace::kPad, 0, ReadTicks());
 }
 
 // Opens the ring up to the end of this quarter, or to what the drainer has left. False: not even
 // `slots` fit beside the reserve.
 bool SetLimit(rlscope_thread* self, Ring* ring, uint32_t slots) {
-  PadIfLast(self, ring, slots);
+  PadToEnd(self, ring, slots);
   if (self->cursor == ring->slots + ring->capacity) {
     ring->lap_base += ring->capacity;
     self->cursor = self->limit = ring->slots;
@@ -59,11 +59,13 @@ bool Grow(rlscope_thread* self, Ring* ring) {
   const uint64_t bytes = ring->capacity * sizeof(rlscope_slot) * 2;
   if (bytes > trace::kLargestRingBytes) return false;
   LockGuard guard(&process_lock);
-  if (!IsImageOpen() || OwnRing() != ring) return false;  // another thread ended the session
+  const bool same_session = self->generation == Load(rlscope_process.generation);
+  if (!IsImageOpen() || !same_session) return false;  // another thread ended it
   const uint64_t start = ReadTicks();
-  Ring* larger = TakeRing(bytes);
+  Ring* larger = TakeRing(bytes, static_cast<trace::RingUse>(ring->page->use));
   if (larger == nullptr) return false;
   larger->lost = ring->lost;
+  larger->calls = ring->calls;
   ring->lost = 0;
   const uint32_t previous = ring->page->number;
   LeaveRing(self, trace::kRingEnd, larger->page->number);
@@ -130,7 +132,8 @@ int Lose(Ring* ring) {
   return 0;
 }
 
-// The wrapper ended before this process, or a fork stopped the helper.
+}  // namespace
+
 void RestartHelper() {
   if (IsHelperRunning()) return;
   const trace::ControlPage* control = SharedControl();
@@ -138,6 +141,8 @@ void RestartHelper() {
   LockGuard guard(&process_lock);
   StartHelper();
 }
+
+namespace {
 
 // Records were lost: goes on only when a quarter of the ring is free, so that a drainer that is
 // just behind does not leave a gap after every few records.
@@ -161,6 +166,8 @@ void CheckLoad(rlscope_thread* self, Ring* ring, uint32_t slots) {
   if (Grow(self, ring)) SetLimit(self, static_cast<Ring*>(self->ring), slots);
 }
 
+}  // namespace
+
 int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
   if (ring->lost != 0 && !EndGap(self, ring)) return Lose(ring);
   if (SetLimit(self, ring, slots)) {
@@ -171,6 +178,8 @@ int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
   if (!WaitForRoom(self, ring)) return Lose(ring);
   return SetLimit(self, ring, slots) ? 1 : Lose(ring);
 }
+
+namespace {
 
 // End of the thread's last record; a ring that was never written holds zeros.
 uint64_t LastTicks(const rlscope_thread& self, const Ring& ring) {
@@ -187,8 +196,9 @@ Ring* EnsureRing(rlscope_thread* self) {
   if (Ring* ring = OwnRing()) return ring;
   NumberThread(self);
   const int64_t now = base::ReadMonotonicNs();
-  Ring* ring = now < no_ring_until ? nullptr : TakeRing(trace::kFirstRingBytes);
-  if (ring == nullptr) ring = TakeRecycledRing(0);
+  constexpr trace::RingUse kUse = trace::RingUse::kThread;
+  Ring* ring = now < no_ring_until ? nullptr : TakeRing(trace::kFirstRingBytes, kUse);
+  if (ring == nullptr) ring = TakeRecycledRing(0, kUse);
   if (ring == nullptr) {
     if (now >= no_ring_until) no_ring_until = now + kSecond / 10;
     if (self->unringed < kMostUnringed) self->unringed++;

@@ -13,6 +13,13 @@ namespace rlscope::runtime {
 // image is open. Needs process_lock.
 Ring* EnsureRing(rlscope_thread* self);
 
+// Makes room for `slots` in the ring that `self` writes into (which may be another one then), as
+// rlscope_make_room() does. False: drop the record. Not with process_lock.
+int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots);
+
+// The wrapper ended before this process, or a fork stopped the helper. Not with process_lock.
+void RestartHelper();
+
 // Writes one record of a rare kind at `ticks`, at the latest record's time if that is later, even
 // when the ring is full. Returns the time it wrote; 0: there is no room at all. Needs process_lock
 // and an open image.

@@ -5,6 +5,7 @@
 
 #include "runtime/detached.h"
 #include "runtime/image.h"
+#include "runtime/interval_writer.h"
 #include "runtime/process.h"
 #include "runtime/shared_file.h"
 #include "runtime/syscalls.h"
@@ -36,8 +37,9 @@ void CreateRingFile(void* argument) {
 }
 
 // A ring whose records are all in the file, and which nobody writes.
-bool IsFree(const Ring& ring) {
-  return ring.page != nullptr && !ring.attached && ring.generation == rlscope_process.generation &&
+bool IsFree(const Ring& ring, trace::RingUse use) {
+  return ring.page != nullptr && !ring.attached && ring.page->use == static_cast<uint32_t>(use) &&
+         ring.generation == rlscope_process.generation &&
          __atomic_load_n(&ring.page->tail, __ATOMIC_ACQUIRE) == ring.page->head;
 }
 
@@ -48,14 +50,15 @@ Ring* EmptyPlace() {
   return ring_count == kMaxRings ? nullptr : &rings[ring_count++];
 }
 
-void FillPage(RingPage* page, uint64_t slot_bytes) {
+void FillPage(RingPage* page, uint64_t slot_bytes, trace::RingUse use) {
   page->abi_version = trace::kAbiVersion;
   page->number = files_made;
+  page->use = static_cast<uint32_t>(use);
   page->capacity = slot_bytes / sizeof(rlscope_slot);
   page->began_ns = static_cast<uint64_t>(process.began_ns);
 }
 
-Ring* CreateRing(uint64_t slot_bytes) {
+Ring* CreateRing(uint64_t slot_bytes, trace::RingUse use) {
   const uint64_t bytes = MappedBytes(slot_bytes);
   Ring* ring = EmptyPlace();
   if (ring == nullptr || bytes_mapped + bytes > trace::kProcessRingBytes) return nullptr;
@@ -69,7 +72,7 @@ Ring* CreateRing(uint64_t slot_bytes) {
   bytes_mapped += bytes;
   __atomic_store_n(&image.page->ring_bytes, bytes_mapped, __ATOMIC_RELAXED);
   auto* page = static_cast<RingPage*>(file.address);
-  FillPage(page, slot_bytes);
+  FillPage(page, slot_bytes, use);
   *ring = Ring();
   ring->page = page;
   ring->slots =
@@ -82,24 +85,25 @@ Ring* CreateRing(uint64_t slot_bytes) {
 Ring* Attach(Ring* ring) {
   ring->attached = true;
   ring->lost = 0;
+  ring->calls = nullptr;
   __atomic_store_n(&ring->page->state, static_cast<uint32_t>(RingState::kActive), __ATOMIC_RELEASE);
   return ring;
 }
 
 }  // namespace
 
-Ring* TakeRecycledRing(uint64_t least_bytes) {
+Ring* TakeRecycledRing(uint64_t least_bytes, trace::RingUse use) {
   Ring* smallest = nullptr;
   for (uint32_t i = 0; i < ring_count; i++) {
-    if (!IsFree(rings[i]) || rings[i].capacity * sizeof(rlscope_slot) < least_bytes) continue;
+    if (!IsFree(rings[i], use) || rings[i].capacity * sizeof(rlscope_slot) < least_bytes) continue;
     if (smallest == nullptr || rings[i].capacity < smallest->capacity) smallest = &rings[i];
   }
   return smallest == nullptr ? nullptr : Attach(smallest);
 }
 
-Ring* TakeRing(uint64_t bytes) {
-  if (Ring* ring = TakeRecycledRing(bytes)) return ring;
-  Ring* ring = CreateRing(bytes);
+Ring* TakeRing(uint64_t bytes, trace::RingUse use) {
+  if (Ring* ring = TakeRecycledRing(bytes, use)) return ring;
+  Ring* ring = CreateRing(bytes, use);
   return ring == nullptr ? nullptr : Attach(ring);
 }
 
@@ -111,6 +115,7 @@ void GiveRingBack(Ring* ring, uint64_t end) {
 }
 
 void DropRing(Ring* ring) {
+  if (ring->calls != nullptr) DropIntervals(ring->calls);
   SysUnmap(ring->page, MappedBytes(ring->capacity * sizeof(rlscope_slot)));
   *ring = Ring();
 }

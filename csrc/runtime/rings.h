@@ -11,6 +11,8 @@
 
 namespace rlscope::runtime {
 
+struct IntervalWriter;
+
 struct Ring {
   trace::RingPage* page;  // null: an empty place in the pool
   rlscope_slot* slots;
@@ -19,18 +21,20 @@ struct Ring {
   uint64_t lost;        // records lost since the last one that was written
   uint32_t generation;  // rlscope_process.generation of the image it belongs to
   bool attached;        // a thread writes into it
+  // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
+  IntervalWriter* calls;
 };
 
 // Slots that ordinary records leave free, so that a full ring still takes what tells why:
-// kGap (2), kWait (2), kThreadEnd or kRingEnd, kWindowStop, and the kPad of a wrap.
-constexpr uint64_t kReservedSlots = 8;
+// kGap (2), kWait (2), kThreadEnd or kRingEnd, kWindowStop, and the kPads of a wrap (4).
+constexpr uint64_t kReservedSlots = 12;
 
 // An empty ring of at least `bytes` of slots for the calling thread: a recycled one or a new file.
 // Null when the process has its 64 MiB, or the file system is full or refuses.
-Ring* TakeRing(uint64_t bytes);
+Ring* TakeRing(uint64_t bytes, trace::RingUse use);
 
 // The same, but only one that exists already, of any size.
-Ring* TakeRecycledRing(uint64_t least_bytes);
+Ring* TakeRecycledRing(uint64_t least_bytes, trace::RingUse use);
 
 // The thread is done with it; `end` is the position after its last record.
 void GiveRingBack(Ring* ring, uint64_t end);

@@ -6,6 +6,7 @@
 
 #include "runtime/hot.h"
 #include "runtime/image.h"
+#include "runtime/interval_writer.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
 
@@ -33,6 +34,7 @@ void EndThread(void* pointer) {
     DropRing(ring);
     self->ring = nullptr;
   } else {
+    if (ring->calls != nullptr) EndIntervals(ring->calls);
     WriteHeldCall(self);
     LeaveRing(self, trace::kThreadEnd, 0);
   }
@@ -61,7 +63,7 @@ void Wrap(rlscope_thread* self, Ring* ring) {
 }
 
 void PublishSlot(rlscope_thread* self, uint32_t kind, uint32_t id, uint64_t ticks) {
-  Publish(kind, id, ticks, 0);
+  PublishTo(self, kind, id, ticks, 0);
   if (self->limit < self->cursor) self->limit = self->cursor;
 }
 
@@ -97,7 +99,10 @@ void UseRing(rlscope_thread* self, Ring* ring, uint32_t previous) {
   self->cursor = ring->slots + (position - ring->lap_base);
   self->limit = self->cursor;
   self->lap = LapOf(position, ring->capacity);
-  if (previous == 0) WriteReserved(self, trace::kThreadBegin, self->thread, ReadTicks());
+  const bool is_thread = ring->page->use == static_cast<uint32_t>(trace::RingUse::kThread);
+  if (previous == 0 && is_thread) {
+    WriteReserved(self, trace::kThreadBegin, self->thread, ReadTicks());
+  }
   const bool is_new = ring->page->magic == 0;
   __atomic_store_n(&ring->page->magic, trace::kRingMagic, __ATOMIC_RELEASE);
   if (!is_new) return;
@@ -128,7 +133,7 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
   second->duration = 0;
   __atomic_store_n(&second->word, trace::MakeWord(trace::kContinued, 0, self->lap),
                    __ATOMIC_RELEASE);
-  Publish(kind, 0, ticks, 0);
+  PublishTo(self, kind, 0, ticks, 0);
   self->cursor = second + 1;
   if (self->limit < self->cursor) self->limit = self->cursor;
   return true;

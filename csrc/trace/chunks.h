@@ -109,7 +109,8 @@ struct CudaCall {
   uint32_t status;
   uint32_t context;
 };
-// Calls of one thread, in order of start. At most kChunkIntervals of them. A chunk cannot hold
+// Calls of one thread, in order of start. At most kChunkIntervals of them; none when the slots held
+// none, which the reader must know. A chunk cannot hold
 // calls that overlap: one that starts before the one ahead ended starts at that end, and ends where
 // it ended or there. Each time that was moved is added to *clamped.
 int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ring,
@@ -123,7 +124,32 @@ enum class GpuKind : uint32_t {
   kMemset = 3,
   kGraph = 4,
   kSync = 5,
+  kOverhead = 6,  // of the profiling interface itself, on no stream
 };
+
+// How a kernel was launched, or between what a copy went. All zero: not known.
+struct GpuDetail {
+  uint64_t grid = 0;           // kernel: blocks; x 32 bits, y 16, z 16, from the lowest
+  uint32_t block = 0;          // kernel: threads; x 12 bits, y 12, z 8
+  uint64_t shared_memory = 0;  // kernel: bytes a block; static 32 bits, dynamic 32
+  uint16_t registers = 0;      // kernel: of a thread
+  uint8_t how = 0;             // copy: direction | host's memory << 4; set: memory; sync: type
+
+  bool operator==(const GpuDetail& other) const {
+    return grid == other.grid && block == other.block && shared_memory == other.shared_memory &&
+           registers == other.registers && how == other.how;
+  }
+};
+// Halves of `how`, with CUPTI's numbers, which stay what they are.
+enum class CopyDirection : uint8_t {
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 8,
+  kHostToHost = 9,
+  kPeerToPeer = 10,
+};
+enum class CopyMemory : uint8_t { kUnknown = 0, kPageable = 1, kPinned = 2 };
+
 struct GpuInterval {
   int64_t start_ns;  // CLOCK_MONOTONIC; ascending in a chunk
   int64_t duration_ns;
@@ -131,12 +157,27 @@ struct GpuInterval {
   uint32_t name;
   int64_t correlation;
   uint64_t bytes;
+  uint32_t graph = 0;  // that launched it; 0 none
+  GpuDetail detail;
 };
-// Intervals of one stream, sorted by start. At most kChunkIntervals of them.
-int WriteGpu(Sink* sink, ChunkBuffer* buffer, uint32_t device, uint32_t context, uint32_t stream,
-             const GpuInterval* intervals, size_t count);
+
+// Whose intervals a GpuChunk holds, and where they lay: the chunks of all streams that were made
+// from one piece of a ring name that piece. ring 0: they did not come from one.
+struct GpuOrigin {
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+  uint32_t ring = 0;
+  uint64_t first_slot = 0;
+  uint64_t slots = 0;
+};
 
 constexpr size_t kChunkIntervals = 4096;
+
+// Intervals of one stream, sorted by start. At most kChunkIntervals of them, or none; EMSGSIZE also
+// when they do not fit the buffer, which 1,024 always do.
+int WriteGpu(Sink* sink, ChunkBuffer* buffer, const GpuOrigin& origin, const GpuInterval* intervals,
+             size_t count);
 
 }  // namespace rlscope::trace
 

@@ -176,6 +176,8 @@ void GpuCursor::Append(const GpuColumns& from, uint32_t index) {
   merged_.name[to] = from.name[index];
   merged_.correlation[to] = from.correlation[index];
   merged_.bytes[to] = from.bytes[index];
+  merged_.graph[to] = from.graph[index];
+  merged_.details[to] = from.details[index];
 }
 
 // A chunk's worth, of as many chunks as it takes.
@@ -198,6 +200,8 @@ void GpuCursor::SetBatch(const GpuColumns& columns, uint32_t first) {
   batch_.name = columns.name.data() + first;
   batch_.correlation = columns.correlation.data() + first;
   batch_.bytes = columns.bytes.data() + first;
+  batch_.graph = columns.graph.data() + first;
+  batch_.detail = columns.details.data() + first;
 }
 
 const GpuBatch* GpuCursor::Next() {

@@ -122,6 +122,8 @@ struct GpuBatch {
   const uint32_t* name = nullptr;
   const int64_t* correlation = nullptr;
   const uint64_t* bytes = nullptr;
+  const uint32_t* graph = nullptr;
+  const GpuDetail* detail = nullptr;
 };
 
 // Intervals of one stream, its overlapping chunks merged.

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "trace/chunks.h"
 #include "trace/open_operations.h"
 #include "trace/record.h"
 
@@ -113,7 +114,10 @@ struct GpuHeader {
   int64_t min_start_ns = 0;
   int64_t max_end_ns = 0;
   uint32_t count = 0;
-  Span step, duration, kind, name, correlation, bytes;
+  uint32_t ring = 0;
+  uint64_t first_slot = 0;
+  uint64_t slots = 0;
+  Span step, duration, kind, name, correlation, bytes, graph, detail, details;
 };
 bool ParseGpuHeader(const uint8_t* payload, size_t size, GpuHeader* header);
 
@@ -125,6 +129,8 @@ struct GpuColumns {
   std::vector<uint32_t> name;
   std::vector<int64_t> correlation;
   std::vector<uint64_t> bytes;
+  std::vector<uint32_t> graph;
+  std::vector<GpuDetail> details;
 
   void Resize(size_t size, Detail detail);  // room for `size` intervals
 };

@@ -70,7 +70,7 @@ int DrainImage::Open(const char* rings, const char* image, DrainMode mode) {
   }
   state.page = page;
   state.entries.Open(page, state.page_bytes, &state.path, &state.scratch->buffer, consumes);
-  state.rings.Open(page, &state.path, mode, &state.scratch->encoder, &state.entries);
+  state.rings.Open(page, &state.path, mode, state.scratch, &state.entries);
   return 0;
 }
 

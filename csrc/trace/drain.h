@@ -27,7 +27,7 @@ namespace rlscope::trace {
 
 class Sink;
 
-// Memory to build chunks in, half a megabyte; one thread at a time. Null when there is none.
+// Memory to build chunks in, a megabyte; one thread at a time. Null when there is none.
 struct DrainScratch;
 DrainScratch* NewDrainScratch();
 void FreeDrainScratch(DrainScratch* scratch);

@@ -4,11 +4,13 @@
 
 #include "trace/chunks.h"
 #include "trace/encoder.h"
+#include "trace/interval_encoder.h"
 
 namespace rlscope::trace {
 
 struct DrainScratch {
   CpuEncoder encoder;
+  IntervalEncoder intervals;
   ChunkBuffer buffer;
 };
 

@@ -22,6 +22,10 @@ void EntryWriter::Take(const ArenaEntry& entry, const char* text) {
       return AddName(entry, NameKind::kPhase, text);
     case EntryKind::kFunctionName:
       return AddName(entry, NameKind::kFunction, text);
+    case EntryKind::kCudaCallName:
+      return AddName(entry, NameKind::kCudaCall, text);
+    case EntryKind::kKernelName:
+      return AddName(entry, NameKind::kKernel, text);
     case EntryKind::kThread:
     case EntryKind::kThreadName:
       return AddThread(entry, text);

@@ -10,6 +10,10 @@ namespace {
 constexpr uint32_t kMaxRings = 1024;  // 64 MiB per process / 68 KiB
 constexpr int kChunksPerPass = 64;    // of one ring: a whole one of 4 MiB
 
+uint32_t MostItems(RingUse use) {
+  return use == RingUse::kGpu ? IntervalEncoder::kMostWork : kChunkItems;
+}
+
 }  // namespace
 
 ImageRings::~ImageRings() {
@@ -20,12 +24,12 @@ ImageRings::~ImageRings() {
   free(rings_);
 }
 
-void ImageRings::Open(ProcessPage* page, const ImagePath* path, DrainMode mode, CpuEncoder* encoder,
-                      ImageEntries* entries) {
+void ImageRings::Open(ProcessPage* page, const ImagePath* path, DrainMode mode,
+                      DrainScratch* scratch, ImageEntries* entries) {
   page_ = page;
   path_ = path;
   mode_ = mode;
-  encoder_ = encoder;
+  scratch_ = scratch;
   entries_ = entries;
 }
 
@@ -75,6 +79,7 @@ bool ImageRings::Attach(Source* ring, bool force) {
   if (ring->stream != nullptr) return true;
   RingRecord record;
   if (!ring->view.Read(ring->position, &record) || (!force && MustWait(*ring))) return false;
+  if (ring->view.use() != RingUse::kThread) return true;
   ring->stream = streams_.Find(ring->view.thread());
   if (ring->stream == nullptr) return false;
   ring->stream->ended = false;
@@ -86,8 +91,9 @@ bool ImageRings::Attach(Source* ring, bool force) {
 ImageRings::Segment ImageRings::FindSegment(const Source& ring) const {
   Segment segment = {ring.position, 0, false, false, false};
   const uint64_t cut = ring.view.CutAfter(ring.position);
+  const uint32_t most = MostItems(ring.view.use());
   RingRecord record;
-  while (segment.items < kChunkItems && segment.end - ring.position < ring.view.capacity() &&
+  while (segment.items < most && segment.end - ring.position < ring.view.capacity() &&
          ring.view.Read(segment.end, &record)) {
     const uint32_t kind = KindOf(record.first.word);
     if (kind == kThreadBegin && segment.end != ring.position) {
@@ -105,18 +111,32 @@ ImageRings::Segment ImageRings::FindSegment(const Source& ring) const {
 }
 
 bool ImageRings::IsDue(const Source& ring, const Segment& segment, bool final) const {
-  return segment.items != 0 &&
-         (final || segment.items == kChunkItems || segment.thread_ended || segment.ring_ended ||
-          segment.stopped || segment.end - ring.position >= ring.view.capacity() / 2);
+  return segment.items != 0 && (final || segment.items == MostItems(ring.view.use()) ||
+                                segment.thread_ended || segment.ring_ended || segment.stopped ||
+                                segment.end - ring.position >= ring.view.capacity() / 2);
 }
 
 // Adds records from the ring's position to `end`, as many as a chunk takes. Position after them.
 uint64_t ImageRings::Encode(Source* ring, uint64_t end) {
+  CpuEncoder* encoder = &scratch_->encoder;
   uint64_t at = ring->position;
-  encoder_->Begin(&ring->stream->thread, ring->view.number(), at, &changes_);
+  encoder->Begin(&ring->stream->thread, ring->view.number(), at, &changes_);
   RingRecord record;
-  while (at != end && !encoder_->Full() && ring->view.Read(at, &record)) {
-    encoder_->Add(record.first, &record.second);
+  while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
+    encoder->Add(record.first, record.more);
+    at += record.slots;
+  }
+  return at;
+}
+
+uint64_t ImageRings::EncodeIntervals(Source* ring, uint64_t end) {
+  IntervalEncoder* encoder = &scratch_->intervals;
+  uint64_t at = ring->position;
+  encoder->Begin(ring->view.use(),
+                 {ring->view.thread(), ring->view.number(), at, entries_->tick_shift()});
+  RingRecord record;
+  while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
+    encoder->Add(record.first, record.more);
     at += record.slots;
   }
   return at;
@@ -131,28 +151,58 @@ void ImageRings::CountClamped(uint64_t count) {
   }
 }
 
-bool ImageRings::WriteSegment(Source* ring, const Segment& segment, Sink* sink) {
-  const uint64_t events = encoder_->events();
-  if (consumes()) ring->view.SetIntent(segment.end);
+// Salvage beside a live drainer: what it moved past meanwhile may be overwritten, and is in the
+// file by now.
+bool ImageRings::HasMoved(const Source& ring) const {
+  return !consumes() && ring.view.tail() > ring.position;
+}
+
+void ImageRings::MoveTo(Source* ring, uint64_t position) {
+  ring->position = position;
+  chunks_++;
+  if (consumes()) ring->view.MoveTail(position);
+}
+
+// False: the sink refused. A ring that stays where it is was damaged since it was seen.
+bool ImageRings::WriteChunks(Source* ring, uint64_t end, Sink* sink) {
+  CpuEncoder* encoder = &scratch_->encoder;
+  const uint64_t events = encoder->events();
   changes_.Read(*page_);
-  while (ring->position != segment.end) {
+  while (ring->position != end) {
     const uint64_t clamped = ring->stream->thread.clamped;
-    const uint64_t at = Encode(ring, segment.end);
-    // Salvage beside a live drainer: what it moved past meanwhile may be overwritten, and is in
-    // the file by now.
-    if (!consumes() && ring->view.tail() > ring->position) return true;
-    if (encoder_->slots() == 0) return true;  // a slot was damaged since it was seen
-    if (encoder_->Finish(sink) != 0) return false;
+    const uint64_t at = Encode(ring, end);
+    if (HasMoved(*ring) || encoder->slots() == 0) return true;
+    if (encoder->Finish(sink) != 0) return false;
     CountClamped(ring->stream->thread.clamped - clamped);
-    ring->position = at;
-    chunks_++;
-    if (consumes()) ring->view.MoveTail(at);
+    MoveTo(ring, at);
   }
-  events_ += encoder_->events() - events;
+  events_ += encoder->events() - events;
   return true;
 }
 
+bool ImageRings::WritePieces(Source* ring, uint64_t end, Sink* sink) {
+  IntervalEncoder* encoder = &scratch_->intervals;
+  const uint64_t events = encoder->events();
+  while (ring->position != end) {
+    uint64_t clamped = 0;
+    const uint64_t at = EncodeIntervals(ring, end);
+    if (HasMoved(*ring) || encoder->slots() == 0) return true;
+    if (encoder->Finish(sink, &scratch_->buffer, &clamped) != 0) return false;
+    CountClamped(clamped);
+    MoveTo(ring, at);
+  }
+  events_ += encoder->events() - events;
+  return true;
+}
+
+bool ImageRings::WriteSegment(Source* ring, const Segment& segment, Sink* sink) {
+  if (consumes()) ring->view.SetIntent(segment.end);
+  return ring->view.use() == RingUse::kThread ? WriteChunks(ring, segment.end, sink)
+                                              : WritePieces(ring, segment.end, sink);
+}
+
 void ImageRings::Finish(Source* ring, const Segment& segment) {
+  if (ring->stream == nullptr) return;
   if (segment.thread_ended) ring->stream->ended = true;
   if (segment.thread_ended || segment.ring_ended) ring->stream = nullptr;
 }

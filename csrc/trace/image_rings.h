@@ -1,11 +1,12 @@
-// The rings of a process image, turned into CpuChunks: each thread's in order, whatever rings it
-// went through. Threads: one at a time. Libc only.
+// The rings of a process image, turned into chunks: each thread's in order, whatever rings it went
+// through. Threads: one at a time. Libc only.
 #ifndef RLSCOPE_TRACE_IMAGE_RINGS_H_
 #define RLSCOPE_TRACE_IMAGE_RINGS_H_
 
 #include <stdint.h>
 
 #include "trace/drain.h"
+#include "trace/drain_scratch.h"
 #include "trace/image_entries.h"
 #include "trace/ring_view.h"
 #include "trace/thread_streams.h"
@@ -21,7 +22,7 @@ class ImageRings {
   ImageRings& operator=(const ImageRings&) = delete;
 
   // All must outlive this.
-  void Open(ProcessPage* page, const ImagePath* path, DrainMode mode, CpuEncoder* encoder,
+  void Open(ProcessPage* page, const ImagePath* path, DrainMode mode, DrainScratch* scratch,
             ImageEntries* entries);
 
   // Maps rings that are new. `look`: asks the file system, whatever the page says.
@@ -42,7 +43,7 @@ class ImageRings {
  private:
   struct Source {
     RingView view;
-    ThreadStreams::Stream* stream;  // null: no thread yet
+    ThreadStreams::Stream* stream;  // null: no thread yet; of CUDA rings always
     uint64_t position;              // all below is written
   };
   // A piece of a ring that makes one chunk: records of one thread.
@@ -62,14 +63,19 @@ class ImageRings {
   Segment FindSegment(const Source& ring) const;
   bool IsDue(const Source& ring, const Segment& segment, bool final) const;
   bool WriteSegment(Source* ring, const Segment& segment, Sink* sink);
+  bool WriteChunks(Source* ring, uint64_t end, Sink* sink);
+  bool WritePieces(Source* ring, uint64_t end, Sink* sink);
+  bool HasMoved(const Source& ring) const;
+  void MoveTo(Source* ring, uint64_t position);
   uint64_t Encode(Source* ring, uint64_t end);
+  uint64_t EncodeIntervals(Source* ring, uint64_t end);
   void CountClamped(uint64_t count);
   void Finish(Source* ring, const Segment& segment);
 
   ProcessPage* page_ = nullptr;
   const ImagePath* path_ = nullptr;
   DrainMode mode_ = DrainMode::kSalvage;
-  CpuEncoder* encoder_ = nullptr;
+  DrainScratch* scratch_ = nullptr;
   ImageEntries* entries_ = nullptr;
 
   Source** rings_ = nullptr;

@@ -58,7 +58,7 @@ PlacedCall Place(const CudaCall& call, uint64_t ahead) {
 template <typename ValueOf>
 void PutCallColumn(Message* message, uint32_t field, const CudaCall* calls, size_t count,
                    ValueOf value_of) {
-  uint64_t ahead = calls[0].start_ticks;
+  uint64_t ahead = count == 0 ? 0 : calls[0].start_ticks;
   PutColumn(message, field, count, [&](size_t i) {
     const PlacedCall call = Place(calls[i], ahead);
     const uint64_t value = value_of(call, ahead);
@@ -67,14 +67,44 @@ void PutCallColumn(Message* message, uint32_t field, const CudaCall* calls, size
   });
 }
 
+constexpr size_t kMostDetailBytes = 4 * 10;
+
+// Columns `detail` and `details`: most intervals of a stream share a few. False: so many differ
+// that they do not fit.
+bool PutDetails(Message* message, const GpuInterval* intervals, size_t count) {
+  uint16_t kinds[kChunkIntervals];  // where each of the distinct ones stands first
+  uint16_t index[kChunkIntervals];  // of an interval: into `kinds`, plus one
+  size_t distinct = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const GpuDetail& detail = intervals[i].detail;
+    index[i] = 0;
+    if (detail == GpuDetail()) continue;
+    size_t at = 0;
+    while (at < distinct && !(intervals[kinds[at]].detail == detail)) ++at;
+    if (at == distinct) kinds[distinct++] = static_cast<uint16_t>(i);
+    index[i] = static_cast<uint16_t>(at + 1);
+  }
+  if (distinct == 0) return true;
+  if (message->left() < 2 * count + kMostDetailBytes * distinct + 4 * kMaxFieldBytes) return false;
+  PutColumn(message, 14, count, [&](size_t i) { return static_cast<uint64_t>(index[i]); });
+  PutColumn(message, 15, 4 * distinct, [&](size_t i) {
+    const GpuDetail& detail = intervals[kinds[i / 4]].detail;
+    const uint64_t fields[] = {detail.grid, detail.block, detail.shared_memory,
+                               uint64_t{detail.registers} << 8 | detail.how};
+    return fields[i % 4];
+  });
+  return true;
+}
+
 }  // namespace
 
 int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ring,
                    uint64_t first_slot, uint64_t slots, const CudaCall* calls, size_t count,
                    uint64_t* clamped) {
-  if (count == 0) return 0;
+  if (count == 0 && slots == 0) return 0;
   if (count > kChunkIntervals) return EMSGSIZE;
-  uint64_t last_ticks = calls[0].start_ticks;
+  const uint64_t base_ticks = count == 0 ? 0 : calls[0].start_ticks;
+  uint64_t last_ticks = base_ticks;
   for (size_t i = 0; i < count; ++i) {
     const PlacedCall call = Place(calls[i], last_ticks);
     if (clamped != nullptr) *clamped += call.moved;
@@ -85,7 +115,7 @@ int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ri
   message.Varint(2, ring);
   message.Varint(3, first_slot);
   message.Varint(4, slots);
-  message.Fixed64(5, calls[0].start_ticks);
+  message.Fixed64(5, base_ticks);
   message.Varint(6, count);
   message.Fixed64(13, last_ticks);
   PutCallColumn(&message, 7, calls, count,
@@ -103,18 +133,22 @@ int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ri
   return message.Append(sink, FrameType::kCudaCall);
 }
 
-int WriteGpu(Sink* sink, ChunkBuffer* buffer, uint32_t device, uint32_t context, uint32_t stream,
-             const GpuInterval* intervals, size_t count) {
-  if (count == 0) return 0;
+int WriteGpu(Sink* sink, ChunkBuffer* buffer, const GpuOrigin& origin, const GpuInterval* intervals,
+             size_t count) {
+  if (count == 0 && origin.slots == 0) return 0;
   if (count > kChunkIntervals) return EMSGSIZE;
   const auto end_of = [&](size_t i) { return intervals[i].start_ns + intervals[i].duration_ns; };
-  int64_t max_end_ns = end_of(0);
+  const int64_t min_start_ns = count == 0 ? 0 : intervals[0].start_ns;
+  int64_t max_end_ns = count == 0 ? 0 : end_of(0);
   for (size_t i = 1; i < count; ++i) max_end_ns = end_of(i) > max_end_ns ? end_of(i) : max_end_ns;
   Message message(buffer);
-  message.Varint(1, device);
-  message.Varint(2, context);
-  message.Varint(3, stream);
-  message.Fixed64(4, static_cast<uint64_t>(intervals[0].start_ns));
+  message.Varint(1, origin.device);
+  message.Varint(2, origin.context);
+  message.Varint(3, origin.stream);
+  message.Varint(16, origin.ring);
+  message.Varint(17, origin.first_slot);
+  message.Varint(18, origin.slots);
+  message.Fixed64(4, static_cast<uint64_t>(min_start_ns));
   message.Fixed64(5, static_cast<uint64_t>(max_end_ns));
   message.Varint(6, count);
   PutColumn(&message, 7, count,
@@ -128,6 +162,9 @@ int WriteGpu(Sink* sink, ChunkBuffer* buffer, uint32_t device, uint32_t context,
     return Delta(intervals[i].correlation, i == 0 ? 0 : intervals[i - 1].correlation);
   });
   PutColumnUnlessZero(&message, 12, count, [&](size_t i) { return intervals[i].bytes; });
+  PutColumnUnlessZero(&message, 13, count,
+                      [&](size_t i) { return static_cast<uint64_t>(intervals[i].graph); });
+  if (!PutDetails(&message, intervals, count)) return EMSGSIZE;
   return message.Append(sink, FrameType::kGpu);
 }
 

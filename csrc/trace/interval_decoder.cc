@@ -1,4 +1,6 @@
 // CudaCallChunk and GpuChunk of decoder.h.
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/wire.h"
 #include "trace/columns.h"
@@ -57,8 +59,9 @@ void SetCudaCallField(const WireReader& field, CudaCallHeader* header) {
 }
 
 void SetGpuField(const WireReader& field, GpuHeader* header) {
-  Span* const columns[] = {&header->step, &header->duration,    &header->kind,
-                           &header->name, &header->correlation, &header->bytes};
+  Span* const columns[] = {&header->step,  &header->duration,    &header->kind,
+                           &header->name,  &header->correlation, &header->bytes,
+                           &header->graph, &header->detail,      &header->details};
   const uint32_t column = field.field() - 7;
   if (field.field() >= 7 && column < sizeof columns / sizeof columns[0]) {
     *columns[column] = {field.data(), field.size()};
@@ -82,6 +85,15 @@ void SetGpuField(const WireReader& field, GpuHeader* header) {
       break;
     case 6:
       header->count = Low32(field.value());
+      break;
+    case 16:
+      header->ring = Low32(field.value());
+      break;
+    case 17:
+      header->first_slot = field.value();
+      break;
+    case 18:
+      header->slots = field.value();
       break;
     default:
       break;
@@ -132,16 +144,46 @@ bool DecodeCallDetail(const CudaCallHeader& header, Detail detail, CudaCallColum
          DecodeColumnOrZeros(header.context, count, &columns->context);
 }
 
+GpuDetail MakeDetail(const uint64_t* fields) {
+  GpuDetail detail;
+  detail.grid = fields[0];
+  detail.block = Low32(fields[1]);
+  detail.shared_memory = fields[2];
+  detail.registers = static_cast<uint16_t>(fields[3] >> 8);
+  detail.how = static_cast<uint8_t>(fields[3]);
+  return detail;
+}
+
+bool ExpandDetails(const GpuHeader& header, std::vector<uint64_t>* scratch, GpuColumns* columns) {
+  static thread_local std::vector<uint32_t> index;
+  columns->details.assign(std::max<size_t>(columns->details.size(), header.count), GpuDetail());
+  if (header.detail.size == 0) return header.details.size == 0;
+  const auto fields = static_cast<uint32_t>(CountVarints(header.details));
+  if (fields % 4 != 0 || fields / 4 > header.count ||
+      !DecodeColumn(header.detail, header.count, &index) ||
+      !DecodeColumn(header.details, fields, scratch)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < header.count; ++i) {
+    if (index[i] > fields / 4) return false;
+    if (index[i] != 0) columns->details[i] = MakeDetail(scratch->data() + 4 * (index[i] - 1));
+  }
+  return true;
+}
+
 bool DecodeGpuDetail(const GpuHeader& header, Detail detail, std::vector<uint64_t>* scratch,
                      GpuColumns* columns) {
   const uint32_t count = header.count;
   if (detail == Detail::kTimes) {
     return HasLength(header.name, count) && HasLength(header.correlation, count) &&
-           HasLengthOrZeros(header.bytes, count);
+           HasLengthOrZeros(header.bytes, count) && HasLengthOrZeros(header.graph, count) &&
+           HasLengthOrZeros(header.detail, count);
   }
   return DecodeColumn(header.name, count, &columns->name) &&
          DecodeDeltas(header.correlation, count, scratch, &columns->correlation) &&
-         DecodeColumnOrZeros(header.bytes, count, &columns->bytes);
+         DecodeColumnOrZeros(header.bytes, count, &columns->bytes) &&
+         DecodeColumnOrZeros(header.graph, count, &columns->graph) &&
+         ExpandDetails(header, scratch, columns);
 }
 
 }  // namespace
@@ -170,6 +212,7 @@ bool ParseGpuHeader(const uint8_t* payload, size_t size, GpuHeader* header) {
   WireReader reader(payload, size);
   while (reader.Next()) SetGpuField(reader, header);
   return reader.ok() && header->count <= header->step.size &&
+         header->slots <= UINT64_MAX - header->first_slot &&
          header->min_start_ns >= -base::ClockConverter::kMaxNs &&
          header->max_end_ns <= base::ClockConverter::kMaxNs &&
          header->min_start_ns <= header->max_end_ns;
@@ -183,6 +226,8 @@ void GpuColumns::Resize(size_t size, Detail detail) {
   name.resize(size);
   correlation.resize(size);
   bytes.resize(size);
+  graph.resize(size);
+  details.resize(size);
 }
 
 bool DecodeGpu(const GpuHeader& header, Detail detail, GpuColumns* columns) {

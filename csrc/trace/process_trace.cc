@@ -54,6 +54,43 @@ Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   return coverage;
 }
 
+// The same for GPU work: one piece of a ring makes a chunk for each stream, and a drainer may have
+// died between them. Chunks from no ring are all kept.
+Coverage DropDuplicatePieces(std::vector<GpuChunkRef>* chunks) {
+  const auto place = [](const GpuChunkRef& chunk) {
+    return std::make_tuple(chunk.ring, chunk.first_slot, ~chunk.slots, chunk.device, chunk.context,
+                           chunk.stream);
+  };
+  std::stable_sort(chunks->begin(), chunks->end(),
+                   [&](const GpuChunkRef& a, const GpuChunkRef& b) { return place(a) < place(b); });
+  Coverage coverage;
+  std::vector<GpuChunkRef> kept;
+  uint64_t first = 0, covered = 0;  // of the last piece that was kept
+  for (size_t i = 0; i < chunks->size(); ++i) {
+    const GpuChunkRef& chunk = (*chunks)[i];
+    const bool new_ring = i == 0 || chunk.ring != (*chunks)[i - 1].ring;
+    if (new_ring) first = covered = 0;
+    const uint64_t end = chunk.first_slot + chunk.slots;
+    const bool same_piece = !new_ring && chunk.first_slot == first && end == covered;
+    if (chunk.ring != 0 && !same_piece && chunk.first_slot < covered) {
+      ++(end <= covered ? coverage.duplicates : coverage.overlapping);
+      continue;
+    }
+    if (chunk.ring != 0 && !new_ring && place(chunk) == place((*chunks)[i - 1])) {
+      ++coverage.duplicates;
+      continue;
+    }
+    if (chunk.ring != 0 && !same_piece) {
+      coverage.missing_slots = AddSaturated(coverage.missing_slots, chunk.first_slot - covered);
+      first = chunk.first_slot;
+      covered = end;
+    }
+    if (chunk.count != 0) kept.push_back(chunk);
+  }
+  *chunks = std::move(kept);
+  return coverage;
+}
+
 template <typename Ref>
 void SortByTime(std::vector<Ref>* chunks) {
   std::sort(chunks->begin(), chunks->end(), [](const Ref& a, const Ref& b) {
@@ -188,16 +225,19 @@ void ProcessTrace::Count(uint64_t duplicates, uint64_t missing_slots, uint64_t o
 }
 
 void ProcessTrace::JoinGpu() {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, GpuStream> streams;
+  std::vector<GpuChunkRef> chunks;
   for (const auto& file : files_) {
-    for (const GpuChunkRef& chunk : file->gpu()) {
-      if (chunk.count == 0) continue;
-      GpuStream& stream = streams[{chunk.device, chunk.context, chunk.stream}];
-      stream.device = chunk.device;
-      stream.context = chunk.context;
-      stream.stream = chunk.stream;
-      stream.chunks.push_back(chunk);
-    }
+    chunks.insert(chunks.end(), file->gpu().begin(), file->gpu().end());
+  }
+  const Coverage coverage = DropDuplicatePieces(&chunks);
+  Count(coverage.duplicates, coverage.missing_slots, coverage.overlapping);
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, GpuStream> streams;
+  for (const GpuChunkRef& chunk : chunks) {
+    GpuStream& stream = streams[{chunk.device, chunk.context, chunk.stream}];
+    stream.device = chunk.device;
+    stream.context = chunk.context;
+    stream.stream = chunk.stream;
+    stream.chunks.push_back(chunk);
   }
   for (auto& [key, stream] : streams) {
     std::stable_sort(stream.chunks.begin(), stream.chunks.end(),

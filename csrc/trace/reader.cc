@@ -61,7 +61,8 @@ bool FileIndexer::AddGpu(const FrameView& frame) {
   if (!ParseGpuHeader(frame.payload.data, frame.payload.size, &header)) return false;
   file_->gpu_.push_back({frame.payload.data, static_cast<uint32_t>(frame.payload.size),
                          header.device, header.context, header.stream, header.count,
-                         header.min_start_ns, header.max_end_ns});
+                         header.min_start_ns, header.max_end_ns, header.ring, header.first_slot,
+                         header.slots});
   return true;
 }
 

@@ -61,6 +61,9 @@ struct GpuChunkRef {
   uint32_t count;
   int64_t min_start_ns;
   int64_t max_end_ns;
+  uint32_t ring;  // 0: from none
+  uint64_t first_slot;
+  uint64_t slots;
 };
 
 class TraceFile {

@@ -4,12 +4,16 @@
 //             +--------+----------+---------+
 //   first     | tsc    | duration | word    |      word = id << 6 | kind << 1 | lap
 //             +--------+----------+---------+
-//   second    | payload           | more    | word |   only where HasTwoSlots; word = kContinued
+//   further   | payload           | more    | word |   where SlotsOf() says so; word = kContinued
 //
 // A slot is valid when the lap bit of its word equals the lap of its position, so pages may be
 // recycled without clearing them. The word of the first slot is stored last, with release order;
-// a second slot is written before it. A record never crosses the end of a ring: kPad fills the
-// slot that is left over.
+// further slots are written before it. A record never crosses the end of a ring: kPads fill the
+// slots that are left over.
+//
+// Annotations and native calls of a thread lie in its ring; CUDA calls in a second one, because
+// they may begin before, and end after, what the first one says of the thread; GPU work of the
+// process in one of its own (RingUse, shared_pages.h).
 #ifndef RLSCOPE_TRACE_RECORD_H_
 #define RLSCOPE_TRACE_RECORD_H_
 
@@ -18,8 +22,8 @@
 namespace rlscope::trace {
 
 struct Slot {
-  uint64_t tsc;       // ticks of the trace's clock (base/clock.h); payload in a second slot
-  uint32_t duration;  // ticks, complete calls only; payload in a second slot
+  uint64_t tsc;       // ticks of the trace's clock (base/clock.h); payload in a further slot
+  uint32_t duration;  // ticks, complete calls only; payload in a further slot
   uint32_t word;      // id, kind and lap
 };
 static_assert(sizeof(Slot) == 16);
@@ -48,7 +52,9 @@ static_assert(sizeof(Slot) == 16);
   X(kCallbackEnd, 19, 1, "and Python returned to it")                                         \
   X(kAutoSegment, 20, 1, "the automatic track goes on in a segment of state id (AutoState)")  \
   X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoTarget()")      \
-  X(kContinued, 30, 1, "second slot of a record")                                             \
+  X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                         \
+  X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                           \
+  X(kContinued, 30, 1, "further slot of a record")                                            \
   X(kPad, 31, 1, "skip to the start of the ring")
 
 enum Kind : uint32_t {
@@ -115,8 +121,13 @@ constexpr uint32_t MakeWord(uint32_t kind, uint32_t id, uint32_t lap) {
 }
 constexpr uint32_t KindOf(uint32_t word) { return word >> kKindShift & kKindMask; }
 constexpr uint32_t IdOf(uint32_t word) { return word >> kIdShift; }
+// Kinds of a thread's own ring that have a second slot.
 constexpr bool HasTwoSlots(uint32_t kind) {
   return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait;
+}
+constexpr uint32_t kMostSlots = 5;
+constexpr uint32_t SlotsOf(uint32_t kind) {
+  return kind == kGpuWork ? 5 : HasTwoSlots(kind) || kind == kCudaCall ? 2 : 1;
 }
 
 // Lap bit of the slot numbered `position` (counted from the ring's creation) in a ring of

@@ -55,11 +55,12 @@ bool RingView::ReadSlot(uint64_t position, Slot* slot) const {
 
 bool RingView::Read(uint64_t position, RingRecord* record) const {
   if (!ReadSlot(position, &record->first)) return false;
-  const uint32_t kind = KindOf(record->first.word);
-  record->slots = 1;
-  if (!HasTwoSlots(kind)) return true;
-  record->slots = 2;
-  return ReadSlot(position + 1, &record->second) && KindOf(record->second.word) == kContinued;
+  record->slots = SlotsOf(KindOf(record->first.word));
+  for (uint32_t i = 1; i < record->slots; i++) {
+    Slot* slot = &record->more[i - 1];
+    if (!ReadSlot(position + i, slot) || KindOf(slot->word) != kContinued) return false;
+  }
+  return true;
 }
 
 }  // namespace rlscope::trace

@@ -13,8 +13,8 @@ namespace rlscope::trace {
 // One record as found in a ring.
 struct RingRecord {
   Slot first;
-  Slot second;     // when HasTwoSlots
-  uint32_t slots;  // 1 or 2; how far the position moves
+  Slot more[kMostSlots - 1];  // further slots
+  uint32_t slots;             // SlotsOf(kind): how far the position moves
 };
 
 class RingView {
@@ -35,6 +35,7 @@ class RingView {
   uint64_t capacity() const { return capacity_; }
   uint64_t tail() const { return __atomic_load_n(&page_->tail, __ATOMIC_ACQUIRE); }
   uint32_t thread() const { return static_cast<uint32_t>(page_->thread); }
+  RingUse use() const { return static_cast<RingUse>(page_->use); }
   uint32_t previous() const { return page_->previous; }
   uint64_t lost() const { return __atomic_load_n(&page_->lost, __ATOMIC_RELAXED); }
   // Where a chunk must end that begins at `position`: another drainer was about to write it.

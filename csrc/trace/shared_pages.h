@@ -16,7 +16,7 @@
 
 namespace rlscope::trace {
 
-constexpr uint32_t kAbiVersion = 2;
+constexpr uint32_t kAbiVersion = 3;
 constexpr uint64_t kPageSize = 4096;
 
 // ---- processes.log ------------------------------------------------------------------------
@@ -91,24 +91,26 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
 
 // ---- process page -------------------------------------------------------------------------
 
-#define RLSCOPE_LOSS_KINDS(X)                                                         \
-  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                    \
-  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                     \
-  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */               \
-  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */           \
-  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                  \
-  X(kExitWithoutEnter, 5, "exit_without_enter")                                       \
-  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */ \
-  X(kIterationIgnored, 7, "iteration_of_other_thread")                                \
-  X(kLateAttachLoss, 8, "late_attach")                                                \
-  X(kMetadataTooLong, 9, "metadata_too_long")                                         \
-  X(kClamped, 10, "clamped") /* ticks that ran backwards, moved by the drainer */
+#define RLSCOPE_LOSS_KINDS(X)                                                              \
+  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                         \
+  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                          \
+  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                    \
+  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                \
+  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                       \
+  X(kExitWithoutEnter, 5, "exit_without_enter")                                            \
+  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */      \
+  X(kIterationIgnored, 7, "iteration_of_other_thread")                                     \
+  X(kLateAttachLoss, 8, "late_attach")                                                     \
+  X(kMetadataTooLong, 9, "metadata_too_long")                                              \
+  X(kClamped, 10, "clamped")          /* ticks that ran backwards, moved by the drainer */ \
+  X(kCudaDropped, 11, "cuda_dropped") /* activity records that CUPTI counts as dropped */  \
+  X(kCudaUnread, 12, "cuda_unread")   /* activity buffers that came too late to be read */
 
 enum Loss : uint32_t {
 #define RLSCOPE_LOSS_KIND(name, number, text) name = number,
   RLSCOPE_LOSS_KINDS(RLSCOPE_LOSS_KIND)
 #undef RLSCOPE_LOSS_KIND
-      kLossKinds = 11
+      kLossKinds = 13
 };
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
@@ -170,6 +172,8 @@ enum class EntryKind : uint16_t {
   kClockPair = 8,       // text = two uint64: ticks, CLOCK_MONOTONIC ns
   kProgram = 9,         // text = program (argv joined, secrets masked)
   kPythonVersion = 10,  // text
+  kCudaCallName = 11,   // id; text = function of the CUDA runtime or driver API
+  kKernelName = 12,     // id; text, mangled as the compiler left it
 };
 struct ArenaEntry {
   uint16_t kind;   // EntryKind
@@ -179,14 +183,20 @@ struct ArenaEntry {
   uint32_t length;  // bytes of text that follow, not counting the padding to 8
 };
 constexpr uint16_t kPythonThread = 1;
-constexpr uint32_t kMaxNames = 65536;     // per process; more become "(other)"
-constexpr uint32_t kMaxNameBytes = 1024;  // longer names are cut
+constexpr uint32_t kMaxNames = 65536;            // per process; more become "(other)"
+constexpr uint32_t kMaxNameBytes = 1024;         // longer names are cut
+constexpr uint32_t kMaxKernelNameBytes = 16384;  // mangled C++ templates: cut, they mean nothing
 constexpr uint32_t kMaxMetadataBytes = 65536;
 static_assert(sizeof(ArenaEntry) == 16);
 
 // ---- ring -----------------------------------------------------------------------------------
 
 enum class RingState : uint32_t { kActive = 1, kThreadEnded = 2, kFree = 3 };
+enum class RingUse : uint32_t {
+  kThread = 0,     // what a thread does
+  kCudaCalls = 1,  // its CUDA calls
+  kGpu = 2,        // work on the process's GPUs; thread 0
+};
 
 struct RingPage {
   uint64_t magic;  // kRingMagic, stored last (release)
@@ -197,7 +207,9 @@ struct RingPage {
   uint32_t state;     // RingState, by the producer
   uint64_t began_ns;  // of the image, as in the file's name
   uint64_t thread;    // whose records it holds; changes only while the ring is drained
-  uint64_t pad[2];
+  uint32_t use;       // RingUse, for good
+  uint32_t pad0;
+  uint64_t pad;
   // Own cache line each: written by the drainer; written by the producer.
   uint64_t tail;    // slots consumed: all below are in a chunk that is in the file
   uint64_t intent;  // end of the chunk that is being written; whoever goes on from the

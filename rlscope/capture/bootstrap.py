@@ -10,10 +10,15 @@ is still Python's time.
 """
 
 import os
+import sys
 
 from rlscope import native
+from rlscope.capture import cuda
 
 __all__ = ["native"]
+
+if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
+    os.environ[cuda.VARIABLE] = folders
 
 if os.environ.get("RLSCOPE_AUTO") != "0":
     # By name: automatic operations stand above capture.

@@ -89,6 +89,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     )
     _prepare_windows(parser)
     _prepare_layers(parser)
+    _prepare_cuda(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
 
 
@@ -132,6 +133,30 @@ def _prepare_layers(parser: argparse.ArgumentParser) -> None:
         metavar="MODULE",
         default=[],
         help="the native code of this module is layer simulator; may be given several times",
+    )
+
+
+def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
+    cuda = parser.add_argument_group("CUDA")
+    cuda.add_argument(
+        "--cuda",
+        choices=("cupti", "off"),
+        default="",
+        help="how CUDA calls and GPU work are recorded (default: cupti, in programs that use CUDA)",
+    )
+    cuda.add_argument(
+        "--cuda-api",
+        choices=("chosen", "all"),
+        default="",
+        help="which CUDA calls: those that launch, copy, allocate or wait (chosen, the default) or "
+        "all",
+    )
+    cuda.add_argument(
+        "--cuda-graph-trace",
+        choices=("graph", "node"),
+        default="",
+        help="a launch of a CUDA graph is one piece of GPU work, or each of its kernels is, which "
+        "costs more (default: graph)",
     )
 
 

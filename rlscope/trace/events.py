@@ -23,7 +23,10 @@ from rlscope.trace.store import event
 # Kinds of csrc/trace/record.h.
 _CALL, _CALL_BEGIN, _CALL_END, _CALLBACK_BEGIN, _CALLBACK_END = 15, 16, 17, 18, 19
 # GpuKind of csrc/trace/trace.proto.
-_GPU_KINDS = np.array(["gpu", "kernel", "memcpy", "memset", "graph", "sync"], dtype=object)
+# By number: GpuKind of csrc/trace/trace.proto.
+_GPU_KINDS = np.array(
+    ["gpu", "kernel", "memcpy", "memset", "graph", "sync", "overhead"], dtype=object
+)
 _GPU_LAYER = len(LAYERS) - 1
 _CUDA_LAYER = _GPU_LAYER - 1
 _PYTHON_LAYER = 1
@@ -125,7 +128,7 @@ class _Events:
     def _gpu(self) -> dict[str, Any]:
         intervals = self._directory.gpu_intervals(self._process)
         return _columns(
-            _GPU_KINDS[intervals["kind"]],
+            _GPU_KINDS[np.where(intervals["kind"] < len(_GPU_KINDS), intervals["kind"], 0)],
             layer=_layer(np.full(len(intervals["start_ns"]), _GPU_LAYER)),
             name=self._texts[intervals["name"]],
             start_ns=intervals["start_ns"],
@@ -133,6 +136,8 @@ class _Events:
             correlation_id=intervals["correlation"],
             device=intervals["device"],
             stream=intervals["stream"],
+            bytes=intervals["bytes"],
+            graph=intervals["graph"],
         )
 
     def _repeated(self, thread: int, count: int) -> Any:

@@ -418,7 +418,11 @@ event = _relation(
     "Every recorded interval; made when a query first asks for it.",
     _process_id(),
     _integer("thread_id", "thread.thread_id; NULL for work of a GPU"),
-    _text("kind", "operation, call, callback, cuda_call, kernel, memcpy, memset, graph or sync"),
+    _text(
+        "kind",
+        "operation, call, callback, cuda_call, kernel, memcpy, memset, graph, sync, or "
+        "overhead (CUPTI's own)",
+    ),
     _text("layer", "layer that it belongs to; NULL for operations"),
     _text("name", "path of the operation, or name of the function or kernel"),
     _start(),
@@ -426,6 +430,8 @@ event = _relation(
     _integer("correlation_id", "joins a launch to its GPU work; NULL for others"),
     _integer("device", "number of the GPU; NULL for others"),
     _integer("stream", "number of the CUDA stream; NULL for others"),
+    _integer("bytes", "copied or set by GPU work; NULL for others"),
+    _integer("graph", "CUDA graph that launched GPU work, 0 none; NULL for others"),
     layout=PROCESS,
 )
 

@@ -137,7 +137,8 @@ TEST(GpuCursor, OverlappingChunksOfAStreamAreMerged) {
     for (const auto& [start, duration] : spans) {
       intervals.push_back({start, duration, GpuKind::kKernel, 1, start, 0});
     }
-    EXPECT_EQ(0, WriteGpu(file.sink(), file.buffer(), 0, 0, 7, intervals.data(), intervals.size()));
+    EXPECT_EQ(0,
+              WriteGpu(file.sink(), file.buffer(), {0, 0, 7}, intervals.data(), intervals.size()));
   };
   write({{100, 10}, {300, 10}, {500, 100}});
   write({{50, 10}, {200, 10}, {400, 300}});

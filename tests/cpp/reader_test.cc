@@ -37,7 +37,7 @@ std::vector<uint8_t> EveryKind() {
   const CudaCall call = {1700, 50, 8, 99, 1, 2};
   EXPECT_EQ(0, WriteCudaCalls(trace.sink(), trace.buffer(), 1, 50, 0, 2, &call, 1));
   const GpuInterval interval = {6100, 40, GpuKind::kMemcpy, 8, 99, 4096};
-  EXPECT_EQ(0, WriteGpu(trace.sink(), trace.buffer(), 0, 1, 2, &interval, 1));
+  EXPECT_EQ(0, WriteGpu(trace.sink(), trace.buffer(), {0, 1, 2}, &interval, 1));
   const EndFields end = {7000, true, 5100, 6900, 3};
   const LossFields loss = {"ring_full", 12};
   EXPECT_EQ(0, WriteEnd(trace.sink(), trace.buffer(), end, &loss, 1));

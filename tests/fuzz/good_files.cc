@@ -38,8 +38,8 @@ void AddIntervals(MemoryTrace* trace) {
     intervals.push_back({70000 + 900 * i, 1200, GpuKind::kKernel, 8, 7 + i, i % 3 * 64});
   }
   EXPECT_EQ(0, WriteCudaCalls(trace->sink(), trace->buffer(), 1, 40, 0, 100, calls.data(), 50));
-  EXPECT_EQ(0, WriteGpu(trace->sink(), trace->buffer(), 0, 1, 7, intervals.data(), 50));
-  EXPECT_EQ(0, WriteGpu(trace->sink(), trace->buffer(), 0, 1, 7, intervals.data() + 20, 20));
+  EXPECT_EQ(0, WriteGpu(trace->sink(), trace->buffer(), {0, 1, 7}, intervals.data(), 50));
+  EXPECT_EQ(0, WriteGpu(trace->sink(), trace->buffer(), {0, 1, 7}, intervals.data() + 20, 20));
 }
 
 std::vector<uint8_t> WholeRun(uint32_t items, uint32_t seed) {

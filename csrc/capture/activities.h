@@ -1,0 +1,32 @@
+// GPU work by CUPTI's activity records: buffers that CUPTI fills, read on a thread of ours.
+#ifndef RLSCOPE_CAPTURE_ACTIVITIES_H_
+#define RLSCOPE_CAPTURE_ACTIVITIES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/cupti.h"
+
+namespace rlscope::capture {
+
+// CUPTI asks for memory, and hands it back full. Both in any thread: what is full waits for
+// ReadBuffers().
+void GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_records);
+void TakeBuffer(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
+
+// CLOCK_REALTIME less CLOCK_MONOTONIC, for records of a CUPTI that refused our clock.
+void SetRealtimeOffset(int64_t offset_ns);
+
+// Records what lies in the buffers that were handed back, and counts what CUPTI dropped. One thread
+// at a time. Work that began after recording stopped is left out.
+void ReadBuffers(const Cupti& cupti);
+
+// A module is unloaded: its kernels' names may go, and others come to lie where they were.
+void ForgetKernelNames();
+
+// Fork child: buffers belong to a CUDA that does not exist here.
+void ForgetBuffers();
+
+}  // namespace rlscope::capture
+
+#endif  // RLSCOPE_CAPTURE_ACTIVITIES_H_

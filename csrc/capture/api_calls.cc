@@ -1,0 +1,108 @@
+#include "capture/api_calls.h"
+
+#include <string.h>
+
+#include "capture/activities.h"
+#include "runtime/cuda_call.h"
+#include "trace/shared_pages.h"
+
+namespace rlscope::capture {
+namespace {
+
+// Callback ids are only ever added: none of those of 17 releases of CUPTI changed its number. Of
+// most functions two are beside each other, the second for per-thread default streams.
+struct Ids {
+  uint16_t first, last;
+};
+constexpr Ids kRuntimeIds[] = {
+    {20, 27},                            // Malloc, MallocHost, Free, FreeHost, HostAlloc
+    {31, 52},   {142, 145},              // Memcpy, Memset and what they have of arrays, symbols, 3D
+    {152, 153}, {206, 206},              // HostRegister, HostUnregister, MallocManaged
+    {160, 165},                          // MemcpyPeer, DeviceReset, DeviceSynchronize
+    {215, 236}, {243, 246}, {249, 250},  // Memcpy, Memset
+    {252, 253}, {449, 450}, {487, 488},  // MemPrefetch
+    {211, 211}, {214, 214}, {430, 431},  // LaunchKernel, LaunchKernelExC
+    {505, 506},                          // __cudaLaunchKernel: launch stubs from CUDA 13 on
+    {269, 270}, {272, 272}, {284, 285},  // LaunchCooperativeKernel, LaunchHostFunc
+    {310, 312}, {418, 418}, {436, 437}, {443, 443},  // GraphInstantiate, GraphLaunch
+    {335, 335}, {348, 349},                          // GraphExecUpdate, GraphUpload
+    {315, 316}, {319, 320},                          // StreamBeginCapture, StreamEndCapture
+    {373, 376}, {391, 392},                          // MallocAsync, FreeAsync
+    {482, 485}, {509, 512},                          // MemcpyBatchAsync
+    {129, 129}, {198, 198}, {202, 202},              // StreamCreate
+    {131, 132}, {239, 240}, {147, 147}, {247, 247},  // StreamSynchronize, -Query, -WaitEvent
+    {135, 135}, {137, 138}, {242, 242}, {370, 371},  // EventRecord, -Synchronize, -Query
+};
+constexpr Ids kDriverIds[] = {
+    {307, 307}, {442, 442}, {652, 653},              // LaunchKernel, LaunchKernelEx
+    {477, 478}, {480, 480}, {527, 528},              // LaunchCooperativeKernel, LaunchHostFunc
+    {513, 515}, {578, 578}, {643, 643}, {656, 657},  // GraphInstantiate, GraphLaunch
+    {561, 561}, {696, 696}, {580, 581},              // GraphExecUpdate, GraphUpload
+    {276, 294}, {305, 306}, {318, 321},              // Memcpy
+    {397, 410}, {418, 427}, {776, 779}, {796, 799},  //
+    {216, 216}, {218, 218}, {220, 220}, {222, 222},  // Memset
+    {224, 224}, {226, 226}, {248, 254}, {411, 416},
+    {428, 433}, {467, 468}, {716, 717}, {784, 785},  // MemPrefetch
+    {243, 245}, {371, 371}, {598, 601}, {611, 612},  // MemAlloc, MemFree
+    {38, 39},   {271, 271}, {301, 302}, {379, 379},  // MemHostAlloc, MemFreeHost, MemHostRegister
+    {124, 124}, {367, 367},                          // StreamCreate
+    {125, 126}, {439, 440}, {295, 295}, {436, 436},  // StreamQuery, -Synchronize, -WaitEvent
+    {17, 17},   {800, 800},                          // CtxSynchronize
+    {119, 121}, {441, 441}, {587, 588},              // EventRecord, -Query, -Synchronize
+    {18, 21},   {678, 679},                          // ModuleLoad, LibraryLoad
+};
+
+constexpr uint32_t kMostIds = 2048;
+uint32_t names[2][kMostIds];  // name ids by domain and callback id; 0: not known yet
+
+uint32_t LearnName(uint32_t* known, const char* function) {
+  const uint32_t id = rlscope_intern_name(static_cast<uint32_t>(trace::EntryKind::kCudaCallName), 0,
+                                          function, strlen(function));
+  __atomic_store_n(known, id, __ATOMIC_RELAXED);
+  return id;
+}
+
+uint32_t NameOf(uint32_t domain, uint32_t id, const char* function) {
+  if (id >= kMostIds || function == nullptr) return 0;
+  uint32_t* known = &names[domain - kDriverApi][id];
+  const uint32_t name = __atomic_load_n(known, __ATOMIC_RELAXED);
+  return __builtin_expect(name != 0, 1) ? name : LearnName(known, function);
+}
+
+void Enable(const Cupti& cupti, CuptiSubscriber subscriber, CallbackDomain domain, Ids ids) {
+  for (uint32_t id = ids.first; id <= ids.last; id++) {
+    cupti.enable_callback(1, subscriber, domain, id);
+  }
+}
+
+uint32_t StatusOf(const CallbackData& data) {
+  return data.return_value == nullptr ? 0 : static_cast<uint32_t>(*data.return_value);
+}
+
+}  // namespace
+
+void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched) {
+  if (watched == WatchedApi::kAll) {
+    cupti.enable_domain(1, subscriber, kRuntimeApi);
+    cupti.enable_domain(1, subscriber, kDriverApi);
+  } else {
+    for (const Ids ids : kRuntimeIds) Enable(cupti, subscriber, kRuntimeApi, ids);
+    for (const Ids ids : kDriverIds) Enable(cupti, subscriber, kDriverApi, ids);
+  }
+  cupti.enable_callback(1, subscriber, kResource, kModuleUnloadStarting);
+}
+
+void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
+  if (domain == kRuntimeApi || domain == kDriverApi) {
+    if (data->site == kEnter) {
+      runtime::BeginCudaCall();
+    } else {
+      runtime::EndCudaCall(NameOf(domain, id, data->function_name), data->correlation_id,
+                           data->context_id, StatusOf(*data));
+    }
+  } else if (domain == kResource && id == kModuleUnloadStarting) {
+    ForgetKernelNames();
+  }
+}
+
+}  // namespace rlscope::capture

@@ -1,0 +1,62 @@
+#include "capture/note.h"
+
+#include "runtime/rlscope.h"
+#include "runtime/text.h"
+
+namespace rlscope::capture {
+
+void Note::Escaped(const char* text) {
+  for (; *text != '\0'; text++) {
+    if (*text == '"' || *text == '\\') Byte('\\');
+    Byte(static_cast<unsigned char>(*text) < ' ' ? ' ' : *text);
+  }
+}
+
+void Note::Key(const char* key) {
+  Raw(size_ == 0 ? "{\"" : ", \"");
+  Raw(key);
+  Raw("\": ");
+}
+
+void Note::Digits(uint64_t value) {
+  char digits[24];
+  runtime::Text(digits).Add(value);
+  Raw(digits);
+}
+
+void Note::Text(const char* key, const char* value) {
+  Key(key);
+  Byte('"');
+  Escaped(value);
+  Byte('"');
+}
+
+void Note::Number(const char* key, uint64_t value) {
+  Key(key);
+  Digits(value);
+}
+
+void Note::Problem(const char* what, const char* why, int code) {
+  if (has_problem_) return;
+  has_problem_ = true;
+  Key("problem");
+  Byte('"');
+  Escaped(what);
+  if (why != nullptr) {
+    Raw(": ");
+    Escaped(why);
+  }
+  if (code > 0) {
+    Raw(" (");
+    Digits(static_cast<uint64_t>(code));
+    Raw(")");
+  }
+  Byte('"');
+}
+
+void Note::Write() {
+  Raw(size_ == 0 ? "{}" : "}");
+  rlscope_add_metadata("cuda", 4, json_, size_);
+}
+
+}  // namespace rlscope::capture

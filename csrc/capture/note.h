@@ -1,0 +1,39 @@
+// What the trace says of CUDA capture in a process: metadata `cuda`, a JSON object.
+//   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
+//    "problem": "GPU work is missing: CUPTI refused (999)"}
+#ifndef RLSCOPE_CAPTURE_NOTE_H_
+#define RLSCOPE_CAPTURE_NOTE_H_
+
+#include <stdint.h>
+
+namespace rlscope::capture {
+
+class Note {
+ public:
+  void Text(const char* key, const char* value);
+  void Number(const char* key, uint64_t value);
+  // One sentence: what, and why if that is known, with the code that CUPTI answered (0: none). The
+  // first one stays.
+  void Problem(const char* what, const char* why, int code);
+
+  void Write();
+
+ private:
+  void Key(const char* key);
+  void Byte(char byte) {
+    if (size_ + 1 < sizeof json_) json_[size_++] = byte;
+  }
+  void Raw(const char* text) {
+    while (*text != '\0') Byte(*text++);
+  }
+  void Escaped(const char* text);
+  void Digits(uint64_t value);
+
+  bool has_problem_ = false;
+  uint32_t size_ = 0;
+  char json_[2048];
+};
+
+}  // namespace rlscope::capture
+
+#endif  // RLSCOPE_CAPTURE_NOTE_H_

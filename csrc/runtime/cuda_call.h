@@ -1,0 +1,55 @@
+// CUDA calls as records: the outermost call of a thread is one record in the ring of its CUDA
+// calls. What calls inside it (a driver call of a runtime call) belongs to it.
+#ifndef RLSCOPE_RUNTIME_CUDA_CALL_H_
+#define RLSCOPE_RUNTIME_CUDA_CALL_H_
+
+#include <stdint.h>
+
+#include "runtime/hot.h"
+#include "runtime/interval_writer.h"
+#include "trace/cuda_record.h"
+
+namespace rlscope::runtime {
+
+// Of the calling thread; null while it made no call in this image.
+inline __attribute__((always_inline)) IntervalWriter* CallWriter() {
+  const struct rlscope_thread* self = &rlscope_self;
+  if (self->ring == nullptr || self->generation != Load(rlscope_process.generation)) return nullptr;
+  return static_cast<Ring*>(self->ring)->calls;
+}
+
+inline __attribute__((always_inline)) void BeginCudaCall() {
+  if (!IsRecording()) return;
+  IntervalWriter* writer = CallWriter();
+  if (__builtin_expect(writer == nullptr, 0)) {
+    writer = MakeCallWriter();
+    if (writer == nullptr) return;
+  }
+  const uint32_t window = Load(rlscope_process.window);
+  if (__builtin_expect(writer->window != window, 0)) {
+    writer->window = window;
+    writer->depth = 0;
+  }
+  if (writer->depth++ == 0) writer->start = ReadTicks();
+}
+
+// Ends what BeginCudaCall() of this thread began; ignored when that was not recorded.
+inline __attribute__((always_inline)) void EndCudaCall(uint32_t name, uint32_t correlation,
+                                                       uint32_t context, uint32_t status) {
+  IntervalWriter* writer = CallWriter();
+  if (writer == nullptr || writer->depth == 0 || --writer->depth != 0) return;
+  const uint64_t duration = ReadTicks() - writer->start;
+  struct rlscope_thread* self = &writer->self;
+  if (__builtin_expect(self->limit - self->cursor < 2, 0) && !MakeIntervalRoom(writer, 2)) return;
+  struct rlscope_slot* second = self->cursor + 1;
+  second->tsc = trace::CudaCallPayload(correlation, context);
+  second->duration = trace::CudaCallMore(duration, status);
+  __atomic_store_n(&second->word, trace::MakeWord(trace::kContinued, 0, self->lap),
+                   __ATOMIC_RELAXED);
+  PublishTo(self, trace::kCudaCall, name, writer->start, static_cast<uint32_t>(duration));
+  self->cursor = second + 1;
+}
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_CUDA_CALL_H_

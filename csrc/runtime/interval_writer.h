@@ -1,0 +1,48 @@
+// What writes intervals that are known only when they are over: the CUDA calls of a thread, and the
+// work on the GPUs of the process. Each has a ring of its own beside those of the threads, because
+// the items of a thread's ring are in order of time and never contain each other.
+#ifndef RLSCOPE_RUNTIME_INTERVAL_WRITER_H_
+#define RLSCOPE_RUNTIME_INTERVAL_WRITER_H_
+
+#include <stdint.h>
+
+#include "runtime/rings.h"
+#include "runtime/rlscope.h"
+#include "trace/cuda_record.h"
+
+namespace rlscope::runtime {
+
+struct IntervalWriter {
+  rlscope_thread self;  // cursor, limit, lap, ring, generation and thread, as of a thread
+  // CUDA calls only: the outermost one that is open.
+  uint64_t start;   // ticks
+  uint32_t depth;   // open calls, each inside the one before
+  uint32_t window;  // rlscope_process.window in which it began
+  IntervalWriter* next_free;
+};
+
+// The writer of the calling thread's CUDA calls, made if there is none. Null: nothing records, or
+// no ring can be had (loss no_ring).
+IntervalWriter* MakeCallWriter();
+
+// Makes room for `slots` in its ring. False: drop the record.
+bool MakeIntervalRoom(IntervalWriter* writer, uint32_t slots);
+
+// Ends the writer of a thread that ends. Needs process_lock.
+void EndIntervals(IntervalWriter* writer);
+
+// The same without its ring's end, for a thread that goes on in another session. Needs
+// process_lock.
+void DropIntervals(IntervalWriter* writer);
+
+// Records work on a GPU, from one thread at a time, in a process that has an image; also while
+// nothing records, because what is known only now may have run before. Follows no window: the
+// thread is none of the program's and must not appear in the trace. False: it is lost, and counted.
+bool WriteGpuWork(const trace::GpuWork& work, uint32_t name);
+
+// Fork child, or a new session: no writer has a ring.
+void ForgetIntervals();
+
+}  // namespace rlscope::runtime
+
+#endif  // RLSCOPE_RUNTIME_INTERVAL_WRITER_H_

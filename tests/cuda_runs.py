@@ -1,0 +1,184 @@
+"""Programs under rls-prof on the simulated CUDA: what the trace says beside what happened."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simcuda_runs import Outcome, Row, run_simulated
+
+from rlscope import _trace
+from rlscope.load import load
+
+PROF = Path(sys.executable).parent / "rls-prof"
+
+# The functions that are recorded unless all are: those that launch, copy, set, allocate, wait or
+# ask (docs/guide/cuda.md). Spelled out here once more, for the recorder has callback numbers only.
+CHOSEN = re.compile(
+    r"(__)?cu(da)?(Launch(Cooperative)?Kernel|LaunchHostFunc|LaunchKernelEx|Memcpy|Memset|Malloc"
+    r"|Mem(Alloc|Free|HostAlloc|HostRegister|HostUnregister|Prefetch)|Free|Host(Alloc|Register"
+    r"|Unregister)|Graph(Instantiate|Launch|Upload|ExecUpdate)|Stream(Create|Synchronize|Query"
+    r"|WaitEvent|BeginCapture|EndCapture)|Event(Record|Synchronize|Query)|(Device|Ctx)Synchronize"
+    r"|DeviceReset|ModuleLoad|LibraryLoad).*"
+)
+# Of the driver, capturing is not among them: it takes no time and the runtime's is.
+_DRIVER_ONLY = re.compile(r"cu(Stream(Begin|End)Capture|MemHostGet|MemGet|EventRecord_v).*")
+
+_DIRECTIONS = {"HtoD": 1, "DtoH": 2, "DtoD": 8, "HtoH": 9, "PtoP": 10}
+_MEMORIES = {"pageable": 1, "pinned": 2, "device": 3, "managed": 5}
+_KINDS = {"memcpy": 2, "peer_memcpy": 2, "kernel": 1, "memset": 3, "graph": 4, "sync": 5}
+
+
+def is_chosen(name: str) -> bool:
+    """Whether a function of this exported name is recorded without --cuda-api=all."""
+    return CHOSEN.fullmatch(name) is not None and _DRIVER_ONLY.fullmatch(name) is None
+
+
+@dataclass
+class CudaRun:
+    """A finished run: its truth, and its trace."""
+
+    outcome: Outcome
+    directory: Path
+
+    def process_of(self, pid: int) -> dict[str, Any]:
+        """The process image with that pid that made CUDA calls."""
+        found = [row for row in self._directory().processes if row["os_pid"] == pid]
+        assert found, f"process {pid} is not in the trace"
+        return found[-1]
+
+    def _directory(self) -> _trace.Directory:
+        return _trace.Directory(str(self.directory))
+
+    def pids(self) -> list[int]:
+        """Processes of which the truth knows CUDA calls."""
+        return sorted({row["pid"] for row in self.outcome.calls()})
+
+    def calls(self, pid: int) -> dict[int, Row]:
+        """Recorded calls by correlation id: name, start_ns, end_ns, status."""
+        directory, index = self._directory(), self.process_of(pid)["index"]
+        texts = _texts(directory, index)
+        calls: dict[int, Row] = {}
+        for thread in directory.threads(index)["thread"].tolist():
+            columns = {name: c.tolist() for name, c in directory.cuda_calls(index, thread).items()}
+            for i, correlation in enumerate(columns["correlation"]):
+                assert correlation not in calls, "a call twice"
+                start = columns["start_ns"][i]
+                calls[correlation] = {
+                    "name": texts[columns["name"][i]],
+                    "start_ns": start,
+                    "end_ns": start + columns["duration_ns"][i],
+                    "status": columns["status"][i],
+                }
+        return calls
+
+    def work(self, pid: int) -> list[Row]:
+        """Recorded GPU work."""
+        directory, index = self._directory(), self.process_of(pid)["index"]
+        texts = _texts(directory, index)
+        columns = {name: c.tolist() for name, c in directory.gpu_intervals(index).items()}
+        rows = [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+        for row in rows:
+            row["name"] = texts.get(row["name"], "")
+            row["end_ns"] = row["start_ns"] + row["duration_ns"]
+        return rows
+
+    def metadata(self, pid: int) -> dict[str, str]:
+        """What the process said of itself."""
+        return dict(self.process_of(pid)["metadata"])
+
+    def query(self, statement: str) -> list[dict[str, Any]]:
+        with load(str(self.directory)) as trace:
+            return trace.sql(statement).to_dicts()
+
+
+def _texts(directory: _trace.Directory, index: int) -> dict[int, str]:
+    names = directory.names(index)
+    return dict(zip(names["id"].tolist(), names["text"], strict=True))
+
+
+def record_cuda(
+    folder: Path,
+    command: list[str],
+    *options: str,
+    prof: tuple[str, ...] = (),
+    code: int = 0,
+    **environment: str,
+) -> CudaRun:
+    """Runs a command under rls-prof on the simulated CUDA; `options` are those of its runner."""
+    directory = folder / "trace"
+    wrapped = [str(PROF), "--no-report", "--force", "-o", str(directory), *prof, "--", *command]
+    outcome = run_simulated(folder, wrapped, *options, **environment)
+    assert outcome.code == code, outcome.err
+    return CudaRun(outcome, directory)
+
+
+def expected_calls(run: CudaRun, pid: int, *, everything: bool = False) -> dict[int, Row]:
+    """Calls of the truth that a recorder must have: outermost ones that CUPTI has callbacks for.
+
+    A driver call inside a runtime call that is not recorded is outermost to the recorder, which
+    begins inside cuInit(): calls that were open then have had no enter callback.
+    """
+    recorded: dict[int, Row] = {}
+    calls = run.outcome.calls(pid=pid)
+    begin_ns = min((row["end_ns"] for row in calls if row["name"] == "cuInit"), default=0)
+    for row in sorted(calls, key=lambda row: row["depth"]):
+        wanted = row["has_cbid"] and (everything or is_chosen(row["name"]))
+        wanted = wanted and row["start_ns"] >= begin_ns
+        if wanted and row["correlation"] not in recorded:
+            recorded[row["correlation"]] = row
+    return recorded
+
+
+def expected_work(
+    run: CudaRun, pid: int, *, graphs_as_nodes: bool = False
+) -> list[tuple[Any, ...]]:
+    """Device operations of the truth, as comparable_work() gives those of the trace."""
+    rows = []
+    for row in run.outcome.operations(pid=pid):
+        in_graph = row["graph"] != 0 and row["kind"] != "graph"
+        if row["kind"] in _KINDS and (in_graph <= graphs_as_nodes):
+            if not (row["kind"] == "graph" and graphs_as_nodes):
+                rows.append(_facts_of_truth(row))
+    return sorted(rows)
+
+
+def comparable_work(work: list[Row]) -> list[tuple[Any, ...]]:
+    """Recorded work without its times, and without what CUPTI says of itself."""
+    return sorted(_facts_of_work(row) for row in work if row["kind"] <= max(_KINDS.values()))
+
+
+def _facts_of_truth(row: Row) -> tuple[Any, ...]:
+    kind = _KINDS[row["kind"]]
+    common = (kind, row["correlation"], row["stream"] if row["stream"] is not None else -1)
+    if kind == 1:
+        grid, block = row["grid"], row["block"]
+        packed = grid[0] | grid[1] << 32 | grid[2] << 48
+        shared = row["static_shared_bytes"] | row["dynamic_shared_bytes"] << 32
+        threads = block[0] | block[1] << 12 | block[2] << 24
+        return (*common, row["name"], packed, threads, shared, row["registers"])
+    if kind == 2:
+        host = row["destination"] if row["direction"] == "DtoH" else row["source"]
+        how = _DIRECTIONS[row["direction"]] | _MEMORIES[host] << 4
+        return (*common, "", row["bytes"], how)
+    return (*common, "", row.get("bytes") or 0)
+
+
+def _facts_of_work(row: Row) -> tuple[Any, ...]:
+    no_stream = (1 << 32) - 1
+    stream = row["stream"] & no_stream
+    common = (row["kind"], row["correlation"], -1 if stream in (no_stream, 0) else stream)
+    if row["kind"] == 1:
+        return (
+            *common, row["name"], row["grid"] & (1 << 64) - 1, row["block"], row["shared_memory"],
+            row["registers"],
+        )  # fmt: skip
+    if row["kind"] == 2:
+        return (*common, "", row["bytes"], row["how"])
+    return (*common, "", row["bytes"])

@@ -1,0 +1,196 @@
+"""CUDA calls and GPU work of a trace are those that happened, in every record layout."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from pathlib import Path
+
+import pytest
+from cuda_runs import (
+    CudaRun,
+    comparable_work,
+    expected_calls,
+    expected_work,
+    record_cuda,
+)
+from simcuda_runs import PREAMBLE, PROGRAMS
+
+TRAINING = "40", "3"  # rounds, threads
+NS_TOLERATED = 1_000
+
+LAYOUTS = [
+    ("12", "11.7.101"),
+    ("12", "12.0.146"),
+    ("12", "12.3.101"),
+    ("12", "12.6.80"),
+    ("12", "12.9.79"),
+    ("13", "13.0.85"),
+    ("13", "13.2.86"),
+    ("13", "13.5.25"),
+]
+
+
+def check_calls(run: CudaRun, pid: int, *, everything: bool = False) -> None:
+    expected = expected_calls(run, pid, everything=everything)
+    recorded = run.calls(pid)
+    missing = {expected[c]["name"] for c in expected.keys() - recorded.keys()}
+    extra = {recorded[c]["name"] for c in recorded.keys() - expected.keys()}
+    assert (missing, extra) == (set(), set())
+    errors = []
+    for correlation, truth in expected.items():
+        call = recorded[correlation]
+        assert truth["name"].startswith(call["name"].removesuffix("_ptsz"))
+        assert call["status"] == truth["status"]
+        # The truth is stamped inside of the callbacks; ticks become nanoseconds within some.
+        before, after = truth["start_ns"] - call["start_ns"], call["end_ns"] - truth["end_ns"]
+        assert before > -NS_TOLERATED
+        assert after > -NS_TOLERATED
+        errors += [before, after]
+    assert statistics.median(errors) < NS_TOLERATED
+
+
+def check_work(run: CudaRun, pid: int, *, nodes: bool = False) -> None:
+    work = run.work(pid)
+    assert comparable_work(work) == expected_work(run, pid, graphs_as_nodes=nodes)
+    kernels = {row["correlation"]: row for row in work if row["kind"] == 1 and row["graph"] == 0}
+    for truth in run.outcome.operations(pid=pid, kind="kernel"):
+        if truth["graph"]:
+            continue
+        kernel = kernels[truth["correlation"]]
+        assert abs(kernel["start_ns"] - truth["start_ns"]) < NS_TOLERATED
+        assert abs(kernel["end_ns"] - truth["end_ns"]) < NS_TOLERATED
+
+
+@pytest.mark.parametrize(("cuda", "cupti"), LAYOUTS)
+def test_a_training_program_in_every_layout(tmp_path: Path, cuda: str, cupti: str) -> None:
+    program = [str(PROGRAMS / f"training{cuda}"), *TRAINING]
+    run = record_cuda(tmp_path, program, "--cuda", cuda, "--cupti", cupti)
+    (pid,) = run.pids()
+    check_calls(run, pid)
+    check_work(run, pid)
+    assert not run.query("SELECT * FROM loss")
+
+
+def test_every_call_of_both_domains(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, prof=("--cuda-api", "all"))
+    (pid,) = run.pids()
+    check_calls(run, pid, everything=True)
+    assert len(run.calls(pid)) > 1.5 * len(expected_calls(run, pid))
+
+
+def test_kernels_of_graphs(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, prof=("--cuda-graph-trace", "node"))
+    (pid,) = run.pids()
+    check_work(run, pid, nodes=True)
+    assert any(row["graph"] for row in run.work(pid))
+
+
+def test_a_gpu_clock_that_is_ahead_and_fast(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, SIMCUDA_GPU_DRIFT_PPM="50", SIMCUDA_GPU_SKEW="12ms")
+    check_work(run, run.pids()[0])
+
+
+@pytest.mark.parametrize("answer", ["refuse", "ignore"])
+def test_a_cupti_that_does_not_take_our_clock(tmp_path: Path, answer: str) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, SIMCUPTI_TIMESTAMP_CALLBACK=answer)
+    (pid,) = run.pids()
+    check_work(run, pid)
+    clock = "realtime" if answer == "refuse" else "monotonic"
+    assert f'"clock": "{clock}"' in run.metadata(pid)["cuda"]
+
+
+PYTHON_THREADS = """
+function = kernel("policy_step")
+memory = allocate(1 << 16)
+
+def act():
+    primary()
+    own = stream()
+    host = (ctypes.c_char * (1 << 16))()
+    for i in range(50):
+        check(cuda.cuMemcpyHtoDAsync_v2(memory, host, c_size_t(4096), own))
+        launch(function, on=own, grid=(4, 2, 1), block=(64, 2, 1), shared=1024)
+        check(cuda.cuMemcpyDtoHAsync_v2(host, memory, c_size_t(512), own))
+        check(cuda.cuStreamSynchronize(own))
+
+threads = [threading.Thread(target=act) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.parametrize("ending", ["", "os._exit(0)"])
+def test_a_python_program_with_threads(tmp_path: Path, ending: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PREAMBLE + PYTHON_THREADS + ending)
+    run = record_cuda(tmp_path, [sys.executable, str(script)])
+    (pid,) = run.pids()
+    check_calls(run, pid)
+    check_work(run, pid)
+    layers = run.query("SELECT layer, gpu_busy, sum(duration_ns) AS ns FROM breakdown GROUP BY ALL")
+    assert {"cuda_api", "python"} <= {row["layer"] for row in layers}
+    assert any(row["gpu_busy"] and row["ns"] > 0 for row in layers)
+
+
+def test_dropped_records_are_counted(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, SIMCUPTI_DROP_EVERY="10")
+    dropped = [row for row in run.outcome.truth if row.get("event") == "dropped"]
+    (loss,) = run.query("""SELECT sum("count")::BIGINT AS count FROM loss
+                           WHERE kind = 'cuda_dropped'""")
+    assert loss["count"] == len(dropped) > 10
+
+
+@pytest.mark.parametrize(
+    ("knobs", "sentence"),
+    [
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "39"}, "another profiler holds CUPTI's one subscription"),
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface"),
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "CUPTI refused (999)"),
+        ({"SIMCUPTI_ENABLE_STATUS": "35"}, "NVreg_RestrictProfilingToAdminUsers"),
+    ],
+)
+def test_what_is_refused_is_a_sentence(
+    tmp_path: Path, knobs: dict[str, str], sentence: str
+) -> None:
+    run = record_cuda(tmp_path, [str(PROGRAMS / "training13"), *TRAINING], **knobs)
+    assert run.outcome.out == "done\n"
+    assert sentence in run.metadata(run.pids()[0])["cuda"]
+
+
+def test_off_is_off(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), *TRAINING]
+    run = record_cuda(tmp_path, program, prof=("--cuda", "off"))
+    (pid,) = run.pids()
+    assert not run.calls(pid)
+    assert "cuda" not in run.metadata(pid)
+
+
+def test_a_program_without_a_driver_runs_as_ever(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "import ctypes\ntry: ctypes.CDLL('libcuda.so.1')\n"
+               "except OSError: print('no driver')"]  # fmt: skip
+    run = record_cuda(tmp_path, program, SIMCUDA_DRIVER="absent")
+    assert run.outcome.out == "no driver\n"
+
+
+def test_a_killed_process_keeps_its_calls(tmp_path: Path) -> None:
+    program = [str(PROGRAMS / "training13"), "1000000", "3", "kill"]
+    run = record_cuda(tmp_path, program, code=-9)
+    (pid,) = run.pids()
+    expected, recorded = expected_calls(run, pid), run.calls(pid)
+    # In flight in each of the threads: written down by one side, not by the other.
+    assert len(expected.keys() - recorded.keys()) <= 4
+    assert len(recorded) > 1000
+
+
+def test_a_fork_child_begins_without_cuda(tmp_path: Path) -> None:
+    run = record_cuda(tmp_path, [str(PROGRAMS / "training13"), "5", "1", "fork"])
+    assert "child 3" in run.outcome.out
+    parent = run.outcome.calls(name="cudaGraphLaunch")[0]["pid"]
+    check_calls(run, parent)
+    check_work(run, parent)
