@@ -35,6 +35,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
+        "doctor": "rlscope.commands.doctor",
     },
     PANELS: {
         "operations": "rlscope.report.panels.operations:PANEL",

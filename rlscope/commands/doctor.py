@@ -1,0 +1,78 @@
+"""`rlscope doctor`: says what can be recorded here, and what mends what cannot."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlscope.doctor.finding import Finding
+
+_DESCRIPTION = """\
+Says, line by line, what rlscope can record on this machine and in a Python environment: the
+interpreter and its native calls, frameworks and simulators, clock and disks, the CUDA driver, CUPTI
+and the permission to use it. A line that fails is followed by what mends it, and makes the exit
+code 1; what is not there to be recorded (no GPU) is no failure."""
+
+_EXAMPLES = """\
+examples:
+  rlscope doctor                                 this environment
+  rlscope doctor --python .venv/bin/python       the one you train in
+  rlscope doctor --format json                   for scripts
+"""
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "--python",
+        metavar="PATH",
+        default=sys.executable,
+        help="the interpreter that trains (default: the one that runs rlscope)",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print (default: text)"
+    )
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Prints the findings."""
+    from rlscope.doctor.finding import Status
+
+    findings = list(_findings(options.python))
+    if options.format == "json":
+        print(json.dumps([finding.to_dict() for finding in findings], indent=1))
+    else:
+        print("\n".join(_lines(findings)))
+    return 1 if any(finding.status is Status.BAD for finding in findings) else 0
+
+
+def _findings(python: str) -> Iterator[Finding]:
+    from importlib import metadata
+
+    from rlscope.capture.cuda import VARIABLE, variable
+    from rlscope.doctor import checks, probes
+    from rlscope.native import LIBRARY
+
+    facts = probes.python_facts(python, os.environ)
+    folders = variable(facts["paths"], os.environ.get(VARIABLE, "")).split(":")
+    cuda = probes.cuda_facts(facts["executable"], list(filter(None, folders)), os.environ)
+    yield from checks.python_findings(facts, metadata.version("rlscope"))
+    yield from checks.library_findings(facts)
+    yield from checks.machine_findings(os.getcwd())
+    yield from checks.environment_findings(os.environ, LIBRARY)
+    yield from checks.cuda_findings(cuda)
+
+
+def _lines(findings: list[Finding]) -> Iterator[str]:
+    subjects = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        yield f"{finding.status.value:7}  {finding.subject:{subjects}}  {finding.text}"
+        if finding.remedy:
+            yield f"{'':7}  {'':{subjects}}  -> {finding.remedy}"

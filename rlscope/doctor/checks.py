@@ -1,0 +1,175 @@
+"""Facts of the probes -> findings: what is recorded here, what is not, and what mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rlscope import config, registry
+from rlscope.doctor.finding import Finding, Status
+from rlscope.doctor.probes import Facts
+
+GOOD, ABSENT, LIMITED, BAD = Status.GOOD, Status.ABSENT, Status.LIMITED, Status.BAD
+
+_CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+_DRIVER_PARAMETERS = "/proc/driver/nvidia/params"
+_SMALL_SHARED_MEMORY = 1 << 30
+_ON_REQUEST = "numpy"  # a framework only with rls-prof --numpy
+_KNOWN_CUPTI = "CUPTI 11.7 to 13.5"
+
+
+def python_findings(facts: Facts, version: str) -> Iterator[Finding]:
+    """The interpreter, and what is recorded of it. `version`: of this rlscope."""
+    name = f"{facts['implementation']} {facts['version']} ({facts['executable']})"
+    install = f"{facts['executable']} -m pip install rlscope"
+    installed = facts["libraries"].get("rlscope")
+    recorder = facts["recorder"]
+    if recorder is None:
+        yield Finding("python", BAD, f"{name} has no rlscope: no Python layer", install)
+        return
+    if recorder["reason"]:
+        yield Finding("python", BAD, f"{name}: {recorder['reason']}", install)
+        return
+    if installed != version:
+        text = f"{name} has rlscope {installed}, this is {version}"
+        yield Finding("python", BAD, text, f"{install}=={version}")
+    elif not facts["line"]:
+        text = f"{name}: site-packages lacks rlscope.pth, so unchanged programs are not seen"
+        yield Finding("python", BAD, text, f"{install} --force-reinstall")
+    else:
+        yield Finding("python", GOOD, name)
+    yield _engine(recorder)
+
+
+def _engine(recorder: Facts) -> Finding:
+    engine, why = recorder["engine"], recorder["engine_reason"]
+    if engine == "patch":
+        return Finding("native calls", GOOD, "recorded by patching the interpreter's pointers")
+    if engine == "monitoring":
+        text = f"recorded by sys.monitoring, which sees fewer and costs more: {why}"
+        return Finding("native calls", LIMITED, text)
+    return Finding("native calls", BAD, f"not recorded: {why}", "use CPython 3.12 or later")
+
+
+def library_findings(facts: Facts) -> Iterator[Finding]:
+    """Frameworks and simulators that are installed."""
+    libraries = facts["libraries"]
+    for group, title in ((registry.FRAMEWORKS, "framework"), (registry.SIMULATORS, "simulator")):
+        rows = {_distribution(name) for name in registry.names(group) if name != _ON_REQUEST}
+        found = [f"{name} {libraries[name]}" for name in sorted(rows) if name in libraries]
+        if found:
+            yield Finding(title, GOOD, ", ".join(found))
+        else:
+            yield Finding(title, ABSENT, "none that rlscope knows is installed")
+    if "torch" in libraries and facts["torch_cuda"] == "":
+        yield Finding("torch", ABSENT, "this PyTorch was built without CUDA")
+
+
+def _distribution(row: str) -> str:
+    """The distribution that brings the package a row is named after."""
+    return {"ale_py": "ale-py", "Box2D": "box2d"}.get(row, row)
+
+
+def machine_findings(directory: str) -> Iterator[Finding]:
+    """Clock and disks."""
+    clock = _read(_CLOCK)
+    if clock in ("tsc", "arch_sys_counter"):
+        yield Finding("clock", GOOD, clock)
+    else:
+        text = f"the kernel uses {clock or 'an unknown clock'}: a record costs twice as much"
+        yield Finding("clock", LIMITED, text)
+    free = shutil.disk_usage(directory).free
+    keeps = config.Config.from_environ().min_free
+    text = f"{_gigabytes(free)} free in {directory}; recording stops at {_gigabytes(keeps)}"
+    if free > keeps:
+        yield Finding("disk", GOOD, text)
+    else:
+        yield Finding("disk", BAD, text, "rls-prof -o DIR on another disk, or RLSCOPE_MIN_FREE")
+    yield from _shared_memory()
+
+
+def _shared_memory() -> Iterator[Finding]:
+    try:
+        total = shutil.disk_usage("/dev/shm").total
+    except OSError:
+        yield Finding("shared memory", LIMITED, "no /dev/shm: rings lie beside the trace")
+        return
+    if total < _SMALL_SHARED_MEMORY:
+        text = f"/dev/shm holds {_gigabytes(total)}: rings lie beside the trace"
+        yield Finding("shared memory", LIMITED, text, "docker run --shm-size=2g")
+
+
+def environment_findings(environ: Mapping[str, str], library: str) -> Iterator[Finding]:
+    """Variables that keep rlscope, or CUPTI, from its work. `library`: our own preload."""
+    for text in config.unknown_variables(environ):
+        yield Finding("environment", BAD, text)
+    injection = environ.get("CUDA_INJECTION64_PATH", "")
+    if injection and os.path.realpath(injection) != os.path.realpath(library):
+        text = f"CUDA_INJECTION64_PATH is another tool's ({injection}): CUDA is not recorded"
+        yield Finding("environment", BAD, text, "unset CUDA_INJECTION64_PATH")
+    if environ.get("KINETO_USE_DAEMON"):
+        text = "KINETO_USE_DAEMON makes PyTorch take CUPTI's one subscription at its import"
+        yield Finding("environment", BAD, text, "unset KINETO_USE_DAEMON")
+
+
+def cuda_findings(facts: Facts) -> Iterator[Finding]:
+    """Driver, devices, CUPTI, permissions."""
+    if "driver" not in facts:
+        yield Finding("cuda", BAD, f"loading the driver ended the probe: {facts['reason']}")
+        return
+    driver = facts["driver"]
+    if driver["reason"]:
+        yield Finding("cuda", ABSENT, f"no driver ({driver['reason']}): there is no GPU to record")
+        return
+    version = f"driver for CUDA {driver['version'] // 1000}.{driver['version'] % 1000 // 10}"
+    if driver["init"] != 0:
+        yield Finding("cuda", BAD, f"{version}, but cuInit() answers {driver['init']}")
+        return
+    yield Finding("cuda", GOOD, f"{version}: {', '.join(driver['devices']) or 'no device'}")
+    yield _cupti(facts["cupti"])
+    yield from _permissions()
+
+
+def _cupti(found: list[Facts]) -> Finding:
+    good = [each for each in found if not each["reason"]]
+    if good:
+        text = "; ".join(f"{cupti_version(each['version'])} ({each['path']})" for each in good)
+        return Finding("cupti", GOOD, text)
+    remedy = "pip install nvidia-cuda-cupti-cu12, or nvidia-cuda-cupti for CUDA 13"
+    reasons = "; ".join(each["reason"] for each in found) or "not found"
+    return Finding("cupti", BAD, f"{reasons}: neither CUDA calls nor GPU work", remedy)
+
+
+def cupti_version(number: int) -> str:
+    """What cuptiGetVersion() means.
+
+    >>> cupti_version(130102), cupti_version(28), cupti_version(200000)
+    ('CUPTI 13.1', 'CUPTI of CUDA 12', 'CUPTI 20.0, newer than CUPTI 11.7 to 13.5')
+    """
+    if number < 10000:
+        return "CUPTI of CUDA 11" if number < 18 else "CUPTI of CUDA 12"
+    text = f"CUPTI {number // 10000}.{number % 10000 // 100}"
+    return text if number < 140000 else f"{text}, newer than {_KNOWN_CUPTI}"
+
+
+def _permissions() -> Iterator[Finding]:
+    restricted = "RmProfilingAdminOnly: 1" in _read(_DRIVER_PARAMETERS)
+    if restricted and os.geteuid() != 0:
+        text = "the driver lets only administrators profile: no GPU work"
+        remedy = (
+            "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then restart"
+        )
+        yield Finding("permissions", BAD, text, remedy)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / (1 << 30):.1f} GiB"

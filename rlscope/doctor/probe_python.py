@@ -1,0 +1,90 @@
+"""Run by another interpreter: prints, as JSON, what it is and which libraries it has.
+
+Standard library only, any Python from 3.7 on; nothing of the libraries is imported but rlscope.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+
+LIBRARIES = (
+    "rlscope torch tensorflow jax jaxlib numpy gymnasium gym ale-py mujoco box2d box2d-py pybullet "
+    "envpool pettingzoo stable-baselines3 torchrl ray pynvml nvidia-ml-py"
+).split()
+
+
+def versions() -> dict[str, str]:
+    """Installed distributions, by name."""
+    try:
+        from importlib import metadata
+    except ImportError:  # Python 3.7
+        return {}
+
+    def version(name: str) -> str:
+        try:
+            return metadata.version(name)
+        except Exception:  # not installed, or its metadata are damaged: not there either way
+            return ""
+
+    found = {name: version(name) for name in LIBRARIES}
+    return {name: text for name, text in found.items() if text}
+
+
+def text_of(package: str, file: str) -> str:
+    """The contents of a small file of a package, read without importing it."""
+    paths = (os.path.join(folder, package, file) for folder in sys.path)
+    path = next(filter(os.path.isfile, paths), None)
+    if path is None:
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        return stream.read()
+
+
+def torch_cuda() -> str | None:
+    """The CUDA version that PyTorch was built for, "" for a build without, None without PyTorch."""
+    for line in text_of("torch", "version.py").splitlines():
+        if line.startswith("cuda"):
+            value = line.partition("=")[2].strip().strip("'\"")
+            return "" if value == "None" else value
+    return None
+
+
+def recorder() -> dict[str, str]:
+    """Whether the recorder works in this interpreter, and by which engine."""
+    try:
+        from rlscope import native
+        from rlscope.capture import native as calls
+    except Exception as error:
+        return {"reason": f"{type(error).__name__}: {error}"}
+    if native.REASON:
+        return {"reason": native.REASON}
+    engine, why = calls.choose("patch")
+    return {"reason": "", "library": native.LIBRARY, "engine": engine, "engine_reason": why}
+
+
+def has_line() -> bool:
+    """Whether site-packages carries the line that reports an interpreter of a traced program."""
+    return any(os.path.exists(os.path.join(folder, "rlscope.pth")) for folder in sys.path if folder)
+
+
+def main() -> None:
+    """Prints the facts."""
+    libraries = versions()
+    facts = {
+        "version": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "executable": sys.executable,
+        "paths": sys.path,
+        "libraries": libraries,
+        "torch_cuda": torch_cuda(),
+        "line": has_line(),
+        "recorder": recorder() if "rlscope" in libraries else None,
+    }
+    print(json.dumps(facts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Runs the probes in the interpreter that the user trains with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlscope.errors import RlscopeError
+
+Facts = dict[str, Any]
+
+_SECONDS = 60.0  # the first load of a CUDA driver takes a few
+_HERE = Path(__file__).resolve().parent
+
+
+def python_facts(python: str, environ: Mapping[str, str]) -> Facts:
+    """What probe_python.py prints there.
+
+    Raises:
+        RlscopeError: `python` is no interpreter that can be run.
+    """
+    found = shutil.which(python)
+    if found is None:
+        raise RlscopeError(f"no such interpreter: {python}")
+    return _run([found, str(_HERE / "probe_python.py")], environ)
+
+
+def cuda_facts(python: str, folders: Sequence[str], environ: Mapping[str, str]) -> Facts:
+    """What probe_cuda.py prints there; {"reason": ...} when it does not come to that."""
+    # Nobody records it: the driver would load the recorder into the probe.
+    quiet = {name: value for name, value in environ.items() if name != "CUDA_INJECTION64_PATH"}
+    try:
+        return _run([python, str(_HERE / "probe_cuda.py"), *folders], quiet)
+    except RlscopeError as error:
+        return {"reason": str(error)}
+
+
+def _run(command: list[str], environ: Mapping[str, str]) -> Facts:
+    clean = {name: value for name, value in environ.items() if name != "RLSCOPE_DIR"}
+    # The folder of the probe must not shadow the interpreter's own modules.
+    clean["PYTHONSAFEPATH"] = "1"
+    try:
+        done = subprocess.run(
+            command, env=clean, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RlscopeError(f"{command[0]} cannot be run: {error}") from error
+    try:
+        facts = json.loads(done.stdout)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise RlscopeError(f"{os.path.basename(command[0])} did not answer: {last}")
+    return facts
