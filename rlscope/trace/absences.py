@@ -14,6 +14,7 @@ _NO_CALIBRATION = "the overhead of this recording has not been calibrated"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU activity was recorded"
 _NO_CUDA = "no CUDA call was recorded"
+_NO_SUMMARY = "CUDA calls and GPU work are not summed up by operation yet: see the relation event"
 
 # (relation, column) -> reason, said when a row has NULL there; column * when there is no row.
 _REASONS: Mapping[tuple[str, str], str] = {
@@ -57,12 +58,15 @@ class Absences:
     def __init__(self) -> None:
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
+        self._has_cuda = False
 
     def look(self, relation: str, columns: Mapping[str, Any]) -> None:
         """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
         if not len(next(iter(columns.values()), ())):
             return
         self._filled.add(relation)
+        if relation == "breakdown" and "cuda_api" in columns["layer"]:
+            self._has_cuda = True
         for name, column in _REASONS:
             if name == relation and column != ALL and _has_null(columns.get(column)):
                 self._null.add((name, column))
@@ -70,13 +74,16 @@ class Absences:
     def columns(self) -> dict[str, list[str]]:
         """The relation `absent`."""
         said = [
-            (relation, column, reason)
+            (relation, column, self._reason(reason))
             for (relation, column), reason in _REASONS.items()
             if (relation, column) in self._null or (column == ALL and relation not in self._filled)
         ]
         names = ("relation", "column", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))
+
+    def _reason(self, reason: str) -> str:
+        return _NO_SUMMARY if self._has_cuda and reason in (_NO_CUDA, _NO_GPU) else reason
 
 
 def _has_null(values: Any) -> bool:
