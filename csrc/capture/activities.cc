@@ -105,6 +105,15 @@ void SetTimes(uint64_t start, uint64_t end, GpuWork* work) {
   work->interval.duration_ns = end > start ? static_cast<int64_t>(end - start) : 0;
 }
 
+// A flush at the end of the process also delivers work that has not ended, with no times.
+void Write(const GpuWork& work, uint32_t name) {
+  if (work.interval.start_ns + work.interval.duration_ns <= 0) {
+    runtime::CountLoss(trace::kGpuUnfinished, 1);
+  } else if (IsKept(work.interval.start_ns)) {
+    runtime::WriteGpuWork(work, name);
+  }
+}
+
 // What all records of work on a stream have.
 template <typename Activity>
 GpuWork Begin(const Activity& activity, GpuKind kind) {
@@ -136,7 +145,7 @@ void ReadKernel(const ActivityKernel& kernel) {
                                        uint64_t{static_cast<uint32_t>(kernel.dynamic_shared_memory)}
                                            << 32;
   work.interval.detail.registers = kernel.registers;
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, NameOf(kernel.name));
+  Write(work, NameOf(kernel.name));
 }
 
 // Which of both ends is the host's memory; a copy between devices has none.
@@ -153,7 +162,7 @@ void ReadCopy(const Activity& copy, uint32_t graph) {
   work.interval.graph = graph;
   const uint8_t memory = HostMemory(copy.copy_kind, copy.source_kind, copy.destination_kind);
   work.interval.detail.how = static_cast<uint8_t>((copy.copy_kind & 15) | (memory & 15) << 4);
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, 0);
+  Write(work, 0);
 }
 
 void ReadSet(const ActivityMemset& set) {
@@ -162,20 +171,20 @@ void ReadSet(const ActivityMemset& set) {
   work.interval.bytes = set.bytes;
   work.interval.graph = set.graph;
   work.interval.detail.how = static_cast<uint8_t>(set.memory_kind);
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, 0);
+  Write(work, 0);
 }
 
 void ReadSynchronization(const ActivitySynchronization& sync) {
   GpuWork work = Begin(sync, GpuKind::kSync);
   work.interval.detail.how = static_cast<uint8_t>(sync.type);
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, 0);
+  Write(work, 0);
 }
 
 void ReadGraph(const ActivityGraphTrace& graph) {
   GpuWork work = Begin(graph, GpuKind::kGraph);
   work.device = graph.device;
   work.interval.graph = graph.graph;
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, 0);
+  Write(work, 0);
 }
 
 void ReadOverhead(const ActivityOverhead& overhead) {
@@ -183,7 +192,7 @@ void ReadOverhead(const ActivityOverhead& overhead) {
   SetTimes(overhead.start, overhead.end, &work);
   work.interval.kind = GpuKind::kOverhead;
   work.interval.detail.how = static_cast<uint8_t>(overhead.overhead_kind);
-  if (IsKept(work.interval.start_ns)) runtime::WriteGpuWork(work, 0);
+  Write(work, 0);
 }
 
 template <typename Activity>

@@ -91,20 +91,20 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
 
 // ---- process page -------------------------------------------------------------------------
 
-#define RLSCOPE_LOSS_KINDS(X)                                                              \
-  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                         \
-  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                          \
-  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                    \
-  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                \
-  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                       \
-  X(kExitWithoutEnter, 5, "exit_without_enter")                                            \
-  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */      \
-  X(kIterationIgnored, 7, "iteration_of_other_thread")                                     \
-  X(kLateAttachLoss, 8, "late_attach")                                                     \
-  X(kMetadataTooLong, 9, "metadata_too_long")                                              \
-  X(kClamped, 10, "clamped")          /* ticks that ran backwards, moved by the drainer */ \
-  X(kCudaDropped, 11, "cuda_dropped") /* activity records that CUPTI counts as dropped */  \
-  X(kCudaUnread, 12, "cuda_unread")   /* activity buffers that came too late to be read */
+#define RLSCOPE_LOSS_KINDS(X)                                                                  \
+  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                             \
+  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                              \
+  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                        \
+  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                    \
+  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                           \
+  X(kExitWithoutEnter, 5, "exit_without_enter")                                                \
+  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */          \
+  X(kIterationIgnored, 7, "iteration_of_other_thread")                                         \
+  X(kLateAttachLoss, 8, "late_attach")                                                         \
+  X(kMetadataTooLong, 9, "metadata_too_long")                                                  \
+  X(kClamped, 10, "clamped")              /* ticks that ran backwards, moved by the drainer */ \
+  X(kCudaDropped, 11, "cuda_dropped")     /* activity records that CUPTI counts as dropped */  \
+  X(kGpuUnfinished, 12, "gpu_unfinished") /* GPU work that had not ended with the process */
 
 enum Loss : uint32_t {
 #define RLSCOPE_LOSS_KIND(name, number, text) name = number,

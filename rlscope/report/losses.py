@@ -13,6 +13,8 @@ MEANING = {
     "iteration_of_other_thread": "calls of rls.iteration() by a second thread; ignored",
     "late_attach": "time before the recorder was attached to the process",
     "metadata_too_long": "metadata that was too long to keep",
+    "cuda_dropped": "records of GPU work that CUPTI had no room for",
+    "gpu_unfinished": "GPU work that had not ended when its process did",
     "damaged_bytes": "bytes of trace files that could not be read",
     "clamped": "times that were moved, and nesting that was mended, to fit around each other",
     "exit_out_of_order": "operations that ended while others inside them were open",

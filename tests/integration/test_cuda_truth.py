@@ -194,3 +194,21 @@ def test_a_fork_child_begins_without_cuda(tmp_path: Path) -> None:
     parent = run.outcome.calls(name="cudaGraphLaunch")[0]["pid"]
     check_calls(run, parent)
     check_work(run, parent)
+
+
+UNFINISHED = """
+function = kernel("sim_spin_forever")
+launch(function, argument=10_000)
+check(cuda.cuCtxSynchronize())
+launch(function, argument=60_000_000_000)
+"""
+
+
+def test_work_that_outlives_its_process_is_a_loss(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PREAMBLE + UNFINISHED)
+    run = record_cuda(tmp_path, [sys.executable, str(script)])
+    (kernel,) = [row for row in run.work(run.pids()[0]) if row["kind"] == 1]
+    assert kernel["duration_ns"] == 10_000
+    (loss,) = run.query("SELECT count FROM loss WHERE kind = 'gpu_unfinished'")
+    assert loss["count"] == 1
