@@ -229,7 +229,9 @@ void ClockConverter::ToNs(const uint64_t* ticks, size_t count, int64_t* ns) cons
     // The stretch that lies on one segment, without a search per tick.
     const size_t at = Find(ticks[i]);
     const ClockSegment segment = segments_[at];
-    const uint64_t span = at + 1 < count_ ? segments_[at + 1].ticks - segment.ticks : most_after_;
+    uint64_t span = at + 1 < count_ ? segments_[at + 1].ticks - segment.ticks : most_after_;
+    // On a slope so slight that nothing saturates, ticks before the segment must not wrap into it.
+    if (span > UINT64_MAX - segment.ticks) span = UINT64_MAX - segment.ticks;
     for (; i < count && ticks[i] - segment.ticks < span; ++i) {
       ns[i] = segment.ns + static_cast<int64_t>(Scale(segment, ticks[i] - segment.ticks));
     }

@@ -127,6 +127,14 @@ TEST(ClockConverter, ConvertsInPlaceAndUnsorted) {
   EXPECT_EQ(std::vector<int64_t>(ns, ns + 5), (std::vector<int64_t>{225, 20, 249, 300, 100}));
 }
 
+TEST(ClockConverter, ConvertsWhatLiesBeforeASlightSlopeInBulkAsOneByOne) {
+  const Converter clock(ClockKind::kTsc, UINT64_MAX, {{uint64_t{1} << 60, 500}});
+  const std::vector<uint64_t> ticks = {7, 8, 9, uint64_t{1} << 60, uint64_t{1} << 61, 9};
+  std::vector<int64_t> ns(ticks.size());
+  clock.clock.ToNs(ticks.data(), ticks.size(), ns.data());
+  for (size_t i = 0; i < ticks.size(); ++i) EXPECT_EQ(ns[i], clock(ticks[i])) << ticks[i];
+}
+
 TEST(Clock, PairsAgreeWithTheClockThatTheyName) {
   for (const ClockKind kind : {DetectClock(), ClockKind::kMonotonic}) {
     const int64_t before = ReadMonotonicNs();
