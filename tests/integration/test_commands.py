@@ -290,7 +290,7 @@ class Stdin:
         if {moment!r} == "while it reads":
             signal.raise_signal(signal.SIGINT)
         threading.Thread(target=press, daemon=True).start()
-        return "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range > b.range"
+        return "SELECT sum((a.range * b.range) % 7) FROM range(1000000) a, range(1000000) b"
 
 sys.stdin = Stdin()
 sys.exit(main(["query", {str(root)!r}, "-"]))
