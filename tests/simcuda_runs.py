@@ -17,10 +17,11 @@ Row = dict[str, Any]
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The lines of a JSON-lines file, each of which must be whole."""
+    """The lines of a JSON-lines file, each of which must be whole but one that a kill cut off."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    whole, _, _ = path.read_text().rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def having(rows: list[Row], **fields: Any) -> list[Row]:

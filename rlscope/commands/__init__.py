@@ -52,6 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _reader_gone()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Exception as error:
+        # Libraries that poll for signals report a Ctrl-C as an error of their own.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return 128 + signal.SIGINT
+        raise
     return code
 
 

@@ -68,14 +68,25 @@ class Database:
         self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
     ) -> Table:
         """The result of a SQLAlchemy Core statement; raises QueryError."""
-        with _failures(), self.engine.connect() as connection:
+        with _failures(), self._connection() as connection:
             return _table(connection.execute(statement, parameters))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
-        with _failures(), self.engine.connect() as connection:
+        with _failures(), self._connection() as connection:
             result = connection.exec_driver_sql(statement, dict(parameters or {}))
             return _table(result) if result.returns_rows else Table({})
+
+    @contextmanager
+    def _connection(self) -> Iterator[sa.Connection]:
+        with self.engine.connect() as connection:
+            try:
+                yield connection
+            except BaseException:
+                # A Ctrl-C between two polls leaves the statement running, and the rollback that
+                # follows would wait for its end.
+                connection.connection.driver_connection.interrupt()  # type: ignore[union-attr]
+                raise
 
     def write_query(self, statement: str, path: Path) -> None:
         """Writes the result of an SQL statement as one Parquet file; raises QueryError."""
@@ -135,7 +146,7 @@ class Database:
             if not (partitioned and column.name == "process_id")
         ]
         arrays = _arrays(relation, columns)
-        with self._registered(arrays):
+        with _interrupts(), self._registered(arrays):
             rows = self._duckdb.sql(self._literal(_cast(wanted, arrays)))
             rows.write_parquet(str(path), compression="zstd")
 
@@ -233,17 +244,26 @@ def _distinct(names: list[str]) -> list[str]:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Turns what a statement raises into QueryError, and an interrupted one into Ctrl-C.
+    """Turns what a statement raises into QueryError, and an interrupted one into Ctrl-C."""
+    try:
+        with _interrupts():
+            yield
+    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError) as error:
+        raise QueryError(_one_line(error)) from error
 
-    DuckDB polls for signals while it works and reports one as RuntimeError, its cause the
-    KeyboardInterrupt.
+
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """Turns what DuckDB makes of a Ctrl-C into one.
+
+    It polls for signals while it works, and reports one as RuntimeError, its cause the
+    KeyboardInterrupt, or as an error of its own that names it.
     """
     try:
         yield
-    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError) as error:
-        raise QueryError(_one_line(error)) from error
-    except RuntimeError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+    except (RuntimeError, duckdb.Error) as error:
+        named = str(error).startswith("KeyboardInterrupt")
+        if named or isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
 
