@@ -1,6 +1,5 @@
 #include "runtime/helper.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -8,14 +7,13 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "runtime/image.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
 #include "trace/control_page.h"
 #include "trace/image_file.h"
 
-extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)
-    __attribute__((weak));
 extern "C" int pthread_join(pthread_t, void**) __attribute__((weak));
 
 namespace rlscope::runtime {
@@ -143,18 +141,6 @@ void* RunHelper(void*) {
   return nullptr;
 }
 
-// The thread inherits the mask of who makes it: all signals are the program's. So is errno.
-int CreateThread() {
-  const int saved_errno = errno;
-  const uint64_t all = ~0ull;
-  uint64_t before = 0;
-  SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, Address(&all), Address(&before), sizeof all);
-  const int error = pthread_create(&helper.thread, nullptr, &RunHelper, nullptr);
-  SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, Address(&before), 0, sizeof before);
-  errno = saved_errno;
-  return error;
-}
-
 template <int size>
 void Copy(char (&to)[size], const char* from) {
   int i = 0;
@@ -176,7 +162,7 @@ bool StartHelper() {
   helper.request = kGoOn;
   helper.done = 0;
   __atomic_store_n(&image.page->helper, 1, __ATOMIC_RELEASE);
-  if (CreateThread() != 0) return false;
+  if (base::StartOwnThread(&helper.thread, &RunHelper, nullptr) != 0) return false;
   __atomic_store_n(&helper.running, true, __ATOMIC_RELEASE);
   return true;
 }

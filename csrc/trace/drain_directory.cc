@@ -16,6 +16,7 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "base/proc.h"
 #include "trace/image_file.h"
 #include "trace/process_log_view.h"
@@ -23,8 +24,6 @@
 #include "trace/run_notes.h"
 
 // A program made before glibc 2.34 may lack libpthread; such a process cannot drain.
-extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)
-    __attribute__((weak));
 extern "C" int pthread_join(pthread_t, void**) __attribute__((weak));
 
 namespace rlscope::trace {
@@ -323,21 +322,6 @@ DrainDirectory::~DrainDirectory() {
   free(state_);
 }
 
-namespace {
-
-// The thread takes no signal: they are the program's that embeds the drainer.
-int StartThread(pthread_t* thread, void* (*body)(void*), void* argument) {
-  if (pthread_create == nullptr) return ENOSYS;
-  sigset_t all, before;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(thread, nullptr, body, argument);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  return error;
-}
-
-}  // namespace
-
 int DrainDirectory::Start(const char* directory, const char* rings, const DrainOptions& options) {
   if (state_ == nullptr) return ENOMEM;
   State& state = *state_;
@@ -367,7 +351,7 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
     static_cast<State*>(argument)->Loop();
     return nullptr;
   };
-  const int error = StartThread(&state.thread, body, &state);
+  const int error = base::StartOwnThread(&state.thread, body, &state);
   if (error == 0) state.running = true;
   return error;
 }

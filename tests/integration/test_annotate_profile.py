@@ -40,6 +40,20 @@ def test_a_plain_process_records_the_block(directory: str) -> None:
     assert abs(described["start_ns"] - time.clock_gettime_ns(time.CLOCK_MONOTONIC)) < 60e9
 
 
+def test_a_program_may_change_its_user_inside_the_block(directory: str) -> None:
+    """setuid() waits until every thread has answered a signal of the C library's."""
+    run(
+        f"""
+        import os
+        import rlscope as rls
+        with rls.profile({directory!r}):
+            with rls.operation("inside"):
+                os.setuid(os.getuid())
+        """
+    )
+    assert read(directory).operations() == ["+inside", "-inside"]
+
+
 def test_a_spawned_worker_of_a_notebook_is_recorded(directory: str) -> None:
     """The process has no preload and no script file, and its workers are fresh interpreters."""
     run(
