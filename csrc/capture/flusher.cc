@@ -1,19 +1,17 @@
 #include "capture/flusher.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "capture/activities.h"
 #include "runtime/lock.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
 
 extern "C" {
-int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)
-    __attribute__((weak));
 int pthread_detach(pthread_t) __attribute__((weak));
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void*)
     __attribute__((weak));
@@ -23,15 +21,16 @@ namespace rlscope::capture {
 namespace {
 
 constexpr int64_t kPeriodNs = 200000000;
+constexpr int64_t kEndWaitNs = 2000000000;
 constexpr int kForkTries = 50;     // milliseconds
-constexpr int kEndTries = 2000;    // milliseconds
 constexpr uint32_t kComplete = 0;  // of cuptiActivityFlushAll: buffers whose records are complete
 constexpr uint32_t kForced = 1;    // whatever there is
 
 struct Flusher {
   const Cupti* cupti;
   uint32_t pid;      // whose it is: a child made without fork handlers has none
-  uint32_t stopped;  // futex
+  uint32_t stopped;  // futex: 1 = the process ends
+  uint32_t done;     // futex: 1 = and all is read
 };
 Flusher flusher;
 runtime::Lock flushing;
@@ -50,36 +49,26 @@ void Flush(uint32_t how) {
   ReadBuffers(*flusher.cupti);
 }
 
-bool IsStopped() { return __atomic_load_n(&flusher.stopped, __ATOMIC_ACQUIRE) != 0; }
+bool IsSet(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0; }
+
+void Set(uint32_t* word) {
+  __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+  runtime::SysFutexWake(word, INT32_MAX, /*shared=*/false);
+}
 
 void* Run(void*) {
   runtime::SysCall(SYS_prctl, PR_SET_NAME, runtime::Address("rls-cuda"));
-  while (!IsStopped()) {
+  bool ends = false;
+  while (!ends) {
     runtime::SysFutexWait(&flusher.stopped, 0, kPeriodNs, /*shared=*/false);
+    ends = IsSet(&flusher.stopped);
     runtime::LockGuard guard(&flushing);
-    if (IsStopped()) break;
-    Flush(kComplete);
+    Flush(ends ? kForced : kComplete);
     __atomic_store_n(&runtime::process.capture_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
                      __ATOMIC_RELAXED);
   }
+  Set(&flusher.done);
   return nullptr;
-}
-
-// All signals are the program's.
-bool CreateThread() {
-  if (pthread_create == nullptr || pthread_detach == nullptr) return false;
-  const int saved_errno = errno;
-  const uint64_t all = ~0ull;
-  uint64_t before = 0;
-  runtime::SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, runtime::Address(&all),
-                   runtime::Address(&before), sizeof all);
-  pthread_t thread;
-  const bool made = pthread_create(&thread, nullptr, &Run, nullptr) == 0;
-  if (made) pthread_detach(thread);
-  runtime::SysCall(SYS_rt_sigprocmask, /*SIG_SETMASK=*/2, runtime::Address(&before), 0,
-                   sizeof before);
-  errno = saved_errno;
-  return made;
 }
 
 void PrepareFork() { fork_holds_lock = flushing.TryAcquire(kForkTries); }
@@ -99,21 +88,29 @@ void AfterForkInChild() {
 
 bool StartFlusher(const Cupti* cupti) {
   static bool watches_forks = false;
-  flusher = {cupti, runtime::SysGetPid(), 0};
+  flusher = {cupti, runtime::SysGetPid(), 0, 0};
   if (!watches_forks && __register_atfork != nullptr) {
     __register_atfork(&PrepareFork, &AfterForkInParent, &AfterForkInChild, nullptr);
     watches_forks = true;
   }
-  return CreateThread();
+  pthread_t thread;
+  if (pthread_detach != nullptr && base::StartOwnThread(&thread, &Run, nullptr) == 0) {
+    pthread_detach(thread);
+    return true;
+  }
+  flusher = Flusher();
+  return false;
 }
 
 void EndFlusher() {
-  if (flusher.cupti == nullptr || flusher.pid != runtime::SysGetPid() || IsStopped()) return;
-  __atomic_store_n(&flusher.stopped, 1, __ATOMIC_RELEASE);
-  runtime::SysFutexWake(&flusher.stopped, 1, /*shared=*/false);
-  if (!flushing.TryAcquire(kEndTries)) return;
-  Flush(kForced);
-  flushing.Release();
+  if (flusher.cupti == nullptr || flusher.pid != runtime::SysGetPid()) return;
+  Set(&flusher.stopped);
+  const int64_t deadline = base::ReadMonotonicNs() + kEndWaitNs;
+  while (!IsSet(&flusher.done)) {
+    const int64_t left = deadline - base::ReadMonotonicNs();
+    if (left <= 0) return;
+    runtime::SysFutexWait(&flusher.done, 0, left, /*shared=*/false);
+  }
 }
 
 }  // namespace rlscope::capture

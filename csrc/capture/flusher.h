@@ -7,11 +7,12 @@
 
 namespace rlscope::capture {
 
-// False: no thread can be made; then only the end of the process reads what was recorded.
+// False: no thread can be made, and no GPU work is read.
 bool StartFlusher(const Cupti* cupti);
 
-// Reads all there is, on the calling thread, and ends the flusher's work. At the end of the
-// process, while CUDA still lives; gives up after two seconds if the flusher does not let go.
+// Lets the flusher read all there is and waits until it has, two seconds at most. At the end of the
+// process, while CUDA still lives. CUPTI is not called here: _exit() may come from a signal handler
+// that interrupted it.
 void EndFlusher();
 
 }  // namespace rlscope::capture

@@ -212,3 +212,42 @@ def test_work_that_outlives_its_process_is_a_loss(tmp_path: Path) -> None:
     assert kernel["duration_ns"] == 10_000
     (loss,) = run.query("SELECT count FROM loss WHERE kind = 'gpu_unfinished'")
     assert loss["count"] == 1
+
+
+# setuid() waits until every thread of the process has answered a signal of the C library's.
+CHANGE_USER = """
+function = kernel("policy_step")
+launch(function)
+check(cuda.cuCtxSynchronize())
+os.setuid(os.getuid())
+"""
+
+
+def test_a_program_may_change_its_user(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PREAMBLE + CHANGE_USER)
+    run = record_cuda(tmp_path, [sys.executable, str(script)])
+    check_work(run, run.pids()[0])
+
+
+# SIGALRM meets the program wherever it is, inside CUPTI's own code too, and its handler is _exit.
+EXIT_IN_A_HANDLER = """
+import signal
+function = kernel("policy_step")
+libc = ctypes.CDLL(None)
+libc.signal.argtypes = [c_int, c_void_p]
+libc.signal(signal.SIGALRM, ctypes.cast(libc._exit, c_void_p))
+signal.setitimer(signal.ITIMER_REAL, 0.05 + {attempt} * 0.0137)
+while True:
+    launch(function)
+"""
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_an_exit_in_a_handler_that_interrupts_cuda(tmp_path: Path, attempt: int) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PREAMBLE + EXIT_IN_A_HANDLER.format(attempt=attempt))
+    run = record_cuda(tmp_path, [sys.executable, str(script)], code=14)
+    (pid,) = run.pids()
+    lost = expected_calls(run, pid).keys() - run.calls(pid).keys()
+    assert len(lost) <= 1
