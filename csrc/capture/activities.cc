@@ -155,11 +155,11 @@ uint8_t HostMemory(uint8_t direction, uint8_t source, uint8_t destination) {
 }
 
 template <typename Activity>
-void ReadCopy(const Activity& copy, uint32_t graph) {
+void ReadCopy(const Activity& copy) {
   GpuWork work = Begin(copy, GpuKind::kMemcpy);
   work.device = copy.device;
   work.interval.bytes = copy.bytes;
-  work.interval.graph = graph;
+  work.interval.graph = copy.graph;
   const uint8_t memory = HostMemory(copy.copy_kind, copy.source_kind, copy.destination_kind);
   work.interval.detail.how = static_cast<uint8_t>((copy.copy_kind & 15) | (memory & 15) << 4);
   Write(work, 0);
@@ -206,9 +206,9 @@ void ReadRecord(const uint8_t* record) {
     case kActivityConcurrentKernel:
       return ReadKernel(As<ActivityKernel>(record));
     case kActivityMemcpy:
-      return ReadCopy(As<ActivityMemcpy>(record), As<ActivityMemcpy>(record).graph);
+      return ReadCopy(As<ActivityMemcpy>(record));
     case kActivityMemcpyPeer:
-      return ReadCopy(As<ActivityMemcpyPeer>(record), 0);
+      return ReadCopy(As<ActivityMemcpyPeer>(record));
     case kActivityMemset:
       return ReadSet(As<ActivityMemset>(record));
     case kActivitySynchronization:

@@ -138,9 +138,13 @@ struct ActivityMemcpyPeer {
   uint32_t destination_device;
   uint32_t destination_context;
   uint32_t correlation;
+  void* reserved;
+  uint64_t graph_node;
+  uint32_t graph;
 };
 static_assert(offsetof(ActivityMemcpyPeer, source_device) == 44);
 static_assert(offsetof(ActivityMemcpyPeer, correlation) == 60);
+static_assert(offsetof(ActivityMemcpyPeer, graph) == 80);
 
 struct ActivityMemset {
   uint32_t kind;

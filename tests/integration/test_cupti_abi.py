@@ -40,7 +40,8 @@ FIELDS = {
     "ActivityMemcpy": "copy_kind=copyKind source_kind=srcKind destination_kind=dstKind bytes start "
     "end device=deviceId context=contextId stream=streamId correlation=correlationId graph=graphId",
     "ActivityMemcpyPeer": "copy_kind=copyKind source_kind=srcKind destination_kind=dstKind bytes "
-    "start end device=deviceId context=contextId stream=streamId correlation=correlationId",
+    "start end device=deviceId context=contextId stream=streamId correlation=correlationId "
+    "graph=graphId",
     "ActivityMemset": "bytes start end device=deviceId context=contextId stream=streamId "
     "correlation=correlationId memory_kind=memoryKind graph=graphId",
     "ActivitySynchronization": "type start end correlation=correlationId context=contextId "
