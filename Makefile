@@ -66,7 +66,7 @@ check: $(VENV)/.installed ## format, lint, types, layers
 check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake --build build/tests --parallel $(JOBS)
 	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -m 'not gpu'
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not gpu'
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
@@ -78,8 +78,8 @@ wheel: $(BIN)/python ## sdist and wheel under dist/, with the manylinux tag that
 	$(BIN)/python -m build --outdir build/wheel
 	sh tests/tag_wheel.sh build/wheel dist $(BIN)/python
 
-docs: $(BIN)/python ## HTML documentation under build/docs
-	$(BIN)/python -m pip install --quiet '.[docs]'
+docs: $(VENV)/.installed ## HTML documentation under build/docs
+	$(BIN)/python -m pip install --quiet 'rlscope[docs]' # installed already: only what the extra adds
 	$(BIN)/sphinx-build -W -b html docs build/docs
 
 clean: ## remove everything that make made
