@@ -116,32 +116,6 @@ bool ImageRings::IsDue(const Source& ring, const Segment& segment, bool final) c
                                 segment.end - ring.position >= ring.view.capacity() / 2);
 }
 
-// Adds records from the ring's position to `end`, as many as a chunk takes. Position after them.
-uint64_t ImageRings::Encode(Source* ring, uint64_t end) {
-  CpuEncoder* encoder = &scratch_->encoder;
-  uint64_t at = ring->position;
-  encoder->Begin(&ring->stream->thread, ring->view.number(), at, &changes_);
-  RingRecord record;
-  while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
-    encoder->Add(record.first, record.more);
-    at += record.slots;
-  }
-  return at;
-}
-
-uint64_t ImageRings::EncodeIntervals(Source* ring, uint64_t end) {
-  IntervalEncoder* encoder = &scratch_->intervals;
-  uint64_t at = ring->position;
-  encoder->Begin(ring->view.use(),
-                 {ring->view.thread(), ring->view.number(), at, entries_->tick_shift()});
-  RingRecord record;
-  while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
-    encoder->Add(record.first, record.more);
-    at += record.slots;
-  }
-  return at;
-}
-
 void ImageRings::CountClamped(uint64_t count) {
   if (count == 0) return;
   if (consumes()) {
@@ -163,42 +137,64 @@ void ImageRings::MoveTo(Source* ring, uint64_t position) {
   if (consumes()) ring->view.MoveTail(position);
 }
 
-// False: the sink refused. A ring that stays where it is was damaged since it was seen.
-bool ImageRings::WriteChunks(Source* ring, uint64_t end, Sink* sink) {
-  CpuEncoder* encoder = &scratch_->encoder;
-  const uint64_t events = encoder->events();
-  changes_.Read(*page_);
+// Writes the records from the ring's position to `end`, in as many chunks as it takes. `finish`
+// writes a chunk and tells how many of its times had to move. False: the sink refused. A ring that
+// stays where it is was damaged since it was seen.
+template <typename Encoder, typename BeginChunk, typename FinishChunk>
+bool ImageRings::WriteChunks(Source* ring, uint64_t end, Encoder* encoder, BeginChunk begin,
+                             FinishChunk finish) {
   while (ring->position != end) {
-    const uint64_t clamped = ring->stream->thread.clamped;
-    const uint64_t at = Encode(ring, end);
+    begin();
+    uint64_t at = ring->position;
+    RingRecord record;
+    while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
+      encoder->Add(record.first, record.more);
+      at += record.slots;
+    }
     if (HasMoved(*ring) || encoder->slots() == 0) return true;
-    if (encoder->Finish(sink) != 0) return false;
-    CountClamped(ring->stream->thread.clamped - clamped);
-    MoveTo(ring, at);
-  }
-  events_ += encoder->events() - events;
-  return true;
-}
-
-bool ImageRings::WritePieces(Source* ring, uint64_t end, Sink* sink) {
-  IntervalEncoder* encoder = &scratch_->intervals;
-  const uint64_t events = encoder->events();
-  while (ring->position != end) {
+    const uint64_t events = encoder->events();
     uint64_t clamped = 0;
-    const uint64_t at = EncodeIntervals(ring, end);
-    if (HasMoved(*ring) || encoder->slots() == 0) return true;
-    if (encoder->Finish(sink, &scratch_->buffer, &clamped) != 0) return false;
+    if (finish(&clamped) != 0) return false;
+    events_ += encoder->events() - events;
     CountClamped(clamped);
     MoveTo(ring, at);
   }
-  events_ += encoder->events() - events;
   return true;
+}
+
+bool ImageRings::WriteItems(Source* ring, uint64_t end, Sink* sink) {
+  CpuEncoder* encoder = &scratch_->encoder;
+  ThreadStream* thread = &ring->stream->thread;
+  uint64_t before = 0;
+  changes_.Read(*page_);
+  const auto begin = [&] {
+    before = thread->clamped;
+    encoder->Begin(thread, ring->view.number(), ring->position, &changes_);
+  };
+  const auto finish = [&](uint64_t* clamped) {
+    *clamped = thread->clamped - before;
+    return encoder->Finish(sink);
+  };
+  return WriteChunks(ring, end, encoder, begin, finish);
+}
+
+bool ImageRings::WriteIntervals(Source* ring, uint64_t end, Sink* sink) {
+  IntervalEncoder* encoder = &scratch_->intervals;
+  const RingView& view = ring->view;
+  const auto begin = [&] {
+    encoder->Begin(view.use(),
+                   {view.thread(), view.number(), ring->position, entries_->tick_shift()});
+  };
+  const auto finish = [&](uint64_t* clamped) {
+    return encoder->Finish(sink, &scratch_->buffer, clamped);
+  };
+  return WriteChunks(ring, end, encoder, begin, finish);
 }
 
 bool ImageRings::WriteSegment(Source* ring, const Segment& segment, Sink* sink) {
   if (consumes()) ring->view.SetIntent(segment.end);
-  return ring->view.use() == RingUse::kThread ? WriteChunks(ring, segment.end, sink)
-                                              : WritePieces(ring, segment.end, sink);
+  return ring->view.use() == RingUse::kThread ? WriteItems(ring, segment.end, sink)
+                                              : WriteIntervals(ring, segment.end, sink);
 }
 
 void ImageRings::Finish(Source* ring, const Segment& segment) {

@@ -63,12 +63,13 @@ class ImageRings {
   Segment FindSegment(const Source& ring) const;
   bool IsDue(const Source& ring, const Segment& segment, bool final) const;
   bool WriteSegment(Source* ring, const Segment& segment, Sink* sink);
-  bool WriteChunks(Source* ring, uint64_t end, Sink* sink);
-  bool WritePieces(Source* ring, uint64_t end, Sink* sink);
+  bool WriteItems(Source* ring, uint64_t end, Sink* sink);
+  bool WriteIntervals(Source* ring, uint64_t end, Sink* sink);
+  template <typename Encoder, typename BeginChunk, typename FinishChunk>
+  bool WriteChunks(Source* ring, uint64_t end, Encoder* encoder, BeginChunk begin,
+                   FinishChunk finish);
   bool HasMoved(const Source& ring) const;
   void MoveTo(Source* ring, uint64_t position);
-  uint64_t Encode(Source* ring, uint64_t end);
-  uint64_t EncodeIntervals(Source* ring, uint64_t end);
   void CountClamped(uint64_t count);
   void Finish(Source* ring, const Segment& segment);
 
