@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simcuda_runs import Outcome, Row, run_simulated
-
-from rlscope import _trace
-from rlscope.load import load
+from cuda_trace import CudaTrace, Row
+from simcuda_runs import Outcome, run_simulated
 
 PROF = Path(sys.executable).parent / "rls-prof"
 
@@ -38,69 +36,14 @@ def is_chosen(name: str) -> bool:
 
 
 @dataclass
-class CudaRun:
-    """A finished run: its truth, and its trace."""
+class CudaRun(CudaTrace):
+    """A finished run: its trace, and its truth."""
 
     outcome: Outcome
-    directory: Path
-
-    def process_of(self, pid: int) -> dict[str, Any]:
-        """The process image with that pid that made CUDA calls."""
-        found = [row for row in self._directory().processes if row["os_pid"] == pid]
-        assert found, f"process {pid} is not in the trace"
-        return found[-1]
-
-    def _directory(self) -> _trace.Directory:
-        return _trace.Directory(str(self.directory))
 
     def pids(self) -> list[int]:
         """Processes of which the truth knows CUDA calls."""
         return sorted({row["pid"] for row in self.outcome.calls()})
-
-    def calls(self, pid: int) -> dict[int, Row]:
-        """Recorded calls by correlation id: name, start_ns, end_ns, status."""
-        directory, index = self._directory(), self.process_of(pid)["index"]
-        texts = _texts(directory, index)
-        calls: dict[int, Row] = {}
-        for thread in directory.threads(index)["thread"].tolist():
-            columns = {name: c.tolist() for name, c in directory.cuda_calls(index, thread).items()}
-            for i, correlation in enumerate(columns["correlation"]):
-                assert correlation not in calls, "a call twice"
-                start = columns["start_ns"][i]
-                calls[correlation] = {
-                    "name": texts[columns["name"][i]],
-                    "start_ns": start,
-                    "end_ns": start + columns["duration_ns"][i],
-                    "status": columns["status"][i],
-                }
-        return calls
-
-    def work(self, pid: int) -> list[Row]:
-        """Recorded GPU work."""
-        directory, index = self._directory(), self.process_of(pid)["index"]
-        texts = _texts(directory, index)
-        columns = {name: c.tolist() for name, c in directory.gpu_intervals(index).items()}
-        rows = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*columns.values(), strict=True)
-        ]
-        for row in rows:
-            row["name"] = texts.get(row["name"], "")
-            row["end_ns"] = row["start_ns"] + row["duration_ns"]
-        return rows
-
-    def metadata(self, pid: int) -> dict[str, str]:
-        """What the process said of itself."""
-        return dict(self.process_of(pid)["metadata"])
-
-    def query(self, statement: str) -> list[dict[str, Any]]:
-        with load(str(self.directory)) as trace:
-            return trace.sql(statement).to_dicts()
-
-
-def _texts(directory: _trace.Directory, index: int) -> dict[int, str]:
-    names = directory.names(index)
-    return dict(zip(names["id"].tolist(), names["text"], strict=True))
 
 
 def record_cuda(
@@ -116,7 +59,7 @@ def record_cuda(
     wrapped = [str(PROF), "--no-report", "--force", "-o", str(directory), *prof, "--", *command]
     outcome = run_simulated(folder, wrapped, *options, **environment)
     assert outcome.code == code, outcome.err
-    return CudaRun(outcome, directory)
+    return CudaRun(directory, outcome)
 
 
 def expected_calls(run: CudaRun, pid: int, *, everything: bool = False) -> dict[int, Row]:
