@@ -1,0 +1,115 @@
+"""Steps about what is recorded: attaching, counts, names and numbers of calls, graphs."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections import Counter
+
+from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET
+from gpu_runs import Bench, Figures, Run, Skip, check, need
+
+DIRECTIONS = {1: "HtoD", 2: "DtoH"}
+LIBRARIES = ("torch", "jax", "cupy", "numba", "triton")
+
+
+def attaching(bench: Bench, library: str) -> Figures:
+    """A library's first computation is recorded: capture attached, calls and kernels are there."""
+    need(library)
+    if library == "jax":
+        need("jax_cuda13_plugin")
+    run = bench.record("first_kernel.py", library)
+    note, kernels = run.note(), len(run.work(KERNEL))
+    check("problem" not in note, note.get("problem", ""))
+    check(note.get("clock") == "monotonic", "CUPTI refused our clock")
+    check(kernels > 0 and len(run.calls()) > 0, f"{kernels} kernels, {len(run.calls())} calls")
+    check_no_losses(run)
+    return {"kernels": kernels, "calls": len(run.calls()), **note}
+
+
+def counts(bench: Bench) -> Figures:
+    """Every kernel, copy and memset of four threads, and their bytes."""
+    run = bench.record("driver_counts.py")
+    copies = run.work(MEMCPY)
+    found = {
+        "kernels": len(run.work(KERNEL)),
+        "copies": dict(Counter(DIRECTIONS.get(row["how"] & 15, "other") for row in copies)),
+        "copied_bytes": sum(row["bytes"] for row in copies),
+        "sets": len(run.work(MEMSET)),
+        "set_bytes": sum(row["bytes"] for row in run.work(MEMSET)),
+    }
+    check_no_losses(run)
+    expected = {name: run.said[name] for name in found}
+    check(found == expected, f"{found} where the program made {expected}")
+    launches = sum(1 for call in run.calls().values() if call["name"] == "cuLaunchKernel")
+    check(launches == found["kernels"], f"{launches} launch calls")
+    return {**found, **correlate(run)}
+
+
+def correlate(run: Run) -> Figures:
+    """Each piece of GPU work has exactly one call, which began before it."""
+    calls = run.calls()
+    work = run.work(KERNEL, MEMCPY, MEMSET, GRAPH)
+    unlinked = [row for row in work if row["correlation"] not in calls]
+    check(not unlinked, f"{len(unlinked)} of {len(work)} pieces of work have no call")
+    early = sum(row["start_ns"] < calls[row["correlation"]]["start_ns"] for row in work)
+    check(early == 0, f"{early} of {len(work)} pieces of work began before their call")
+    return {"linked": len(work)}
+
+
+def check_no_losses(run: Run) -> None:
+    rows = run.trace.query(
+        "SELECT kind, count FROM loss WHERE kind IN ('cuda_dropped', 'gpu_unfinished')"
+    )
+    check(not rows, f"losses: {rows}")
+
+
+def same_as_torch_profiler(bench: Bench) -> Figures:
+    """Kernels of a training loop as torch.profiler sees them in a run of its own."""
+    need("torch")
+    updates = 100
+    run = bench.record("torch_training.py", str(updates))
+    begin_ns, end_ns = run.said["begin_ns"], run.said["end_ns"]
+    kernels = [row for row in run.work(KERNEL) if begin_ns <= row["start_ns"] < end_ns]
+    ours = Counter(demangled(row["name"]) for row in kernels)
+    file = bench.folder / "torch-profiler.json"
+    bench.plain("torch_training.py", str(updates), str(file))
+    events = json.loads(file.read_text())["traceEvents"]
+    theirs = [event for event in events if event.get("cat") == "kernel"]
+    if not theirs:
+        raise Skip("torch.profiler saw no kernels in its own run")
+    different = ours - Counter(event["name"] for event in theirs)
+    check(not different, f"not seen by torch.profiler: {dict(different)}")
+    check(len(theirs) == len(kernels), f"{len(kernels)} kernels, torch.profiler has {len(theirs)}")
+    our_us = sum(row["duration_ns"] for row in kernels) / 1e3
+    their_us = sum(event["dur"] for event in theirs)
+    ratio = our_us / their_us if their_us else 1.0
+    check(abs(ratio - 1) <= 0.03, f"GPU time is {ratio:.3f} of torch.profiler's")
+    return {"kernels": len(kernels), "names": len(ours), "gpu_time_ratio": round(ratio, 4)}
+
+
+def demangled(name: str) -> str:
+    """A kernel's name as C++ writes it; itself where it is not mangled."""
+    library = ctypes.CDLL("libstdc++.so.6")
+    library.__cxa_demangle.restype = ctypes.c_void_p
+    text = library.__cxa_demangle(name.encode(), None, None, None)
+    if not text:
+        return name
+    result = ctypes.string_at(text).decode()
+    libc = ctypes.CDLL(None)
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free(text)
+    return result
+
+
+def graphs(bench: Bench) -> Figures:
+    """A CUDA graph's launches, and with --cuda-graph-trace=node its kernels."""
+    need("torch")
+    whole = bench.record("torch_graph.py")
+    launches = len(whole.work(GRAPH))
+    check(launches == whole.said["replays"], f"{launches} of {whole.said['replays']} replays")
+    nodes = bench.record("torch_graph.py", prof=("--cuda-graph-trace", "node"))
+    kernels = sum(1 for row in nodes.work(KERNEL) if row["graph"] != 0)
+    check(kernels == nodes.said["kernels"], f"{kernels} of {nodes.said['kernels']} kernels")
+    correlate(whole)
+    return {"launches": launches, "kernels_by_node": kernels, **correlate(nodes)}

@@ -1,0 +1,52 @@
+"""Steps about what happens to processes: they end, fork, fail and are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+from cuda_trace import KERNEL
+from gpu_runs import Bench, Figures, check, need
+
+FLUSH_NS = 300_000_000  # what a kill may cost of GPU work: a flush period and its delivery
+ENDINGS = ("quick", "fork", "spawn", "threads", "memory", "profiler")
+
+
+def ending(bench: Bench, way: str) -> Figures:
+    """The program behaves as without us, and all its kernels are in the trace."""
+    need("torch")
+    run = bench.record("torch_ends.py", way)
+    for pid in run.said.get("workers", [run.pid]):
+        adds = [row for row in run.trace.work(pid) if _is_add(row)]
+        check(len(adds) >= run.said["kernels"], f"{len(adds)} of {run.said['kernels']} kernels")
+    check(run.said.get("child", 7) == 7, f"the fork child ended with {run.said.get('child')}")
+    check(run.said.get("raised", True), "more memory than there is was given")
+    return {"kernels": run.said["kernels"]}
+
+
+def _is_add(row: dict[str, object]) -> bool:
+    return row["kind"] == KERNEL and "elementwise" in str(row["name"])
+
+
+def kill(bench: Bench) -> Figures:
+    """A killed program loses the calls in flight and a flush period of GPU work."""
+    need("torch")
+    wrapper, trace = bench.start("torch_ends.py", "loop")
+    assert wrapper.stdout is not None
+    pid = int(json.loads(wrapper.stdout.readline())["pid"])
+    time.sleep(2)
+    killed_ns = time.monotonic_ns()
+    os.kill(pid, signal.SIGKILL)
+    wrapper.communicate(timeout=60)
+    calls, work = trace.calls(pid), trace.work(pid)
+    last_call = max(call["end_ns"] for call in calls.values())
+    last_work = max(row["end_ns"] for row in work)
+    check(killed_ns - last_call < 50_000_000, f"calls end {killed_ns - last_call} ns before it")
+    check(killed_ns - last_work < FLUSH_NS, f"GPU work ends {killed_ns - last_work} ns before it")
+    return {
+        "calls": len(calls),
+        "calls_lost_ns": killed_ns - last_call,
+        "gpu_lost_ns": killed_ns - last_work,
+    }
