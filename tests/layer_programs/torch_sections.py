@@ -15,18 +15,17 @@ import hashlib
 import inspect
 import io
 import json
-import os
 import pickle
 import pstats
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import torch
-import torch.multiprocessing as mp
 from torch import Tensor, nn
 from torch.nn import functional
+from torch_bits import digest, seeded
+from torch_parallel import data_loader, distributed_training, queues
 
 import rlscope as rls
 
@@ -44,14 +43,6 @@ _FUNCTIONS = {
     "aten.add": torch.ops.aten.add,
     "aten.add.Tensor": torch.ops.aten.add.Tensor,
 }
-
-
-def digest(*tensors: Tensor) -> str:
-    """Of all bits of some tensors."""
-    bits = hashlib.sha256()
-    for tensor in tensors:
-        bits.update(tensor.detach().contiguous().numpy().tobytes())
-    return bits.hexdigest()[:16]
 
 
 def inspection() -> Any:
@@ -105,7 +96,7 @@ def identity() -> Any:
 
 def pickling() -> Any:
     """Functions by name, tensors and modules by value, through pickle, torch.save and copy."""
-    layer = _seeded(lambda: nn.Linear(3, 2))
+    layer = seeded(lambda: nn.Linear(3, 2))
     stored = io.BytesIO()
     torch.save(layer.state_dict(), stored)
     stored.seek(0)
@@ -168,7 +159,7 @@ def network_losses() -> Any:
 
 
 def _train(make: Callable[[], tuple[nn.Module, Tensor]], optimizer_of: Callable[..., Any]) -> Any:
-    network, data = _seeded(make)
+    network, data = seeded(make)
     optimizer = optimizer_of(network.parameters(), lr=1e-2)
     losses = []
     for _ in range(3):
@@ -181,11 +172,6 @@ def _train(make: Callable[[], tuple[nn.Module, Tensor]], optimizer_of: Callable[
         optimizer.step()
         losses.append(loss.item().hex())
     return losses
-
-
-def _seeded(make: Callable[[], Any]) -> Any:
-    torch.manual_seed(7)
-    return make()
 
 
 def _convolutional() -> tuple[nn.Module, Tensor]:
@@ -262,7 +248,7 @@ def functorch() -> Any:
 
 def graphs() -> Any:
     """What torch.fx, torch.jit and torch.export make of a program."""
-    module = _seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    module = seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
     x = torch.ones(1, 3)
     scripted = torch.jit.script(module)
     stored = io.BytesIO()
@@ -283,7 +269,7 @@ def compiled() -> Any:
     import torch._dynamo
     from torch._dynamo.testing import CompileCounter
 
-    module = _seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)))
+    module = seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)))
     x = torch.linspace(-1, 1, 12).reshape(4, 3)
     counter = CompileCounter()
     torch.compile(module, backend=counter, fullgraph=True)(x)
@@ -326,80 +312,11 @@ def annotated() -> Any:
     """Annotations of every kind inside a compiled function: one graph, no break."""
     from torch._dynamo.testing import CompileCounter
 
-    module = _seeded(_Annotated)
+    module = seeded(_Annotated)
     x = torch.ones(2, 3)
     counter = CompileCounter()
     result = torch.compile(module, backend=counter, fullgraph=True)(x)
     return [counter.frame_count, counter.op_count, digest(result) == digest(module(x))]
-
-
-class _Squares(torch.utils.data.Dataset[Tensor]):
-    def __len__(self) -> int:
-        return 12
-
-    def __getitem__(self, index: int) -> Tensor:
-        return torch.full((3,), float(index)).square()
-
-
-def data_loader() -> Any:
-    """Worker processes, forked and spawned."""
-    batches = {}
-    for method in ("fork", "spawn"):
-        loader = torch.utils.data.DataLoader(
-            _Squares(), batch_size=4, num_workers=2, multiprocessing_context=method
-        )
-        batches[method] = [digest(batch) for batch in loader]
-    return batches
-
-
-def queues() -> Any:
-    """Tensors through queues of other processes."""
-    context = mp.get_context("spawn")
-    ours, theirs = context.Queue(), context.Queue()
-    received = []
-    for number in (1, 2):
-        sender = context.Process(target=_exchange, args=(ours, theirs, number))
-        sender.start()
-        received.append(digest(ours.get()))
-        theirs.put(None)
-        sender.join()
-        received.append(str(sender.exitcode))
-    return received
-
-
-def _exchange(ours: Any, theirs: Any, number: int) -> None:
-    ours.put(torch.full((3,), float(number)))
-    theirs.get()  # the sender of a shared tensor must outlive its use
-
-
-def _train_in_parallel(rank: int, folder: str) -> None:
-    import torch.distributed as distributed
-
-    torch.set_num_threads(1)
-    distributed.init_process_group(
-        "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2
-    )
-    network = nn.parallel.DistributedDataParallel(_seeded(lambda: nn.Linear(3, 1)))
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
-    for step in range(3):
-        optimizer.zero_grad()
-        network(torch.full((2, 3), float(rank + step))).sum().backward()
-        optimizer.step()
-    with open(os.path.join(folder, str(rank)), "w", encoding="utf-8") as file:
-        file.write(digest(*network.parameters()))
-    distributed.destroy_process_group()
-
-
-def distributed_training() -> Any:
-    """DistributedDataParallel over gloo: two processes that keep the same weights."""
-    with tempfile.TemporaryDirectory() as folder:
-        mp.start_processes(_train_in_parallel, args=(folder,), nprocs=2, start_method="spawn")
-        return [_content(os.path.join(folder, str(rank))) for rank in range(2)]
-
-
-def _content(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def _work() -> Tensor:
