@@ -78,11 +78,16 @@ bool LivesOn(PyObject* object, Holder holder, const Place& place) {
       return is_named || IsBoundToRecord(object);
     case Holder::kVectorcall:
       return is_named;
+    // What a descriptor leads to must live as long as it does, and those of a static type live for
+    // good. torch keeps the 700 methods of its tensors on the heap.
+    case Holder::kMethod:
+    case Holder::kGetSet:
     case Holder::kWrapper:
       return !IsHeapType(reinterpret_cast<PyDescrObject*>(object)->d_type);
-    default:
-      return false;
+    case Holder::kNothing:
+      break;
   }
+  return false;
 }
 
 uint32_t FlagsOf(Holder holder, const WatchedRange& library) {

@@ -63,4 +63,4 @@ def test_native_calls_of_a_callback_are_recorded(torch_trace: Recorded) -> None:
         if call.operation == "round 0" and call.name.endswith("run_backward")
     ]
     inside = [inner.name for callback in backward.callbacks for inner in callback.calls]
-    assert "torch._C:TensorBase.__rmul__" in inside  # of gradient * 2
+    assert "torch._C:TensorBase.__mul__" in inside  # of gradient * 2
