@@ -8,7 +8,7 @@
 
 namespace rlscope::interception {
 
-Entry entries[kStubs];
+EntryTable entry_table;
 EntryName entry_names[kStubs];
 
 namespace {
@@ -31,6 +31,27 @@ constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kTsc);
 inline uint64_t ReadUsualTicks() { return runtime::ReadTicks(); }
 constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtualCounter);
 #endif
+
+using runtime::IsRare;
+
+const struct rlscope_process_state& Process() { return *entry_table.process; }
+
+// &rlscope_self, by way of the entries' page.
+inline struct rlscope_thread* Self() {
+#if defined(__x86_64__)
+  char* thread;
+  __asm__("movq %%fs:0, %0" : "=r"(thread));
+#else
+  auto* thread = static_cast<char*>(__builtin_thread_pointer());
+#endif
+  return reinterpret_cast<struct rlscope_thread*>(thread + entry_table.self_offset);
+}
+
+__attribute__((constructor)) void FillTable() {
+  entry_table.process = &rlscope_process;
+  entry_table.self_offset =
+      reinterpret_cast<char*>(&rlscope_self) - reinterpret_cast<char*>(Self());
+}
 
 uint32_t FlagsOf(const Entry& entry) { return __atomic_load_n(&entry.flags, __ATOMIC_RELAXED); }
 
@@ -76,7 +97,7 @@ bool Begins(uint32_t index) {
   const uint32_t word = WordOf(index);
   if (word == 0 || !runtime::HasRoom()) return false;
   if ((FlagsOf(entries[index]) & kWarming) != 0) CountCall(index);
-  runtime::BeginCall(word, runtime::ReadTicks());
+  runtime::BeginCall(&rlscope_self, word, runtime::ReadTicks());
   return true;
 }
 
@@ -86,7 +107,10 @@ __attribute__((noinline)) void* CallWithCare(void* a, void* b, void* c, void* d,
   const Entry& entry = entries[index];
   const bool begins = Begins(index);
   void* result = entry.original(a, b, c, d, e);
-  if (begins) runtime::EndCall(runtime::ReadTicks());
+  if (begins) {
+    runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation),
+                     runtime::ReadTicks());
+  }
   if ((FlagsOf(entry) & kResultHook) != 0) call_hooks.result(result);
   return result;
 }
@@ -128,23 +152,36 @@ __attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d
 }
 
 inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
-                                                   const Entry* entry) {
-  runtime::BeginCall(entry->word, ReadUsualTicks());
+                                                   const Entry* entry,
+                                                   struct rlscope_thread* self) {
+  runtime::BeginCall(self, entry->word, ReadUsualTicks());
   void* result = entry->original(a, b, c, d, e);
-  runtime::EndCall(ReadUsualTicks());
+  const uint64_t end = ReadUsualTicks();
+  runtime::EndCall(self, runtime::Load(Process().generation), end);
   return result;
-}
-
-__attribute__((noinline)) void* RecordPlain(void* a, void* b, void* c, void* d, void* e,
-                                            const Entry* entry) {
-  return Record(a, b, c, d, e, entry);
 }
 
 __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d, void* e,
                                              const Entry* entry) {
-  void* result = Record(a, b, c, d, e, entry);
+  void* result = Record(a, b, c, d, e, entry, Self());
   call_hooks.result(result);
   return result;
+}
+
+__attribute__((noinline)) void* CallFlagged(void* a, void* b, void* c, void* d, void* e,
+                                            const Entry* entry) {
+  if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
+  return CallUnusually(a, b, c, d, e, entry);
+}
+
+inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c, void* d, void* e,
+                                                       const Entry* entry) {
+  const struct rlscope_process_state& process = Process();
+  if (IsRare(runtime::Load(process.state) != RLSCOPE_PAUSED) || IsRare(!FollowsWindow(process)) ||
+      IsRare(FlagsOf(*entry) > kWarming)) {
+    return CallUnusually(a, b, c, d, e, entry);
+  }
+  return entry->original(a, b, c, d, e);
 }
 
 // rlscope_process.state and .clock, side by side, in one load.
@@ -152,9 +189,10 @@ constexpr uint64_t kRecordsUsually = uint64_t{kUsualClock} << 32 | RLSCOPE_RECOR
 static_assert(offsetof(rlscope_process_state, state) == 0 &&
               offsetof(rlscope_process_state, clock) == 4);
 
-inline __attribute__((always_inline)) uint64_t StateAndClock() {
+inline __attribute__((always_inline)) uint64_t
+StateAndClock(const struct rlscope_process_state& process) {
   using Both = uint64_t __attribute__((may_alias));
-  return __atomic_load_n(reinterpret_cast<const Both*>(&rlscope_process), __ATOMIC_RELAXED);
+  return __atomic_load_n(reinterpret_cast<const Both*>(&process), __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -165,24 +203,26 @@ uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELA
 // program; without recording it is a jump that needs no frame. What a call must remember lies in
 // the thread's 64 bytes and not on the stack, so that there is nothing to find again after it.
 // The tests are those of runtime::IsRecording() and runtime::HasRoom().
-extern "C" void* rlscope_call(void* a, void* b, void* c, void* d, void* e, uint64_t index) {
-  const Entry* entry = &entries[static_cast<uint32_t>(index)];
+//
+// Between two operators of PyTorch a CPU forgets all of it, so the usual way is one straight piece
+// of code, without a branch that is taken, on one page with the stubs of hot functions, which
+// follow it in the section (CMakeLists.txt); the stub's register is 64 bits wide, and its upper
+// half 0.
+extern "C" __attribute__((section(".text.rlscope_call"), aligned(4096))) void* rlscope_call(
+    void* a, void* b, void* c, void* d, void* e, uint64_t index) {
+  const Entry* entry = &entries[index];
   __asm__("" : "+r"(entry));  // one address for its three fields
-  const struct rlscope_process_state& process = rlscope_process;
-  const uint64_t state = StateAndClock();
-  if (__builtin_expect(state == kRecordsUsually, 1)) {
-    const struct rlscope_thread& self = rlscope_self;
-    const bool usual = FollowsWindow(process) && self.call == 0 && self.cursor != self.limit &&
-                       self.generation == process.generation;
-    if (__builtin_expect(!usual, 0)) return CallUnusually(a, b, c, d, e, entry);
-    if (__builtin_expect(FlagsOf(*entry) == 0, 1)) return RecordPlain(a, b, c, d, e, entry);
-    if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
-  } else if (__builtin_expect(static_cast<uint32_t>(state) == RLSCOPE_PAUSED &&
-                                  FollowsWindow(process) && FlagsOf(*entry) <= kWarming,
-                              1)) {
-    return entry->original(a, b, c, d, e);
+  const struct rlscope_process_state& process = Process();
+  if (IsRare(StateAndClock(process) != kRecordsUsually)) {
+    return CallPaused(a, b, c, d, e, entry);
   }
-  return CallUnusually(a, b, c, d, e, entry);
+  struct rlscope_thread* self = Self();
+  if (IsRare(!FollowsWindow(process)) || IsRare(self->call != 0) ||
+      IsRare(self->cursor == self->limit) || IsRare(self->generation != process.generation)) {
+    return CallUnusually(a, b, c, d, e, entry);
+  }
+  if (IsRare(FlagsOf(*entry) != 0)) return CallFlagged(a, b, c, d, e, entry);
+  return Record(a, b, c, d, e, entry, self);
 }
 
 }  // namespace rlscope::interception

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "interception/stub_pool.h"
+#include "runtime/rlscope.h"
 
 namespace rlscope::interception {
 
@@ -39,7 +40,17 @@ struct EntryName {
   uint16_t calls;  // recorded while warming
 };
 
-extern Entry entries[kStubs];
+// What every call reads, on one page with the entries of hot functions: between two operators of
+// PyTorch neither caches nor translation buffers keep anything of ours.
+struct alignas(4096) EntryTable {
+  // Where the recorder's two variables are, which the table of offsets has on two cache lines.
+  const struct rlscope_process_state* process;
+  intptr_t self_offset;  // of rlscope_self, from the thread pointer; the same in all threads
+  Entry entries[kStubs];
+};
+
+extern EntryTable entry_table;
+inline constexpr auto& entries = entry_table.entries;
 extern EntryName entry_names[kStubs];
 
 }  // namespace rlscope::interception

@@ -10,8 +10,8 @@
 #error "no stubs for this CPU"
 #endif
 
-  .text
-  .p2align 12
+  .section .text.rlscope_stubs, "ax", %progbits
+  .p2align 6
   .globl rlscope_stubs
   .hidden rlscope_stubs
   .hidden rlscope_call

@@ -16,8 +16,8 @@
 namespace rlscope::interception {
 
 constexpr uint32_t kStubs = RLSCOPE_STUBS;
-// The first stubs (and entries, in 64 cache lines of 4) are kept for the functions that turn out
-// hot. A training loop has about a hundred: 99 in PPO CartPole.
+// The first stubs (and entries, four to a cache line) are kept for the functions that turn out hot,
+// and for shared stubs. A training loop has about a hundred hot ones: 94 in PPO CartPole.
 constexpr uint32_t kHotStubs = 1024;
 constexpr size_t kStubBytes = 16;
 

@@ -43,13 +43,13 @@ uint32_t StubsInUse::TakeShared(void* original, const Callee& callee, uint32_t e
 }
 
 uint32_t StubsInUse::NextShared() {
-  if (next_shared_ < kFirstHot) return next_shared_++;
+  if (next_shared_ < kHotStubs) return next_shared_++;
   if (next_own_ < kFirstSpare) return next_own_++;
   return next_spare_ < kStubs ? next_spare_++ : kNone;
 }
 
 uint32_t StubsInUse::MoveToHot(uint32_t index) {
-  if (!IsHotOutside(index) || next_hot_ == kHotStubs) return index;
+  if (!IsHotOutside(index) || next_hot_ == kFirstShared) return index;
   const uint32_t hot = next_hot_++;
   const Entry& entry = entries[index];
   Fill(hot, reinterpret_cast<void*>(entry.original), entry_names[index], entry.word,

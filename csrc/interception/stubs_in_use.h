@@ -12,7 +12,7 @@
 namespace rlscope::interception {
 
 //   0 ........ 512 ........ 1024 ........................ 32,256 ....... 32,768
-//   shared ones | moved hot   | one per patched function     | shared ones, when the rest is full
+//   moved hot   | shared ones | one per patched function     | shared ones, when the rest is full
 class StubsInUse {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -35,21 +35,21 @@ class StubsInUse {
   void Revive(uint32_t index);
 
   uint32_t count() const {
-    return next_shared_ + (next_own_ - kHotStubs) + (next_spare_ - kFirstSpare);
+    return (next_shared_ - kFirstShared) + (next_own_ - kHotStubs) + (next_spare_ - kFirstSpare);
   }
-  uint32_t hot_count() const { return next_hot_ - kFirstHot; }
+  uint32_t hot_count() const { return next_hot_; }
   uint32_t own_end() const { return next_own_; }
 
  private:
-  static constexpr uint32_t kFirstHot = kHotStubs / 2;
+  static constexpr uint32_t kFirstShared = kHotStubs / 2;
   static constexpr uint32_t kFirstSpare = kStubs - 512;
 
   uint32_t NextShared();
   const char* Keep(const Callee& callee);
   void Fill(uint32_t index, void* original, const EntryName& name, uint32_t word, uint32_t flags);
 
-  uint32_t next_shared_ = 0;
-  uint32_t next_hot_ = kFirstHot;
+  uint32_t next_hot_ = 0;
+  uint32_t next_shared_ = kFirstShared;
   uint32_t next_own_ = kHotStubs;
   uint32_t next_spare_ = kFirstSpare;
   std::unordered_map<void*, uint32_t> shared_;    // by original

@@ -69,7 +69,7 @@ void Open(ModuleState* state, const PyObject* callee, uint32_t word) {
   open->recorded = !runtime::IsInCall() && PrepareToRecord(state);
   if (!open->recorded) return;
   monitoring->calls++;
-  runtime::BeginCall(word, runtime::ReadTicks());
+  runtime::BeginCall(&rlscope_self, word, runtime::ReadTicks());
 }
 
 // The depth before the innermost open call of this callee; -1 if there is none.
@@ -86,7 +86,9 @@ void Close(const PyObject* callee, uint64_t ticks) {
   if (depth < 0) return;
   monitoring->unpaired += static_cast<uint64_t>(open->depth - 1 - depth);
   open->depth = depth;
-  if (depth == 0 && open->recorded) runtime::EndCall(ticks);
+  if (depth == 0 && open->recorded) {
+    runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation), ticks);
+  }
 }
 
 // Whether no return will be told of: CALL_FUNCTION_EX takes every bound method for one of a Python

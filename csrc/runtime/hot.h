@@ -24,6 +24,13 @@ inline __attribute__((always_inline)) T Load(const T& member) {
   return __atomic_load_n(&member, __ATOMIC_RELAXED);
 }
 
+// A test of the hot path, each of its own: the branch is not taken in the usual case. The branch
+// predictor has forgotten it between two operators of PyTorch, and takes no branch it does not
+// know.
+inline __attribute__((always_inline)) bool IsRare(bool condition) {
+  return __builtin_expect(condition, 0) != 0;
+}
+
 // Two rdtsc cost as much as one clock_gettime; a process whose clock source is not the TSC
 // (ClockKind::kMonotonic) counts nanoseconds.
 inline __attribute__((always_inline)) uint64_t ReadTicks() {

@@ -20,25 +20,26 @@ namespace rlscope::runtime {
 
 inline bool IsInCall() { return rlscope_self.call != 0; }
 
-// A native call begins; `word` = trace::MakeWord(trace::kCall, name, 0). Only after IsRecording()
-// and HasRoom(), and not IsInCall().
-inline __attribute__((always_inline)) void BeginCall(uint32_t word, uint64_t ticks) {
-  struct rlscope_thread* self = &rlscope_self;
+// A native call begins on the thread `self`, the calling one; `word` =
+// trace::MakeWord(trace::kCall, name, 0). Only after IsRecording() and HasRoom(), and not
+// IsInCall().
+inline __attribute__((always_inline)) void BeginCall(struct rlscope_thread* self, uint32_t word,
+                                                     uint64_t ticks) {
   self->call = word;
   self->call_start = ticks;
 }
 
 // The call that BeginCall() began on this C stack returned at `ticks`, whatever happened inside.
 // One slot is free if nothing was written since HasRoom(); a fork or a new session shows in the
-// generation. A call longer than 2^32 ticks is left to the slow half.
-inline __attribute__((always_inline)) void EndCall(uint64_t ticks) {
-  struct rlscope_thread* self = &rlscope_self;
+// generation, that of rlscope_process now. A call longer than 2^32 ticks is left to the slow half.
+inline __attribute__((always_inline)) void EndCall(struct rlscope_thread* self, uint32_t generation,
+                                                   uint64_t ticks) {
   const uint64_t start = self->call_start;
   struct rlscope_slot* slot = self->cursor;
-  const bool usual = start != 0 && slot != self->limit &&
-                     self->generation == Load(rlscope_process.generation) &&
-                     ticks - start <= UINT32_MAX;
-  if (__builtin_expect(!usual, 0)) return rlscope_end_call(ticks);
+  if (IsRare(start == 0) || IsRare(slot == self->limit) || IsRare(self->generation != generation) ||
+      IsRare(ticks - start > UINT32_MAX)) {
+    return rlscope_end_call(ticks);
+  }
   slot->tsc = start;
   slot->duration = static_cast<uint32_t>(ticks - start);
   __atomic_store_n(&slot->word, self->call | self->lap, __ATOMIC_RELEASE);

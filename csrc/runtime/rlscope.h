@@ -21,10 +21,10 @@ struct rlscope_slot {
   uint32_t word;
 };
 
-// Per-thread state of the recorder, at most 64 bytes of static TLS in all. The hot paths (hot.h and
-// native_call.h in this folder) touch cursor, limit, lap, generation and the call; everything else
-// belongs to the slow path.
-struct rlscope_thread {
+// Per-thread state of the recorder, one cache line and all of our static TLS. The hot paths (hot.h
+// and native_call.h in this folder) touch cursor, limit, lap, generation and the call; everything
+// else belongs to the slow path.
+struct __attribute__((aligned(64))) rlscope_thread {
   struct rlscope_slot* cursor;  // next slot; == limit: the slow path must run
   struct rlscope_slot* limit;
   // When the open native call began, in ticks, while its begin is held back: it becomes one record
@@ -91,7 +91,7 @@ RLSCOPE_EXPORT uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer,
 
 // Native calls (native_call.h). The slow half of a call's return: what was held back is not the
 // usual complete record. `end_ticks` is when it returned.
-RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks);
+RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks) __attribute__((cold));
 
 // Native code calls into Python, and Python returns to it: in between the thread is in no native
 // call. The caller keeps the struct and pairs the two on one C stack, exceptions included.
