@@ -7,10 +7,15 @@ VENV := .venv$(if $(filter file,$(origin PYTHON)),,-$(notdir $(PYTHON)))
 EXTRA ?= test
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
+# PyTorch for CUDA, another release than the tests' own, on simulated CUDA; everything else that it
+# imports is that of $(VENV).
+TORCH_CUDA_RELEASE := 2.11.0
+TORCH_CUDA := .venv-torch-cuda$(VENV:.venv%=%)
+PURELIB := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python check check-long bench wheel docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda check check-long bench wheel docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -53,7 +58,23 @@ test-aarch64: ## C++ for aarch64, its unit tests under qemu (Debian: g++-aarch64
 	ctest --test-dir build/aarch64 --output-on-failure --parallel $(JOBS)
 
 test-python: system-packages $(VENV)/.installed ## Python tests only
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu'
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu and not torch_cuda'
+
+$(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
+	@echo "installing PyTorch $(TORCH_CUDA_RELEASE) for CUDA into $(TORCH_CUDA): 530 MB, once"
+	rm -rf $(TORCH_CUDA)
+	$(BIN)/python -m venv --without-pip $(TORCH_CUDA)
+	@$(BIN)/python -m pip --python $(TORCH_CUDA)/bin/python install --no-deps \
+	    torch==$(TORCH_CUDA_RELEASE) || { echo "make: PyTorch's CUDA wheel," \
+	    "torch==$(TORCH_CUDA_RELEASE), cannot be had: see pip's lines above" >&2; exit 1; }
+	@echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
+	    >"$$($(TORCH_CUDA)/bin/python $(PURELIB))/shared.pth"
+	touch $@
+
+test-torch-cuda: system-packages $(VENV)/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## PyTorch's CUDA wheel (530 MB, once) on simulated CUDA
+	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m torch_cuda tests/torch_cuda
+	tests/simcuda/run $(TORCH_CUDA)/bin/python -m pytest -q -m 'not slow' \
+	    tests/integration/test_layers_torch_coverage.py
 
 check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -66,7 +87,7 @@ check: $(VENV)/.installed ## format, lint, types, layers
 check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake --build build/tests --parallel $(JOBS)
 	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not gpu'
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not gpu and not torch_cuda'
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ CHOSEN = re.compile(
 )
 # Of the driver, capturing is not among them: it takes no time and the runtime's is.
 _DRIVER_ONLY = re.compile(r"cu(Stream(Begin|End)Capture|MemHostGet|MemGet|EventRecord_v).*")
+
+NS_TOLERATED = 1_000
 
 _DIRECTIONS = {"HtoD": 1, "DtoH": 2, "DtoD": 8, "HtoH": 9, "PtoP": 10}
 _MEMORIES = {"pageable": 1, "pinned": 2, "device": 3, "managed": 5}
@@ -95,6 +98,39 @@ def expected_work(
 def comparable_work(work: list[Row]) -> list[tuple[Any, ...]]:
     """Recorded work without its times, and without what CUPTI says of itself."""
     return sorted(_facts_of_work(row) for row in work if row["kind"] <= max(_KINDS.values()))
+
+
+def check_calls(run: CudaRun, pid: int, *, everything: bool = False) -> None:
+    """The calls of a process in the trace are those of the truth, in name, status and time."""
+    expected = expected_calls(run, pid, everything=everything)
+    recorded = run.calls(pid)
+    missing = {expected[c]["name"] for c in expected.keys() - recorded.keys()}
+    extra = {recorded[c]["name"] for c in recorded.keys() - expected.keys()}
+    assert (missing, extra) == (set(), set())
+    errors = []
+    for correlation, truth in expected.items():
+        call = recorded[correlation]
+        assert truth["name"].startswith(call["name"].removesuffix("_ptsz"))
+        assert call["status"] == truth["status"]
+        # The truth is stamped inside of the callbacks; ticks become nanoseconds within some.
+        before, after = truth["start_ns"] - call["start_ns"], call["end_ns"] - truth["end_ns"]
+        assert before > -NS_TOLERATED
+        assert after > -NS_TOLERATED
+        errors += [before, after]
+    assert statistics.median(errors) < NS_TOLERATED
+
+
+def check_work(run: CudaRun, pid: int, *, nodes: bool = False) -> None:
+    """GPU work of a process in the trace is that of the truth; kernels at their time."""
+    work = run.work(pid)
+    assert comparable_work(work) == expected_work(run, pid, graphs_as_nodes=nodes)
+    kernels = {row["correlation"]: row for row in work if row["kind"] == 1 and row["graph"] == 0}
+    for truth in run.outcome.operations(pid=pid, kind="kernel"):
+        if truth["graph"]:
+            continue
+        kernel = kernels[truth["correlation"]]
+        assert abs(kernel["start_ns"] - truth["start_ns"]) < NS_TOLERATED
+        assert abs(kernel["end_ns"] - truth["end_ns"]) < NS_TOLERATED
 
 
 def _facts_of_truth(row: Row) -> tuple[Any, ...]:

@@ -86,7 +86,7 @@ def run_simulated(
         env=inherited | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     return Outcome(done.returncode, done.stdout, done.stderr, read_rows(truth), read_rows(output))
 

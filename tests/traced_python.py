@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,8 @@ def make_traced_python(folder: Path, root: Path = ROOT) -> TracedPython:
     """A venv that imports rlscope from `root` and everything else from this environment."""
     python = make_bare_venv(folder)
     (site,) = folder.glob("lib/python*/site-packages")
-    installed = sysconfig.get_paths()["purelib"]
-    (site / "a_folders.pth").write_text(f"{root}\n{installed}\n")
+    installed = [path for path in sys.path if Path(path).name == "site-packages"]
+    (site / "a_folders.pth").write_text("\n".join([str(root), *installed, ""]))
     shutil.copy(root / "rlscope" / "capture" / "rlscope.pth", site)
     prof = folder / "bin" / "rls-prof"
     prof.write_text(_SCRIPT.format(python=python))

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 from pathlib import Path
 
 import pytest
-from cuda_runs import (
-    CudaRun,
-    comparable_work,
-    expected_calls,
-    expected_work,
-    record_cuda,
-)
+from cuda_runs import check_calls, check_work, expected_calls, record_cuda
 from simcuda_runs import PREAMBLE, PROGRAMS
 
 TRAINING = "40", "3"  # rounds, threads
-NS_TOLERATED = 1_000
 
 LAYOUTS = [
     ("12", "11.7.101"),
@@ -29,37 +21,6 @@ LAYOUTS = [
     ("13", "13.2.86"),
     ("13", "13.5.25"),
 ]
-
-
-def check_calls(run: CudaRun, pid: int, *, everything: bool = False) -> None:
-    expected = expected_calls(run, pid, everything=everything)
-    recorded = run.calls(pid)
-    missing = {expected[c]["name"] for c in expected.keys() - recorded.keys()}
-    extra = {recorded[c]["name"] for c in recorded.keys() - expected.keys()}
-    assert (missing, extra) == (set(), set())
-    errors = []
-    for correlation, truth in expected.items():
-        call = recorded[correlation]
-        assert truth["name"].startswith(call["name"].removesuffix("_ptsz"))
-        assert call["status"] == truth["status"]
-        # The truth is stamped inside of the callbacks; ticks become nanoseconds within some.
-        before, after = truth["start_ns"] - call["start_ns"], call["end_ns"] - truth["end_ns"]
-        assert before > -NS_TOLERATED
-        assert after > -NS_TOLERATED
-        errors += [before, after]
-    assert statistics.median(errors) < NS_TOLERATED
-
-
-def check_work(run: CudaRun, pid: int, *, nodes: bool = False) -> None:
-    work = run.work(pid)
-    assert comparable_work(work) == expected_work(run, pid, graphs_as_nodes=nodes)
-    kernels = {row["correlation"]: row for row in work if row["kind"] == 1 and row["graph"] == 0}
-    for truth in run.outcome.operations(pid=pid, kind="kernel"):
-        if truth["graph"]:
-            continue
-        kernel = kernels[truth["correlation"]]
-        assert abs(kernel["start_ns"] - truth["start_ns"]) < NS_TOLERATED
-        assert abs(kernel["end_ns"] - truth["end_ns"]) < NS_TOLERATED
 
 
 @pytest.mark.parametrize(("cuda", "cupti"), LAYOUTS)

@@ -1,0 +1,37 @@
+"""PyTorch's own profiler on the simulated CUDA counts what rlscope counts, and lives beside it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from cuda_runs import check_calls, check_work
+from simcuda_runs import run_simulated
+from torch_cuda_runs import demangled, record_training, train
+
+pytestmark = pytest.mark.torch_cuda
+
+
+def test_its_kernels_are_those_of_the_trace(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.json"
+    alone = run_simulated(tmp_path, train("--profiler", str(file)))
+    assert alone.code == 0, alone.err
+    seen = [name for name, _ in json.loads(file.read_text())]
+    run = record_training(tmp_path)
+    recorded = run.work(run.pids()[0])
+    kernels = Counter(demangled(row["name"]) for row in recorded if row["kind"] == 1)
+    assert Counter(name for name in seen if name in kernels) == kernels
+    others = Counter(name.partition(" ")[0] for name in seen if name not in kernels)
+    assert others["Memcpy"] == sum(row["kind"] == 2 for row in recorded) > 0
+    assert others["Memset"] == sum(row["kind"] == 3 for row in recorded)
+
+
+def test_inside_a_recorded_program_it_goes_on_without_the_gpu(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.json"
+    run = record_training(tmp_path, "--profiler", str(file))
+    (pid,) = run.pids()
+    assert json.loads(file.read_text()) == []
+    check_calls(run, pid)
+    check_work(run, pid)
