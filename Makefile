@@ -87,7 +87,8 @@ check: $(VENV)/.installed ## format, lint, types, layers
 check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake --build build/tests --parallel $(JOBS)
 	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not gpu and not torch_cuda'
+	HYPOTHESIS_PROFILE=long RLSCOPE_TEST_KILLS=200 $(BIN)/pytest -q -n $(JOBS) --dist loadfile \
+	    -m 'not gpu and not torch_cuda'
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks

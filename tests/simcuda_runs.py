@@ -98,7 +98,7 @@ def run_python(folder: Path, script: str, *options: str, **settings: Any) -> Out
     return run_simulated(folder, [sys.executable, str(file)], *options, **settings)
 
 
-PREAMBLE = """\
+DECLARATIONS = """\
 import ctypes, os, sys, threading, time
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
@@ -138,7 +138,5 @@ def primary(device=0):
     check(cuda.cuDevicePrimaryCtxRetain(byref(context), device))
     check(cuda.cuCtxSetCurrent(context))
     return context
-
-check(cuda.cuInit(0))
-primary()
 """
+PREAMBLE = DECLARATIONS + "check(cuda.cuInit(0))\nprimary()\n"

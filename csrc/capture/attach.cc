@@ -12,7 +12,10 @@
 #include "capture/note.h"
 #include "runtime/rlscope.h"
 
-extern "C" int __cxa_atexit(void (*)(void*), void*, void*) __attribute__((weak));
+extern "C" {
+int __cxa_atexit(void (*)(void*), void*, void*) __attribute__((weak));
+int __cxa_at_quick_exit(void (*)(void*), void*) __attribute__((weak));
+}
 
 namespace rlscope::capture {
 namespace {
@@ -77,6 +80,7 @@ void Begin(const Cupti& cupti, CuptiSubscriber subscriber, Note* note) {
   EnableApiCallbacks(cupti, subscriber, all ? WatchedApi::kAll : WatchedApi::kChosen);
   if (!StartFlusher(&cupti)) note->Problem("no thread can be made to read GPU work", nullptr, 0);
   if (__cxa_atexit != nullptr) __cxa_atexit(&AtExit, nullptr, nullptr);
+  if (__cxa_at_quick_exit != nullptr) __cxa_at_quick_exit(&AtExit, nullptr);
 }
 
 }  // namespace

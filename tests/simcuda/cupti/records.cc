@@ -62,8 +62,9 @@ Bytes KernelRecord(const DeviceOperation& operation, uint32_t kind, const Times&
   return record.Take();
 }
 
-Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
-  Record record(kMemcpyKind);
+// What copies begin with, between devices or not.
+Record CopyRecord(const DeviceOperation& operation, uint32_t kind, const Times& times) {
+  Record record(kind);
   record.Put(4, static_cast<uint8_t>(operation.direction));
   record.Put(5, static_cast<uint8_t>(operation.source));
   record.Put(6, static_cast<uint8_t>(operation.destination));
@@ -74,6 +75,11 @@ Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
   record.Put(32, operation.device);
   record.Put(36, operation.context);
   record.Put(40, operation.stream);
+  return record;
+}
+
+Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
+  Record record = CopyRecord(operation, kMemcpyKind, times);
   record.Put(44, operation.correlation);
   record.Put(64, operation.node);
   record.Put(72, operation.graph);
@@ -82,17 +88,7 @@ Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
 }
 
 Bytes PeerMemcpyRecord(const DeviceOperation& operation, const Times& times) {
-  Record record(kPeerMemcpyKind);
-  record.Put(4, static_cast<uint8_t>(operation.direction));
-  record.Put(5, static_cast<uint8_t>(operation.source));
-  record.Put(6, static_cast<uint8_t>(operation.destination));
-  record.Put(7, static_cast<uint8_t>(operation.asynchronous));
-  record.Put(8, operation.bytes);
-  record.Put(16, times.start);
-  record.Put(24, times.end);
-  record.Put(32, operation.device);
-  record.Put(36, operation.context);
-  record.Put(40, operation.stream);
+  Record record = CopyRecord(operation, kPeerMemcpyKind, times);
   record.Put(44, operation.source_device);
   record.Put(48, operation.source_context);
   record.Put(52, operation.destination_device);

@@ -5,6 +5,7 @@
 #include "core/api_call.h"
 #include "core/functions.h"
 #include "core/status.h"
+#include "core/stream_call.h"
 #include "driver/driver.h"
 
 namespace simcuda {
@@ -43,18 +44,5 @@ int Traced(const ApiFunction& function, const char* symbol, Body body) {
     static const simcuda::ApiFunction& sim_function = simcuda::FindFunction(__func__); \
     return simcuda::Traced(sim_function, nullptr, [&]()->int __VA_ARGS__);             \
   } while (false)
-// A function and its variant for programs whose default stream is the thread's own; in the body,
-// On(stream) is the stream meant.
-#define SIM_STREAM_CALL(name, suffix, parameters, ...)               \
-  SIM_EXPORT int name parameters {                                   \
-    [[maybe_unused]] auto On = [](void* stream) { return stream; };  \
-    SIM_CALL(__VA_ARGS__);                                           \
-  }                                                                  \
-  SIM_EXPORT int name##suffix parameters {                           \
-    [[maybe_unused]] auto On = [](void* stream) {                    \
-      return stream == nullptr ? simcuda::kPerThreadHandle : stream; \
-    };                                                               \
-    SIM_CALL(__VA_ARGS__);                                           \
-  }
 
 #endif  // SIMCUDA_DRIVER_CALL_H_

@@ -1,7 +1,7 @@
 // A program as nvcc makes them, and the shape of a training loop: threads with two streams each,
 // copies from pinned memory, kernels that wait for each other by events, and a captured graph.
 //
-//   training ROUNDS THREADS [kill|exit|fork]
+//   training ROUNDS THREADS [kill [MILLISECONDS]|exit|fork]
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,7 +126,7 @@ int main(int count, char** words) {
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) workers.emplace_back(Work, rounds);
   if (strcmp(ending, "kill") == 0) {
-    usleep(100'000);
+    usleep(1000 * static_cast<unsigned>(count > 4 ? atoi(words[4]) : 100));
     raise(SIGKILL);
   }
   for (std::thread& worker : workers) worker.join();

@@ -5,6 +5,7 @@
 
 #include "core/functions.h"
 #include "core/status.h"
+#include "core/stream_call.h"
 #include "driver/driver.h"
 
 namespace simcuda {
@@ -73,18 +74,5 @@ inline void* const kPerThreadHandle = reinterpret_cast<void*>(2);
     if (sim_loaded != simcuda::kSuccess) return simcuda::Remember(sim_loaded);         \
     return simcuda::Traced(sim_function, nullptr, [&]()->int __VA_ARGS__);             \
   } while (false)
-// A function and its variant for programs whose default stream is the thread's own; in the body,
-// On(stream) is the stream meant.
-#define SIM_STREAM_CALL(name, suffix, parameters, ...)               \
-  SIM_EXPORT int name parameters {                                   \
-    [[maybe_unused]] auto On = [](void* stream) { return stream; };  \
-    SIM_CALL(__VA_ARGS__);                                           \
-  }                                                                  \
-  SIM_EXPORT int name##suffix parameters {                           \
-    [[maybe_unused]] auto On = [](void* stream) {                    \
-      return stream == nullptr ? simcuda::kPerThreadHandle : stream; \
-    };                                                               \
-    SIM_CALL(__VA_ARGS__);                                           \
-  }
 
 #endif  // SIMCUDA_RUNTIME_CALL_H_
