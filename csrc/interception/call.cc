@@ -124,7 +124,7 @@ __attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, v
 }
 
 bool FollowsWindow(const struct rlscope_process_state& process) {
-  return __atomic_load_n(process.window_word, __ATOMIC_RELAXED) == process.window_seen;
+  return runtime::Load(*runtime::Load(process.window_word)) == runtime::Load(process.window_seen);
 }
 
 // Nothing is to be recorded, for certain and without asking anybody.

@@ -42,17 +42,17 @@ constexpr uint32_t kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtua
 inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
                                                         const OperationObject* operation) {
   const struct rlscope_process_state* process = &rlscope_process;
-  const uint32_t state = __atomic_load_n(&process->state, __ATOMIC_RELAXED);
+  using runtime::Load;
+  const uint32_t state = Load(process->state);
   if (state == RLSCOPE_OFF) return true;
   const struct rlscope_thread* self = &rlscope_self;
   const uint32_t id = operation->shifted_id;
   // As in runtime::IsRecording() and runtime::HasRoom().
-  const bool usual =
-      state == RLSCOPE_RECORDING &&
-      __atomic_load_n(process->window_word, __ATOMIC_RELAXED) == process->window_seen &&
-      self->cursor != self->limit && self->generation == process->generation &&
-      self->call_start == 0 && process->clock == kUsualClock && id != 0 &&
-      !HasSwitched(CurrentThreadState());
+  const bool usual = state == RLSCOPE_RECORDING &&
+                     Load(*Load(process->window_word)) == Load(process->window_seen) &&
+                     self->cursor != self->limit && self->generation == Load(process->generation) &&
+                     self->call_start == 0 && Load(process->clock) == kUsualClock && id != 0 &&
+                     !HasSwitched(CurrentThreadState());
   if (__builtin_expect(!usual, 0)) return false;
   runtime::Publish(kind, id >> trace::kIdShift, ReadTsc(), 0);
   return true;
