@@ -1,13 +1,14 @@
 """What recording native calls costs: training loops and env.step under rls-prof, in CPU time of the
 thread.
 
-    python tests/benchmarks/layers.py [--seconds 40] [--only NAME ...] [--output FILE]
+    python tests/benchmarks/layers.py [--seconds 40] [--only NAME ...] [--add FILE] [--output FILE]
 
 One process per workload runs under rls-prof --intercept=patch and takes turns (layer_turns.py): the
 functions themselves, stubs in place without and with recording, and, for PPO, the two rivals. The
 paired ratios of one round, to the functions themselves, are summarised by their median with a 95 %
 bootstrap interval. R is one read of the time stamp counter in the same round. A workload whose
-library is not installed is left out.
+library is not installed is left out. --add FILE: the rounds of this run join those of earlier runs
+in FILE, and all are summarised; in each process the code lies elsewhere.
 """
 
 import argparse
@@ -86,8 +87,18 @@ def limits(summary: dict[str, Any], target_percent: float) -> dict[str, float]:
     return {"target": max(target_percent, per_entry if rivals else 0.0), **rivals}
 
 
-def measure(name: str, seconds: float) -> dict[str, Any]:
+def add_turns(path: Path, name: str, turns: list[Turn]) -> list[Turn]:
+    """The rounds of this workload in the file and these; the file holds them from now on."""
+    kept: dict[str, list[Turn]] = json.loads(path.read_text()) if path.exists() else {}
+    kept[name] = kept.get(name, []) + turns
+    path.write_text(json.dumps(kept))
+    return kept[name]
+
+
+def measure(name: str, seconds: float, add: str | None) -> dict[str, Any]:
     turns, said = run_turns(name, seconds)
+    if add:
+        turns = add_turns(Path(add), name, turns)
     summary = summarise(turns)
     allowed = limits(summary, WORKLOADS[name].target_percent)
     measured = summary["added_percent"]["recorded"]["median"]
@@ -113,13 +124,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=40.0)
     parser.add_argument("--only", nargs="*", choices=list(WORKLOADS), default=list(WORKLOADS))
+    parser.add_argument("--add", metavar="FILE")
     parser.add_argument("--output", default=str(ROOT / "build/benchmarks/layers.json"))
     options = parser.parse_args()
     results = {}
     for name in options.only:
         if importlib.util.find_spec(WORKLOADS[name].module) is None:
             continue
-        results[name] = measure(name, options.seconds)
+        results[name] = measure(name, options.seconds, options.add)
         show(name, results[name])
     write_result(options.output, results)
     return 0 if all(all(result["met"].values()) for result in results.values()) else 1
