@@ -97,6 +97,24 @@ class Directory:
         is one of "exit", "window", "process_end", "thread_end", "gap".
         """
 
+    def cuda_relations(self, process: int, *, most_paths: int = 16_384) -> dict[str, Columns]:
+        """What CUDA calls and the GPU did for whom; all empty in a process without either.
+
+        Keys and columns (`operation` numbers rows of the table `operation` of this result; -1 is
+        GPU work whose launch is not in the trace):
+
+        operation  as of `sweep`
+        api_call   name, operation, calls, duration_ns, errors, with_work
+        kernel     device, context, stream, name, function (demangled), operation, count,
+                   duration_ns, min_ns, max_ns, launch_bound
+        graph      the same with graph (number) for name and function
+        memcpy     device, context, stream, direction, memory, operation, count, bytes, duration_ns
+        memset     device, context, stream, memory, operation, count, bytes, duration_ns
+        sync       kind, operation, count, duration_ns, waiting_ns
+        gpu_time   device, operation, while_ns, launched_ns
+        loss       kind, count, duration_ns, detail
+        """
+
 class Writer:
     """Writes one .rls file, for importers and tests. Ticks are nanoseconds by default."""
 
@@ -142,6 +160,7 @@ class Writer:
         durations: NDArray[np.int64],
         names: NDArray[np.uint32],
         correlations: NDArray[np.int64],
+        statuses: NDArray[np.uint32] | None = None,
     ) -> None: ...
     def gpu(
         self,
@@ -154,6 +173,8 @@ class Writer:
         names: NDArray[np.uint32],
         correlations: NDArray[np.int64],
         sizes: NDArray[np.int64] | None = None,
+        graphs: NDArray[np.uint32] | None = None,
+        hows: NDArray[np.uint32] | None = None,
     ) -> None: ...
     def end(
         self,

@@ -2,19 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/gpu_merge.h"
 #include "analysis/operation_paths.h"
 
 namespace rlscope::analysis {
-namespace {
-
-// Kernels, copies, memsets and graphs; not synchronisation.
-bool IsWork(uint32_t kind) {
-  static_assert(static_cast<uint32_t>(trace::GpuKind::kKernel) == 1 &&
-                static_cast<uint32_t>(trace::GpuKind::kGraph) == 4);
-  return kind - 1 < 4;
-}
-
-}  // namespace
 
 GpuStates::GpuStates(const History& history, const GpuInput& input, Losses* losses,
                      const KeyLayout& layout)
@@ -31,7 +22,7 @@ int64_t GpuStates::NextChange() const {
 void GpuStates::Fill() {
   if (!opened_) {
     opened_ = true;
-    source_ = input_.open();
+    source_ = input_.open(trace::Detail::kTimes);
     FindInterval();
     FindStretch();
   }
@@ -66,7 +57,7 @@ void GpuStates::Fill() {
     const int64_t next_start_ns = batch_->start_ns[i];
     const int64_t next_end_ns = batch_->end_ns[i];
     if (next_start_ns < first_ns_ || next_end_ns > last_ns_ || next_end_ns <= next_start_ns ||
-        next_end_ns >= epoch_end() || !IsWork(batch_->kind[i])) {
+        next_end_ns >= epoch_end() || !IsGpuWork(batch_->kind[i])) {
       break;
     }
     end[0] = writer->Key(start_ns, kBusyState);
@@ -100,7 +91,7 @@ inline void GpuStates::FindInterval() {
     const uint32_t i = interval_++;
     ahead_start_ns_ = std::min(std::max(batch_->start_ns[i], first_ns_), last_ns_);
     ahead_end_ns_ = std::min(std::max(batch_->end_ns[i], first_ns_), last_ns_);
-    if (ahead_start_ns_ < ahead_end_ns_ && IsWork(batch_->kind[i])) return;
+    if (ahead_start_ns_ < ahead_end_ns_ && IsGpuWork(batch_->kind[i])) return;
   }
   ahead_start_ns_ = ahead_end_ns_ = kNever;
 }

@@ -31,6 +31,18 @@ struct CallNote {
   int64_t self_ns;
 };
 
+// A CUDA call that began, or the end of the one that did: a thread has one at a time. Kept only
+// where CUDA calls are told apart (cuda_follower.h); the key of a begin has the note bit then.
+struct CudaNote {
+  int64_t time_ns;
+  bool begins;
+  // Of a begin:
+  uint32_t name;
+  uint32_t path;  // of the thread
+  uint32_t status;
+  int64_t correlation;
+};
+
 // First in, first out. As many as keys are under way between a thread's stream and the root of the
 // merge; but what a thread does at one instant is one key, of any number of notes: then they go to
 // a file.
@@ -62,6 +74,7 @@ class NoteQueue {
 
 using OutermostNotes = NoteQueue<OutermostNote>;
 using CallNotes = NoteQueue<CallNote>;
+using CudaNotes = NoteQueue<CudaNote>;
 
 }  // namespace rlscope::analysis
 

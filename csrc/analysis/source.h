@@ -39,14 +39,18 @@ struct ThreadInput {
   bool is_python = false;
   int64_t first_ns = 0;  // of its first item or CUDA call
   uint64_t weight = 0;   // items, about: decides its place in the merge
-  std::function<std::unique_ptr<CpuSource>()> open_items;            // may be empty
-  std::function<std::unique_ptr<CudaCallSource>()> open_cuda_calls;  // may be empty
+  std::function<std::unique_ptr<CpuSource>()> open_items;                         // may be empty
+  std::function<std::unique_ptr<CudaCallSource>(trace::Detail)> open_cuda_calls;  // may be empty
 };
 
+// What a process recorded of one CUDA stream; synchronisations name no device (0).
 struct GpuInput {
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
   int64_t first_ns = 0;
   uint64_t weight = 0;
-  std::function<std::unique_ptr<GpuSource>()> open;
+  std::function<std::unique_ptr<GpuSource>(trace::Detail)> open;
 };
 
 struct ProcessInput {

@@ -53,6 +53,12 @@ std::vector<CallNotes*> Streams::Calls() {
   return calls;
 }
 
+std::vector<CudaNotes*> Streams::CudaCalls() {
+  std::vector<CudaNotes*> calls = {&no_cuda_calls_};
+  for (const auto& thread : threads_) calls.push_back(thread->cuda_notes());
+  return calls;
+}
+
 void Streams::MergeInto(KeyConsumer* consumer) {
   for (int64_t start_ns = NextChange(); start_ns <= end_ns_; start_ns = NextChange()) {
     const int64_t length_ns = std::min(end_ns_ - start_ns + 1, layout_.epoch_ns());

@@ -39,6 +39,7 @@ class Streams {
   // What the keys of each stream leave unsaid, by number; nothing of the GPU.
   std::vector<OutermostNotes*> Notes();
   std::vector<CallNotes*> Calls();
+  std::vector<CudaNotes*> CudaCalls();
 
   // Gives all keys of the process to the consumer, those at its end included; then closes what is
   // open.
@@ -64,6 +65,7 @@ class Streams {
   GpuUnion gpu_union_;
   OutermostNotes no_notes_;
   CallNotes no_calls_;
+  CudaNotes no_cuda_calls_;
 };
 
 }  // namespace rlscope::analysis

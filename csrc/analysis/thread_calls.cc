@@ -41,9 +41,10 @@ struct CallCounter {
 
 }  // namespace
 
+// CUDA calls of which notes are to be taken go the general way.
 bool ThreadStates::CallsAreNext() const {
-  return recording_ && alive_ && !call_is_open_ && !in_cuda_call_ && !close_before_batch_ &&
-         !enter_snapshot_ && !calls_.in_call() &&
+  return (!context_.cuda_notes || next_cuda_ == kNever) && recording_ && alive_ && !call_is_open_ &&
+         !in_cuda_call_ && !close_before_batch_ && !enter_snapshot_ && !calls_.in_call() &&
          trace::WhatKind(batch_->what[item_]) == trace::kCall;
 }
 

@@ -46,7 +46,10 @@ int64_t ThreadStates::NextChange() const {
 void ThreadStates::Open() {
   opened_ = true;
   if (input_.open_items) items_ = input_.open_items();
-  if (input_.open_cuda_calls) cuda_calls_ = input_.open_cuda_calls();
+  if (input_.open_cuda_calls) {
+    cuda_calls_ =
+        input_.open_cuda_calls(context_.cuda_notes ? trace::Detail::kAll : trace::Detail::kTimes);
+  }
   LoadBatch();
   LoadCudaBatch();
   const ProcessInput& process = *context_.input;
@@ -189,8 +192,7 @@ void ThreadStates::CloseEverything(int64_t now, Ended ended) {
     NextItem();
   }
   if (ended != Ended::kGap && in_cuda_call_) {
-    in_cuda_call_ = false;
-    calls_.SetInCudaCall(false, now);
+    LeaveCudaCall(now);
     NextCudaCall();
   }
   Update(now, false);
@@ -335,15 +337,25 @@ void ThreadStates::StartCudaCall() {
   calls_.SetInCudaCall(true, now);
   next_cuda_ = cuda_end_ns_;
   CountTransition(before);
-  Update(now, false);
+  if (context_.cuda_notes) {
+    const uint32_t i = cuda_call_;
+    cuda_notes_.Push({now, true, cuda_batch_->name[i], operations_.path(), cuda_batch_->status[i],
+                      cuda_batch_->correlation[i]});
+  }
+  Update(now, context_.cuda_notes);
 }
 
 void ThreadStates::EndCudaCall() {
   const int64_t now = next_cuda_;
-  in_cuda_call_ = false;
-  calls_.SetInCudaCall(false, now);
+  LeaveCudaCall(now);
   Update(now, false);
   NextCudaCall();
+}
+
+void ThreadStates::LeaveCudaCall(int64_t now) {
+  in_cuda_call_ = false;
+  calls_.SetInCudaCall(false, now);
+  if (context_.cuda_notes) cuda_notes_.Push({now, false, 0, 0, 0, 0});
 }
 
 // ---- state --------------------------------------------------------------------------------------

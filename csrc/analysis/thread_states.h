@@ -31,6 +31,7 @@ struct ThreadContext {
   CallCounts* counts;                      // null: calls and transitions are not counted
   InstanceSink* instances;                 // null: instances are only counted, by path
   std::vector<uint8_t> layer_of_function;  // by name id
+  bool cuda_notes = false;                 // of each CUDA call, which costs more time
 };
 
 // Layers of the functions among `names`, by id.
@@ -48,6 +49,7 @@ class ThreadStates : public StateStream {
 
   OutermostNotes* notes() { return &notes_; }
   CallNotes* call_notes() { return &call_notes_; }
+  CudaNotes* cuda_notes() { return &cuda_notes_; }
 
  private:
   void Fill() override;
@@ -57,6 +59,7 @@ class ThreadStates : public StateStream {
   void EndCudaCall();
   void ApplyItem();
   void StartCudaCall();
+  void LeaveCudaCall(int64_t now);
 
   // The same for the common stretch (thread_calls.cc): complete native calls in a row, each with
   // the CUDA calls inside. False: the next item is none such.
@@ -113,6 +116,7 @@ class ThreadStates : public StateStream {
   const bool is_main_;
   OutermostNotes notes_;
   CallNotes call_notes_;
+  CudaNotes cuda_notes_;
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;

@@ -27,8 +27,8 @@ class CpuFromTrace : public CpuSource {
 
 class CudaFromTrace : public CudaCallSource {
  public:
-  CudaFromTrace(const trace::ProcessTrace& process, size_t index)
-      : cursor_(process, index, trace::Detail::kTimes) {}
+  CudaFromTrace(const trace::ProcessTrace& process, size_t index, trace::Detail detail)
+      : cursor_(process, index, detail) {}
   const trace::CudaCallBatch* Next() override { return cursor_.Next(); }
   uint64_t clamped() const override { return cursor_.clamped(); }
   uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
@@ -39,8 +39,8 @@ class CudaFromTrace : public CudaCallSource {
 
 class GpuFromTrace : public GpuSource {
  public:
-  GpuFromTrace(const trace::ProcessTrace& process, size_t index)
-      : cursor_(process, index, trace::Detail::kTimes) {}
+  GpuFromTrace(const trace::ProcessTrace& process, size_t index, trace::Detail detail)
+      : cursor_(process, index, detail) {}
   const trace::GpuBatch* Next() override { return cursor_.Next(); }
   uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
 
@@ -137,8 +137,8 @@ void AddThread(const trace::ProcessTrace& process, size_t index, ProcessInput* i
     };
   }
   if (!chunks.cuda.empty()) {
-    thread.open_cuda_calls = [&process, index] {
-      return std::make_unique<CudaFromTrace>(process, index);
+    thread.open_cuda_calls = [&process, index](trace::Detail detail) {
+      return std::make_unique<CudaFromTrace>(process, index, detail);
     };
   }
   input->threads.push_back(std::move(thread));
@@ -148,9 +148,14 @@ void AddGpuStream(const trace::ProcessTrace& process, size_t index, ProcessInput
   const trace::GpuStream& stream = process.gpu_streams()[index];
   if (stream.chunks.empty()) return;
   GpuInput gpu;
+  gpu.device = stream.device;
+  gpu.context = stream.context;
+  gpu.stream = stream.stream;
   gpu.first_ns = stream.chunks.front().min_start_ns;
   for (const trace::GpuChunkRef& chunk : stream.chunks) gpu.weight += 2 * chunk.count;
-  gpu.open = [&process, index] { return std::make_unique<GpuFromTrace>(process, index); };
+  gpu.open = [&process, index](trace::Detail detail) {
+    return std::make_unique<GpuFromTrace>(process, index, detail);
+  };
   input->gpu.push_back(std::move(gpu));
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/instances.h"
 #include "python/trace_columns.h"
+#include "python/trace_cuda.h"
 #include "python/trace_items.h"
 #include "python/trace_module.h"
 #include "python/trace_relations.h"
@@ -232,6 +233,18 @@ nb::dict Directory::OperationInstances(size_t process, uint32_t most_paths) cons
       .TakeDict();
 }
 
+nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
+  const trace::ProcessImage& image = Image(process);
+  Relations relations = WithoutGil([&] {
+    analysis::ProcessInput input = analysis::MakeInput(image);
+    input.most_paths = most_paths;
+    return MakeCudaRelations(input, *analysis::FindCuda(input));
+  });
+  nb::dict result;
+  for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
+  return result;
+}
+
 void AddDirectory(nb::module_& module) {
   nb::class_<Directory>(module, "Directory")
       .def(
@@ -249,6 +262,8 @@ void AddDirectory(nb::module_& module) {
       .def("cuda_calls", &Directory::CudaCalls, "process"_a, "thread"_a)
       .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
       .def("operation_instances", &Directory::OperationInstances, "process"_a, nb::kw_only(),
+           "most_paths"_a = analysis::kMaxPaths)
+      .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",

@@ -33,6 +33,7 @@ class Directory {
   nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options,
                        uint32_t most_paths) const;
   nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
+  nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
 
  private:
   // Throws IndexError.

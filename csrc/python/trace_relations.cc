@@ -5,35 +5,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/path_rows.h"
-
 namespace rlscope::python {
 namespace {
 
 using analysis::PathRows;
-
-Columns MakeOperations(const analysis::OperationPaths& paths, const PathRows& rows) {
-  const std::vector<uint32_t>& order = rows.order();
-  const auto node = [&](size_t i) { return paths.node(order[i]); };
-  Columns columns;
-  columns.Add("parent", MakeColumn<int32_t>(order.size(), [&](size_t i) {
-                // A root operation's parent is "(none)" in the tree, and nothing to the outside.
-                const bool root = node(i).parent == analysis::kNoPath;
-                return root ? -1 : static_cast<int32_t>(rows.RowOf(node(i).parent));
-              }));
-  columns.Add("name", MakeColumn<std::string>(order.size(),
-                                              [&](size_t i) { return paths.name(order[i]); }));
-  columns.Add("path", MakeColumn<std::string>(order.size(),
-                                              [&](size_t i) { return paths.Text(order[i]); }));
-  columns.Add("depth", MakeColumn<int32_t>(order.size(), [&](size_t i) { return node(i).depth; }));
-  columns.Add("instances",
-              MakeColumn<int64_t>(order.size(), [&](size_t i) { return node(i).instances; }));
-  columns.Add("source",
-              Words{{"explicit", "automatic"}, MakeColumn<uint8_t>(order.size(), [&](size_t i) {
-                      return node(i).automatic;
-                    })});
-  return columns;
-}
 
 struct TimeRow {
   uint32_t thread;
@@ -251,6 +226,29 @@ Columns MakeLosses(const analysis::Losses& losses) {
 }
 
 }  // namespace
+
+Columns MakeOperations(const analysis::OperationPaths& paths, const PathRows& rows) {
+  const std::vector<uint32_t>& order = rows.order();
+  const auto node = [&](size_t i) { return paths.node(order[i]); };
+  Columns columns;
+  columns.Add("parent", MakeColumn<int32_t>(order.size(), [&](size_t i) {
+                // A root operation's parent is "(none)" in the tree, and nothing to the outside.
+                const bool root = node(i).parent == analysis::kNoPath;
+                return root ? -1 : static_cast<int32_t>(rows.RowOf(node(i).parent));
+              }));
+  columns.Add("name", MakeColumn<std::string>(order.size(),
+                                              [&](size_t i) { return paths.name(order[i]); }));
+  columns.Add("path", MakeColumn<std::string>(order.size(),
+                                              [&](size_t i) { return paths.Text(order[i]); }));
+  columns.Add("depth", MakeColumn<int32_t>(order.size(), [&](size_t i) { return node(i).depth; }));
+  columns.Add("instances",
+              MakeColumn<int64_t>(order.size(), [&](size_t i) { return node(i).instances; }));
+  columns.Add("source",
+              Words{{"explicit", "automatic"}, MakeColumn<uint8_t>(order.size(), [&](size_t i) {
+                      return node(i).automatic;
+                    })});
+  return columns;
+}
 
 Relations MakeRelations(const analysis::ProcessInput& input, const analysis::SweepResult& result,
                         const analysis::SweepOptions& options) {

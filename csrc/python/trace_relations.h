@@ -3,6 +3,7 @@
 #define RLSCOPE_PYTHON_TRACE_RELATIONS_H_
 
 #include "analysis/instances.h"
+#include "analysis/path_rows.h"
 #include "analysis/source.h"
 #include "analysis/sweep.h"
 #include "python/trace_columns.h"
@@ -11,6 +12,9 @@ namespace rlscope::python {
 
 Relations MakeRelations(const analysis::ProcessInput& input, const analysis::SweepResult& result,
                         const analysis::SweepOptions& options);
+
+// Paths in the order of their rows.
+Columns MakeOperations(const analysis::OperationPaths& paths, const analysis::PathRows& rows);
 
 Columns MakeInstances(const analysis::InstanceResult& result);
 

@@ -185,9 +185,11 @@ void Writer::FinishChunk(Stream* stream) {
 
 void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
                        const Array<int64_t>& durations, const Array<uint32_t>& names,
-                       const Array<int64_t>& correlations) {
+                       const Array<int64_t>& correlations,
+                       const OptionalArray<uint32_t>& statuses) {
   CheckOpen();
   CheckLengths(ticks, durations, names, correlations);
+  CheckLength(ticks.shape(0), statuses);
   nb::gil_scoped_release release;
   Stream* stream = FindStream(thread);
   std::vector<trace::CudaCall> calls;
@@ -197,7 +199,7 @@ void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
     for (size_t i = at; i < end; ++i) {
       const uint64_t start = static_cast<uint64_t>(ticks.data()[i]);
       calls.push_back({start, static_cast<uint64_t>(durations.data()[i]), names.data()[i],
-                       correlations.data()[i], 0, 0});
+                       correlations.data()[i], statuses ? statuses->data()[i] : 0, 0});
     }
     const uint64_t slots = 2 * calls.size();
     Check(trace::WriteCudaCalls(&sink_, buffer_.get(), thread, 2 * thread + 1, stream->cuda_slots,
@@ -209,20 +211,28 @@ void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
 void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array<int64_t>& start_ns,
                  const Array<int64_t>& duration_ns, const Array<uint32_t>& kinds,
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,
-                 const OptionalArray<int64_t>& sizes) {
+                 const OptionalArray<int64_t>& sizes, const OptionalArray<uint32_t>& graphs,
+                 const OptionalArray<uint32_t>& hows) {
   CheckOpen();
   CheckLengths(start_ns, duration_ns, kinds, names, correlations);
   CheckLength(start_ns.shape(0), sizes);
+  CheckLength(start_ns.shape(0), graphs);
+  CheckLength(start_ns.shape(0), hows);
   nb::gil_scoped_release release;
   std::vector<trace::GpuInterval> intervals;
   for (size_t at = 0; at < start_ns.shape(0); at += intervals.size()) {
     intervals.clear();
     const size_t end = std::min(start_ns.shape(0), at + trace::kChunkIntervals);
     for (size_t i = at; i < end; ++i) {
-      intervals.push_back({start_ns.data()[i], duration_ns.data()[i],
-                           static_cast<trace::GpuKind>(kinds.data()[i]), names.data()[i],
+      intervals.push_back({start_ns.data()[i],
+                           duration_ns.data()[i],
+                           static_cast<trace::GpuKind>(kinds.data()[i]),
+                           names.data()[i],
                            correlations.data()[i],
-                           sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0});
+                           sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0,
+                           graphs ? graphs->data()[i] : 0,
+                           {}});
+      if (hows) intervals.back().detail.how = static_cast<uint8_t>(hows->data()[i]);
     }
     Check(trace::WriteGpu(&sink_, buffer_.get(), {device, context, stream}, intervals.data(),
                           intervals.size()));
@@ -296,9 +306,10 @@ void AddWriterClass(nb::module_& module) {
       .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,
            "durations"_a = nb::none(), "values"_a = nb::none())
       .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
-           "correlations"_a)
+           "correlations"_a, "statuses"_a = nb::none())
       .def("gpu", &Writer::Gpu, "device"_a, "context"_a, "stream"_a, "start_ns"_a, "duration_ns"_a,
-           "kinds"_a, "names"_a, "correlations"_a, "sizes"_a = nb::none())
+           "kinds"_a, "names"_a, "correlations"_a, "sizes"_a = nb::none(), "graphs"_a = nb::none(),
+           "hows"_a = nb::none())
       .def(
           "end",
           [](Writer& self, int64_t end_ns, bool exited, int64_t python_begin_ns,

@@ -56,11 +56,13 @@ class Writer {
              const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
              const OptionalArray<uint64_t>& values);
   void CudaCalls(uint32_t thread, const Array<int64_t>& ticks, const Array<int64_t>& durations,
-                 const Array<uint32_t>& names, const Array<int64_t>& correlations);
+                 const Array<uint32_t>& names, const Array<int64_t>& correlations,
+                 const OptionalArray<uint32_t>& statuses);
   void Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array<int64_t>& start_ns,
            const Array<int64_t>& duration_ns, const Array<uint32_t>& kinds,
            const Array<uint32_t>& names, const Array<int64_t>& correlations,
-           const OptionalArray<int64_t>& sizes);
+           const OptionalArray<int64_t>& sizes, const OptionalArray<uint32_t>& graphs,
+           const OptionalArray<uint32_t>& hows);
   void End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
            const std::vector<std::pair<std::string, uint64_t>>& losses);
   void Close();

@@ -14,6 +14,7 @@ MEANING = {
     "late_attach": "time before the recorder was attached to the process",
     "metadata_too_long": "metadata that was too long to keep",
     "cuda_dropped": "records of GPU work that CUPTI had no room for",
+    "gpu_work_without_launch": "pieces of GPU work whose launch is not in the trace",
     "gpu_unfinished": "GPU work that had not ended when its process did",
     "damaged_bytes": "bytes of trace files that could not be read",
     "clamped": "times that were moved, and nesting that was mended, to fit around each other",

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from rlscope.trace import cuda_rows
+
 ALL = "*"
 
 _NO_EXIT = "a process did not end on an exit path: it was killed, replaced by exec, or still runs"
 _NO_CALIBRATION = "the overhead of this recording has not been calibrated"
 _NO_RUN_JSON = "run.json is missing or damaged"
-_NO_GPU = "no GPU activity was recorded"
+_NO_GPU = "no GPU work was recorded"
 _NO_CUDA = "no CUDA call was recorded"
-_NO_SUMMARY = "CUDA calls and GPU work are not summed up by operation yet: see the relation event"
+_NO_SYNC = "no CUDA synchronisation was recorded"
+_NO_GRAPH = "no launch of a CUDA graph was recorded as a whole"
 
 # (relation, column) -> reason, said when a row has NULL there; column * when there is no row.
 _REASONS: Mapping[tuple[str, str], str] = {
@@ -44,10 +47,11 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("overhead", ALL): _NO_CALIBRATION,
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
-    ("sync", ALL): _NO_CUDA,
-    ("kernel", ALL): _NO_GPU,
-    ("memcpy", ALL): _NO_GPU,
-    ("memset", ALL): _NO_GPU,
+    ("sync", ALL): _NO_SYNC,
+    ("kernel", ALL): "no kernel was recorded",
+    ("graph", ALL): _NO_GRAPH,
+    ("memcpy", ALL): "no copy was recorded",
+    ("memset", ALL): "no memset was recorded",
     ("gpu_time", ALL): _NO_GPU,
 }
 
@@ -58,32 +62,34 @@ class Absences:
     def __init__(self) -> None:
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
-        self._has_cuda = False
 
     def look(self, relation: str, columns: Mapping[str, Any]) -> None:
         """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
         if not len(next(iter(columns.values()), ())):
             return
         self._filled.add(relation)
-        if relation == "breakdown" and "cuda_api" in columns["layer"]:
-            self._has_cuda = True
         for name, column in _REASONS:
             if name == relation and column != ALL and _has_null(columns.get(column)):
                 self._null.add((name, column))
 
-    def columns(self) -> dict[str, list[str]]:
-        """The relation `absent`."""
+    def columns(self, no_cuda: str) -> dict[str, list[str]]:
+        """The relation `absent`; `no_cuda` says why, if the run has nothing of CUDA at all."""
+        if self._filled.isdisjoint(cuda_rows.RELATIONS):
+            reasons = {key: self._with_note(key[0], why, no_cuda) for key, why in _REASONS.items()}
+        else:
+            reasons = dict(_REASONS)
         said = [
-            (relation, column, self._reason(reason))
-            for (relation, column), reason in _REASONS.items()
+            (relation, column, reason)
+            for (relation, column), reason in reasons.items()
             if (relation, column) in self._null or (column == ALL and relation not in self._filled)
         ]
         names = ("relation", "column", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))
 
-    def _reason(self, reason: str) -> str:
-        return _NO_SUMMARY if self._has_cuda and reason in (_NO_CUDA, _NO_GPU) else reason
+    @staticmethod
+    def _with_note(relation: str, reason: str, no_cuda: str) -> str:
+        return f"{reason}: {no_cuda}" if relation in cuda_rows.RELATIONS else reason
 
 
 def _has_null(values: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from rlscope import _trace
-from rlscope.trace import run_facts, store
+from rlscope.trace import cuda_rows, run_facts, store
 from rlscope.trace.absences import Absences
 from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
 
@@ -71,27 +71,35 @@ class _Build:
 
     def run(self) -> None:
         first_thread = 0
-        sweeps = _ahead(self._directory.sweep, [process["index"] for process in self._processes])
+        sweeps = _ahead(self._sweep, [process["index"] for process in self._processes])
         for process, swept in zip(self._processes, sweeps, strict=True):
             first_thread += self._add_process(process, swept, first_thread)
         self._add_damage()
         self._put_run()
 
+    def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self._directory.sweep(index), self._directory.cuda_relations(index)
+
     def _add_process(
-        self, process: Mapping[str, Any], swept: Mapping[str, Any], first_thread: int
+        self,
+        process: Mapping[str, Any],
+        found: tuple[Mapping[str, Any], Mapping[str, Any]],
+        first_thread: int,
     ) -> int:
         """Everything of one process; returns how many threads it has."""
-        index = process["index"]
+        index, (swept, cuda) = process["index"], found
         rows = ProcessRows(index, swept, self._operations.number(swept["operation"]))
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
         for name in ("window", "iteration", "progress", "loss"):
             self._collect(name, swept[name], index)
+        self._collect("loss", cuda["loss"], index)
         self._collect("phase", rows.phases(), index)
         self._collect("loss", _columns_of(self._directory.losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
-        for name, columns in rows.relations(thread_ids).items():
+        relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
+        for name, columns in relations.items():
             self._put(name, columns, index)
         instances = self._directory.operation_instances(index)
         self._put("operation_instance", rows.instances(instances, thread_ids), index)
@@ -120,17 +128,18 @@ class _Build:
         self._put("run", run_facts.run_columns(self._root, run, self._processes))
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", process_columns(self._processes, hosts))
-        self._put("operation", self._operations.columns(self._rules()))
+        self._put("operation", self._operations.columns(read_rules(self._told(RULES))))
         self._put("machine_sample", samples)
         for name, columns in self._collected.items():
             self._put(name, columns)
-        self._sink.put(store.absent, self._absences.columns())
+        no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run.get("options") or {})
+        self._sink.put(store.absent, self._absences.columns(no_cuda))
 
-    def _rules(self) -> dict[str, str]:
-        """How automatic operations were found, as the processes tell it."""
+    def _told(self, wanted: str) -> Iterator[str]:
+        """What the processes said of themselves under one key of the metadata, as JSON."""
         told = self._collected.get("metadata", {"key": [], "value": []})
         pairs = zip(told["key"], told["value"], strict=True)
-        return read_rules(value for key, value in pairs if key == RULES)
+        return (value for key, value in pairs if key == wanted)
 
     def _collect(self, name: str, columns: Mapping[str, Any], process_id: int | None) -> None:
         """Adds rows to a relation that is put when every process has been swept."""

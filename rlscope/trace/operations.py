@@ -11,6 +11,8 @@ import numpy as np
 # Rows of a sweep that are states of a process and not operations that somebody annotated.
 NONE = "(none)"
 NOT_RECORDED = "(not recorded)"
+# Not of a sweep: GPU work whose launch is not in the trace.
+UNLINKED = "(unlinked)"
 
 RULES = "rlscope.automatic"
 """Key of the metadata in which a process tells how it finds operations: rlscope/auto/rules.py."""

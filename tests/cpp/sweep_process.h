@@ -131,7 +131,7 @@ class MemoryProcess {
     auto cpu = std::make_shared<CpuColumns>(std::move(items));
     auto cuda = std::make_shared<IntervalColumns>(std::move(cuda_calls));
     thread.open_items = [cpu] { return std::make_unique<CpuFromMemory>(*cpu); };
-    thread.open_cuda_calls = [cuda] {
+    thread.open_cuda_calls = [cuda](trace::Detail) {
       return std::make_unique<IntervalsFromMemory<trace::CudaCallBatch>>(*cuda);
     };
     input_.threads.push_back(std::move(thread));
@@ -142,7 +142,7 @@ class MemoryProcess {
     gpu.first_ns = intervals.start_ns[0];
     gpu.weight = 2 * intervals.start_ns.size();
     auto columns = std::make_shared<IntervalColumns>(std::move(intervals));
-    gpu.open = [columns] {
+    gpu.open = [columns](trace::Detail) {
       return std::make_unique<IntervalsFromMemory<trace::GpuBatch>>(*columns);
     };
     input_.gpu.push_back(std::move(gpu));

@@ -78,6 +78,7 @@ class Gpu(IntEnum):
     MEMSET = 3
     GRAPH = 4
     SYNC = 5
+    OVERHEAD = 6
 
 
 NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name.PHASE,
@@ -193,14 +194,28 @@ class CudaCall(NamedTuple):
     start_ns: int
     end_ns: int
     name: str = "cudaLaunchKernel"
+    correlation: int = 0
+    """Joins it to its GPU work; 0 to none."""
+    status: int = 0
 
 
 class GpuWork(NamedTuple):
+    """An interval of a stream: work, or a synchronisation, which names no device (0)."""
+
     start_ns: int
     end_ns: int
     kind: Gpu = Gpu.KERNEL
     device: int = 0
     stream: int = 7
+    context: int = 1
+    correlation: int = 0
+    name: str = "gemm"
+    """Of kernels."""
+    size: int = 0
+    """Bytes of a copy or set."""
+    how: int = 0
+    """CUPTI's numbers. Copy: direction | memory << 4; set: memory; synchronisation: its type."""
+    graph: int = 0
 
 
 @dataclass(frozen=True)

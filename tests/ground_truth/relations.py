@@ -13,6 +13,7 @@ LAYERS = ("none", "python", "simulator", "framework", "cuda_api")
 NONE = "(none)"
 NOT_RECORDED = "(not recorded)"
 OTHER = "(other)"
+UNLINKED = "(unlinked)"
 
 AUTOMATIC = " (automatic)"
 """Ends path and name of an operation that nobody annotated: another one than the annotated one."""
@@ -107,6 +108,79 @@ class NativeCall(NamedTuple):
     self_ns: int
 
 
+class ApiCall(NamedTuple):
+    name: str
+    operation: str
+    calls: int
+    duration_ns: int
+    errors: int
+    with_work: int
+
+
+class Kernel(NamedTuple):
+    device: int
+    context: int
+    stream: int
+    name: str
+    operation: str
+    count: int
+    duration_ns: int
+    min_ns: int
+    max_ns: int
+    launch_bound: int
+
+
+class Graph(NamedTuple):
+    device: int
+    context: int
+    stream: int
+    graph: int
+    operation: str
+    count: int
+    duration_ns: int
+    min_ns: int
+    max_ns: int
+    launch_bound: int
+
+
+class Memcpy(NamedTuple):
+    device: int
+    context: int
+    stream: int
+    direction: str
+    memory: str
+    operation: str
+    count: int
+    bytes: int
+    duration_ns: int
+
+
+class Memset(NamedTuple):
+    device: int
+    context: int
+    stream: int
+    memory: str
+    operation: str
+    count: int
+    bytes: int
+    duration_ns: int
+
+
+class Sync(NamedTuple):
+    kind: str
+    operation: str
+    count: int
+    duration_ns: int
+    waiting_ns: int
+
+
+class GpuTime(NamedTuple):
+    device: int
+    operation: str
+    while_ns: int
+    launched_ns: int
+
+
 class Loss(NamedTuple):
     kind: str
     count: int
@@ -135,3 +209,15 @@ RELATIONS = {
     "loss": Loss,
     "thread": Life,
 }
+
+CUDA_RELATIONS = {
+    "api_call": ApiCall,
+    "kernel": Kernel,
+    "graph": Graph,
+    "memcpy": Memcpy,
+    "memset": Memset,
+    "sync": Sync,
+    "gpu_time": GpuTime,
+    "loss": Loss,
+}
+"""Those that only the pass over CUDA calls and GPU work answers with."""

@@ -80,12 +80,38 @@ class Rules:
     stretches: Literal["of time", "of boundaries"] = "of time"
 
 
-def mutations() -> list[tuple[str, str]]:
-    """Every (field, wrong value)."""
-    hints = get_type_hints(Rules)
+@dataclass(frozen=True)
+class CudaRules(Rules):
+    """Those of CUDA calls and the GPU's work, which have relations of their own."""
+
+    call_operation: Literal["at its start", "at its end"] = "at its start"
+    call_without_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    call_at_window_end: Literal["is cut", "is whole"] = "is cut"
+    not_ready: Literal["is no error", "is an error"] = "is no error"
+    work_operation: Literal["of its launch", "of the owner when it starts"] = "of its launch"
+    work_without_launch: Literal["is (unlinked)", "is (none)"] = "is (unlinked)"
+    work_at_window_end: Literal["is whole", "is cut"] = "is whole"
+    work_outside_windows: Literal["does not count", "counts"] = "does not count"
+    idle_stream: Literal["at the end of the launch", "at its start", "when work starts"] = (
+        "at the end of the launch"
+    )
+    while_time: Literal["union", "sum"] = "union"
+    launched_time: Literal["union", "sum"] = "union"
+    gpu_time_devices: Literal["apart", "together"] = "apart"
+    gpu_time_between_windows: Literal["does not count", "counts"] = "does not count"
+    waiting: Literal["overlap", "whole call"] = "overlap"
+    waiting_for: Literal["stream or device", "device"] = "stream or device"
+    stream_wait_event: Literal["waits for nothing", "waits"] = "waits for nothing"
+    context_device: Literal["of its work", "of the record"] = "of its work"
+
+
+def mutations(rules: type[Rules] = Rules) -> list[tuple[str, str]]:
+    """Every (field, wrong value) of the fields that this class adds."""
+    hints = get_type_hints(rules)
     return [
         (field.name, value)
-        for field in fields(Rules)
+        for field in fields(rules)
+        if field.name in vars(rules)["__annotations__"]
         for value in get_args(hints[field.name])
         if value != field.default
     ]

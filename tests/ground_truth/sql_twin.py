@@ -1,4 +1,4 @@
-"""The SQL twin: raw tuples into DuckDB, twin.sql, rows out."""
+"""The SQL twin: raw tuples into DuckDB, twin.sql (and cuda.sql), rows out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ import duckdb
 
 from ground_truth.missing import without_missing
 from ground_truth.raw import RawProcess
-from ground_truth.relations import LAYERS, Breakdown, Rows, ThreadBreakdown
+from ground_truth.relations import (
+    CUDA_RELATIONS,
+    LAYERS,
+    Breakdown,
+    Rows,
+    ThreadBreakdown,
+)
 
 SCRIPT = Path(__file__).with_name("twin.sql").read_text()
+CUDA_SCRIPT = Path(__file__).with_name("cuda.sql").read_text()
 
 INPUTS = {
     "process": "start_ns BIGINT, end_ns BIGINT, python_begin_ns BIGINT, python_end_ns BIGINT, "
@@ -21,18 +28,17 @@ INPUTS = {
     "thread": "thread INT, is_main BOOLEAN, is_python BOOLEAN",
     "item": "thread INT, ord INT, time_ns BIGINT, kind TEXT, name TEXT, duration_ns BIGINT, "
     "number INT",
-    "cuda_call": "thread INT, ord INT, start_ns BIGINT, end_ns BIGINT",
-    "gpu_work": "start_ns BIGINT, end_ns BIGINT, kind TEXT",
+    "cuda_call": "thread INT, ord INT, start_ns BIGINT, end_ns BIGINT, name TEXT, "
+    "correlation BIGINT, status INT",
+    "gpu_work": "id INT, start_ns BIGINT, end_ns BIGINT, kind TEXT, device INT, stream BIGINT, "
+    "context INT, correlation BIGINT, name TEXT, size BIGINT, how INT, graph INT",
     "function": "name TEXT, layer INT",
 }
 
 
 def tables(process: RawProcess) -> Rows:
     """The process view and the per-thread view, in canonical form."""
-    connection = _connection()
-    for relation, rows in _inputs(without_missing(process)).items():
-        _fill(connection, relation, rows)
-    connection.execute(SCRIPT)
+    connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
     whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
     threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
@@ -42,6 +48,24 @@ def tables(process: RawProcess) -> Rows:
             ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads
         ),
     }
+
+
+def cuda_tables(process: RawProcess) -> Rows:
+    """The relations of CUDA calls and GPU work, in canonical form."""
+    connection = _replayed(process)
+    connection.execute(CUDA_SCRIPT)
+    return {
+        relation: sorted(map(row._make, connection.execute(f"FROM x_{relation}").fetchall()))
+        for relation, row in CUDA_RELATIONS.items()
+    }
+
+
+def _replayed(process: RawProcess) -> duckdb.DuckDBPyConnection:
+    connection = _connection()
+    for relation, rows in _inputs(without_missing(process)).items():
+        _fill(connection, relation, rows)
+    connection.execute(SCRIPT)
+    return connection
 
 
 @cache
@@ -73,11 +97,14 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
             for order, i in enumerate(thread.items)
         ],
         "cuda_call": [
-            (number, order, call.start_ns, call.end_ns)
+            (number, order, call.start_ns, call.end_ns, call.name, call.correlation, call.status)
             for number, thread in numbered
             for order, call in enumerate(thread.cuda_calls)
         ],
-        "gpu_work": [(work.start_ns, work.end_ns, work.kind.name) for work in process.gpu],
+        "gpu_work": [
+            (number, *work[:2], work.kind.name, *work[3:])
+            for number, work in enumerate(process.gpu)
+        ],
         "function": [
             (name, LAYERS.index(layer)) for name, layer in process.function_layers.items()
         ],

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from ground_truth.raw import RawProcess
-from ground_truth.relations import AUTOMATIC, LAYERS, RELATIONS, Rows
+from ground_truth.relations import (
+    AUTOMATIC,
+    CUDA_RELATIONS,
+    LAYERS,
+    RELATIONS,
+    UNLINKED,
+    Rows,
+)
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
 
@@ -35,6 +42,17 @@ def read(directory: Path, index: int = 0, *, buckets: int = 8, most_paths: int =
     operation = columns["operation"]
     columns["operation"] = {**operation, **texts.marked(operation)}
     return {relation: texts.rows(relation, columns[relation]) for relation in RELATIONS}
+
+
+def sweep_cuda(process: RawProcess) -> Rows:
+    """The relations of CUDA calls and GPU work as the C++ core computes them."""
+    with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
+        directory = Path(folder) / "trace"
+        write([process], directory)
+        trace = _trace.Directory(str(directory))
+        found = trace.cuda_relations(0, most_paths=process.most_paths)
+        texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
+        return {name: texts.rows(name, found[name], CUDA_RELATIONS) for name in CUDA_RELATIONS}
 
 
 def _added(swept: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -67,8 +85,13 @@ class _Texts:
         """Paths and names of operations, automatic ones told apart."""
         return {"path": self._paths, "name": _joined(operation["name"], self._marks)}
 
-    def rows(self, relation: str, columns: Mapping[str, Any]) -> list[tuple[object, ...]]:
-        row_type = RELATIONS[relation]
+    def rows(
+        self,
+        relation: str,
+        columns: Mapping[str, Any],
+        relations: Mapping[str, Any] = RELATIONS,
+    ) -> list[tuple[object, ...]]:
+        row_type = relations[relation]
         values = [
             [self._value(relation, field, value) for value in columns[field]]
             for field in row_type._fields
@@ -78,7 +101,7 @@ class _Texts:
     def _value(self, relation: str, field: str, value: Any) -> object:
         value = value.item() if isinstance(value, np.generic) else value
         if field == "operation" and relation != "operation":
-            return self._paths[value]
+            return UNLINKED if value < 0 else self._paths[value]
         if field == "parent":
             return None if value < 0 else self._paths[value]
         if field == "phase" or (relation == "phase" and field == "name"):

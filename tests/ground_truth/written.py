@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ground_truth.raw import NAMED, NAMED_STATE, Item, Kind, Name, RawProcess, RawThread
+from ground_truth.raw import (
+    NAMED,
+    NAMED_STATE,
+    GpuWork,
+    Item,
+    Kind,
+    Name,
+    RawProcess,
+    RawThread,
+)
 from ground_truth.relations import LAYERS
 from rlscope import _trace
 
@@ -158,20 +167,29 @@ def _write_cuda_calls(writer: _trace.Writer, names: _Names, number: int, thread:
         np.array([_on_disk(call.start_ns) for call in calls], np.int64),
         np.array([call.end_ns - call.start_ns for call in calls], np.int64),
         np.array([names.id(Name.CUDA_CALL, call.name) for call in calls], np.uint32),
-        np.arange(len(calls), dtype=np.int64),
+        np.array([call.correlation for call in calls], np.int64),
+        np.array([call.status for call in calls], np.uint32),
     )
 
 
 def _write_gpu(writer: _trace.Writer, names: _Names, process: RawProcess) -> None:
-    for device, stream in sorted({(work.device, work.stream) for work in process.gpu}):
-        works = sorted(w for w in process.gpu if (w.device, w.stream) == (device, stream))
+    for device, context, stream in sorted({_stream(work) for work in process.gpu}):
+        works = [work for work in process.gpu if _stream(work) == (device, context, stream)]
+        works.sort(key=lambda work: work.start_ns)
         writer.gpu(
             device,
-            1,
+            context,
             stream,
             np.array([_on_disk(work.start_ns) for work in works], np.int64),
             np.array([work.end_ns - work.start_ns for work in works], np.int64),
             np.array([int(work.kind) for work in works], np.uint32),
-            np.array([names.id(Name.KERNEL, "gemm") for _ in works], np.uint32),
-            np.arange(len(works), dtype=np.int64),
+            np.array([names.id(Name.KERNEL, work.name) for work in works], np.uint32),
+            np.array([work.correlation for work in works], np.int64),
+            np.array([work.size for work in works], np.int64),
+            np.array([work.graph for work in works], np.uint32),
+            np.array([work.how for work in works], np.uint32),
         )
+
+
+def _stream(work: GpuWork) -> tuple[int, int, int]:
+    return work.device, work.context, work.stream

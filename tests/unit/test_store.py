@@ -42,6 +42,7 @@ CONTRACT = {
     "native_call": "process_id function layer operation calls duration_ns self_ns",
     "api_call": "process_id name operation calls duration_ns errors",
     "kernel": "process_id device stream name operation count duration_ns min_ns max_ns",
+    "graph": "process_id device stream graph operation count duration_ns min_ns max_ns",
     "memcpy": "process_id device stream direction memory operation count bytes duration_ns",
     "memset": "process_id device stream memory operation count bytes duration_ns",
     "sync": "process_id kind operation count duration_ns waiting_ns",

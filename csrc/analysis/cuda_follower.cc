@@ -1,0 +1,69 @@
+#include "analysis/cuda_follower.h"
+
+namespace rlscope::analysis {
+
+CudaFollower::CudaFollower(Streams* streams, CudaCallSink* sink)
+    : layout_(streams->layout()),
+      notes_(streams->Notes()),
+      calls_(streams->CudaCalls()),
+      sink_(sink),
+      table_(streams->size(), streams->main()),
+      open_(streams->size()) {}
+
+void CudaFollower::Consume(const uint64_t* keys, size_t count) {
+  for (const uint64_t* key = keys; key != keys + count; ++key) {
+    const int64_t now = epoch_start_ns_ + layout_.TimeOf(*key);
+    if (now != now_ns_) Settle();
+    now_ns_ = now;
+    const uint32_t stream = layout_.StreamOf(*key);
+    ThreadTable::Change(&instant_, &table_[stream], stream == instant_.owner, *key);
+    if (*key & kNoteBit) ChangeOwner(stream);
+  }
+  for (OutermostNotes* notes : notes_) notes->Compact();
+  for (CudaNotes* calls : calls_) calls->Compact();
+}
+
+void CudaFollower::ChangeOwner(uint32_t stream) {
+  touched_.push_back(stream);
+  OutermostNotes* notes = notes_[stream];
+  bool owner_may_change = table_[stream].has_operation() != table_[stream].may_own;
+  for (; !notes->empty() && notes->front().time_ns <= now_ns_; notes->Pop()) {
+    table_[stream].begin_ns = notes->front().begin_ns;
+    owner_may_change = true;
+  }
+  if (owner_may_change) instant_ = table_.ChangeOwner(instant_, stream);
+}
+
+// Everything of the instant has happened.
+void CudaFollower::Settle() {
+  if (instant_.path() != path_) {
+    sink_->AddOwned(path_, now_ns_);
+    path_ = instant_.path();
+  }
+  for (uint32_t stream : touched_) TakeCalls(stream);
+  touched_.clear();
+}
+
+void CudaFollower::TakeCalls(uint32_t stream) {
+  CudaNotes* const notes = calls_[stream];
+  CudaCall* const open = &open_[stream];
+  for (; !notes->empty() && notes->front().time_ns <= now_ns_; notes->Pop()) {
+    const CudaNote& note = notes->front();
+    if (note.begins) {
+      const uint32_t path = IsOperation(note.path) ? note.path : instant_.path();
+      *open = {note.time_ns, note.time_ns, note.name, path, note.status, note.correlation};
+    } else {
+      open->end_ns = note.time_ns;
+      sink_->AddCall(*open);
+    }
+  }
+}
+
+void CudaFollower::Finish(int64_t end_ns) {
+  Settle();
+  now_ns_ = kNever;
+  for (uint32_t stream = kFirstThreadStream; stream < calls_.size(); ++stream) TakeCalls(stream);
+  sink_->AddOwned(path_, end_ns);
+}
+
+}  // namespace rlscope::analysis

@@ -1,0 +1,149 @@
+"""Relations that a sweep over the merged streams of a process makes; and its single events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Column
+
+from rlscope.trace import columns
+
+operation = columns.relation(
+    "operation",
+    "A step of the algorithm, by path and source; one row for all processes.",
+    columns.integer("operation_id", "dense id; a parent's is lower than its children's"),
+    columns.integer("parent_operation_id", "operation that encloses it; NULL outermost"),
+    columns.text("name", "its own name"),
+    columns.text(
+        "path", 'names from the outermost, joined by "/"; "\\" and "/" in a name are escaped'
+    ),
+    columns.integer("depth", "0 outermost"),
+    columns.text("source", columns.SOURCE),
+    columns.text(
+        "rule", "how an automatic one was found; NULL when the process did not say, or annotated"
+    ),
+)
+
+operation_instance = columns.relation(
+    "operation_instance",
+    "One entry into an operation.",
+    columns.process_id(),
+    columns.thread_id(),
+    columns.integer("operation_id", "operation.operation_id"),
+    columns.integer("iteration", "iteration in which it began; NULL before the first"),
+    columns.start(),
+    columns.integer("duration_ns", "from enter to exit"),
+    columns.integer("self_ns", "while it was the innermost open operation and running"),
+    columns.text("ended", "what closed it: exit, window, process_end, thread_end or gap"),
+    layout=columns.PROCESS,
+)
+
+
+def _share_columns() -> tuple[Column[Any], ...]:
+    """The columns that the process view and the thread view of the breakdown share."""
+    return (
+        columns.text("phase", columns.PHASE),
+        *columns.operation("the innermost open operation"),
+        columns.text("layer", columns.LAYER),
+        columns.flag("gpu_busy", columns.GPU_BUSY),
+        columns.integer(
+            "duration_ns", "wall time; all rows of a process add up to end_ns - start_ns"
+        ),
+        columns.integer("overhead_ns", "bookkeeping in it, from calibration"),
+        columns.integer("corrected_ns", "duration_ns without the overhead"),
+        columns.integer("corrected_low_ns", "lower end of the 95 % interval of corrected_ns"),
+        columns.integer("corrected_high_ns", "upper end of the 95 % interval of corrected_ns"),
+        columns.integer("count", "separate stretches of time"),
+    )
+
+
+breakdown = columns.relation(
+    "breakdown",
+    "Where the wall time of a process went: one row per state it was in.",
+    columns.process_id(),
+    *_share_columns(),
+    layout=columns.PROCESS,
+)
+
+breakdown_by_thread = columns.relation(
+    "breakdown_by_thread",
+    "Where the wall time of each thread went, by its own operations.",
+    columns.process_id(),
+    columns.thread_id(),
+    *_share_columns(),
+    layout=columns.PROCESS,
+)
+
+timeline = columns.relation(
+    "timeline",
+    "The breakdown over time, split exactly at the edges of buckets.",
+    columns.process_id(),
+    columns.integer("level", "0 is the finest; each level has half the buckets of the one before"),
+    columns.integer("start_ns", "start of the bucket"),
+    columns.integer("bucket_ns", "length of the bucket"),
+    *columns.operation(),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time in this state within the bucket"),
+    layout=columns.PROCESS,
+)
+
+transition = columns.relation(
+    "transition",
+    "Entries of threads into another layer (calls and callbacks, never returns).",
+    columns.process_id(),
+    *columns.operation("the operation open at entry"),
+    columns.text("from_layer", "layer that was left"),
+    columns.text("to_layer", "layer that was entered"),
+    columns.integer("count", columns.COUNTED),
+    columns.real("per_iteration", "count divided by complete iterations; NULL without any"),
+    layout=columns.PROCESS,
+)
+
+native_call = columns.relation(
+    "native_call",
+    "Calls of native functions of simulators and frameworks.",
+    columns.process_id(),
+    columns.text("function", "module:function"),
+    columns.text("layer", "layer that the function belongs to"),
+    *columns.operation("the operation at the start of the call"),
+    columns.integer("calls", columns.COUNTED),
+    columns.integer("duration_ns", "outermost calls, inclusive"),
+    columns.integer("self_ns", "without callbacks into Python and CUDA calls"),
+    layout=columns.PROCESS,
+)
+
+overhead = columns.relation(
+    "overhead",
+    "Bookkeeping by kind, and the time that calibration found for it.",
+    columns.process_id(),
+    *columns.operation(),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.text("kind", "kind of bookkeeping"),
+    columns.integer("count", columns.COUNTED),
+    columns.integer("overhead_ns", "count times the kind's mean"),
+    layout=columns.PROCESS,
+)
+
+event = columns.relation(
+    "event",
+    "Every recorded interval; made when a query first asks for it.",
+    columns.process_id(),
+    columns.integer("thread_id", "thread.thread_id; NULL for work of a GPU"),
+    columns.text(
+        "kind",
+        "operation, call, callback, cuda_call, kernel, memcpy, memset, graph, sync, or "
+        "overhead (CUPTI's own)",
+    ),
+    columns.text("layer", "layer that it belongs to; NULL for operations"),
+    columns.text("name", "path of the operation, or name of the function or kernel"),
+    columns.start(),
+    columns.integer("duration_ns", "length of the interval"),
+    columns.integer("correlation_id", "joins a launch to its GPU work; NULL for others"),
+    columns.integer("device", "number of the GPU; NULL for others"),
+    columns.integer("stream", "number of the CUDA stream; NULL for others"),
+    columns.integer("bytes", "copied or set by GPU work; NULL for others"),
+    columns.integer("graph", "CUDA graph that launched GPU work, 0 none; NULL for others"),
+    layout=columns.PROCESS,
+)

@@ -1,0 +1,344 @@
+"""The brute-force twin of the relations of CUDA calls and GPU work (semantics.md, rules 9, 10).
+
+Like the rest of the twin: the state at an instant by replaying everything before it, times by
+looking at each elementary segment between boundaries.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from ground_truth.brute import text
+from ground_truth.missing import without_missing
+from ground_truth.raw import CudaCall, Gpu, GpuWork, RawProcess
+from ground_truth.relations import (
+    NONE,
+    UNLINKED,
+    ApiCall,
+    GpuTime,
+    Graph,
+    Kernel,
+    Loss,
+    Memcpy,
+    Memset,
+    Rows,
+    Sync,
+)
+from ground_truth.replay import replay
+from ground_truth.rules import CudaRules
+from ground_truth.state import Path, own_path, process_path
+from ground_truth.streams import Span, Stream, Streams, put_in_order
+
+RIGHT = CudaRules()
+NOT_READY = 600
+WORK = (Gpu.KERNEL, Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH)
+DIRECTIONS = {
+    1: "host_to_device", 2: "device_to_host", 8: "device_to_device", 9: "host_to_host",
+    10: "peer_to_peer",
+}  # fmt: skip
+MEMORIES = {1: "pageable", 2: "pinned", 3: "device", 5: "managed"}
+SYNCS = {1: "event", 2: "stream_wait_event", 3: "stream", 4: "device"}
+NO_STREAM = (0, (1 << 32) - 1)
+
+
+class Call(NamedTuple):
+    """A CUDA call as it counts."""
+
+    span: Span
+    operation: str
+    raw: CudaCall
+
+
+@dataclass(frozen=True)
+class Cuda:
+    """A process, with its calls found."""
+
+    streams: Streams
+    rules: CudaRules
+    calls: list[Call]
+
+    @property
+    def work(self) -> list[GpuWork]:
+        """Everything that keeps a GPU busy, in order of start."""
+        works = [work for work in self.streams.process.gpu if work.kind in WORK]
+        return sorted(works, key=lambda work: work.start_ns)
+
+    def launch_of(self, work: GpuWork) -> Call | None:
+        found = [call for call in self.calls if call.raw.correlation == work.correlation]
+        return found[0] if found and work.correlation else None
+
+    def operation_of(self, work: GpuWork) -> str:
+        """Of GPU work."""
+        launch = self.launch_of(work)
+        if launch is None:
+            return UNLINKED if self.rules.work_without_launch == "is (unlinked)" else NONE
+        if self.rules.work_operation == "of its launch":
+            return launch.operation
+        return _owner_at(self.streams, work.start_ns, self.rules)
+
+    def counts(self, work: GpuWork) -> bool:
+        """Whether part of it lies in a window; the process's own ends are no edges."""
+        if self.rules.work_outside_windows == "counts":
+            return True
+        streams = self.streams
+        for number, window in enumerate(streams.windows):
+            first = number == 0 and window.start_ns == streams.process.start_ns
+            last = number == len(streams.windows) - 1 and not streams.stopped
+            begun = first or max(work.end_ns, work.start_ns + 1) > window.start_ns
+            if begun and (last or work.start_ns < window.end_ns):
+                return True
+        return False
+
+    def duration_of(self, work: GpuWork) -> int:
+        if self.rules.work_at_window_end == "is whole":
+            return work.end_ns - work.start_ns
+        return sum(
+            max(0, min(work.end_ns, end) - max(work.start_ns, start))
+            for start, end in self.streams.windows
+        )
+
+    def segments(self, spans: Iterable[tuple[int, int]]) -> Iterator[Span]:
+        """Recorded stretches between the boundaries of anything and of `spans`."""
+        streams = self.streams
+        cuts = {edge for span in [*spans, *streams.windows] for edge in span}
+        cuts |= {event.time_ns for event in streams.events}
+        cuts |= {edge for work in streams.process.gpu for edge in work[:2]}
+        for start, end in pairwise(sorted(cuts)):
+            if not streams.start_ns <= start < streams.end_ns:
+                continue
+            everything = self.rules.gpu_time_between_windows == "counts"
+            if everything or streams.window_of(start) is not None:
+                yield Span(start, end)
+
+
+def relations(process: RawProcess, rules: CudaRules = RIGHT) -> Rows:
+    """The relations of CUDA calls and GPU work, sorted, as `swept.sweep_cuda` answers."""
+    streams = put_in_order(without_missing(process, rules), rules)
+    calls = [call for thread in streams.threads for call in _calls(streams, thread, rules)]
+    cuda = Cuda(streams, rules, calls)
+    unlinked = sum(cuda.launch_of(work) is None and cuda.counts(work) for work in cuda.work)
+    found: Rows = {
+        "api_call": _api_calls(cuda),
+        "kernel": _grouped(cuda, Gpu.KERNEL, _kernel),
+        "graph": _grouped(cuda, Gpu.GRAPH, _graph),
+        "memcpy": _grouped(cuda, Gpu.MEMCPY, _memcpy),
+        "memset": _grouped(cuda, Gpu.MEMSET, _memset),
+        "sync": _syncs(cuda),
+        "gpu_time": _gpu_times(cuda),
+        "loss": [Loss("gpu_work_without_launch", unlinked)] if unlinked else [],
+    }
+    return {relation: sorted(rows) for relation, rows in found.items()}
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+def _calls(streams: Streams, thread: Stream, rules: CudaRules) -> Iterator[Call]:
+    """Recorded calls of one thread, cut at the end of their window."""
+    for span, raw in zip(thread.cuda_calls, thread.raw.cuda_calls, strict=False):
+        window = streams.window_of(span.start_ns)
+        if window is None:
+            continue
+        end = min(span.end_ns, streams.windows[window].end_ns)
+        if rules.call_at_window_end == "is whole":
+            end = span.end_ns
+        instant = span.start_ns if rules.call_operation == "at its start" else end
+        operation = _operation_at(streams, thread, instant, rules)
+        yield Call(Span(span.start_ns, end), text(operation or ()), raw)
+
+
+def _operation_at(streams: Streams, thread: Stream, now: int, rules: CudaRules) -> Path | None:
+    """The innermost operation of the thread, else the owner's."""
+    state = replay(streams, now, rules)
+    caller = next(each for each in state.threads if each.stream is thread)
+    own = own_path(caller, rules)
+    if own is None and rules.call_without_operation == "takes the owner's":
+        return process_path(state)
+    return own
+
+
+def _owner_at(streams: Streams, now: int, rules: CudaRules) -> str:
+    return text(process_path(replay(streams, now, rules)))
+
+
+def _api_calls(cuda: Cuda) -> list[ApiCall]:
+    launched = {work.correlation for work in cuda.work}
+    rows: dict[tuple[str, str], list[int]] = {}
+    for span, operation, raw in cuda.calls:
+        row = rows.setdefault((raw.name, operation), [0, 0, 0, 0])
+        harmless = (0, NOT_READY) if cuda.rules.not_ready == "is no error" else (0,)
+        row[0] += 1
+        row[1] += span.end_ns - span.start_ns
+        row[2] += raw.status not in harmless
+        row[3] += raw.correlation != 0 and raw.correlation in launched
+    return [ApiCall(*key, *row) for key, row in rows.items()]
+
+
+# ---- work ---------------------------------------------------------------------------------------
+
+
+class Group(NamedTuple):
+    """Work of one kind that is one row: `key` is what its relation tells apart."""
+
+    key: tuple[object, ...]
+    works: list[GpuWork]
+    cuda: Cuda
+
+    @property
+    def durations(self) -> list[int]:
+        return [self.cuda.duration_of(work) for work in self.works]
+
+    @property
+    def launch_bound(self) -> int:
+        return sum(_was_idle(self.cuda, work) for work in self.works)
+
+
+def _grouped(cuda: Cuda, kind: Gpu, row: Callable[[Group], tuple[object, ...]]) -> list[
+    tuple[object, ...]
+]:  # fmt: skip
+    groups: dict[tuple[object, ...], list[GpuWork]] = {}
+    for work in cuda.work:
+        if work.kind is kind and cuda.counts(work):
+            name = work.name if kind is Gpu.KERNEL else ""
+            graph = work.graph if kind is Gpu.GRAPH else 0
+            how = work.how if kind in (Gpu.MEMCPY, Gpu.MEMSET) else 0
+            key = (work.device, work.context, work.stream, name, graph, how)
+            groups.setdefault((*key, cuda.operation_of(work)), []).append(work)
+    return [row(Group(key, works, cuda)) for key, works in groups.items()]
+
+
+def _was_idle(cuda: Cuda, work: GpuWork) -> bool:
+    """Whether everything that started earlier on its stream had ended when it was launched."""
+    launch = cuda.launch_of(work)
+    if launch is None:
+        return False
+    instants = {
+        "at the end of the launch": launch.span.end_ns,
+        "at its start": launch.span.start_ns,
+        "when work starts": work.start_ns,
+    }
+    return all(
+        other.end_ns <= instants[cuda.rules.idle_stream]
+        for other in cuda.work
+        if other[3:6] == work[3:6] and other.start_ns < work.start_ns
+    )
+
+
+def _launched(group: Group) -> tuple[int, int, int, int, int]:
+    durations = group.durations
+    counts = len(durations), sum(durations), min(durations), max(durations)
+    return (*counts, group.launch_bound)
+
+
+def _kernel(group: Group) -> tuple[object, ...]:
+    device, context, stream, name, _, _, operation = group.key
+    return Kernel(device, context, stream, name, operation, *_launched(group))  # type: ignore[arg-type]
+
+
+def _graph(group: Group) -> tuple[object, ...]:
+    device, context, stream, _, graph, _, operation = group.key
+    return Graph(device, context, stream, graph, operation, *_launched(group))  # type: ignore[arg-type]
+
+
+def _sizes(group: Group) -> tuple[int, int, int]:
+    return len(group.works), sum(work.size for work in group.works), sum(group.durations)
+
+
+def _memcpy(group: Group) -> tuple[object, ...]:
+    *stream, _, _, how, operation = group.key
+    assert isinstance(how, int)
+    direction, memory = DIRECTIONS.get(how & 15, "unknown"), MEMORIES.get(how >> 4, "unknown")
+    return Memcpy(*stream, direction, memory, operation, *_sizes(group))  # type: ignore[arg-type]
+
+
+def _memset(group: Group) -> tuple[object, ...]:
+    *stream, _, _, how, operation = group.key
+    assert isinstance(how, int)
+    return Memset(*stream, MEMORIES.get(how, "unknown"), operation, *_sizes(group))  # type: ignore[arg-type]
+
+
+# ---- synchronisation ----------------------------------------------------------------------------
+
+
+def _syncs(cuda: Cuda) -> list[Sync]:
+    rows: dict[tuple[str, str], list[int]] = {}
+    for record in cuda.streams.process.gpu:
+        launch = cuda.launch_of(record)
+        if record.kind is not Gpu.SYNC or (launch is None and not cuda.counts(record)):
+            continue
+        span = launch.span if launch else Span(record.start_ns, record.end_ns)
+        kind = SYNCS.get(record.how, "other")
+        row = rows.setdefault((kind, launch.operation if launch else UNLINKED), [0, 0, 0])
+        row[0] += 1
+        row[1] += span.end_ns - span.start_ns
+        row[2] += _waiting(cuda, record, kind, span)
+    return [Sync(*key, *row) for key, row in rows.items()]
+
+
+def _waiting(cuda: Cuda, record: GpuWork, kind: str, span: Span) -> int:
+    waits = kind != "other" and (
+        kind != "stream_wait_event" or cuda.rules.stream_wait_event == "waits"
+    )
+    if not waits:
+        return 0
+    if cuda.rules.waiting == "whole call":
+        return span.end_ns - span.start_ns
+    awaited = [work for work in cuda.work if _is_awaited(cuda, work, record, kind)]
+    return sum(
+        end - start
+        for start, end in cuda.segments([span])
+        if span.start_ns <= start < span.end_ns and any(_runs(work, start) for work in awaited)
+    )
+
+
+def _is_awaited(cuda: Cuda, work: GpuWork, record: GpuWork, kind: str) -> bool:
+    of_stream = kind != "device" and record.stream not in NO_STREAM
+    if of_stream and cuda.rules.waiting_for == "stream or device":
+        return (work.context, work.stream) == (record.context, record.stream)
+    works = cuda.streams.process.gpu
+    device_of = {
+        context: max(work.device for work in works if work.context == context)
+        for context in {work.context for work in works}
+    }
+    if cuda.rules.context_device == "of the record":
+        return work.device == record.device
+    return device_of[work.context] == device_of[record.context]
+
+
+def _runs(work: GpuWork, now: int) -> bool:
+    return work.start_ns <= now < work.end_ns
+
+
+# ---- times --------------------------------------------------------------------------------------
+
+
+def _gpu_times(cuda: Cuda) -> list[GpuTime]:
+    times: Counter[tuple[int, str, str]] = Counter()
+    operations = {work: cuda.operation_of(work) for work in cuda.work}
+    for start, end in cuda.segments([]):
+        running = [work for work in cuda.work if _runs(work, start)]
+        if not running:
+            continue
+        owner = _owner_at(cuda.streams, start, cuda.rules)
+        for device in {_device(cuda, work) for work in running}:
+            here = [operations[work] for work in running if _device(cuda, work) == device]
+            several = len(here) if cuda.rules.while_time == "sum" else 1
+            times[device, owner, "while"] += several * (end - start)
+            for operation, works in Counter(here).items():
+                several = works if cuda.rules.launched_time == "sum" else 1
+                times[device, operation, "launched"] += several * (end - start)
+    return [
+        GpuTime(device, operation, *(times[device, operation, when] for when in _WHEN))
+        for device, operation in {key[:2] for key in times}
+    ]
+
+
+_WHEN = ("while", "launched")
+
+
+def _device(cuda: Cuda, work: GpuWork) -> int:
+    return work.device if cuda.rules.gpu_time_devices == "apart" else 0

@@ -1,0 +1,143 @@
+-- The relations of CUDA calls and GPU work of one process, in SQL, from what twin.sql leaves
+-- (win, range, life, segment, thread_state, process_state) and the raw tuples:
+--
+--   cuda_call(thread, ord, start_ns, end_ns, name, correlation, status)
+--   gpu_work(id, start_ns, end_ns, kind, device, stream, context, correlation, name, size, how, graph)
+--
+-- Leaves a table x_<relation> for each. No call may start at the very end of the process: a segment
+-- has to begin there.
+
+-- Recorded calls with their operations: (thread, name, correlation, status, start_ns, end_ns,
+-- operation). No call begins before the one before it ended.
+CREATE OR REPLACE TEMP TABLE call AS
+WITH forwards AS (
+    SELECT thread, name, correlation, status,
+        LEAST(p.end_ns, GREATEST(p.start_ns, c.start_ns, COALESCE(MAX(c.end_ns) OVER (
+            PARTITION BY thread ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+            p.start_ns))) AS start_ns,
+        LEAST(p.end_ns, GREATEST(p.start_ns, MAX(c.end_ns) OVER (
+            PARTITION BY thread ORDER BY ord))) AS end_ns
+    FROM cuda_call AS c, process AS p
+)
+SELECT f.thread, f.name, f.correlation, f.status, f.start_ns,
+    LEAST(f.end_ns, win.end_ns, life.end_ns) AS end_ns,
+    CASE WHEN s.outer_ns IS NULL THEN p.operation ELSE s.operation END AS operation
+FROM forwards AS f
+JOIN win ON f.start_ns >= win.start_ns AND f.start_ns < win.end_ns
+JOIN life ON life.thread = f.thread AND f.start_ns < life.end_ns
+JOIN thread_state AS s ON s.thread = f.thread AND s.start_ns = f.start_ns
+JOIN process_state AS p ON p.start_ns = f.start_ns;
+
+-- Windows as they hold GPU work, which may be older or live longer than its process.
+CREATE OR REPLACE TEMP TABLE work_win AS
+SELECT
+    CASE WHEN win.start_ns = p.start_ns AND win.start_ns = r.start_ns THEN -1 ELSE win.start_ns
+    END AS start_ns,
+    CASE WHEN win.is_open THEN 1000000 ELSE win.end_ns END AS end_ns
+FROM win, process AS p, range AS r;
+
+-- Records of the GPU that count, each with its launch: (all of gpu_work, operation, call_start_ns,
+-- call_end_ns); the latter NULL without one.
+CREATE OR REPLACE TEMP TABLE counted AS
+SELECT w.*, COALESCE(call.operation, '(unlinked)') AS operation,
+    call.start_ns AS call_start_ns, call.end_ns AS call_end_ns
+FROM gpu_work AS w
+LEFT JOIN call ON call.correlation = w.correlation AND w.correlation <> 0
+WHERE (w.kind = 'SYNC' AND call.thread IS NOT NULL)
+   OR EXISTS (SELECT 1 FROM work_win WHERE w.start_ns < work_win.end_ns
+              AND GREATEST(w.end_ns, w.start_ns + 1) > work_win.start_ns);
+
+CREATE OR REPLACE TEMP TABLE work AS
+SELECT *, end_ns - start_ns AS duration_ns,
+    call_end_ns IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM gpu_work AS other
+        WHERE other.kind NOT IN ('SYNC', 'OVERHEAD')
+          AND (other.device, other.context, other.stream) = (c.device, c.context, c.stream)
+          AND other.start_ns < c.start_ns AND other.end_ns > c.call_end_ns) AS launch_bound
+FROM counted AS c WHERE kind NOT IN ('SYNC', 'OVERHEAD');
+
+CREATE OR REPLACE TEMP TABLE x_api_call AS
+SELECT name, operation, COUNT(*), SUM(end_ns - start_ns)::BIGINT,
+    COUNT(*) FILTER (status NOT IN (0, 600)),
+    COUNT(*) FILTER (correlation <> 0 AND EXISTS (
+        SELECT 1 FROM gpu_work WHERE gpu_work.correlation = call.correlation
+        AND gpu_work.kind NOT IN ('SYNC', 'OVERHEAD')))
+FROM call GROUP BY name, operation;
+
+CREATE OR REPLACE TEMP TABLE x_kernel AS
+SELECT device, context, stream, name, operation, COUNT(*), SUM(duration_ns)::BIGINT,
+    MIN(duration_ns), MAX(duration_ns), COUNT(*) FILTER (launch_bound)
+FROM work WHERE kind = 'KERNEL' GROUP BY ALL;
+
+CREATE OR REPLACE TEMP TABLE x_graph AS
+SELECT device, context, stream, graph, operation, COUNT(*), SUM(duration_ns)::BIGINT,
+    MIN(duration_ns), MAX(duration_ns), COUNT(*) FILTER (launch_bound)
+FROM work WHERE kind = 'GRAPH' GROUP BY ALL;
+
+CREATE OR REPLACE TEMP MACRO memory_of(number) AS
+    COALESCE(['pageable', 'pinned', 'device', NULL, 'managed'][number], 'unknown');
+
+CREATE OR REPLACE TEMP TABLE x_memcpy AS
+SELECT device, context, stream,
+    CASE how & 15 WHEN 1 THEN 'host_to_device' WHEN 2 THEN 'device_to_host'
+        WHEN 8 THEN 'device_to_device' WHEN 9 THEN 'host_to_host' WHEN 10 THEN 'peer_to_peer'
+        ELSE 'unknown' END AS direction,
+    memory_of(how >> 4) AS memory, operation, COUNT(*), SUM(size)::BIGINT, SUM(duration_ns)::BIGINT
+FROM work WHERE kind = 'MEMCPY' GROUP BY ALL;
+
+CREATE OR REPLACE TEMP TABLE x_memset AS
+SELECT device, context, stream, memory_of(how) AS memory, operation, COUNT(*), SUM(size)::BIGINT,
+    SUM(duration_ns)::BIGINT
+FROM work WHERE kind = 'MEMSET' GROUP BY ALL;
+
+-- A synchronisation names a context; which device that is, its work says.
+CREATE OR REPLACE TEMP TABLE x_sync AS
+WITH place AS (
+    SELECT context, MAX(device) AS device FROM gpu_work GROUP BY context
+),
+stop AS (
+    SELECT id, context, stream, operation,
+        CASE how WHEN 1 THEN 'event' WHEN 2 THEN 'stream_wait_event' WHEN 3 THEN 'stream'
+            WHEN 4 THEN 'device' ELSE 'other' END AS kind,
+        COALESCE(call_start_ns, start_ns) AS start_ns, COALESCE(call_end_ns, end_ns) AS end_ns
+    FROM counted WHERE kind = 'SYNC'
+),
+awaited AS (
+    SELECT stop.id, w.start_ns, w.end_ns
+    FROM stop JOIN place USING (context), gpu_work AS w JOIN place AS there USING (context)
+    WHERE w.kind NOT IN ('SYNC', 'OVERHEAD') AND stop.kind IN ('event', 'stream', 'device')
+      AND CASE WHEN stop.kind = 'device' OR stop.stream IN (0, 4294967295)
+               THEN there.device = place.device
+               ELSE (w.context, w.stream) = (stop.context, stop.stream) END
+),
+waited AS (
+    SELECT stop.id, SUM(s.end_ns - s.start_ns) AS waiting_ns
+    FROM stop JOIN segment AS s ON s.start_ns >= stop.start_ns AND s.start_ns < stop.end_ns
+    WHERE s.win IS NOT NULL AND EXISTS (
+        SELECT 1 FROM awaited AS a
+        WHERE a.id = stop.id AND a.start_ns <= s.start_ns AND a.end_ns > s.start_ns)
+    GROUP BY stop.id
+)
+SELECT kind, operation, COUNT(*), SUM(end_ns - start_ns)::BIGINT,
+    COALESCE(SUM(waiting_ns), 0)::BIGINT
+FROM stop LEFT JOIN waited USING (id) GROUP BY kind, operation;
+
+CREATE OR REPLACE TEMP TABLE x_gpu_time AS
+WITH running AS (
+    SELECT s.start_ns, s.end_ns - s.start_ns AS length_ns, w.device, w.operation AS launcher,
+        p.operation AS owner
+    FROM segment AS s JOIN process_state AS p ON p.start_ns = s.start_ns
+    JOIN work AS w ON w.start_ns <= s.start_ns AND w.end_ns > s.start_ns
+    WHERE s.win IS NOT NULL
+),
+part AS (
+    SELECT DISTINCT start_ns, device, owner AS operation, length_ns AS while_ns, 0 AS launched_ns
+    FROM running
+    UNION ALL
+    SELECT DISTINCT start_ns, device, launcher, 0, length_ns FROM running
+)
+SELECT device, operation, SUM(while_ns)::BIGINT, SUM(launched_ns)::BIGINT
+FROM part GROUP BY device, operation;
+
+CREATE OR REPLACE TEMP TABLE x_loss AS
+SELECT 'gpu_work_without_launch', COUNT(*) FROM work WHERE call_end_ns IS NULL HAVING COUNT(*) > 0;

@@ -1,0 +1,82 @@
+"""CUDA calls and GPU work: the C++ pass, the brute-force twin and the SQL twin agree row by row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from ground_truth import cuda, sql_twin
+from ground_truth.compare import first_difference
+from ground_truth.cuda_strategies import cuda_processes
+from ground_truth.profiles import PROFILE, share
+from ground_truth.raw import RawProcess
+from ground_truth.relations import CUDA_RELATIONS, Rows
+from ground_truth.rules import CudaRules, mutations
+from ground_truth.swept import sweep, sweep_cuda
+
+# The rarest mutation shows on one trace in a hundred.
+TRACES = 800
+
+
+@PROFILE
+@given(cuda_processes())
+def test_cuda_pass_equals_brute_force(process: RawProcess) -> None:
+    difference = first_difference(sweep_cuda(process), cuda.relations(process), CUDA_RELATIONS)
+    assert difference is None, f"C++ - / + brute force: {difference}"
+
+
+# A long process: no call starts at its very end.
+@share(0.25)
+@given(cuda_processes(shortest=60))
+def test_sql_equals_brute_force(process: RawProcess) -> None:
+    found = sql_twin.cuda_tables(process)
+    difference = first_difference(found, cuda.relations(process), CUDA_RELATIONS)
+    assert difference is None, f"SQL - / + brute force: {difference}"
+
+
+@PROFILE
+@given(cuda_processes())
+def test_gpu_times_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess) -> None:
+    """On one device: a process's GPU is busy while any of its devices is."""
+    works = [work._replace(device=0) for work in process.gpu]
+    process = replace(process, gpu=works)
+    rows = sweep_cuda(process)["gpu_time"]
+    busy = [row for row in sweep(process)["breakdown"] if row.gpu_busy]
+    for operation in {row.operation for row in (*rows, *busy)}:
+        expected = sum(row.duration_ns for row in busy if row.operation == operation)
+        assert sum(row.while_ns for row in rows if row.operation == operation) == expected
+
+
+@cache
+def traces() -> list[tuple[RawProcess, Rows]]:
+    """The same traces each time, with what the C++ pass says about them."""
+    drawn: list[RawProcess] = []
+
+    @settings(
+        max_examples=TRACES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cuda_processes())
+    def draw(process: RawProcess) -> None:
+        drawn.append(process)
+
+    draw()
+    return [(process, sweep_cuda(process)) for process in drawn]
+
+
+@pytest.mark.parametrize(("rule", "wrong"), mutations(CudaRules), ids=str)
+def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
+    broken = CudaRules(**{rule: wrong})  # type: ignore[arg-type]
+    assert any(cuda.relations(process, broken) != rows for process, rows in traces())
+
+
+def test_the_right_rules_agree_on_the_same_traces() -> None:
+    for process, rows in traces():
+        assert cuda.relations(process) == rows
