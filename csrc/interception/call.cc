@@ -23,15 +23,6 @@ namespace {
 
 uint64_t passed_through = 0;
 
-#if defined(__x86_64__)
-// Without the branch of runtime::ReadTicks(), whose clock_gettime() costs the usual case a frame.
-inline uint64_t ReadUsualTicks() { return __builtin_ia32_rdtsc(); }
-constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kTsc);
-#else
-inline uint64_t ReadUsualTicks() { return runtime::ReadTicks(); }
-constexpr auto kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtualCounter);
-#endif
-
 using runtime::IsRare;
 
 const struct rlscope_process_state& Process() { return *entry_table.process; }
@@ -154,9 +145,10 @@ __attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d
 inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
                                                    const Entry* entry,
                                                    struct rlscope_thread* self) {
-  runtime::BeginCall(self, entry->word, ReadUsualTicks());
+  // Without the branch of ReadTicks(), whose clock_gettime() costs the usual case a frame.
+  runtime::BeginCall(self, entry->word, runtime::ReadCounter());
   void* result = entry->original(a, b, c, d, e);
-  const uint64_t end = ReadUsualTicks();
+  const uint64_t end = runtime::ReadCounter();
   runtime::EndCall(self, runtime::Load(Process().generation), end);
   return result;
 }
@@ -185,9 +177,11 @@ inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c
 }
 
 // rlscope_process.state and .clock, side by side, in one load.
-constexpr uint64_t kRecordsUsually = uint64_t{kUsualClock} << 32 | RLSCOPE_RECORDING;
+constexpr uint64_t kRecordsUsually = uint64_t{runtime::kCounterKind} << 32 | RLSCOPE_RECORDING;
 static_assert(offsetof(rlscope_process_state, state) == 0 &&
               offsetof(rlscope_process_state, clock) == 4);
+static_assert(runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kTsc) ||
+              runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kVirtualCounter));
 
 inline __attribute__((always_inline)) uint64_t
 StateAndClock(const struct rlscope_process_state& process) {
@@ -200,9 +194,9 @@ StateAndClock(const struct rlscope_process_state& process) {
 uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELAXED); }
 
 // A handful of tests in a row and two reads of the clock are the price of every native call of the
-// program; without recording it is a jump that needs no frame. What a call must remember lies in
-// the thread's 64 bytes and not on the stack, so that there is nothing to find again after it.
-// The tests are those of runtime::IsRecording() and runtime::HasRoom().
+// program; without recording it is a jump that (on x86-64) needs no frame. What a call must
+// remember lies in the thread's 64 bytes and not on the stack, so that there is nothing to find
+// again after it. The tests are those of runtime::IsRecording() and runtime::HasRoom().
 //
 // Between two operators of PyTorch a CPU forgets all of it, so the usual way is one straight piece
 // of code, without a branch that is taken, on one page with the stubs of hot functions, which
