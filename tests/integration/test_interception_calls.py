@@ -4,6 +4,7 @@ the sweep of what the programs wrote equals brute force.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import pytest
@@ -87,10 +88,12 @@ def test_calls_inside_calls_belong_to_the_outer_one(directory: str, library: str
 
 
 def test_calls_of_callbacks_are_calls_of_their_own(directory: str, library: str) -> None:
+    # The headers of 3.10 compile PyObject_Vectorcall() into the library: that callback is not seen.
+    vector = "call_vector" if sys.version_info >= (3, 11) else "call"
     trace = run(
         directory,
         library,
-        """
+        f"""
         def callback(*args):
             with rls.operation("callback"):
                 sample.noargs()
@@ -98,7 +101,7 @@ def test_calls_of_callbacks_are_calls_of_their_own(directory: str, library: str)
         class Object:
             method = callback
         for call in (sample.call, sample.call_object, sample.call_no_arguments,
-                     sample.call_function, sample.call_function_objects, sample.call_vector):
+                     sample.call_function, sample.call_function_objects, sample.{vector}):
             call(callback)
         sample.call_method(Object())
         sample.call_method_objects(Object())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from recorded_process import difference
 from sample_calls import counts, names, outermost, run
 
@@ -75,10 +77,12 @@ def test_signal_handlers_inside_calls_are_annotated(directory: str, library: str
 
 
 def test_recording_that_stops_and_starts_inside_calls(directory: str, library: str) -> None:
+    # The headers of 3.10 compile PyObject_Vectorcall() into the library: that callback is not seen.
+    last = "call_vector" if sys.version_info >= (3, 11) else "call"
     trace = run(
         directory,
         library,
-        """
+        f"""
         def stop():
             rls.stop()
             sample.noargs()
@@ -93,7 +97,7 @@ def test_recording_that_stops_and_starts_inside_calls(directory: str, library: s
         sample.noargs()
         sample.call_object(start)
         sample.varargs()
-        sample.call_vector(both)
+        sample.{last}(both)
         sample.keywords()
         """,
     )
@@ -102,7 +106,7 @@ def test_recording_that_stops_and_starts_inside_calls(directory: str, library: s
     found = dict(zip(map(str, rows["function"]), map(int, rows["calls"]), strict=True))
     assert found == {
         f"sample:{name}": 1
-        for name in ("call_no_arguments", "one", "varargs", "call_vector", "fast", "keywords")
+        for name in ("call_no_arguments", "one", "varargs", last, "fast", "keywords")
     }
     assert difference(trace) is None
     assert not trace.reader.losses(index)

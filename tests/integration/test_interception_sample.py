@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -115,13 +116,17 @@ assert given[-3:] == [(), (), ()]
 """
 
 
+# The headers of 3.10 compile PyObject_Vectorcall() into the library: there is no call to hook.
+VECTOR_CALLBACKS = int(sys.version_info >= (3, 11))
+
+
 def test_each_way_back_into_python_is_a_callback(sample: str, directory: str) -> None:
     trace = record_calls(directory, WATCH.format(folder=sample) + CALLBACKS)
     outermost = thread_callback(trace, trace.threads()[0]).calls
     expected = {
         "call": 1, "call_object": 1, "call_no_arguments": 1, "call_function": 1,
         "call_function_objects": 1, "call_method": 1, "call_method_objects": 1,
-        "call_vector": 1, "repeat": 3,
+        "call_vector": VECTOR_CALLBACKS, "repeat": 3,
     }  # fmt: skip
     assert {call.operation: len(call.callbacks) for call in outermost} == expected
     for call in outermost:
