@@ -41,6 +41,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "operations": "rlscope.report.panels.operations:PANEL",
         "layers": "rlscope.report.panels.layers:PANEL",
         "gpu": "rlscope.report.panels.gpu:PANEL",
+        "cuda": "rlscope.report.panels.cuda:PANEL",
         "timeline": "rlscope.report.panels.timeline:PANEL",
         "iterations": "rlscope.report.panels.iterations:PANEL",
         "progress": "rlscope.report.panels.progress:PANEL",

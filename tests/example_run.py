@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ground_truth import raw, written
-from ground_truth.raw import Auto, CudaCall, GpuWork, Item, RawProcess, RawThread
+from ground_truth.raw import Auto, CudaCall, Gpu, GpuWork, Item, RawProcess, RawThread
 
 US = 1_000
 ITERATIONS = 30
@@ -20,6 +21,9 @@ ROLLOUT_STEPS = 16
 MINIBATCHES = 4
 START = 40_000  # imports
 HOSTILE = "</script><b>100%{x}"
+KERNELS = {"matmul": "_Z4gemmIfEvPT_i", "backward": "_Z9gemm_gradIfEvPT_i"}
+COPY_TO_PAGEABLE = 2 | 1 << 4
+STREAM = 3
 RULE = "outermost step or reset of <b>Env"
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
@@ -71,7 +75,7 @@ class _Trainer:
             self._wait(30)
             self._close("backprop")
             self._open("optimizer")
-            self._wait(110)
+            self._copy_and_wait(80)
             self._close("optimizer")
         self._close("update")
 
@@ -91,9 +95,27 @@ class _Trainer:
     def _launch(self, function: str, duration: int, *, work: int) -> None:
         """A framework call that launches a kernel 10 us after it began."""
         launch = self.now + 10
-        self.cuda.append(CudaCall(launch * US, (launch + 8) * US))
-        self.gpu.append(GpuWork((launch + 12) * US, (launch + 12 + work) * US))
+        self._cuda_call(launch, 8, "cudaLaunchKernel")
+        self._work(launch + 12, work, name=KERNELS[function])
         self._call(function, duration)
+
+    def _copy_and_wait(self, duration: int) -> None:
+        """Copies to pageable memory and waits for the stream."""
+        self._cuda_call(self.now, 10, "cudaMemcpyAsync")
+        self._work(self.now + 15, duration, kind=Gpu.MEMCPY, size=1 << 20, how=COPY_TO_PAGEABLE)
+        self._cuda_call(self.now + 12, duration + 8, "cudaStreamSynchronize")
+        self._work(self.now + 14, duration + 5, kind=Gpu.SYNC, how=STREAM)
+        self._wait(duration + 30)
+
+    def _cuda_call(self, start: int, duration: int, name: str) -> None:
+        number = len(self.cuda) + 1
+        self.cuda.append(CudaCall(start * US, (start + duration) * US, name, number))
+
+    def _work(self, start: int, duration: int, **facts: Any) -> None:
+        """Of the last call."""
+        number = len(self.cuda)
+        work = GpuWork(start * US, (start + duration) * US, correlation=number, **facts)
+        self.gpu.append(work)
 
 
 def write(directory: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from cuda_rows import cuda_relations
 from relation_rows import SECOND, Relations, process, share
 
 BEGAN = 1_000 * SECOND
@@ -60,6 +61,7 @@ def full_run(
         loss=[{"process_id": 0, "kind": name, "count": 5, "detail": name}],
         metadata=[{"process_id": 0, "key": name, "value": f'"{name}"'}],
         absent=[{"relation": name, "column": name, "reason": name}],
+        **cuda_relations(ids, paths, name),
     )
 
 

@@ -105,6 +105,22 @@ def _visible(character: str) -> str:
     return character
 
 
+def kernel(function: str) -> str:
+    """A kernel's name without its return type and parameters; template arguments tell one from
+    another and stay.
+
+    >>> kernel("void scan<float>((anonymous namespace)::Block, int)")
+    'scan<float>'
+    """
+    if function.endswith(")"):
+        depth = 0
+        for place in range(len(function) - 1, 0, -1):
+            depth += {")": 1, "(": -1}.get(function[place], 0)
+            if depth == 0:
+                return function[:place].removeprefix("void ")
+    return function
+
+
 def label(text: str, limit: int = LABEL_CHARACTERS) -> str:
     """A visible name of at most `limit` characters, cut in the middle: both ends tell most."""
     shown = visible(text)

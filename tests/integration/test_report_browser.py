@@ -30,6 +30,8 @@ pytestmark = [
 CHARTS = [
     "operations-chart",
     "gpu-chart",
+    "cuda-chart",
+    "kernel-chart",
     "timeline-chart",
     "iterations-chart",
     "processes-chart",
@@ -179,6 +181,51 @@ def test_bars_of_gpu_states_are_the_breakdown(browser: Any, page: Path, trace: T
     totals = {state: ns for (state, name), ns in drawn.items() if name == "all operations"}
     assert totals == dict(zip(rows["state"], rows["ns"], strict=True))
     assert set(totals) == {"cpu", "cpu+gpu", "gpu", "idle"}
+
+
+def test_bars_of_cuda_are_gpu_time_and_kernels(browser: Any, page: Path, trace: Trace) -> None:
+    from selenium.webdriver.support.ui import Select, WebDriverWait
+
+    _open(browser, page)
+    for view, column in (("while the operation owned", "while_ns"), ("launched by", "launched_ns")):
+        select = Select(browser.find_element("css selector", "#cuda-chart select"))
+        (name,) = (each.text for each in select.options if each.text.startswith(view))
+        select.select_by_visible_text(name)
+        rows = trace.sql(
+            f"SELECT device, operation, CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
+            f" GROUP BY ALL HAVING ns > 0"
+        )
+        expected = {(f"GPU {device}", operation): ns for device, operation, ns in rows}
+        WebDriverWait(browser, 10).until(lambda d, e=expected: _bars(d, "cuda-chart") == e)
+    rows = trace.sql(
+        "SELECT function, CAST(SUM(duration_ns) AS BIGINT) AS ns FROM kernel GROUP BY ALL"
+    )
+    expected = {("kernels", units.kernel(function)): ns for function, ns in rows}
+    assert ("kernels", "gemm_grad<float>") in expected
+    assert _bars(browser, "kernel-chart") == expected
+
+
+def test_the_table_of_cuda_is_the_relations(browser: Any, page: Path, trace: Trace) -> None:
+    _open(browser, page)
+    rows = browser.find_elements("css selector", "#cuda details[open] tbody tr")
+    shown = {}
+    for row in rows:
+        operation, *cells = (cell.text for cell in row.find_elements("css selector", "td"))
+        shown[operation] = cells
+    ((launched, ran, waited),) = trace.sql(
+        "SELECT SUM(launched_ns)::BIGINT, SUM(while_ns)::BIGINT,"
+        " (SELECT SUM(waiting_ns)::BIGINT FROM sync WHERE operation = 'update/optimizer')"
+        " FROM gpu_time WHERE operation = 'update/optimizer'"
+    )
+    cells = shown["update/optimizer"]
+    assert cells[:2] == [units.duration(launched), units.duration(ran)]
+    assert cells[-1] == units.duration(waited) != ""
+    ((launches, bound),) = trace.sql(
+        "SELECT SUM(count)::BIGINT, SUM(launch_bound)::BIGINT FROM kernel"
+        " WHERE operation = 'update/forward'"
+    )
+    assert shown["update/forward"][2:4] == [units.count(launches), units.share(bound, launches)]
+    assert "(unlinked)" in shown
 
 
 def test_areas_of_the_timeline_are_the_timeline(browser: Any, page: Path, trace: Trace) -> None:

@@ -105,7 +105,7 @@ def test_the_page_is_bounded_at_every_limit() -> None:
         iterations=limits.POINTS * 2,
         samples=limits.POINTS * 2,
     )
-    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_000_000
+    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_100_000
 
 
 def test_an_empty_run_is_a_page_that_says_why() -> None:
@@ -121,6 +121,6 @@ def test_the_tables_of_every_panel_come_as_json() -> None:
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
     assert sum(row["duration_ns"] for row in rows if row["process_id"] is None) == whole
     assert set(value["panels"]) == {
-        "operations", "gpu", "layers", "timeline", "iterations", "progress", "processes", "machine",
-        "quality", "run",
+        "operations", "gpu", "cuda", "layers", "timeline", "iterations", "progress", "processes",
+        "machine", "quality", "run",
     }  # fmt: skip

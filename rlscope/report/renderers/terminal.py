@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import (
     coverage,
+    cuda,
     interception,
     iterations,
     native_calls,
@@ -17,18 +18,19 @@ from rlscope.analysis import (
     processes,
     transitions,
 )
-from rlscope.report import headline, layers, losses, palette, sentences, units
+from rlscope.report import cuda_sentences, headline, layers, losses, palette, sentences, units
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-# The screen: rows of the two tables and sentences of each kind, about 40 lines in all.
+# The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 8 more).
 _OPERATIONS = 14
 _PROCESSES = 6
 _SENTENCES = 2
 _LOSSES = 3
 _FUNCTIONS = 3
 _FOUND = 4
+_GPU_OPERATIONS = 2
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -65,6 +67,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
     yield _wrapped(sentences.automatic(found), width)
     yield _wrapped(_layers(trace), width)
+    yield _wrapped(_cuda(trace), width)
     yield _process_block(trace, width)
     yield _wrapped([*_iterations(trace), *_losses(trace)], width)
 
@@ -126,6 +129,24 @@ def _layers(trace: Trace) -> list[str]:
             native_calls.longest_calls(trace, functions=_FUNCTIONS).to_dicts()
         ),
         *sentences.interception([row for row in engines if row["engine"] != "patch"]),
+    ]
+
+
+def _cuda(trace: Trace) -> list[str]:
+    """GPU time, launches, copies and waiting; or in one line why there is none."""
+    absent = [f"Nothing of CUDA: {reason}." for (reason,) in cuda.absence(trace)]
+    operations = cuda.operations(trace, operations=_GPU_OPERATIONS).to_dicts()
+    if not operations:
+        return absent
+    return [
+        *absent,
+        *cuda_sentences.totals(cuda.total(trace).to_dicts()),
+        *cuda_sentences.operations(operations),
+        *cuda_sentences.kernels(
+            cuda.kernels(trace, kernels=1, operations=_GPU_OPERATIONS).to_dicts()
+        ),
+        *cuda_sentences.copies(cuda.copies(trace).to_dicts()[:_GPU_OPERATIONS]),
+        *cuda_sentences.syncs(cuda.syncs(trace, rows=_GPU_OPERATIONS).to_dicts()),
     ]
 
 

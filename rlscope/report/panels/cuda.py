@@ -1,0 +1,205 @@
+"""What does the GPU do, for which operation, and who waits for it: CUDA calls and GPU work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import cuda
+from rlscope.report import cuda_sentences, limits, palette, units
+from rlscope.report.figures.bars import Bar, Series, stacked_bars
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+Rows = list[dict[str, Any]]
+
+_LAUNCHED, _WHILE = "launched by the operation", "while the operation owned its process"
+_VIEWS = {_LAUNCHED: "launched_ns", _WHILE: "while_ns"}
+_OTHER = "(other)"
+
+
+def read(trace: Trace) -> dict[str, Table]:
+    return {
+        "total": cuda.total(trace),
+        "operation": cuda.operations(trace, operations=limits.OPERATIONS),
+        "device_time": cuda.device_times(trace, operations=limits.OPERATIONS),
+        "kernel_total": cuda.longest_kernels(trace, kernels=limits.KERNELS),
+        "kernel": cuda.kernels(
+            trace, kernels=limits.FUNCTIONS, operations=limits.OPERATIONS_WITH_FUNCTIONS
+        ),
+        "copy": cuda.copies(trace),
+        "sync": cuda.syncs(trace, rows=limits.CROSSINGS),
+        "absent": cuda.absence(trace),
+    }
+
+
+def draw(tables: Tables) -> Drawing | None:
+    absent = [f"Nothing of CUDA in this trace: {reason}." for (reason,) in tables["absent"]]
+    operations = tables["operation"].to_dicts()
+    if not operations:
+        return Drawing(notes=absent) if absent else None
+    kernels = tables["kernel"].to_dicts()
+    return Drawing(
+        notes=[*absent, *cuda_sentences.totals(tables["total"].to_dicts())],
+        charts=[
+            *_device_chart(tables["device_time"].to_dicts()),
+            *_kernel_chart(tables["kernel_total"].to_dicts()),
+        ],
+        grids=[
+            _operations(operations),
+            *_kernels(kernels),
+            *_copies(tables["copy"].to_dicts()),
+            *_syncs(tables["sync"].to_dicts()),
+        ],
+    )
+
+
+# ---- charts -------------------------------------------------------------------------------------
+
+
+def _device_chart(rows: Rows) -> Iterator[Chart]:
+    if rows:
+        figures = {view: _devices(rows, column) for view, column in _VIEWS.items()}
+        yield Chart("cuda-chart", "GPU time per operation, by device", figures)
+
+
+def _devices(rows: Rows, column: str) -> Figure:
+    """What several operations launched may run at one time: shares are of the time in which the
+    GPUs worked, and may add up to more."""
+    names = list(dict.fromkeys(row["operation"] for row in rows))
+    cells = {(row["device"], row["operation"]): row[column] for row in rows}
+    whole = sum(row["while_ns"] for row in rows)
+    bars = [
+        Bar(name, sum(ns for (_, each), ns in cells.items() if each == name), whole)
+        for name in names
+    ]
+    series = [
+        Series(f"GPU {device}", palette.device_colour(device), values)
+        for device in sorted({device for device, _ in cells})
+        if any(values := [cells.get((device, name), 0) for name in names])
+    ]
+    return stacked_bars(bars, series)
+
+
+def _kernel_chart(rows: Rows) -> Iterator[Chart]:
+    if rows:
+        bars = [Bar(_function(row), row["duration_ns"], row["kernel_ns"]) for row in rows]
+        series = Series("kernels", palette.ACCENT, [row["duration_ns"] for row in rows])
+        title = "Time in kernels and graphs, added up over launches"
+        yield Chart("kernel-chart", title, {"all": stacked_bars(bars, [series])})
+
+
+def _function(row: dict[str, Any]) -> str:
+    """Of a kernel; how many there are in a row of several."""
+    if row["function"] is None:
+        return f"({units.plural(row['functions'], 'other kernel')})"
+    return units.kernel(row["function"])
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def _operations(rows: Rows) -> Grid:
+    return Grid(
+        title="Table: GPU time, launches and waiting of each operation",
+        columns=[
+            "operation",
+            ">launched GPU time",
+            ">GPU time while it ran",
+            ">launches",
+            ">launch-bound",
+            ">in CUDA calls",
+            ">waiting for the GPU",
+        ],
+        rows=[
+            [
+                units.visible(row["operation"]),
+                units.duration_or_blank(row["launched_ns"]),
+                units.duration_or_blank(row["while_ns"]),
+                units.count(row["launches"]),
+                units.share(row["launch_bound"], row["launches"]),
+                units.duration_or_blank(row["api_ns"]),
+                units.duration_or_blank(row["waiting_ns"]),
+            ]
+            for row in rows
+        ],
+        open=True,
+    )
+
+
+def _kernels(rows: Rows) -> Iterator[Grid]:
+    if not rows:
+        return
+    yield Grid(
+        title="Table: the kernels that take most of each operation's kernel time",
+        columns=[
+            "operation", "kernel", ">launches", ">time", ">share", ">a launch", ">shortest",
+            ">longest", ">launch-bound",
+        ],
+        rows=[
+            [
+                units.visible(row["operation"]),
+                units.visible(_function(row)),
+                units.count(row["launches"]),
+                units.duration(row["duration_ns"]),
+                units.share(row["duration_ns"], row["kernel_ns"]),
+                units.duration(row["duration_ns"] / row["launches"]),
+                units.duration(row["min_ns"]),
+                units.duration(row["max_ns"]),
+                units.share(row["launch_bound"], row["launches"]),
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _copies(rows: Rows) -> Iterator[Grid]:
+    if not rows:
+        return
+    yield Grid(
+        title="Table: copies by direction and kind of the host's memory",
+        columns=["direction", "memory", ">copies", ">bytes", ">time", ">per second"],
+        rows=[
+            [
+                cuda_sentences.words(row["direction"]),
+                row["memory"],
+                units.count(row["copies"]),
+                units.size(row["bytes"]),
+                units.duration(row["duration_ns"]),
+                cuda_sentences.rate(row),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _syncs(rows: Rows) -> Iterator[Grid]:
+    if not rows:
+        return
+    yield Grid(
+        title="Table: synchronisation, and how long the GPU was waited for",
+        columns=["operation", "of", ">calls", ">time", ">waiting", ">share"],
+        rows=[
+            [
+                units.visible(row["operation"] or _OTHER),
+                cuda_sentences.words(row["kind"] or _OTHER),
+                units.count(row["calls"]),
+                units.duration(row["duration_ns"]),
+                units.duration_or_blank(row["waiting_ns"]),
+                units.share(row["waiting_ns"], row["duration_ns"]),
+            ]
+            for row in rows
+        ],
+    )
+
+
+PANEL = Panel(
+    title="CUDA",
+    question="What does the GPU do, for which operation, and who waits for it?",
+    read=read,
+    draw=draw,
+    empty="Nothing of CUDA was recorded.",
+)
