@@ -30,9 +30,11 @@ class Config:
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
     cuda: str = field(
-        default="cupti", metadata={"variable": "RLSCOPE_CUDA", "choices": ("cupti", "off")}
+        default="cupti",
+        metadata={"variable": "RLSCOPE_CUDA", "choices": ("cupti", "interpose", "off")},
     )
-    """How CUDA calls and GPU work are recorded: by NVIDIA's CUPTI; or `off`."""
+    """How CUDA calls and GPU work are recorded: by NVIDIA's CUPTI; calls of the CUDA runtime
+    library alone, by standing in front of it (`interpose`); or `off`."""
     cuda_api: str = field(
         default="chosen", metadata={"variable": "RLSCOPE_CUDA_API", "choices": ("chosen", "all")}
     )
@@ -44,6 +46,8 @@ class Config:
     """What a launch of a CUDA graph is: one piece of GPU work, or each of its kernels."""
     cupti: str = field(default="", metadata={"variable": "RLSCOPE_CUPTI"})
     """Folders, joined by colons, in which CUPTI is looked for after those of the program's CUDA."""
+    cupti_yield: bool = field(default=False, metadata={"variable": "RLSCOPE_CUPTI_YIELD"})
+    """torch.profiler gets CUPTI while it profiles; that gap is counted."""
     simulators: str = field(default="", metadata={"variable": "RLSCOPE_SIMULATORS"})
     """Modules, joined by commas, whose native code is layer simulator."""
 

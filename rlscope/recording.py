@@ -22,7 +22,7 @@ from rlscope.errors import RecordingError
 from rlscope.native import runtime
 from rlscope.run_directory import prepare_directory, remove_run
 from rlscope.run_json import write_run_json
-from rlscope.session import traced_environment
+from rlscope.session import foreign_injection, traced_environment
 
 DEFAULT_PARENT = "rlscope_out"
 
@@ -66,7 +66,9 @@ class Settings:
     """Engine that records native calls: patch, monitoring or off; as the environment says if
     empty."""
     cuda: str = ""
-    """How CUDA is recorded: cupti or off; as the environment says if empty."""
+    """How CUDA is recorded: cupti, interpose or off; as the environment says if empty."""
+    cupti: str = ""
+    """Whether torch.profiler gets CUPTI: hold or yield; as the environment says if empty."""
     cuda_api: str = ""
     """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
     cuda_graph_trace: str = ""
@@ -109,6 +111,9 @@ def record(settings: Settings, say: Say) -> Outcome:
     for message in unknown_variables():
         say(message)
     limits = Config.from_environ()
+    how_cuda = settings.cuda or limits.cuda
+    if message := foreign_injection(os.environ) if how_cuda == "cupti" else "":
+        say(message)
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
     directory = prepare_directory(output, force=settings.force)
@@ -210,7 +215,9 @@ def _environment(directory: str, settings: Settings, limits: Config) -> dict[str
     automatic = limits.auto if settings.auto is None else settings.auto
     return {
         **environ,
-        **traced_environment(directory, environ),
+        **traced_environment(
+            directory, environ, interpose=(settings.cuda or limits.cuda) == "interpose"
+        ),
         **sanitizer_variables(environ),
         **layer_variables(environ, settings),
         "RLSCOPE_AUTO": "1" if automatic else "0",
@@ -229,6 +236,8 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
     }
     changes = {variable: value for variable, value in given.items() if value}
+    if settings.cupti:
+        changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
     if settings.numpy:
         changes["RLSCOPE_NUMPY"] = "1"
     if settings.simulator:

@@ -15,7 +15,17 @@ from rlscope.native import LIBRARY, REASON, runtime
 from rlscope.run_directory import prepare_directory, remove_run
 from rlscope.run_json import write_run_json
 
-__all__ = ["Profile", "preload_path", "prepare_directory", "traced_environment", "write_run_json"]
+__all__ = [
+    "Profile",
+    "foreign_injection",
+    "preload_path",
+    "prepare_directory",
+    "traced_environment",
+    "write_run_json",
+]
+
+# Stands in front of CUDA's runtime library (csrc/interpose/cudart).
+_CUDART = os.path.join(os.path.dirname(LIBRARY), "librlscope_cudart.so")
 
 
 class Profile:
@@ -75,7 +85,7 @@ class Profile:
         runtime.python_begin(sys.version.split()[0], sys.executable or "")
         native_calls.begin()
         native_calls.catch_up()
-        if settings.auto:
+        if settings.auto or settings.cupti_yield:
             auto.begin()
         self._leave = self._end
 
@@ -109,20 +119,38 @@ class Profile:
         self._restore.clear()
 
 
-def traced_environment(directory: str, environ: Mapping[str, str]) -> dict[str, str]:
+def traced_environment(
+    directory: str, environ: Mapping[str, str], *, interpose: bool = False
+) -> dict[str, str]:
     """The variables, with their new values, that make a child process record into `directory`.
 
     LD_PRELOAD is appended to, because other tools' libraries must stay first; the CUDA driver's
     one injection variable is left alone when somebody else has it.
+
+    Args:
+        interpose: preload the library that stands in front of CUDA's runtime library too.
     """
     library = preload_path(LIBRARY)
+    wanted = [library, preload_path(_CUDART)] if interpose else [library]
     preloaded = environ.get("LD_PRELOAD", "")
+    missing = [path for path in wanted if path not in preloaded.replace(":", " ").split()]
     changes = {"RLSCOPE_DIR": directory}
-    if library not in preloaded.replace(":", " ").split():
-        changes["LD_PRELOAD"] = f"{preloaded}:{library}" if preloaded else library
+    if missing:
+        changes["LD_PRELOAD"] = ":".join(filter(None, [preloaded, *missing]))
     if not environ.get("CUDA_INJECTION64_PATH"):
         changes["CUDA_INJECTION64_PATH"] = library
     return changes
+
+
+def foreign_injection(environ: Mapping[str, str]) -> str:
+    """One line when the CUDA driver will load another tool's library, not ours; else empty."""
+    path = environ.get("CUDA_INJECTION64_PATH", "")
+    if not path or "librlscope" in path:
+        return ""
+    return (
+        f"CUDA_INJECTION64_PATH is another tool's and stays: {path}; CUDA is recorded up to a "
+        "second after it is loaded, if that tool leaves CUPTI free"
+    )
 
 
 def preload_path(library: str) -> str:

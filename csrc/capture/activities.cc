@@ -200,7 +200,10 @@ const Activity& As(const uint8_t* record) {
   return *reinterpret_cast<const Activity*>(record);
 }
 
+uint64_t records_read = 0;
+
 void ReadRecord(const uint8_t* record) {
+  if (As<uint32_t>(record) != kActivityOverhead) records_read++;
   switch (As<uint32_t>(record)) {
     case kActivityKernel:
     case kActivityConcurrentKernel:
@@ -269,12 +272,15 @@ void ReadBuffers(const Cupti& cupti) {
   CountDropped(cupti);
 }
 
+uint64_t RecordsRead() { return records_read; }
+
 void ForgetKernelNames() { __atomic_fetch_add(&names_wanted, 1, __ATOMIC_RELEASE); }
 
 void ForgetBuffers() {
   lock.Reset();
   free_buffers = full_buffers = nullptr;
   full_end = &full_buffers;
+  records_read = 0;
 }
 
 }  // namespace rlscope::capture

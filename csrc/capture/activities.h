@@ -21,6 +21,9 @@ void SetRealtimeOffset(int64_t offset_ns);
 // at a time. Work that began after recording stopped is left out.
 void ReadBuffers(const Cupti& cupti);
 
+// How many records ReadBuffers() has seen; CUPTI's notes on itself do not count.
+uint64_t RecordsRead();
+
 // A module is unloaded: its kernels' names may go, and others come to lie where they were.
 void ForgetKernelNames();
 

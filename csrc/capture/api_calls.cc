@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "capture/activities.h"
+#include "capture/flusher.h"
+#include "capture/gaps.h"
 #include "runtime/cuda_call.h"
 #include "trace/shared_pages.h"
 
@@ -75,8 +77,21 @@ void Enable(const Cupti& cupti, CuptiSubscriber subscriber, CallbackDomain domai
   }
 }
 
+// {Ctx,Stream}Synchronize of the driver, {Device,Stream}Synchronize of the runtime; each stream's
+// with that for per-thread default streams.
+bool IsSynchronization(uint32_t domain, uint32_t id) {
+  if (domain == kDriverApi) return id == 17 || id == 800 || id == 126 || id == 440;
+  return id == 165 || id == 131 || id == 239;
+}
+
 uint32_t StatusOf(const CallbackData& data) {
   return data.return_value == nullptr ? 0 : static_cast<uint32_t>(*data.return_value);
+}
+
+void AfterCall(uint32_t domain, uint32_t id, const CallbackData& data) {
+  if (!IsSynchronization(domain, id) || StatusOf(data) != 0) return;
+  NoticeSynchronization();
+  FlushAtSynchronization();
 }
 
 }  // namespace
@@ -94,11 +109,13 @@ void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedA
 
 void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
   if (domain == kRuntimeApi || domain == kDriverApi) {
+    // CUPTI keeps a word for us from enter to exit: what was not begun is nothing to end.
     if (data->site == kEnter) {
-      runtime::BeginCudaCall();
-    } else {
+      *data->correlation_data = runtime::BeginCudaCall();
+    } else if (*data->correlation_data != 0) {
       runtime::EndCudaCall(NameOf(domain, id, data->function_name), data->correlation_id,
                            data->context_id, StatusOf(*data));
+      if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
     }
   } else if (domain == kResource && id == kModuleUnloadStarting) {
     ForgetKernelNames();

@@ -1,4 +1,4 @@
-// The beginning and the end of CUDA capture in this process.
+// The beginning, the pauses and the end of CUDA capture in this process.
 #ifndef RLSCOPE_CAPTURE_ATTACH_H_
 #define RLSCOPE_CAPTURE_ATTACH_H_
 

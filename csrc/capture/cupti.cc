@@ -166,6 +166,11 @@ bool FindAll(void* library) {
 
 }  // namespace
 
+bool IsCudaLoaded() {
+  Mapped mapped;
+  return dl_iterate_phdr != nullptr && FindMapped("/libcuda.so", &mapped);
+}
+
 const Cupti* LoadCupti() {
   if (dlopen == nullptr || dlsym == nullptr || dl_iterate_phdr == nullptr) return nullptr;
   cupti = Cupti();

@@ -37,6 +37,9 @@ struct Cupti {
 // lacks an entry point.
 const Cupti* LoadCupti();
 
+// Whether this process has loaded the driver's library.
+bool IsCudaLoaded();
+
 }  // namespace rlscope::capture
 
 #endif  // RLSCOPE_CAPTURE_CUPTI_H_

@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "base/own_thread.h"
 #include "capture/activities.h"
+#include "capture/gaps.h"
+#include "capture/note.h"
+#include "capture/subscription.h"
 #include "runtime/lock.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
@@ -21,6 +24,7 @@ namespace rlscope::capture {
 namespace {
 
 constexpr int64_t kPeriodNs = 200000000;
+constexpr int64_t kLookPeriodNs = 1000000000;
 constexpr int64_t kEndWaitNs = 2000000000;
 constexpr int kForkTries = 50;     // milliseconds
 constexpr uint32_t kComplete = 0;  // of cuptiActivityFlushAll: buffers whose records are complete
@@ -28,12 +32,17 @@ constexpr uint32_t kForced = 1;    // whatever there is
 
 struct Flusher {
   const Cupti* cupti;
-  uint32_t pid;      // whose it is: a child made without fork handlers has none
-  uint32_t stopped;  // futex: 1 = the process ends
-  uint32_t done;     // futex: 1 = and all is read
+  const Cupti* (*attach)();  // null: CUDA is not waited for
+  uint32_t pid;              // whose it is: a child made without fork handlers has none
+  uint32_t stopped;          // futex: 1 = the process ends
+  uint32_t done;             // futex: 1 = and all is read
+  // CUPTI's hardware event system: a flush beside other calls may write where it must not.
+  bool flushes_at_synchronizations;
 };
 Flusher flusher;
-runtime::Lock flushing;
+runtime::Lock flushing;  // whose turn it is to change the flusher and to flush
+bool paused = false;
+const Cupti* (*deferred)() = nullptr;  // CUDA began in a pause: how it is attached after that
 bool fork_holds_lock = false;
 
 int64_t ReadNs(clockid_t clock) {
@@ -42,12 +51,7 @@ int64_t ReadNs(clockid_t clock) {
   return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-// Needs `flushing`.
-void Flush(uint32_t how) {
-  SetRealtimeOffset(ReadNs(CLOCK_REALTIME) - base::ReadMonotonicNs());
-  flusher.cupti->flush(how);
-  ReadBuffers(*flusher.cupti);
-}
+bool IsOurs() { return flusher.pid == runtime::SysGetPid(); }
 
 bool IsSet(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0; }
 
@@ -56,20 +60,57 @@ void Set(uint32_t* word) {
   runtime::SysFutexWake(word, INT32_MAX, /*shared=*/false);
 }
 
+// ---- turns, which need `flushing` ---------------------------------------------------------------
+
+void Read() {
+  SetRealtimeOffset(ReadNs(CLOCK_REALTIME) - base::ReadMonotonicNs());
+  ReadBuffers(*flusher.cupti);
+}
+
+void Flush(uint32_t how) {
+  flusher.cupti->flush(how);
+  Read();
+}
+
+void FlushInTurn() {
+  if (flusher.flushes_at_synchronizations) {
+    Read();
+  } else {
+    Flush(kComplete);
+  }
+  CheckRecords(RecordsRead());
+}
+
+void LookForCuda() {
+  if (!IsCudaLoaded()) return;
+  flusher.cupti = flusher.attach();
+  flusher.attach = nullptr;
+}
+
+// False: there is nothing more to do.
+bool TakeTurn() {
+  const bool ends = IsSet(&flusher.stopped);
+  runtime::LockGuard guard(&flushing);
+  if (flusher.attach != nullptr && !ends && !paused) LookForCuda();
+  if (flusher.cupti == nullptr) return flusher.attach != nullptr && !ends;
+  if (ends && !paused) Flush(kForced);
+  if (!ends && !paused) FlushInTurn();
+  __atomic_store_n(&runtime::process.capture_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
+                   __ATOMIC_RELAXED);
+  return !ends;
+}
+
 void* Run(void*) {
   runtime::SysCall(SYS_prctl, PR_SET_NAME, runtime::Address("rls-cuda"));
-  bool ends = false;
-  while (!ends) {
-    runtime::SysFutexWait(&flusher.stopped, 0, kPeriodNs, /*shared=*/false);
-    ends = IsSet(&flusher.stopped);
-    runtime::LockGuard guard(&flushing);
-    Flush(ends ? kForced : kComplete);
-    __atomic_store_n(&runtime::process.capture_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
-                     __ATOMIC_RELAXED);
-  }
+  do {
+    const int64_t period_ns = flusher.attach != nullptr ? kLookPeriodNs : kPeriodNs;
+    runtime::SysFutexWait(&flusher.stopped, 0, period_ns, /*shared=*/false);
+  } while (TakeTurn());
   Set(&flusher.done);
   return nullptr;
 }
+
+// ---- fork ---------------------------------------------------------------------------------------
 
 void PrepareFork() { fork_holds_lock = flushing.TryAcquire(kForkTries); }
 void AfterForkInParent() {
@@ -79,16 +120,22 @@ void AfterForkInParent() {
 // CUDA does not work in a child of a process that used it, and the thread is not there.
 void AfterForkInChild() {
   flushing.Reset();
-  fork_holds_lock = false;
+  fork_holds_lock = paused = false;
+  deferred = nullptr;
   flusher = Flusher();
   ForgetBuffers();
+  ForgetGaps();
 }
 
-}  // namespace
+// ---- begin --------------------------------------------------------------------------------------
 
-bool StartFlusher(const Cupti* cupti) {
+bool Start(const Cupti* cupti, const Cupti* (*attach)()) {
   static bool watches_forks = false;
-  flusher = {cupti, runtime::SysGetPid(), 0, 0};
+  flusher = Flusher();
+  flusher.cupti = cupti;
+  flusher.attach = attach;
+  flusher.pid = runtime::SysGetPid();
+  flusher.flushes_at_synchronizations = IsEnv("CUPTI_ENABLE_HW_TRACE", "1");
   if (!watches_forks && __register_atfork != nullptr) {
     __register_atfork(&PrepareFork, &AfterForkInParent, &AfterForkInChild, nullptr);
     watches_forks = true;
@@ -102,8 +149,58 @@ bool StartFlusher(const Cupti* cupti) {
   return false;
 }
 
+}  // namespace
+
+bool StartFlusher(const Cupti* cupti) { return Start(cupti, nullptr); }
+
+void WatchForCuda(const Cupti* (*attach)()) {
+  if (!IsOurs()) Start(nullptr, attach);
+}
+
+void PauseFlusher() {
+  runtime::LockGuard guard(&flushing);
+  if (paused) return;
+  paused = true;
+  if (flusher.cupti == nullptr || !IsOurs()) return;
+  StopActivities(*flusher.cupti);
+  Flush(kForced);
+  Unsubscribe(*flusher.cupti);
+  BeginGap(trace::kCudaPaused);
+}
+
+bool DeferWhilePaused(const Cupti* (*attach)()) {
+  runtime::LockGuard guard(&flushing);
+  if (!paused) return false;
+  deferred = attach;
+  BeginGap(trace::kCudaPaused);
+  return true;
+}
+
+void ResumeFlusher() {
+  runtime::LockGuard guard(&flushing);
+  if (!paused) return;
+  paused = false;
+  if (deferred != nullptr) {
+    if (const Cupti* cupti = deferred()) Start(cupti, nullptr);
+    deferred = nullptr;
+  } else if (flusher.cupti != nullptr && IsOurs()) {
+    Note note;
+    note.Text("library", flusher.cupti->path);
+    note.Number("version", flusher.cupti->version);
+    SubscribeAgain(*flusher.cupti, &note);
+    note.Write();
+  }
+  EndGap();
+}
+
+void FlushAtSynchronization() {
+  if (!flusher.flushes_at_synchronizations || !IsOurs() || !flushing.TryAcquire(0)) return;
+  if (flusher.cupti != nullptr && !paused) flusher.cupti->flush(kComplete);
+  flushing.Release();
+}
+
 void EndFlusher() {
-  if (flusher.cupti == nullptr || flusher.pid != runtime::SysGetPid()) return;
+  if (flusher.cupti == nullptr || !IsOurs()) return;
   Set(&flusher.stopped);
   const int64_t deadline = base::ReadMonotonicNs() + kEndWaitNs;
   while (!IsSet(&flusher.done)) {

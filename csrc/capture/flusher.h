@@ -10,6 +10,21 @@ namespace rlscope::capture {
 // False: no thread can be made, and no GPU work is read.
 bool StartFlusher(const Cupti* cupti);
 
+// Looks each second whether CUDA has been loaded, and flushes what `attach` then finds; null ends
+// it. Does nothing where it looks or flushes already. Any thread, with process_lock.
+void WatchForCuda(const Cupti* (*attach)());
+
+// Another profiler of the process has CUPTI until ResumeFlusher(). What was recorded before is read
+// first. Any thread; nested pauses are one.
+void PauseFlusher();
+void ResumeFlusher();
+
+// True in a pause, after which `attach` is called: null, there is nothing to flush.
+bool DeferWhilePaused(const Cupti* (*attach)());
+
+// The program's thread has waited for the GPU: where CUPTI may be flushed then only, it is now.
+void FlushAtSynchronization();
+
 // Lets the flusher read all there is and waits until it has, two seconds at most. At the end of the
 // process, while CUDA still lives. CUPTI is not called here: _exit() may come from a signal handler
 // that interrupted it.

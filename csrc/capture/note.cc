@@ -1,5 +1,7 @@
 #include "capture/note.h"
 
+#include <string.h>
+
 #include "runtime/rlscope.h"
 #include "runtime/text.h"
 
@@ -54,9 +56,9 @@ void Note::Problem(const char* what, const char* why, int code) {
   Byte('"');
 }
 
-void Note::Write() {
+void Note::Write(const char* key) {
   Raw(size_ == 0 ? "{}" : "}");
-  rlscope_add_metadata("cuda", 4, json_, size_);
+  rlscope_add_metadata(key, strlen(key), json_, size_);
 }
 
 }  // namespace rlscope::capture

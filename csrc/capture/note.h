@@ -1,4 +1,4 @@
-// What the trace says of CUDA capture in a process: metadata `cuda`, a JSON object.
+// What the trace says of CUDA capture in a process: a JSON object, most of it metadata `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
 //    "problem": "GPU work is missing: CUPTI refused (999)"}
 #ifndef RLSCOPE_CAPTURE_NOTE_H_
@@ -16,7 +16,8 @@ class Note {
   // first one stays.
   void Problem(const char* what, const char* why, int code);
 
-  void Write();
+  // As metadata of this key.
+  void Write(const char* key = "cuda");
 
  private:
   void Key(const char* key);

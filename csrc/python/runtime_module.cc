@@ -194,6 +194,16 @@ PyObject* ProfileEnd(PyObject*, PyObject*) {
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
+PyObject* PauseCuda(PyObject*, PyObject*) {
+  Py_BEGIN_ALLOW_THREADS rlscope_pause_cuda();
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+PyObject* ResumeCuda(PyObject*, PyObject*) {
+  Py_BEGIN_ALLOW_THREADS rlscope_resume_cuda();
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
 PyObject* ThreadSlots(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(rlscope_slots_of_thread());
 }
@@ -216,6 +226,8 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"raise_in_thread", Fast(RaiseInThread), METH_FASTCALL, nullptr},
                                 {"profile_begin", ProfileBegin, METH_O, nullptr},
                                 {"profile_end", ProfileEnd, METH_NOARGS, nullptr},
+                                {"pause_cuda", PauseCuda, METH_NOARGS, nullptr},
+                                {"resume_cuda", ResumeCuda, METH_NOARGS, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};
 

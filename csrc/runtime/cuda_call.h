@@ -18,12 +18,13 @@ inline __attribute__((always_inline)) IntervalWriter* CallWriter() {
   return static_cast<Ring*>(self->ring)->calls;
 }
 
-inline __attribute__((always_inline)) void BeginCudaCall() {
-  if (!IsRecording()) return;
+// True: EndCudaCall() of this thread must follow, when the call returns.
+inline __attribute__((always_inline)) bool BeginCudaCall() {
+  if (!IsRecording()) return false;
   IntervalWriter* writer = CallWriter();
   if (__builtin_expect(writer == nullptr, 0)) {
     writer = MakeCallWriter();
-    if (writer == nullptr) return;
+    if (writer == nullptr) return false;
   }
   const uint32_t window = Load(rlscope_process.window);
   if (__builtin_expect(writer->window != window, 0)) {
@@ -31,9 +32,10 @@ inline __attribute__((always_inline)) void BeginCudaCall() {
     writer->depth = 0;
   }
   if (writer->depth++ == 0) writer->start = ReadTicks();
+  return true;
 }
 
-// Ends what BeginCudaCall() of this thread began; ignored when that was not recorded.
+// Ends what BeginCudaCall() of this thread began; ignored when a window began in between.
 inline __attribute__((always_inline)) void EndCudaCall(uint32_t name, uint32_t correlation,
                                                        uint32_t context, uint32_t status) {
   IntervalWriter* writer = CallWriter();

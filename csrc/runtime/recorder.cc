@@ -19,6 +19,7 @@ constexpr int64_t kLongestSleepNs = 1000000;
 constexpr uint64_t kLookEvery = 1024;  // lost records between two looks at the drainer
 constexpr uint32_t kMostUnringed = (1u << 24) - 1;
 
+void (*first_record_hook)() = nullptr;
 int64_t no_ring_until = 0;  // CLOCK_MONOTONIC; a refused file is not asked for at every record
 
 uint64_t UsedSlots(const Ring& ring, uint64_t position) {
@@ -211,8 +212,11 @@ Ring* EnsureRing(rlscope_thread* self) {
     self->unringed = 0;
   }
   if (image.control->drainer_pid == 0) StartHelper();
+  if (first_record_hook != nullptr) first_record_hook();
   return ring;
 }
+
+void SetFirstRecordHook(void (*hook)()) { first_record_hook = hook; }
 
 uint64_t WriteRare(uint32_t kind, uint32_t id, uint64_t ticks) {
   rlscope_thread* self = &rlscope_self;

@@ -13,6 +13,10 @@ namespace rlscope::runtime {
 // image is open. Needs process_lock.
 Ring* EnsureRing(rlscope_thread* self);
 
+// Called at the first record of each thread, with process_lock: it may start a thread, and records
+// nothing. Set before main().
+void SetFirstRecordHook(void (*hook)());
+
 // Makes room for `slots` in the ring that `self` writes into (which may be another one then), as
 // rlscope_make_room() does. False: drop the record. Not with process_lock.
 int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots);

@@ -121,6 +121,15 @@ RLSCOPE_EXPORT void rlscope_set_outside_test(int (*runs_no_python)(void));
 RLSCOPE_EXPORT void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,
                                          uint64_t json_length);
 
+// CUDA. Another profiler of this process, as torch.profiler, has CUPTI between the two calls: the
+// gap is counted and timed. They wait for a flush, some milliseconds.
+RLSCOPE_EXPORT void rlscope_pause_cuda(void);
+RLSCOPE_EXPORT void rlscope_resume_cuda(void);
+// A CUDA call that CUPTI does not see (librlscope_cudart.so); outermost calls become records. Where
+// begin answers 1, end follows on the same C stack.
+RLSCOPE_EXPORT int rlscope_begin_cuda_call(void);
+RLSCOPE_EXPORT void rlscope_end_cuda_call(uint32_t name, uint32_t status);
+
 // Windows of the calling process (rls.start, rls.stop). Nested calls do not add up.
 RLSCOPE_EXPORT void rlscope_start(void);
 RLSCOPE_EXPORT void rlscope_stop(void);

@@ -91,26 +91,29 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
 
 // ---- process page -------------------------------------------------------------------------
 
-#define RLSCOPE_LOSS_KINDS(X)                                                                  \
-  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                             \
-  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                              \
-  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                        \
-  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                    \
-  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                           \
-  X(kExitWithoutEnter, 5, "exit_without_enter")                                                \
-  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */          \
-  X(kIterationIgnored, 7, "iteration_of_other_thread")                                         \
-  X(kLateAttachLoss, 8, "late_attach")                                                         \
-  X(kMetadataTooLong, 9, "metadata_too_long")                                                  \
-  X(kClamped, 10, "clamped")              /* ticks that ran backwards, moved by the drainer */ \
-  X(kCudaDropped, 11, "cuda_dropped")     /* activity records that CUPTI counts as dropped */  \
-  X(kGpuUnfinished, 12, "gpu_unfinished") /* GPU work that had not ended with the process */
+#define RLSCOPE_LOSS_KINDS(X)                                                                    \
+  X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                               \
+  X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                                \
+  X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                          \
+  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                      \
+  X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                             \
+  X(kExitWithoutEnter, 5, "exit_without_enter")                                                  \
+  X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */            \
+  X(kIterationIgnored, 7, "iteration_of_other_thread")                                           \
+  X(kLateAttachLoss, 8, "late_attach")                                                           \
+  X(kMetadataTooLong, 9, "metadata_too_long")                                                    \
+  X(kClamped, 10, "clamped")                /* ticks that ran backwards, moved by the drainer */ \
+  X(kCudaDropped, 11, "cuda_dropped")       /* activity records that CUPTI counts as dropped */  \
+  X(kGpuUnfinished, 12, "gpu_unfinished")   /* GPU work that had not ended with the process */   \
+  X(kCudaPaused, 13, "cuda_paused")         /* gaps: the program's own profiler has CUPTI */     \
+  X(kCudaDisplaced, 14, "cuda_displaced")   /* gaps: another client gets CUPTI's records */      \
+  X(kCudaInterposed, 15, "cuda_interposed") /* processes recorded by librlscope_cudart.so */
 
 enum Loss : uint32_t {
 #define RLSCOPE_LOSS_KIND(name, number, text) name = number,
   RLSCOPE_LOSS_KINDS(RLSCOPE_LOSS_KIND)
 #undef RLSCOPE_LOSS_KIND
-      kLossKinds = 13
+      kLossKinds = 16
 };
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };

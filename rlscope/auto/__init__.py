@@ -9,6 +9,7 @@ The hooks stay in place until the process ends. They record nothing once the pro
 operation of its own, and nothing while it is not recorded.
 """
 
+import os
 import sys
 
 from rlscope.native import runtime
@@ -36,6 +37,9 @@ ROWS = {
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""
+
+YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
+"""The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
 _begun = False
 
@@ -74,7 +78,10 @@ def _watch_loader() -> None:
 
 
 def _handlers() -> "dict[str, Handler]":
-    return {name: _handler(row) for name, row in ROWS.items()}
+    rows = {} if os.environ.get("RLSCOPE_AUTO") == "0" else ROWS
+    if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
+        rows = rows | YIELD_ROWS
+    return {name: _handler(row) for name, row in rows.items()}
 
 
 def _handler(row: str) -> "Handler":

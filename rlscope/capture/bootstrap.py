@@ -20,6 +20,6 @@ __all__ = ["native"]
 if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
     os.environ[cuda.VARIABLE] = folders
 
-if os.environ.get("RLSCOPE_AUTO") != "0":
+if os.environ.get("RLSCOPE_AUTO") != "0" or os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
     # By name: automatic operations stand above capture.
     __import__("rlscope.auto", fromlist=["begin"]).begin()

@@ -140,9 +140,11 @@ def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
     cuda = parser.add_argument_group("CUDA")
     cuda.add_argument(
         "--cuda",
-        choices=("cupti", "off"),
+        choices=("cupti", "interpose", "off"),
         default="",
-        help="how CUDA calls and GPU work are recorded (default: cupti, in programs that use CUDA)",
+        help="how CUDA calls and GPU work are recorded, in programs that use CUDA (default: "
+        "cupti); interpose, where CUPTI cannot be had: times of calls into the CUDA runtime "
+        "library only",
     )
     cuda.add_argument(
         "--cuda-api",
@@ -157,6 +159,13 @@ def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
         default="",
         help="a launch of a CUDA graph is one piece of GPU work, or each of its kernels is, which "
         "costs more (default: graph)",
+    )
+    cuda.add_argument(
+        "--cupti",
+        choices=("hold", "yield"),
+        default="",
+        help="yield: torch.profiler in the program gets CUPTI while it profiles, which is a gap in "
+        "the trace; hold, the default: it sees no GPU",
     )
 
 

@@ -16,6 +16,11 @@ MEANING = {
     "cuda_dropped": "records of GPU work that CUPTI had no room for",
     "gpu_work_without_launch": "pieces of GPU work whose launch is not in the trace",
     "gpu_unfinished": "GPU work that had not ended when its process did",
+    "cuda_paused": "gaps in which the program's own profiler had CUPTI (--cupti=yield)",
+    "cuda_displaced": "gaps in which another profiler in the process got the records of GPU work",
+    "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose): no GPU work, and no "
+    "calls but those of the CUDA runtime library; launches inside cuBLAS, cuDNN, NCCL, Triton and "
+    "JAX are missing",
     "damaged_bytes": "bytes of trace files that could not be read",
     "clamped": "times that were moved, and nesting that was mended, to fit around each other",
     "exit_out_of_order": "operations that ended while others inside them were open",

@@ -3,43 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, check_calls, check_work, record_cuda
-from simcuda_runs import DECLARATIONS
-
-WORK = """
-def work(rounds=20):
-    function, own, memory = kernel("policy_step"), stream(), allocate(1 << 12)
-    host = (ctypes.c_char * (1 << 12))()
-    for i in range(rounds):
-        launch(function, on=own, argument=i)
-        check(cuda.cuMemcpyDtoHAsync_v2(host, memory, c_size_t(512), own))
-    check(cuda.cuStreamSynchronize(own))
-
-def begin():
-    check(cuda.cuInit(0))
-    primary()
-"""
-
-
-def record_script(folder: Path, script: str, code: int = 0, **environment: str) -> CudaRun:
-    file = folder / "script.py"
-    file.write_text(DECLARATIONS + WORK + script)
-    return record_cuda(folder, [sys.executable, str(file)], code=code, **environment)
-
-
-def check_all(run: CudaRun, processes: int) -> None:
-    """Every process of the truth has its calls and its work, and nothing was lost."""
-    pids = run.pids()
-    assert len(pids) == processes
-    for pid in pids:
-        check_calls(run, pid)
-        check_work(run, pid)
-    assert not run.query("SELECT * FROM loss")
-
+from cuda_runs import check_calls, check_work, record_cuda
+from cuda_scripts import check_all, compile_library, record_script
 
 FORK_FIRST = """
 children = []
@@ -193,9 +161,7 @@ def test_signals_that_end_a_process_lose_nothing_old(tmp_path: Path, death: str,
 
 
 def test_a_library_that_the_user_preloads_stays_first(tmp_path: Path) -> None:
-    source, library = tmp_path / "mine.c", tmp_path / "mine.so"
-    source.write_text("int mine(void) { return 42; }")
-    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    library = compile_library(tmp_path, "mine", "int mine(void) { return 42; }")
     script = """
 begin()
 work()

@@ -45,7 +45,7 @@ def test_the_wheel_holds_the_core_the_queries_and_the_pth_line(wheel: Path) -> N
     names = zipfile.ZipFile(wheel).namelist()
     tail = {Path(name).name for name in names}
     assert "rlscope.pth" in names
-    assert "rlscope/librlscope.so" in names
+    assert {"rlscope/librlscope.so", "rlscope/librlscope_cudart.so"} <= set(names)
     assert any(name.startswith("rlscope/_runtime.") for name in names)
     assert any(name.startswith("rlscope/_trace.") for name in names)
     assert {"py.typed", "_runtime.pyi", "_trace.pyi", "trace.proto"} <= tail

@@ -1,6 +1,7 @@
 """Deep Q-learning on CartPole with PyTorch on a CUDA device, annotated: small, and always as long.
 
-    dqn_cartpole.py [--profiler kernels.json] [--workers N] [--children N] [--ending exit|_exit]
+    dqn_cartpole.py [--profiler kernels.json [--around]] [--workers N] [--children N]
+                    [--ending exit|_exit]
 
 On simulated CUDA kernels compute nothing, so nothing here depends on a value that comes back: the
 program makes the same kernels each time it runs.
@@ -133,6 +134,7 @@ def profiled(file: str) -> Iterator[None]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--profiler", default="")
+    parser.add_argument("--around", action="store_true", help="train before and after it too")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--children", type=int, default=0)
     parser.add_argument("--ending", choices=("exit", "_exit"), default="exit")
@@ -142,8 +144,12 @@ def main() -> None:
     children = [spawned.Process(target=play, args=(0,)) for _ in range(options.children)]
     for child in children:
         child.start()
+    if options.around:
+        play(0)
     with profiled(options.profiler):
         play(options.workers)
+    if options.around:
+        play(0)
     for child in children:
         child.join()
         assert child.exitcode == 0

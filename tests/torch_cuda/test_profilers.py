@@ -35,3 +35,20 @@ def test_inside_a_recorded_program_it_goes_on_without_the_gpu(tmp_path: Path) ->
     assert json.loads(file.read_text()) == []
     check_calls(run, pid)
     check_work(run, pid)
+
+
+@pytest.mark.parametrize("when", [(), ("--around",)])
+def test_it_gets_cupti_where_that_is_wanted(tmp_path: Path, when: tuple[str, ...]) -> None:
+    file = tmp_path / "kernels.json"
+    run = record_training(tmp_path, "--profiler", str(file), *when, prof=("--cupti", "yield"))
+    (pid,) = run.pids()
+    names = [name for name, _ in json.loads(file.read_text())]
+    happened = Counter(demangled(row["name"]) for row in run.outcome.operations(kind="kernel"))
+    theirs = Counter(name for name in names if name in happened)
+    ours = Counter(demangled(row["name"]) for row in run.work(pid) if row["kind"] == 1)
+    assert theirs and bool(ours) == bool(when)
+    assert ours + theirs == happened
+    losses = {row["kind"]: row["count"] for row in run.query("SELECT kind, count FROM loss")}
+    assert losses == {"cuda_paused": 1}
+    gaps = json.loads(run.metadata(pid)["cuda_gaps"])
+    assert gaps["count"] == 1 and gaps["duration_ns"] > 0

@@ -1,0 +1,35 @@
+// Stretches in which CUPTI's records go to another client of this process: counted (loss
+// cuda_paused, cuda_displaced), and timed in the metadata `cuda_gaps`:
+//   {"count": 2, "duration_ns": 31000000}                    both are over
+//   {"count": 3, "duration_ns": 31000000, "since_ns": 512}   the third is not
+// All functions need what the flusher's turn needs: one thread at a time.
+#ifndef RLSCOPE_CAPTURE_GAPS_H_
+#define RLSCOPE_CAPTURE_GAPS_H_
+
+#include <stdint.h>
+
+#include "trace/shared_pages.h"
+
+namespace rlscope::capture {
+
+// A gap begins, of that kind of loss; one that is open goes on.
+void BeginGap(trace::Loss kind);
+void EndGap();
+
+// Another client that registers functions for buffers replaces ours, and CUPTI does not say so. But
+// a synchronisation of the program is a record as soon as it returns: when three flushes after one
+// bring no record at all, a gap is open since then. It ends with the next record.
+//
+// After each flush: `records` is how many have been read so far.
+void CheckRecords(uint64_t records);
+
+// Whether the next synchronisation is to be noticed. Any thread.
+bool AwaitsSynchronization();
+void NoticeSynchronization();
+
+// Fork child.
+void ForgetGaps();
+
+}  // namespace rlscope::capture
+
+#endif  // RLSCOPE_CAPTURE_GAPS_H_

@@ -1,0 +1,99 @@
+#include "capture/subscription.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "capture/activities.h"
+#include "capture/api_calls.h"
+
+namespace rlscope::capture {
+namespace {
+
+// Kernels run beside each other as without us: never kActivityKernel, which makes them take turns.
+constexpr uint32_t kKinds[] = {kActivityConcurrentKernel, kActivityMemcpy,     kActivityMemset,
+                               kActivitySynchronization,  kActivityMemcpyPeer, kActivityOverhead};
+
+CuptiSubscriber subscriber = nullptr;
+bool own_clock = false;
+
+uint64_t ReadClock() { return static_cast<uint64_t>(base::ReadMonotonicNs()); }
+
+const char* WhyRefused(CuptiResult result) {
+  switch (result) {
+    case kCuptiSubscribersNotSupported:
+      return "another profiler holds CUPTI's one subscription";
+    case kCuptiNotCompatible:
+      return "another profiler uses CUPTI's newer interface, which excludes this one";
+    case kCuptiInsufficientPrivileges:
+      return "the driver lets only administrators profile (NVreg_RestrictProfilingToAdminUsers)";
+    case kCuptiVirtualisedDevice:
+      return "CUPTI does not work on this virtual GPU";
+    case kCuptiConfidentialComputing:
+      return "CUPTI does not work in confidential computing mode";
+    default:
+      return "CUPTI refused";
+  }
+}
+
+bool TracesGraphs() { return !IsEnv("RLSCOPE_CUDA_GRAPH_TRACE", "node"); }
+
+void DescribeClock(Note* note) { note->Text("clock", own_clock ? "monotonic" : "realtime"); }
+
+void StartActivities(const Cupti& cupti, Note* note) {
+  cupti.register_buffers(&GiveBuffer, &TakeBuffer);
+  for (const uint32_t kind : kKinds) {
+    const CuptiResult result = cupti.enable_activity(kind);
+    if (result == kCuptiSuccess || kind != kActivityConcurrentKernel) continue;
+    note->Problem("GPU work is missing", WhyRefused(result), result);
+  }
+  if (TracesGraphs()) cupti.enable_activity(kActivityGraphTrace);
+}
+
+void StartCallbacks(const Cupti& cupti) {
+  const bool all = IsEnv("RLSCOPE_CUDA_API", "all");
+  EnableApiCallbacks(cupti, subscriber, all ? WatchedApi::kAll : WatchedApi::kChosen);
+}
+
+}  // namespace
+
+bool IsEnv(const char* name, const char* value) {
+  const char* set = base::GetEnv(name);
+  return set != nullptr && strcmp(set, value) == 0;
+}
+
+bool Subscribe(const Cupti& cupti, Note* note) {
+  const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
+  if (result != kCuptiSuccess) {
+    subscriber = nullptr;
+    note->Problem("CUDA is not recorded", WhyRefused(result), result);
+    return false;
+  }
+  own_clock =
+      cupti.register_timestamp != nullptr && cupti.register_timestamp(&ReadClock) == kCuptiSuccess;
+  DescribeClock(note);
+  StartActivities(cupti, note);
+  StartCallbacks(cupti);
+  return true;
+}
+
+void StopActivities(const Cupti& cupti) {
+  for (const uint32_t kind : kKinds) cupti.disable_activity(kind);
+  if (TracesGraphs()) cupti.disable_activity(kActivityGraphTrace);
+}
+
+void Unsubscribe(const Cupti& cupti) {
+  if (subscriber != nullptr) cupti.unsubscribe(subscriber);
+  subscriber = nullptr;
+}
+
+void SubscribeAgain(const Cupti& cupti, Note* note) {
+  const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
+  DescribeClock(note);
+  StartActivities(cupti, note);
+  if (result == kCuptiSuccess) return StartCallbacks(cupti);
+  subscriber = nullptr;
+  note->Problem("CUDA calls after a pause are missing", WhyRefused(result), result);
+}
+
+}  // namespace rlscope::capture

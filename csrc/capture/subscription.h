@@ -1,0 +1,27 @@
+// What this process has of CUPTI: its one subscription with the callbacks, the functions that take
+// buffers, the kinds of records. Used by one thread at a time.
+#ifndef RLSCOPE_CAPTURE_SUBSCRIPTION_H_
+#define RLSCOPE_CAPTURE_SUBSCRIPTION_H_
+
+#include "capture/cupti.h"
+#include "capture/note.h"
+
+namespace rlscope::capture {
+
+// Whether a variable of the environment has this value.
+bool IsEnv(const char* name, const char* value);
+
+// Takes all of it. False: CUPTI refused, and the note says why.
+bool Subscribe(const Cupti& cupti, Note* note);
+
+// Leaves it to another profiler of the process: no record of ours is made any more. What CUPTI
+// still holds is flushed by the caller, before `Unsubscribe`.
+void StopActivities(const Cupti& cupti);
+void Unsubscribe(const Cupti& cupti);
+
+// Takes it again. What the other one keeps for itself is missing, and the note says so.
+void SubscribeAgain(const Cupti& cupti, Note* note);
+
+}  // namespace rlscope::capture
+
+#endif  // RLSCOPE_CAPTURE_SUBSCRIPTION_H_

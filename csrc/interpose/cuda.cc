@@ -1,0 +1,12 @@
+// The part of the C ABI that speaks of CUDA: pauses, and calls that somebody else watches.
+#include "capture/flusher.h"
+#include "runtime/cuda_call.h"
+#include "runtime/rlscope.h"
+
+void rlscope_pause_cuda(void) { rlscope::capture::PauseFlusher(); }
+void rlscope_resume_cuda(void) { rlscope::capture::ResumeFlusher(); }
+
+int rlscope_begin_cuda_call(void) { return rlscope::runtime::BeginCudaCall(); }
+void rlscope_end_cuda_call(uint32_t name, uint32_t status) {
+  rlscope::runtime::EndCudaCall(name, /*correlation=*/0, /*context=*/0, status);
+}

@@ -1,0 +1,201 @@
+"""CUPTI that others have, had first, or take away: recorded as far as it goes, and said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cuda_runs import CudaRun, check_calls, check_work, comparable_work, expected_calls
+from cuda_scripts import compile_library, record_script
+from simcuda_runs import PROGRAMS, Row
+
+OTHER_TOOL = """
+#include <stdio.h>
+int InitializeInjection(void) { puts("injected"); fflush(stdout); return 1; }
+"""
+LATE = """
+import rlscope as rls
+with rls.operation("before"):
+    begin()
+    work()
+time.sleep({pause})
+print("late", flush=True)
+begun_ns = time.monotonic_ns()
+work()
+print(begun_ns)
+"""
+
+
+def losses(run: CudaRun) -> dict[str, int]:
+    return {row["kind"]: row["count"] for row in run.query("SELECT kind, count FROM loss")}
+
+
+def note(run: CudaRun, pid: int, key: str = "cuda") -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(run.metadata(pid)[key])
+    return said
+
+
+def since(rows: dict[int, Row], begun_ns: int) -> dict[int, Row]:
+    return {key: row for key, row in rows.items() if row["start_ns"] >= begun_ns}
+
+
+def test_another_tools_injection_stays_and_cuda_is_found_later(tmp_path: Path) -> None:
+    tool = compile_library(tmp_path, "tool", OTHER_TOOL)
+    run = record_script(tmp_path, LATE.format(pause=4), CUDA_INJECTION64_PATH=str(tool))
+    first, _, begun = run.outcome.out.split()
+    assert first == "injected"
+    assert "CUDA_INJECTION64_PATH is another tool's and stays" in run.outcome.err
+    (pid,) = run.pids()
+    said = note(run, pid)
+    assert "another tool's" in said["problem"]
+    assert said["attached_ns"] < int(begun)
+    expected = since(expected_calls(run, pid), int(begun))
+    assert expected.keys() == since(run.calls(pid), int(begun)).keys()
+    kernels = [row for row in run.work(pid) if row["kind"] == 1]
+    assert len(kernels) == 20
+
+
+def test_another_tool_that_has_cupti_keeps_it(tmp_path: Path) -> None:
+    output = tmp_path / "client.jsonl"
+    client = {"CLIENT_OUTPUT": str(output), "CLIENT_KINDS": "10", "CLIENT_CALLBACKS": "1"}
+    injected = str(PROGRAMS / "cupti_client.so")
+    run = record_script(tmp_path, LATE.format(pause=4), CUDA_INJECTION64_PATH=injected, **client)
+    (pid,) = run.pids()
+    assert "another profiler holds CUPTI's one subscription (39)" in note(run, pid)["problem"]
+    assert not run.calls(pid)
+    lines = [json.loads(line) for line in output.read_text().splitlines()]
+    assert sum(line["event"] == "record" for line in lines) == 40
+
+
+# Another client of CUPTI's: takes the buffers for itself, and keeps what it is given.
+THIEF = """
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+static void Give(uint8_t** buffer, size_t* size, size_t* most) {
+  *buffer = malloc(*size = 1 << 16);
+  *most = 0;
+}
+static void Take(void* c, uint32_t s, uint8_t* buffer, size_t size, size_t valid) {}
+int Steal(void) {
+  void* cupti = dlopen("libcupti.so.13", RTLD_NOW);
+  return ((int (*)(void*, void*))dlsym(cupti, "cuptiActivityRegisterCallbacks"))(Give, Take);
+}
+"""
+STOLEN = """
+begin()
+work()
+time.sleep(1)
+check(ctypes.CDLL({thief!r}).Steal())
+for i in range({rounds}):
+    work(2)
+    time.sleep(0.1)
+"""
+
+
+def test_buffers_that_go_to_another_client_are_a_counted_gap(tmp_path: Path) -> None:
+    thief = compile_library(tmp_path, "thief", THIEF)
+    run = record_script(tmp_path, STOLEN.format(thief=str(thief), rounds=40))
+    (pid,) = run.pids()
+    check_calls(run, pid)
+    assert losses(run) == {"cuda_displaced": 1}
+    gaps = note(run, pid, "cuda_gaps")
+    last_kernel = max(row["end_ns"] for row in run.work(pid) if row["kind"] == 1)
+    assert gaps["count"] == 1
+    assert gaps["since_ns"] > last_kernel
+
+
+LONG_KERNEL = """
+begin()
+work()
+time.sleep(1)
+launch(kernel("sim_spin_long"), argument=3_000_000_000)
+time.sleep(2.5)
+check(cuda.cuCtxSynchronize())
+time.sleep(1)
+"""
+
+
+def test_a_long_kernel_is_no_gap(tmp_path: Path) -> None:
+    run = record_script(tmp_path, LONG_KERNEL)
+    check_work(run, run.pids()[0])
+    assert losses(run) == {}
+
+
+YIELDED = """
+from rlscope import _runtime
+begin()
+work()
+_runtime.pause_cuda()
+_runtime.pause_cuda()
+cupti, subscriber = ctypes.CDLL("libcupti.so.13"), c_void_p()
+callback = ctypes.CFUNCTYPE(None, c_void_p, c_uint, c_uint, c_void_p)(lambda *_: None)
+print(time.monotonic_ns())
+check(cupti.cuptiSubscribe(byref(subscriber), callback, None))
+work()
+check(cupti.cuptiUnsubscribe(subscriber)) if {leaves} else None
+print(time.monotonic_ns())
+_runtime.resume_cuda()
+_runtime.resume_cuda()
+work()
+"""
+
+
+def yielded(run: CudaRun, pid: int) -> tuple[dict[int, Row], dict[int, Row]]:
+    """Expected calls outside of the pause and after it."""
+    paused, resumed = (int(word) for word in run.outcome.out.split())
+    expected = expected_calls(run, pid)
+    after = since(expected, resumed)
+    return {k: r for k, r in expected.items() if r["end_ns"] < paused} | after, after
+
+
+def test_a_pause_lets_another_subscriber_in_and_is_a_counted_gap(tmp_path: Path) -> None:
+    run = record_script(tmp_path, YIELDED.format(leaves=True))
+    (pid,) = run.pids()
+    expected, _ = yielded(run, pid)
+    assert run.calls(pid).keys() == expected.keys()
+    assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
+    assert losses(run) == {"cuda_paused": 1}
+    gaps = note(run, pid, "cuda_gaps")
+    assert gaps["count"] == 1 and gaps["duration_ns"] > 0 and "since_ns" not in gaps
+
+
+def test_a_subscriber_that_stays_leaves_the_gpu_work_to_us(tmp_path: Path) -> None:
+    run = record_script(tmp_path, YIELDED.format(leaves=False))
+    (pid,) = run.pids()
+    expected, after = yielded(run, pid)
+    assert run.calls(pid).keys() == expected.keys() - after.keys()
+    assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
+    assert "CUDA calls after a pause are missing" in note(run, pid)["problem"]
+
+
+SYNCHRONIZING = """
+begin()
+for i in range(8):
+    work(5)
+    time.sleep(0.3)
+"""
+
+
+def test_the_hardware_event_system_is_flushed_at_synchronisations_only(tmp_path: Path) -> None:
+    run = record_script(tmp_path, SYNCHRONIZING, CUPTI_ENABLE_HW_TRACE="1")
+    (pid,) = run.pids()
+    check_calls(run, pid)
+    check_work(run, pid)
+    flushes = [row for row in run.outcome.truth if row.get("event") == "overhead"]
+    *timely, last = flushes
+    synchronized = [row["end_ns"] for row in run.outcome.calls(name="cuStreamSynchronize")]
+    assert len(timely) >= 3
+    assert {row["tid"] for row in timely} == {pid}
+    for flush in timely:
+        assert any(0 <= flush["start_ns"] - end_ns for end_ns in synchronized)
+    assert last["tid"] != pid  # at the end of the process
+
+
+def test_without_it_the_programs_threads_flush_nothing(tmp_path: Path) -> None:
+    run = record_script(tmp_path, SYNCHRONIZING)
+    (pid,) = run.pids()
+    assert comparable_work(run.work(pid))
+    flushes = [row for row in run.outcome.truth if row.get("event") == "overhead"]
+    assert pid not in {row["tid"] for row in flushes}
