@@ -21,6 +21,7 @@ NAMES = (
     "callbacks",
     "layers",
     "sweep",
+    "cuda_calls",
     "writeback",
     "processes",
 )
