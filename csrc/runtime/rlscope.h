@@ -21,10 +21,18 @@ struct rlscope_slot {
   uint32_t word;
 };
 
-// Per-thread state of the recorder, one cache line and all of our static TLS. The hot paths (hot.h
+// One cache line. Only x86-64 aligns every thread's static TLS so; elsewhere the C library refuses
+// a library that asks for it after the program's start.
+#if defined(__x86_64__)
+#define RLSCOPE_CACHE_LINE __attribute__((aligned(64)))
+#else
+#define RLSCOPE_CACHE_LINE
+#endif
+
+// Per-thread state of the recorder, 64 bytes and all of our static TLS. The hot paths (hot.h
 // and native_call.h in this folder) touch cursor, limit, lap, generation and the call; everything
 // else belongs to the slow path.
-struct __attribute__((aligned(64))) rlscope_thread {
+struct RLSCOPE_CACHE_LINE rlscope_thread {
   struct rlscope_slot* cursor;  // next slot; == limit: the slow path must run
   struct rlscope_slot* limit;
   // When the open native call began, in ticks, while its begin is held back: it becomes one record
