@@ -80,6 +80,13 @@ TEST(Stubs, AreToldFromOtherPointers) {
   EXPECT_EQ(indexes.size(), kStubs);
 }
 
+TEST(Stubs, OfHotFunctionsLieOnThePageOfWhatTheyCall) {
+  const auto page_of = [](const void* code) { return reinterpret_cast<uintptr_t>(code) / 4096; };
+  const auto call = reinterpret_cast<const void*>(&rlscope_call);
+  EXPECT_EQ(page_of(StubAt(0)), page_of(call));
+  EXPECT_EQ(page_of(StubAt(127)), page_of(call));
+}
+
 TEST(Stubs, CountCallsAfterTheyWereTakenOut) {
   Use(9, Remember);
   entries[9].flags = kPassThrough;
