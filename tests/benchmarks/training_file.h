@@ -112,7 +112,8 @@ class FileWriter {
         work.push_back({stream.start_ns[i], stream.end_ns[i] - stream.start_ns[i],
                         trace::GpuKind::kKernel, 1, static_cast<int64_t>(i), 0});
       }
-      Check(trace::WriteGpu(&sink_, buffer_.get(), 0, 1, number, work.data(), work.size()), "gpu");
+      Check(trace::WriteGpu(&sink_, buffer_.get(), {0, 1, number}, work.data(), work.size()),
+            "gpu");
     }
   }
 
