@@ -165,6 +165,14 @@ def test_the_environment_of_a_child_appends_and_respects_what_is_there() -> None
     }
     ours = {"LD_PRELOAD": LIBRARY, "CUDA_INJECTION64_PATH": LIBRARY}
     assert session.traced_environment("/runs/y", ours) == {"RLSCOPE_DIR": "/runs/y"}
+    both = session.traced_environment("/runs/z", ours, interpose=True)["LD_PRELOAD"]
+    assert both == f"{LIBRARY}:{LIBRARY.removesuffix('.so')}_cudart.so"
+
+
+def test_an_injection_library_of_another_tool_is_named() -> None:
+    assert session.foreign_injection({}) == ""
+    assert session.foreign_injection({"CUDA_INJECTION64_PATH": LIBRARY}) == ""
+    assert "/lib/nsys.so" in session.foreign_injection({"CUDA_INJECTION64_PATH": "/lib/nsys.so"})
 
 
 def test_a_path_that_ld_preload_cannot_hold_gets_a_private_link(
