@@ -99,7 +99,7 @@ def test_buffers_that_go_to_another_client_are_a_counted_gap(tmp_path: Path) -> 
     run = record_script(tmp_path, STOLEN.format(thief=str(thief), rounds=40))
     (pid,) = run.pids()
     check_calls(run, pid)
-    assert losses(run) == {"cuda_displaced": 1}
+    assert losses(run)["cuda_displaced"] == 1
     gaps = note(run, pid, "cuda_gaps")
     last_kernel = max(row["end_ns"] for row in run.work(pid) if row["kind"] == 1)
     assert gaps["count"] == 1
@@ -120,7 +120,7 @@ time.sleep(1)
 def test_a_long_kernel_is_no_gap(tmp_path: Path) -> None:
     run = record_script(tmp_path, LONG_KERNEL)
     check_work(run, run.pids()[0])
-    assert losses(run) == {}
+    assert not losses(run)
 
 
 YIELDED = """

@@ -48,7 +48,7 @@ def test_it_gets_cupti_where_that_is_wanted(tmp_path: Path, when: tuple[str, ...
     ours = Counter(demangled(row["name"]) for row in run.work(pid) if row["kind"] == 1)
     assert theirs and bool(ours) == bool(when)
     assert ours + theirs == happened
-    losses = {row["kind"]: row["count"] for row in run.query("SELECT kind, count FROM loss")}
-    assert losses == {"cuda_paused": 1}
+    (loss,) = run.query("SELECT count FROM loss WHERE kind = 'cuda_paused'")
+    assert loss["count"] == 1
     gaps = json.loads(run.metadata(pid)["cuda_gaps"])
     assert gaps["count"] == 1 and gaps["duration_ns"] > 0

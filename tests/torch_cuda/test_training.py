@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -87,3 +88,38 @@ def test_a_backward_in_python_is_python_time_of_autograds_thread(training: CudaR
     # Outside of its calls the thread waits, and is nobody's.
     assert layers["none"] > layers["python"] + layers["cuda_api"]
     assert not any(row["is_python"] for row in autograd_time(training))
+
+
+def launching_operations(run: CudaRun) -> Counter[str]:
+    """Kernels by the operation in which the truth has their launch, whichever thread made it."""
+    instances = run.query("""SELECT path, start_ns, start_ns + duration_ns AS end_ns
+                             FROM operation_instance JOIN operation USING (operation_id)
+                             WHERE path IN ('inference', 'simulation', 'backprop')""")
+    launches = {row["correlation"]: row["start_ns"] for row in run.outcome.calls(depth=0)}
+    counts: Counter[str] = Counter()
+    for kernel in run.outcome.operations(kind="kernel"):
+        start_ns = launches[kernel["correlation"]]
+        found = [row["path"] for row in instances if row["start_ns"] <= start_ns < row["end_ns"]]
+        counts[found[0] if found else "(none)"] += 1
+    return counts
+
+
+def test_kernels_of_autograds_threads_belong_to_the_operation_around_backward(
+    training: CudaRun,
+) -> None:
+    rows = training.query('SELECT operation, sum("count")::BIGINT AS n FROM kernel GROUP BY ALL')
+    found = {row["operation"]: row["n"] for row in rows}
+    assert found == launching_operations(training)
+    autograd = {row["correlation"] for row in launches_of_autograd(training)}
+    kernels = training.outcome.operations(kind="kernel")
+    theirs = sum(row["correlation"] in autograd for row in kernels)
+    assert found["backprop"] > theirs >= 3 * TRAININGS
+
+
+def test_gpu_time_of_backprop_is_the_union_of_what_it_launched(training: CudaRun) -> None:
+    (row,) = training.query("""SELECT while_ns, launched_ns FROM gpu_time
+                               WHERE operation = 'backprop'""")
+    assert 0 < row["while_ns"] and 0 < row["launched_ns"]
+    (sums,) = training.query("""SELECT sum(duration_ns)::BIGINT AS ns FROM kernel
+                                WHERE operation = 'backprop'""")
+    assert row["launched_ns"] >= 0.9 * sums["ns"]  # one stream: kernels take turns
