@@ -107,8 +107,11 @@ def environment_findings(environ: Mapping[str, str], library: str) -> Iterator[F
         yield Finding("environment", BAD, text)
     injection = environ.get("CUDA_INJECTION64_PATH", "")
     if injection and os.path.realpath(injection) != os.path.realpath(library):
-        text = f"CUDA_INJECTION64_PATH is another tool's ({injection}): CUDA is not recorded"
-        yield Finding("environment", BAD, text, "unset CUDA_INJECTION64_PATH")
+        text = (
+            f"CUDA_INJECTION64_PATH is another tool's ({injection}): CUDA is recorded up to a "
+            "second late, and not at all if that tool has CUPTI"
+        )
+        yield Finding("environment", LIMITED, text, "unset CUDA_INJECTION64_PATH")
     if environ.get("KINETO_USE_DAEMON"):
         text = "KINETO_USE_DAEMON makes PyTorch take CUPTI's one subscription at its import"
         yield Finding("environment", BAD, text, "unset KINETO_USE_DAEMON")
@@ -137,7 +140,10 @@ def _cupti(found: list[Facts]) -> Finding:
     if good:
         text = "; ".join(f"{cupti_version(each['version'])} ({each['path']})" for each in good)
         return Finding("cupti", GOOD, text)
-    remedy = "pip install nvidia-cuda-cupti-cu12, or nvidia-cuda-cupti for CUDA 13"
+    remedy = (
+        "pip install nvidia-cuda-cupti-cu12, or nvidia-cuda-cupti for CUDA 13; without it, times "
+        "of CUDA calls alone: rls-prof --cuda=interpose"
+    )
     reasons = "; ".join(each["reason"] for each in found) or "not found"
     return Finding("cupti", BAD, f"{reasons}: neither CUDA calls nor GPU work", remedy)
 
