@@ -120,6 +120,8 @@ void CpuEncoder::PassChange(const WindowChanges::Change& change) {
   if (late) {
     open->Forget();
     open->LoseTask();
+  } else if (change.starts && stream_->changes == 0) {
+    open->Reset();  // nothing was recorded before: the reader ignored tasks, too
   } else {
     open->CloseAll();
   }
@@ -173,8 +175,6 @@ bool CpuEncoder::Track(uint32_t kind, uint32_t id, uint64_t ticks) {
       open->Reset();
       return false;
     case kGap:
-      open->Forget();
-      return false;
     case kWindowStart:
     case kWindowStop:
       open->CloseAll();

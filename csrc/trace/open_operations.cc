@@ -16,7 +16,10 @@ void OpenOperations::Forget() {
   complete_ = false;
 }
 
-void OpenOperations::CloseAll() { count_ = 0; }
+void OpenOperations::CloseAll() {
+  count_ = 0;
+  complete_ = true;
+}
 
 void OpenOperations::Enter(uint32_t name, uint64_t ticks) {
   if (count_ == kCapacity) Forget();

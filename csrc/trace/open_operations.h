@@ -1,8 +1,8 @@
 // Which operations of one thread are open, task by task: what the encoder needs to shorten an
 // exit to one bit, and to write the snapshot in a chunk's header. Fixed size, libc only.
 //
-// The stack may know less than the truth (it overflowed, a drainer took over in mid-run, records
-// were lost), never something else: per task it is always the innermost part of the real one.
+// The stack may know less than the truth, as a reader sees it (it overflowed, a drainer took over in
+// mid-run), never something else: per task it is always the innermost part of the real one.
 // `complete` says that it is all of it.
 #ifndef RLSCOPE_TRACE_OPEN_OPERATIONS_H_
 #define RLSCOPE_TRACE_OPEN_OPERATIONS_H_
@@ -27,7 +27,7 @@ class OpenOperations {
 
   // A thread begins: nothing is open, no task runs.
   void Reset();
-  // Nothing is known any more: records were lost, or another drainer was here before.
+  // Nothing is known any more: there were too many, or another drainer was here before.
   void Forget();
 
   void Enter(uint32_t name, uint64_t ticks);
@@ -37,7 +37,8 @@ class OpenOperations {
   void SwitchTask(uint32_t task);
   // The reader may not know which task runs. Call it only when nothing is open.
   void LoseTask();
-  void CloseAll();  // end of a window
+  // A window ends, or records were lost: to the reader, nothing is open.
+  void CloseAll();
 
   bool complete() const { return complete_; }
   uint32_t task() const { return task_known_ ? task_ : kUnknownTask; }

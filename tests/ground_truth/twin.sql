@@ -379,8 +379,8 @@ in_frame AS (
     JOIN frame_step AS s ON s.thread = l.thread AND s.win = l.win AND s.time_ns <= l.start_ns
     JOIN frame AS f
       ON f.thread = s.thread AND f.win = s.win AND f.epoch = s.epoch AND f.step = s.step
-    WHERE s.epoch = (SELECT COUNT(*) FROM ordered
-                     WHERE ordered.thread = l.thread AND kind = 'GAP' AND time_ns <= l.start_ns)
+    WHERE s.epoch = (SELECT COUNT(*) FROM recorded
+                     WHERE recorded.thread = l.thread AND kind = 'GAP' AND time_ns <= l.start_ns)
     GROUP BY l.start_ns, l.thread
 )
 SELECT l.start_ns, l.thread, l.is_main, outer_ns, COALESCE(operation, '(none)') AS operation,

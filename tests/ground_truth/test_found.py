@@ -1,0 +1,57 @@
+"""What long searches found: cases in which the sweep and its twins once disagreed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ground_truth import brute, sql_twin
+from ground_truth.compare import first_difference
+from ground_truth.raw import (
+    Item,
+    RawProcess,
+    RawThread,
+    call_begin,
+    enter,
+    gap,
+    leave,
+    task,
+    window_start,
+)
+from ground_truth.swept import sweep
+
+
+def process(items: list[Item], missing: tuple[int, int] | None = None) -> RawProcess:
+    return RawProcess(end_ns=60, threads=(RawThread(items=items, missing=missing),))
+
+
+CASES = {
+    # The reader ignores the task of what is not recorded, so the exit is not the innermost of one.
+    "a task that ran before the first window": process(
+        [task(0, 1), window_start(1), enter(1, "train"), task(1, 1), leave(1, "train")]
+    ),
+    # A gap closes everything: behind it the header of a chunk still says all that is open.
+    "an exit in a task behind a gap": process(
+        [
+            gap(0, 1),
+            enter(0, "train"),
+            enter(0, "train"),
+            task(0, 1),
+            leave(0, "train"),
+            enter(0, "train"),
+        ],
+        missing=(0, 5),
+    ),
+    "a gap before the first window": process(
+        [gap(0, 1), window_start(1), call_begin(1, "backward")]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_the_three_agree(case: RawProcess) -> None:
+    expected = brute.tables(case)
+    found = sweep(case)
+    compared = ["operation", "operation_instance", "breakdown", "breakdown_by_thread"]
+    assert first_difference(found, expected, compared) is None
+    by_sql = sql_twin.tables(case)
+    assert first_difference(by_sql, expected, by_sql) is None
