@@ -52,3 +52,8 @@ def total(trace: Trace) -> Table:
 def absence(trace: Trace) -> Table:
     """reason: why there is nothing of CUDA; no row when there is."""
     return statement.run(trace, "cuda_absence")
+
+
+def problems(trace: Trace, *, rows: int) -> Table:
+    """problem: why not all of CUDA was recorded, as the processes noted it."""
+    return statement.run(trace, "cuda_problem", rows=rows)

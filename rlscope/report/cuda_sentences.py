@@ -51,6 +51,11 @@ def _problems(row: dict[str, Any]) -> list[str]:
     return [f"{'; '.join(said)}."] if said else []
 
 
+def problems(rows: Rows) -> list[str]:
+    """Rows of `cuda_problem`: what the numbers leave out."""
+    return [f"Not all of CUDA was recorded: {units.visible(row['problem'])}." for row in rows]
+
+
 def operations(rows: Rows) -> list[str]:
     """Rows of `cuda_operation`, whose GPU time is seen from both ends of a launch."""
     shown = [

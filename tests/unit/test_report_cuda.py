@@ -114,6 +114,21 @@ def test_a_trace_without_cuda_says_why_in_one_line() -> None:
     assert f"Nothing of CUDA: {reason}." in lines
 
 
+@pytest.mark.parametrize("note", ['{"problem": "GPU work is missing"}', "{}", "no JSON"])
+def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
+    call = {"process_id": 0, "operation": "a", "name": "cudaMalloc", "calls": 1, "duration_ns": 5}
+    relations = Relations(
+        api_call=[{**call, "errors": 0, "with_work": 0}],
+        metadata=[{"process_id": 0, "key": "cuda", "value": note}],
+    )
+    said = "Not all of CUDA was recorded: GPU work is missing."
+    drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
+    assert drawing is not None
+    assert (said in drawing.notes) == ("missing" in note)
+    text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
+    assert (said in text) == ("missing" in note)
+
+
 def test_the_summary_tells_kernels_copies_and_waiting() -> None:
     text = render_summary(trace(), width=200, unicode=True)  # type: ignore[arg-type]
     for words in ("launch-bound", "Longest kernels: ", "Copies: ", "Waited for the GPU: "):

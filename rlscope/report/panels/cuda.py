@@ -33,6 +33,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "copy": cuda.copies(trace),
         "sync": cuda.syncs(trace, rows=limits.CROSSINGS),
         "absent": cuda.absence(trace),
+        "problem": cuda.problems(trace, rows=limits.FUNCTIONS),
     }
 
 
@@ -43,7 +44,11 @@ def draw(tables: Tables) -> Drawing | None:
         return Drawing(notes=absent) if absent else None
     kernels = tables["kernel"].to_dicts()
     return Drawing(
-        notes=[*absent, *cuda_sentences.totals(tables["total"].to_dicts())],
+        notes=[
+            *absent,
+            *cuda_sentences.problems(tables["problem"].to_dicts()),
+            *cuda_sentences.totals(tables["total"].to_dicts()),
+        ],
         charts=[
             *_device_chart(tables["device_time"].to_dicts()),
             *_kernel_chart(tables["kernel_total"].to_dicts()),

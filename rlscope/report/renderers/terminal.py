@@ -23,7 +23,7 @@ from rlscope.report import cuda_sentences, headline, layers, losses, palette, se
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-# The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 8 more).
+# The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 9 more).
 _OPERATIONS = 14
 _PROCESSES = 6
 _SENTENCES = 2
@@ -140,6 +140,7 @@ def _cuda(trace: Trace) -> list[str]:
         return absent
     return [
         *absent,
+        *cuda_sentences.problems(cuda.problems(trace, rows=1).to_dicts()),
         *cuda_sentences.totals(cuda.total(trace).to_dicts()),
         *cuda_sentences.operations(operations),
         *cuda_sentences.kernels(
