@@ -1,8 +1,8 @@
 // Which operations of one thread are open, task by task: what the encoder needs to shorten an
 // exit to one bit, and to write the snapshot in a chunk's header. Fixed size, libc only.
 //
-// The stack may know less than the truth, as a reader sees it (it overflowed, a drainer took over in
-// mid-run), never something else: per task it is always the innermost part of the real one.
+// The stack may know less than the truth, as a reader sees it (it overflowed, a drainer took over
+// in mid-run), never something else: per task it is always the innermost part of the real one.
 // `complete` says that it is all of it.
 #ifndef RLSCOPE_TRACE_OPEN_OPERATIONS_H_
 #define RLSCOPE_TRACE_OPEN_OPERATIONS_H_
