@@ -86,7 +86,7 @@ class Profile:
         native_calls.begin()
         native_calls.catch_up()
         if settings.auto or settings.cupti_yield:
-            auto.begin()
+            auto.begin(settings.auto)
         self._leave = self._end
 
     def _end(self) -> None:

@@ -44,13 +44,16 @@ YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 _begun = False
 
 
-def begin() -> None:
-    """Hooks what is imported and what will be, once, if this process is recorded. Never raises."""
+def begin(operations: bool = True) -> None:
+    """Hooks what is imported and what will be, once, if this process is recorded. Never raises.
+
+    `operations`: not only PyTorch's profiler, where it gets CUPTI.
+    """
     global _begun
     if _begun or runtime.state() == "off":
         return
     try:
-        handlers = _handlers()
+        handlers = _handlers(operations)
         if not runtime.watch_imports(handlers, _plain):
             return
         _watch_loader()
@@ -77,8 +80,8 @@ def _watch_loader() -> None:
             return
 
 
-def _handlers() -> "dict[str, Handler]":
-    rows = {} if os.environ.get("RLSCOPE_AUTO") == "0" else ROWS
+def _handlers(operations: bool) -> "dict[str, Handler]":
+    rows = ROWS if operations else {}
     if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
         rows = rows | YIELD_ROWS
     return {name: _handler(row) for name, row in rows.items()}

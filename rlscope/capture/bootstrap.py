@@ -23,6 +23,7 @@ if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):
     if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
         os.environ[cuda.VARIABLE] = folders
 
-if os.environ.get("RLSCOPE_AUTO") != "0" or os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
+operations = os.environ.get("RLSCOPE_AUTO") != "0"
+if operations or os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
     # By name: automatic operations stand above capture.
-    __import__("rlscope.auto", fromlist=["begin"]).begin()
+    __import__("rlscope.auto", fromlist=["begin"]).begin(operations)

@@ -133,7 +133,13 @@ def test_key_reaches_the_program_once(
 def test_interrupt_that_kills_the_program_kills_us_alike(
     traced: TracedPython, directory: str
 ) -> None:
-    with terminal(traced.command("-o", directory, "sh", "-c", "echo ready; sleep 60")) as screen:
+    # No shell: one that is about to start a command may lose the signal.
+    sleeper = (
+        "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    command = traced.command("-o", directory, sys.executable, "-c", sleeper)
+    with terminal(command) as screen:
         screen.read_until("ready\n")
         screen.type("\x03")
         assert screen.shell_says() == f"ended {signal.SIGINT}"
