@@ -155,6 +155,20 @@ def test_utilisation_without_busy_time_is_not_drawn() -> None:
     assert "alone it misleads" in _draw("machine", trace).notes[-1]
 
 
+def test_a_run_that_ends_before_a_sample_has_an_axis_of_its_length() -> None:
+    length_ns = 4_000_000
+    share_of_time = {"operation": "a", "layer": "none", "gpu_busy": True, "duration_ns": length_ns}
+    bucket = {"process_id": 0, "level": 0, "start_ns": length_ns, "bucket_ns": length_ns}
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 2 * length_ns}],
+        process=[process(0, 0, 2 * length_ns)],
+        breakdown=[share(0, "a", "none", length_ns, gpu_busy=True)],
+        timeline=[{**bucket, **share_of_time}],
+    )
+    (chart,) = _draw("machine", trace).charts
+    assert "(ms)" in str(chart.views["machine"]["layout"])
+
+
 def test_a_gap_between_windows_has_its_own_area() -> None:
     bucket = {"process_id": 0, "level": 0, "bucket_ns": 4, "layer": "none", "duration_ns": 4}
     trace = Relations(

@@ -64,7 +64,7 @@ def _gpu_notes(samples: views.Rows, busy: views.Rows) -> list[str]:
 
 
 def _figure(samples: views.Rows, busy: views.Rows) -> dict[str, Figure] | None:
-    divisor, unit = units.axis_unit(max((row["start_ns"] for row in samples), default=0))
+    divisor, unit = units.axis_unit(max((row["start_ns"] for row in [*samples, *busy]), default=0))
     rows = [
         _row("CPU (%)", samples, divisor, _is("cpu_percent", machine=True), 1, top=100),
         _row("process CPU (%)", samples, divisor, _is("cpu_percent", machine=False), 1),
