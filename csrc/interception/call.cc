@@ -44,18 +44,20 @@ __attribute__((constructor)) void FillTable() {
       reinterpret_cast<char*>(&rlscope_self) - reinterpret_cast<char*>(Self());
 }
 
-uint32_t FlagsOf(const Entry& entry) { return __atomic_load_n(&entry.flags, __ATOMIC_RELAXED); }
+// Who sees that an entry is not warming any more sees its word, too.
+uint32_t FlagsOf(const Entry& entry) { return __atomic_load_n(&entry.flags, __ATOMIC_ACQUIRE); }
 
 uint32_t WordOf(uint32_t index) {
   Entry* entry = &entries[index];
-  if (entry->word == 0) {
-    const EntryName& name = entry_names[index];
-    const auto kind = static_cast<uint32_t>(trace::EntryKind::kFunctionName);
-    const uint32_t id = rlscope_intern_name(kind, name.layer, name.text, name.length);
-    if (id != 0)
-      __atomic_store_n(&entry->word, trace::MakeWord(trace::kCall, id, 0), __ATOMIC_RELAXED);
-  }
-  return entry->word;
+  const uint32_t known = runtime::Load(entry->word);
+  if (known != 0) return known;
+  const EntryName& name = entry_names[index];
+  const auto kind = static_cast<uint32_t>(trace::EntryKind::kFunctionName);
+  const uint32_t id = rlscope_intern_name(kind, name.layer, name.text, name.length);
+  if (id == 0) return 0;
+  const uint32_t word = trace::MakeWord(trace::kCall, id, 0);
+  __atomic_store_n(&entry->word, word, __ATOMIC_RELAXED);
+  return word;
 }
 
 // Threads without a GIL may miss a count.
@@ -65,7 +67,7 @@ void CountCall(uint32_t index) {
   if (count >= kCallsUntilHot) return;
   __atomic_store_n(calls, static_cast<uint16_t>(count + 1), __ATOMIC_RELAXED);
   if (count + 1 < kCallsUntilHot) return;
-  __atomic_fetch_and(&entries[index].flags, ~uint32_t{kWarming}, __ATOMIC_RELAXED);
+  __atomic_fetch_and(&entries[index].flags, ~uint32_t{kWarming}, __ATOMIC_RELEASE);
   if (call_hooks.hot != nullptr) call_hooks.hot(index);
 }
 
@@ -146,7 +148,7 @@ inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, vo
                                                    const Entry* entry,
                                                    struct rlscope_thread* self) {
   // Without the branch of ReadTicks(), whose clock_gettime() costs the usual case a frame.
-  runtime::BeginCall(self, entry->word, runtime::ReadCounter());
+  runtime::BeginCall(self, runtime::Load(entry->word), runtime::ReadCounter());
   void* result = entry->original(a, b, c, d, e);
   const uint64_t end = runtime::ReadCounter();
   runtime::EndCall(self, runtime::Load(Process().generation), end);
