@@ -133,6 +133,15 @@ def check_work(run: CudaRun, pid: int, *, nodes: bool = False) -> None:
         assert abs(kernel["end_ns"] - truth["end_ns"]) < NS_TOLERATED
 
 
+def check_processes(run: CudaRun, count: int) -> None:
+    """So many processes made CUDA calls, and each has its calls and its work."""
+    pids = run.pids()
+    assert len(pids) == count
+    for pid in pids:
+        check_calls(run, pid)
+        check_work(run, pid)
+
+
 def _facts_of_truth(row: Row) -> tuple[Any, ...]:
     kind = _KINDS[row["kind"]]
     common = (kind, row["correlation"], row["stream"] if row["stream"] is not None else -1)

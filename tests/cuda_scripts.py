@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cuda_runs import CudaRun, check_calls, check_work, record_cuda
+from cuda_runs import CudaRun, check_processes, record_cuda
 from simcuda_runs import DECLARATIONS
 
 WORK = """
@@ -35,11 +35,7 @@ def record_script(
 
 def check_all(run: CudaRun, processes: int) -> None:
     """Every process of the truth has its calls and its work, and nothing was lost."""
-    pids = run.pids()
-    assert len(pids) == processes
-    for pid in pids:
-        check_calls(run, pid)
-        check_work(run, pid)
+    check_processes(run, processes)
     assert not run.query("SELECT * FROM loss")
 
 

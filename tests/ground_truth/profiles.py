@@ -6,8 +6,12 @@ quick is derandomized: the same traces on every machine. long draws new ones eac
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
-from hypothesis import HealthCheck, Verbosity, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.strategies import SearchStrategy
+
+Example = TypeVar("Example")
 
 _SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -26,3 +30,23 @@ PROFILE = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "quick")]
 def share(part: float) -> settings:
     """The profile with `part` of its examples, for comparisons that are slow."""
     return settings(PROFILE, max_examples=max(1, int(PROFILE.max_examples * part)))
+
+
+def draw_again(strategy: SearchStrategy[Example], count: int) -> list[Example]:
+    """As many examples as that, the same ones each time."""
+    drawn: list[Example] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def draw(example: Example) -> None:
+        drawn.append(example)
+
+    draw()
+    return drawn

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 
 from ground_truth import cuda, sql_twin
 from ground_truth.compare import first_difference
 from ground_truth.cuda_strategies import cuda_processes
-from ground_truth.profiles import PROFILE, share
+from ground_truth.profiles import PROFILE, draw_again, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import CUDA_RELATIONS, Rows
 from ground_truth.rules import CudaRules, mutations
@@ -53,22 +53,7 @@ def test_gpu_times_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess)
 @cache
 def traces() -> list[tuple[RawProcess, Rows]]:
     """The same traces each time, with what the C++ pass says about them."""
-    drawn: list[RawProcess] = []
-
-    @settings(
-        max_examples=TRACES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(cuda_processes())
-    def draw(process: RawProcess) -> None:
-        drawn.append(process)
-
-    draw()
-    return [(process, sweep_cuda(process)) for process in drawn]
+    return [(process, sweep_cuda(process)) for process in draw_again(cuda_processes(), TRACES)]
 
 
 @pytest.mark.parametrize(("rule", "wrong"), mutations(CudaRules), ids=str)

@@ -7,10 +7,10 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from ground_truth import brute
 from ground_truth.compare import without_moves
+from ground_truth.profiles import draw_again
 from ground_truth.raw import RawProcess
 from ground_truth.relations import Rows
 from ground_truth.rules import Rules, mutations
@@ -25,22 +25,10 @@ TRACES = 800
 @cache
 def swept_traces() -> list[tuple[RawProcess, Rows]]:
     """The same traces each time, with what the C++ sweep says about them."""
-    drawn: list[RawProcess] = []
-
-    @settings(
-        max_examples=TRACES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(processes())
-    def draw(process: RawProcess) -> None:
-        drawn.append(process)
-
-    draw()
-    return [(process, without_moves(sweep(process), process)) for process in drawn]
+    return [
+        (process, without_moves(sweep(process), process))
+        for process in draw_again(processes(), TRACES)
+    ]
 
 
 @pytest.mark.parametrize(("rule", "wrong"), mutations(), ids=str)

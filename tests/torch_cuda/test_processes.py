@@ -5,26 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, check_calls, check_work
+from cuda_runs import check_processes
 from torch_cuda_runs import record_training
 
 pytestmark = pytest.mark.torch_cuda
 
 
-def check_all(run: CudaRun, processes: int) -> None:
-    pids = run.pids()
-    assert len(pids) == processes
-    for pid in pids:
-        check_calls(run, pid)
-        check_work(run, pid)
-
-
 def test_workers_of_a_loader_leave_their_parents_cuda_alone(tmp_path: Path) -> None:
     run = record_training(tmp_path, "--workers", "2", "--ending", "_exit")
-    check_all(run, 1)
+    check_processes(run, 1)
     (count,) = run.query("SELECT count(*) AS images FROM process")
     assert count["images"] >= 1 + 2
 
 
 def test_spawned_children_train_beside_their_parent(tmp_path: Path) -> None:
-    check_all(record_training(tmp_path, "--children", "2"), 3)
+    check_processes(record_training(tmp_path, "--children", "2"), 3)
