@@ -1,7 +1,8 @@
 """The brute-force twin: automatic operations of a thread, from its whole stream at once.
 
 A segment goes from its record to the next one, or to the resolve that gives it a final state. Its
-last state is what it is called; neighbours of one name that touch are one instance.
+last state is what it is called; neighbours of one name that touch are one instance, but a compiled
+function is never one with what a rule found.
 """
 
 from __future__ import annotations

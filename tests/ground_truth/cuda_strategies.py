@@ -12,11 +12,13 @@ from ground_truth.raw import CudaCall, Gpu, GpuWork, Kind, RawProcess, RawThread
 from ground_truth.strategies import FLAVOURS, WINDOWS, threads
 
 LATEST = 40
+LENGTHS = (0, 1, 2, 3, 7, 15, 25)
+LAST_END = LATEST + max(LENGTHS)
 UNKNOWN = 999  # a correlation id that no call has
 NO_STREAM = (1 << 32) - 1
 
 _start = st.integers(0, LATEST)
-_length = st.sampled_from((0, 1, 2, 3, 7, 15, 25))
+_length = st.sampled_from(LENGTHS)
 _least = st.sampled_from((0, 2, 4))
 _name = st.sampled_from(("cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize"))
 _status = st.sampled_from((0, 0, 0, 1, 600))

@@ -7,13 +7,16 @@ import pytest
 from ground_truth import brute, sql_twin
 from ground_truth.compare import first_difference
 from ground_truth.raw import (
+    Auto,
     Item,
     RawProcess,
     RawThread,
     call_begin,
+    compiled,
     enter,
     gap,
     leave,
+    segment,
     task,
     window_start,
 )
@@ -40,6 +43,15 @@ CASES = {
             enter(0, "train"),
         ],
         missing=(0, 5),
+    ),
+    # It is entered when the compiled function is left, so the other thread's operation is older.
+    "a rule's operation behind a compiled function of its name": RawProcess(
+        end_ns=60,
+        threads=(
+            RawThread(items=[]),
+            RawThread(items=[compiled(0, "simulation"), segment(4, Auto.SIMULATION)], main=False),
+            RawThread(items=[enter(2, "train")], main=False),
+        ),
     ),
     "a gap before the first window": process(
         [gap(0, 1), window_start(1), call_begin(1, "backward")]

@@ -152,12 +152,14 @@ SELECT thread, ord, MAX(turn) AS turn, ARG_MAX(state, turn) AS state,
        MAX(settled_ord) AS settled_ord, MAX(settled_ns) AS settled_ns
 FROM followed GROUP BY thread, ord;
 
--- Automatic operations, islands of touching segments of one name: columns as of `instance`.
+-- Automatic operations, islands of touching segments of one name, which is a compiled function's or a
+-- rule's: columns as of `instance`.
 CREATE OR REPLACE TEMP TABLE automatic AS
 WITH named AS (
     SELECT track.thread, win, epoch, track.ord, time_ns AS start_ns,
         CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
                    WHEN 5 THEN 'inference' WHEN 16 THEN track.name ELSE '' END AS name,
+        state = 16 AS is_compiled,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
              ELSE LEAD(track.ord) OVER chain END AS end_ord,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ns
@@ -169,7 +171,7 @@ begun AS (
     SELECT *, COUNT(*) FILTER (begins)
         OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS island
     FROM (
-        SELECT *, (name, start_ns) IS DISTINCT FROM LAG((name, end_ns))
+        SELECT *, (name, is_compiled, start_ns) IS DISTINCT FROM LAG((name, is_compiled, end_ns))
             OVER (PARTITION BY thread, win, epoch ORDER BY ord) AS begins
         FROM named)
 ),
