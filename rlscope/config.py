@@ -39,6 +39,11 @@ class Config:
         default="chosen", metadata={"variable": "RLSCOPE_CUDA_API", "choices": ("chosen", "all")}
     )
     """CUDA functions that are recorded: those that launch, copy, allocate or wait; or all."""
+    cuda_parts: str = field(
+        default="all",
+        metadata={"variable": "RLSCOPE_CUDA_PARTS", "choices": ("all", "calls", "work")},
+    )
+    """What CUPTI is asked for: calls, GPU work, or both."""
     cuda_graph_trace: str = field(
         default="graph",
         metadata={"variable": "RLSCOPE_CUDA_GRAPH_TRACE", "choices": ("graph", "node")},

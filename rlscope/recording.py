@@ -71,6 +71,8 @@ class Settings:
     """Whether torch.profiler gets CUPTI: hold or yield; as the environment says if empty."""
     cuda_api: str = ""
     """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
+    cuda_parts: str = ""
+    """What CUPTI is asked for: all, calls or work; as the environment says if empty."""
     cuda_graph_trace: str = ""
     """What a graph launch is: graph or node; as the environment says if empty."""
     numpy: bool = False
@@ -233,6 +235,7 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         "RLSCOPE_INTERCEPT": settings.intercept,
         "RLSCOPE_CUDA": settings.cuda,
         "RLSCOPE_CUDA_API": settings.cuda_api,
+        "RLSCOPE_CUDA_PARTS": settings.cuda_parts,
         "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
     }
     changes = {variable: value for variable, value in given.items() if value}

@@ -104,6 +104,9 @@ void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedA
     for (const Ids ids : kRuntimeIds) Enable(cupti, subscriber, kRuntimeApi, ids);
     for (const Ids ids : kDriverIds) Enable(cupti, subscriber, kDriverApi, ids);
   }
+}
+
+void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber) {
   cupti.enable_callback(1, subscriber, kResource, kModuleUnloadStarting);
 }
 

@@ -12,8 +12,11 @@ namespace rlscope::capture {
 // others are frequent, take less than 200 ns and do nothing on a device.
 enum class WatchedApi { kChosen, kAll };
 
-// Asks for the callbacks. An id that this CUPTI is too old for is left out.
+// Asks for the callbacks of calls. An id that this CUPTI is too old for is left out.
 void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched);
+
+// Asks for the callbacks of modules that are unloaded, which names of kernels need.
+void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber);
 
 // The callback of the subscription. Called by CUPTI in the program's threads, around its calls.
 void OnCallback(void* user, uint32_t domain, uint32_t id, const CallbackData* data);

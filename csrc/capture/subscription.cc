@@ -36,11 +36,18 @@ const char* WhyRefused(CuptiResult result) {
   }
 }
 
+// To measure what each costs, one of both can be left out.
+bool Records(const char* part) {
+  const char* only = base::GetEnv("RLSCOPE_CUDA_PARTS");
+  return only == nullptr || *only == '\0' || strcmp(only, "all") == 0 || strcmp(only, part) == 0;
+}
+
 bool TracesGraphs() { return !IsEnv("RLSCOPE_CUDA_GRAPH_TRACE", "node"); }
 
 void DescribeClock(Note* note) { note->Text("clock", own_clock ? "monotonic" : "realtime"); }
 
 void StartActivities(const Cupti& cupti, Note* note) {
+  if (!Records("work")) return note->Problem("GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
   for (const uint32_t kind : kKinds) {
     const CuptiResult result = cupti.enable_activity(kind);
@@ -50,7 +57,9 @@ void StartActivities(const Cupti& cupti, Note* note) {
   if (TracesGraphs()) cupti.enable_activity(kActivityGraphTrace);
 }
 
-void StartCallbacks(const Cupti& cupti) {
+void StartCallbacks(const Cupti& cupti, Note* note) {
+  EnableUnloadCallbacks(cupti, subscriber);
+  if (!Records("calls")) return note->Problem("CUDA calls are missing", "--cuda-parts=work", 0);
   const bool all = IsEnv("RLSCOPE_CUDA_API", "all");
   EnableApiCallbacks(cupti, subscriber, all ? WatchedApi::kAll : WatchedApi::kChosen);
 }
@@ -73,7 +82,7 @@ bool Subscribe(const Cupti& cupti, Note* note) {
       cupti.register_timestamp != nullptr && cupti.register_timestamp(&ReadClock) == kCuptiSuccess;
   DescribeClock(note);
   StartActivities(cupti, note);
-  StartCallbacks(cupti);
+  StartCallbacks(cupti, note);
   return true;
 }
 
@@ -91,7 +100,7 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
   DescribeClock(note);
   StartActivities(cupti, note);
-  if (result == kCuptiSuccess) return StartCallbacks(cupti);
+  if (result == kCuptiSuccess) return StartCallbacks(cupti, note);
   subscriber = nullptr;
   note->Problem("CUDA calls after a pause are missing", WhyRefused(result), result);
 }

@@ -154,6 +154,13 @@ def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
         "all",
     )
     cuda.add_argument(
+        "--cuda-parts",
+        choices=("all", "calls", "work"),
+        default="",
+        help="to measure what each costs: only CUDA calls (CUPTI's callbacks), or only GPU work "
+        "(its activity records); default: all",
+    )
+    cuda.add_argument(
         "--cuda-graph-trace",
         choices=("graph", "node"),
         default="",

@@ -44,8 +44,14 @@ def lengths_and_clock(bench: Bench) -> Figures:
 
 
 def cost_of_calls(bench: Bench) -> Figures:
-    """CPU time of calls: plain, under rls-prof without CUDA, and with it. No bound: figures."""
-    ways: dict[str, tuple[str, ...] | None] = {"plain": None, "off": ("--cuda", "off"), "on": ()}
+    """CPU time of calls: plain, without CUDA, callbacks, activities, both. No bound: figures."""
+    ways: dict[str, tuple[str, ...] | None] = {
+        "plain": None,
+        "off": ("--cuda", "off"),
+        "callbacks": ("--cuda-parts", "calls"),
+        "activities": ("--cuda-parts", "work"),
+        "both": (),
+    }
     found: dict[str, list[Figures]] = {way: [] for way in ways}
     for _ in range(ROUNDS):
         for way, prof in ways.items():

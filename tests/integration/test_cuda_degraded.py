@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cuda_runs import CudaRun, check_calls, check_work, comparable_work, expected_calls
 from cuda_scripts import compile_library, record_script
 from simcuda_runs import PROGRAMS, Row
@@ -199,3 +200,20 @@ def test_without_it_the_programs_threads_flush_nothing(tmp_path: Path) -> None:
     assert comparable_work(run.work(pid))
     flushes = [row for row in run.outcome.truth if row.get("event") == "overhead"]
     assert pid not in {row["tid"] for row in flushes}
+
+
+@pytest.mark.parametrize("parts", ["calls", "work"])
+def test_one_part_alone_is_recorded_and_the_other_is_said_to_be_missing(
+    tmp_path: Path, parts: str
+) -> None:
+    run = record_script(tmp_path, "begin()\nwork()", prof=("--cuda-parts", parts))
+    (pid,) = run.pids()
+    if parts == "calls":
+        check_calls(run, pid)
+        assert not run.work(pid)
+    else:
+        check_work(run, pid)
+        assert not run.calls(pid)
+    missing = {"calls": "GPU work is missing", "work": "CUDA calls are missing"}[parts]
+    assert note(run, pid)["problem"] == f"{missing}: --cuda-parts={parts}"
+    assert "cuda_displaced" not in losses(run)
