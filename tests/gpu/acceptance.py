@@ -4,7 +4,8 @@
 
 Run it with a Python that has rlscope and, for most steps, PyTorch; a step whose library is missing
 is a SKIP with its reason. Ends with 1 when a step failed or none passed. Takes about six minutes.
-`--keep` keeps the traces; without it they go to a temporary folder that is removed.
+`--keep` keeps the traces, and the records of the step raw-records, which belong into
+tests/golden/cupti; without it they go to a temporary folder that is removed.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ STEPS: dict[str, Callable[[Bench], Figures]] = {
     "counts": capture_steps.counts,
     "torch-profiler": capture_steps.same_as_torch_profiler,
     "graphs": capture_steps.graphs,
+    "raw-records": capture_steps.raw_records,
     "times": time_steps.lengths_and_clock,
     **{
         f"ending-{way}": functools.partial(life_steps.ending, way=way) for way in life_steps.ENDINGS

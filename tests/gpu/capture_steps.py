@@ -113,3 +113,26 @@ def graphs(bench: Bench) -> Figures:
     check(kernels == nodes.said["kernels"], f"{kernels} of {nodes.said['kernels']} kernels")
     correlate(whole)
     return {"launches": launches, "kernels_by_node": kernels, **correlate(nodes)}
+
+
+def raw_records(bench: Bench) -> Figures:
+    """CUPTI's own records of a short program, kept beside the traces: for tests/golden/cupti."""
+    figures: Figures = {}
+    for level in ("graph", "node"):
+        bench.folder.mkdir(parents=True, exist_ok=True)
+        file = bench.folder / f"{level}.txt"
+        said = bench.plain("raw_records.py", str(file), level)
+        lines = file.read_text().splitlines()[1:]
+        kinds = Counter(map(kind_of, lines))
+        expected = {10: said["kernels"], 1: sum(said["copies"].values()), 2: said["sets"]}
+        found = {kind: kinds[kind] for kind in expected}
+        check(found == expected, f"{found} records of a kind where {expected} were made")
+        check(kinds[51] == said["graphs"], f"{kinds[51]} of {said['graphs']} graphs")
+        sizes = {kind_of(line): len(line.split()[0]) // 2 for line in lines}
+        figures[level] = {"cupti": said["cupti"], "kinds": kinds, "bytes": sizes}
+    return figures
+
+
+def kind_of(line: str) -> int:
+    """The kind that a record in hexadecimal begins with."""
+    return int.from_bytes(bytes.fromhex(line[:8]), "little")

@@ -32,6 +32,13 @@ def test_counts_of_a_driver_program(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "counts").is_dir()
 
 
+def test_raw_records_are_kept(tmp_path: Path) -> None:
+    done = accept(tmp_path, "raw-records", "--keep", str(tmp_path / "kept"))
+    assert done.code == 0, done.out + done.err
+    kept = tmp_path / "kept" / "raw-records"
+    assert sorted(file.name for file in kept.iterdir()) == ["graph.txt", "node.txt"]
+
+
 def test_lost_records_fail_it(tmp_path: Path) -> None:
     done = accept(tmp_path, "counts", SIMCUPTI_DROP_EVERY="100")
     assert done.code == 1

@@ -13,6 +13,7 @@
 
 #include "cupti/buffers.h"
 #include "cupti/records.h"
+#include "cupti/replay.h"
 #include "cupti/settings.h"
 #include "cupti/status.h"
 #include "cupti/timestamps.h"
@@ -70,6 +71,10 @@ void WriteRecords(bool forced) {
   std::lock_guard<std::mutex> guard(WriterLock());
   uint64_t now_ns = FindCore()->now_ns();
   auto operations = Take(forced, now_ns);
+  if (Replays()) {
+    for (const Bytes& record : TakeReplayed()) PutRecord(FindCore()->thread_id(), record);
+    return;
+  }
   if (operations.empty()) return;
   SampleClocks();
   uint32_t kernel_kind = On(kKernelKind) ? kKernelKind : kConcurrentKernelKind;
@@ -91,7 +96,7 @@ void WriteOverheadTruth(const Overhead& overhead) {
 // The time that CUPTI itself took to flush.
 void RecordFlush(uint64_t start) {
   constexpr uint32_t kBufferFlush = 1 << 16;
-  if (!On(kOverheadKind)) return;
+  if (!On(kOverheadKind) || Replays()) return;
   Overhead overhead = {kBufferFlush, start, CpuTimestamp(), FindCore()->thread_id()};
   PutRecord(overhead.thread, OverheadRecord(overhead));
   WriteOverheadTruth(overhead);

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "cupti/replay.h"
 #include "cupti/settings.h"
 #include "cupti/timestamps.h"
 
@@ -145,6 +146,7 @@ Bytes GraphRecord(const DeviceOperation& operation, const Times& times) {
 }  // namespace
 
 size_t RecordBytes(uint32_t kind) {
+  if (Replays()) return ReplayedBytes(kind);
   const CuptiVersion& version = *GetSettings().version;
   size_t bytes = 0;
   switch (kind) {
