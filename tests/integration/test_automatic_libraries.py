@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from recorded_child import record
+from traced_python import TracedPython
 
 from rlscope.load import load
 
@@ -79,6 +81,19 @@ for batch in collector:
     optimizer.zero_grad()
 collector.shutdown()
 """
+# The environment lives in a process of its own, which Ray's daemon starts.
+_RLLIB = """
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+config = PPOConfig().environment("CartPole-v1").env_runners(num_env_runners=1)
+config.training(train_batch_size_per_learner=100, minibatch_size=50, num_epochs=2)
+algorithm = config.build_algo()
+for _ in range(2):
+    algorithm.train()
+algorithm.stop()
+ray.shutdown()
+"""
 _LIBRARIES = {
     "gym": (_GYM, {"simulation": 8}),
     "pettingzoo": (_PETTINGZOO, {"simulation": 13}),
@@ -96,6 +111,31 @@ def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
     script, expected = _LIBRARIES[library]
     record(directory, _BEGIN + script, timeout=300)
     assert _instances(directory) == expected
+
+
+def test_rllib_acts_in_one_process_and_learns_in_another(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("ray is not installed")
+    script, directory = tmp_path / "train.py", str(tmp_path / "trace")
+    script.write_text(_RLLIB)
+    done = traced.run("-o", directory, traced.python, str(script), timeout=300)
+    assert done.returncode == 0, done.stderr
+    with load(directory) as trace:
+        rows = trace.sql(
+            "SELECT process_id, path, count(*) AS times FROM operation"
+            " JOIN operation_instance USING (operation_id) GROUP BY ALL"
+        ).to_dicts()
+        assert not trace.sql("SELECT * FROM loss").to_dicts()
+    by_process: dict[int, dict[str, int]] = {}
+    for row in rows:
+        by_process.setdefault(row["process_id"], {})[row["path"]] = row["times"]
+    learner, worker = (by_process[number] for number in sorted(by_process))
+    assert learner.keys() == {"backprop"}
+    assert learner["backprop"] >= 2 * 2 * 100 / 50
+    assert worker.keys() == {"simulation", "inference"}
+    assert 200 <= worker["inference"] <= worker["simulation"] <= 200 * 1.2
 
 
 def _instances(directory: str) -> dict[str, int]:
