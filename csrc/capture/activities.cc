@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/interval_writer.h"
 #include "runtime/lock.h"
+#include "runtime/process.h"
 #include "runtime/rlscope.h"
 #include "runtime/syscalls.h"
 #include "trace/cuda_record.h"
@@ -89,14 +91,16 @@ void RefreshNames() {
 // releases mix the two (the device's records of the one, the host's of the other).
 constexpr uint64_t kRealtimeFromNs = 1000000000000000000;  // September 2001; 31 years of uptime
 int64_t realtime_offset_ns = 0;
-int64_t recording_until_ns = 0;  // CLOCK_MONOTONIC when it was last seen
+
+// Work that a call of a window launched may begin when the window has closed; which part of it
+// counts is for the analysis to say. Here it is enough that nobody goes on and on keeping work.
+constexpr int64_t kKeptAfterWindowNs = 1000000000;
 
 bool IsKept(int64_t start_ns) {
-  if (__atomic_load_n(&rlscope_process.state, __ATOMIC_ACQUIRE) == RLSCOPE_RECORDING) {
-    recording_until_ns = base::ReadMonotonicNs();
-    return true;
-  }
-  return start_ns <= recording_until_ns;
+  const bool is_recording = runtime::State() == RLSCOPE_RECORDING;
+  if (is_recording || runtime::HasWindowChanged()) return true;
+  const int64_t closed_ns = __atomic_load_n(&runtime::process.window_closed_ns, __ATOMIC_ACQUIRE);
+  return closed_ns != 0 && start_ns <= closed_ns + kKeptAfterWindowNs;
 }
 
 void SetTimes(uint64_t start, uint64_t end, GpuWork* work) {
@@ -203,7 +207,9 @@ const Activity& As(const uint8_t* record) {
 uint64_t records_read = 0;
 
 void ReadRecord(const uint8_t* record) {
-  if (As<uint32_t>(record) != kActivityOverhead) records_read++;
+  if (As<uint32_t>(record) != kActivityOverhead) {
+    __atomic_fetch_add(&records_read, 1, __ATOMIC_RELAXED);
+  }
   switch (As<uint32_t>(record)) {
     case kActivityKernel:
     case kActivityConcurrentKernel:
@@ -272,7 +278,7 @@ void ReadBuffers(const Cupti& cupti) {
   CountDropped(cupti);
 }
 
-uint64_t RecordsRead() { return records_read; }
+uint64_t RecordsRead() { return __atomic_load_n(&records_read, __ATOMIC_RELAXED); }
 
 void ForgetKernelNames() { __atomic_fetch_add(&names_wanted, 1, __ATOMIC_RELEASE); }
 

@@ -21,7 +21,7 @@ void SetRealtimeOffset(int64_t offset_ns);
 // at a time. Work that began after recording stopped is left out.
 void ReadBuffers(const Cupti& cupti);
 
-// How many records ReadBuffers() has seen; CUPTI's notes on itself do not count.
+// How many records ReadBuffers() has seen; CUPTI's notes on itself do not count. Any thread.
 uint64_t RecordsRead();
 
 // A module is unloaded: its kernels' names may go, and others come to lie where they were.

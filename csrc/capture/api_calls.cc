@@ -17,7 +17,8 @@ struct Ids {
   uint16_t first, last;
 };
 constexpr Ids kRuntimeIds[] = {
-    {20, 27},                            // Malloc, MallocHost, Free, FreeHost, HostAlloc
+    {20, 27},   {140, 141},              // Malloc, -Host, -Pitch, -3D, Free, FreeHost, HostAlloc
+    {192, 192}, {194, 194},              // MallocMipmappedArray, FreeMipmappedArray
     {31, 52},   {142, 145},              // Memcpy, Memset and what they have of arrays, symbols, 3D
     {152, 153}, {206, 206},              // HostRegister, HostUnregister, MallocManaged
     {160, 165},                          // MemcpyPeer, DeviceReset, DeviceSynchronize
@@ -77,20 +78,41 @@ void Enable(const Cupti& cupti, CuptiSubscriber subscriber, CallbackDomain domai
   }
 }
 
-// {Ctx,Stream}Synchronize of the driver, {Device,Stream}Synchronize of the runtime; each stream's
-// with that for per-thread default streams.
-bool IsSynchronization(uint32_t domain, uint32_t id) {
-  if (domain == kDriverApi) return id == 17 || id == 800 || id == 126 || id == 440;
-  return id == 165 || id == 131 || id == 239;
+template <size_t count>
+bool IsAmong(const uint16_t (&ids)[count], uint32_t id) {
+  for (const uint16_t each : ids) {
+    if (each == id) return true;
+  }
+  return false;
 }
+
+// Calls that return when work is done, which leaves a record: {Ctx,Device,Stream,Event}Synchronize
+// and the blocking copies, those for per-thread default streams among them.
+bool IsSynchronization(uint32_t domain, uint32_t id) {
+  constexpr uint16_t kRuntime[] = {165, 131, 239, 137, 31, 215};
+  constexpr uint16_t kDriver[] = {17, 800, 126, 440, 121, 276, 397, 278, 398};
+  return domain == kDriverApi ? IsAmong(kDriver, id) : IsAmong(kRuntime, id);
+}
+
+// LaunchKernel, LaunchKernelExC and __cudaLaunchKernel; LaunchKernel and LaunchKernelEx.
+bool IsLaunch(uint32_t domain, uint32_t id) {
+  constexpr uint16_t kRuntime[] = {211, 214, 430, 431, 505, 506};
+  constexpr uint16_t kDriver[] = {307, 442, 652, 653};
+  return domain == kDriverApi ? IsAmong(kDriver, id) : IsAmong(kRuntime, id);
+}
+
+// What CUPTI keeps for us from enter to exit. 0: the call was not begun, there is nothing to end.
+uint64_t BeginCall() { return runtime::BeginCudaCall() ? RecordsRead() + 1 : 0; }
 
 uint32_t StatusOf(const CallbackData& data) {
   return data.return_value == nullptr ? 0 : static_cast<uint32_t>(*data.return_value);
 }
 
 void AfterCall(uint32_t domain, uint32_t id, const CallbackData& data) {
-  if (!IsSynchronization(domain, id) || StatusOf(data) != 0) return;
-  NoticeSynchronization();
+  if (StatusOf(data) != 0) return;
+  if (IsLaunch(domain, id)) NoticeLaunch();
+  if (!IsSynchronization(domain, id)) return;
+  NoticeSynchronization(*data.correlation_data - 1);
   FlushAtSynchronization();
 }
 
@@ -112,9 +134,8 @@ void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber) {
 
 void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
   if (domain == kRuntimeApi || domain == kDriverApi) {
-    // CUPTI keeps a word for us from enter to exit: what was not begun is nothing to end.
     if (data->site == kEnter) {
-      *data->correlation_data = runtime::BeginCudaCall();
+      *data->correlation_data = BeginCall();
     } else if (*data->correlation_data != 0) {
       runtime::EndCudaCall(NameOf(domain, id, data->function_name), data->correlation_id,
                            data->context_id, StatusOf(*data));

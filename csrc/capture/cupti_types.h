@@ -16,10 +16,14 @@ using CuptiSubscriber = void*;
 
 constexpr CuptiResult kCuptiSuccess = 0;
 constexpr CuptiResult kCuptiNotCompatible = 14;
+constexpr CuptiResult kCuptiVirtualisedDevice = 33;
 constexpr CuptiResult kCuptiInsufficientPrivileges = 35;
 constexpr CuptiResult kCuptiSubscribersNotSupported = 39;
-constexpr CuptiResult kCuptiVirtualisedDevice = 41;
-constexpr CuptiResult kCuptiConfidentialComputing = 42;
+constexpr CuptiResult kCuptiVirtualisedDevicePrivileges = 40;
+constexpr CuptiResult kCuptiConfidentialComputing = 41;
+constexpr CuptiResult kCuptiMiningDevice = 42;
+constexpr CuptiResult kCuptiInstance = 43;
+constexpr CuptiResult kCuptiWindowsSubsystem = 45;
 
 enum CallbackDomain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3 };
 enum CallbackSite : uint32_t { kEnter = 0, kExit = 1 };

@@ -78,7 +78,12 @@ void FlushInTurn() {
   } else {
     Flush(kComplete);
   }
-  CheckRecords(RecordsRead());
+  CheckRecords(RecordsRead(), /*is_last=*/false);
+}
+
+void FlushLast() {
+  Flush(kForced);
+  CheckRecords(RecordsRead(), /*is_last=*/true);
 }
 
 void LookForCuda() {
@@ -93,7 +98,7 @@ bool TakeTurn() {
   runtime::LockGuard guard(&flushing);
   if (flusher.attach != nullptr && !ends && !paused) LookForCuda();
   if (flusher.cupti == nullptr) return flusher.attach != nullptr && !ends;
-  if (ends && !paused) Flush(kForced);
+  if (ends && !paused) FlushLast();
   if (!ends && !paused) FlushInTurn();
   __atomic_store_n(&runtime::process.capture_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
                    __ATOMIC_RELAXED);

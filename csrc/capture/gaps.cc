@@ -7,7 +7,7 @@
 namespace rlscope::capture {
 namespace {
 
-constexpr int kPatience = 3;  // flushes, 600 ms
+constexpr int kPatience = 3;  // flushes after a synchronisation: 600 ms
 
 struct Gaps {
   uint64_t count;
@@ -18,12 +18,18 @@ struct Gaps {
 Gaps gaps;
 
 struct Watch {
-  int64_t synchronized_ns;
-  int silent;  // flushes since then; 0: none is waited for
+  int64_t synchronized_ns;  // 0: none is waited for
+  uint64_t records;         // that had been read when the synchronisation began
+  int silent;               // flushes since then
 };
 Watch watch;
-uint64_t records_before = 0;       // at the last flush
+bool expects_records = false;
+uint64_t records_before = 0;  // at the last flush
+
+// Of the program's threads.
 uint32_t awaits = 0;               // AwaitsSynchronization()
+uint32_t has_launched = 0;         // without a launch, a synchronisation may leave no record
+uint64_t records_at_begin = 0;     // of the synchronisation
 int64_t last_synchronization = 0;  // CLOCK_MONOTONIC; 0: none since it was asked for
 
 void Describe() {
@@ -38,16 +44,31 @@ void Begin(trace::Loss kind, int64_t since_ns) {
   if (gaps.since_ns != 0) return;
   gaps.since_ns = since_ns;
   gaps.count++;
+  Describe();  // opens the image that counts the loss, if this is the first that is known of it
   runtime::CountLoss(kind, 1);
-  Describe();
+}
+
+bool MayExpect() {
+  return expects_records &&
+         (records_before != 0 || __atomic_load_n(&has_launched, __ATOMIC_RELAXED) != 0);
 }
 
 // A synchronisation that was noticed since the last flush: its record is in this one, or late.
 void StartWatch() {
   const int64_t noticed_ns = __atomic_exchange_n(&last_synchronization, 0, __ATOMIC_ACQ_REL);
-  const bool records_came_before = records_before != 0;  // else they are refused, or unused
-  if (noticed_ns == 0 || watch.silent != 0 || !records_came_before) return;
-  watch = {noticed_ns, 1};
+  if (noticed_ns == 0 || watch.synchronized_ns != 0 || !MayExpect()) return;
+  watch = {noticed_ns, __atomic_load_n(&records_at_begin, __ATOMIC_RELAXED), 0};
+}
+
+// `patience`: how many flushes without a record are none too many.
+void CheckWatch(uint64_t records, int patience) {
+  if (watch.synchronized_ns == 0) return;
+  if (records != watch.records) {
+    watch = Watch();
+  } else if (++watch.silent > patience && !gaps.displaced) {
+    gaps.displaced = true;
+    Begin(trace::kCudaDisplaced, watch.synchronized_ns);
+  }
 }
 
 }  // namespace
@@ -63,32 +84,36 @@ void EndGap() {
   Describe();
 }
 
-void CheckRecords(uint64_t records) {
+void ExpectRecords(bool expected) {
+  expects_records = expected;
+  __atomic_store_n(&awaits, expected ? 1 : 0, __ATOMIC_RELEASE);
+}
+
+void CheckRecords(uint64_t records, bool is_last) {
   StartWatch();
-  if (records != records_before) {
-    watch.silent = 0;
-    if (gaps.displaced) EndGap();
-  } else if (watch.silent != 0 && ++watch.silent > kPatience && !gaps.displaced) {
-    gaps.displaced = true;
-    Begin(trace::kCudaDisplaced, watch.synchronized_ns);
-  }
+  CheckWatch(records, is_last ? 0 : kPatience);
+  if (records != records_before && gaps.displaced) EndGap();
   records_before = records;
   __atomic_store_n(&awaits, 1, __ATOMIC_RELEASE);
 }
 
 bool AwaitsSynchronization() { return __atomic_load_n(&awaits, __ATOMIC_RELAXED) != 0; }
 
-void NoticeSynchronization() {
+void NoticeLaunch() { __atomic_store_n(&has_launched, 1, __ATOMIC_RELAXED); }
+
+void NoticeSynchronization(uint64_t records) {
   __atomic_store_n(&awaits, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&records_at_begin, records, __ATOMIC_RELAXED);
   __atomic_store_n(&last_synchronization, base::ReadMonotonicNs(), __ATOMIC_RELEASE);
 }
 
 void ForgetGaps() {
   gaps = Gaps();
   watch = Watch();
-  records_before = 0;
+  expects_records = false;
+  records_before = records_at_begin = 0;
   last_synchronization = 0;
-  awaits = 0;
+  awaits = has_launched = 0;
 }
 
 }  // namespace rlscope::capture

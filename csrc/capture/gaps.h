@@ -17,15 +17,21 @@ void BeginGap(trace::Loss kind);
 void EndGap();
 
 // Another client that registers functions for buffers replaces ours, and CUPTI does not say so. But
-// a synchronisation of the program is a record as soon as it returns: when three flushes after one
-// bring no record at all, a gap is open since then. It ends with the next record.
-//
-// After each flush: `records` is how many have been read so far.
-void CheckRecords(uint64_t records);
+// a synchronisation of the program is a record as soon as it returns: when three flushes after one,
+// or the last of the process, bring no record at all since it began, a gap is open since then. It
+// ends with the next record.
 
-// Whether the next synchronisation is to be noticed. Any thread.
+// Whether CUPTI agreed to make records of synchronisations.
+void ExpectRecords(bool expected);
+
+// After each flush: `records` is how many have been read so far.
+void CheckRecords(uint64_t records, bool is_last);
+
+// Whether launches, and the next synchronisation, are to be noticed. Any thread, these three.
 bool AwaitsSynchronization();
-void NoticeSynchronization();
+void NoticeLaunch();
+// A synchronisation has returned, before which so many records had been read.
+void NoticeSynchronization(uint64_t records);
 
 // Fork child.
 void ForgetGaps();

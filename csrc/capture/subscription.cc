@@ -6,13 +6,24 @@
 #include "base/env.h"
 #include "capture/activities.h"
 #include "capture/api_calls.h"
+#include "capture/gaps.h"
 
 namespace rlscope::capture {
 namespace {
 
 // Kernels run beside each other as without us: never kActivityKernel, which makes them take turns.
-constexpr uint32_t kKinds[] = {kActivityConcurrentKernel, kActivityMemcpy,     kActivityMemset,
-                               kActivitySynchronization,  kActivityMemcpyPeer, kActivityOverhead};
+struct Kind {
+  ActivityKind kind;
+  const char* without;  // what is said where CUPTI refuses it; null: nobody misses it
+};
+constexpr Kind kKinds[] = {
+    {kActivityConcurrentKernel, "GPU work is missing"},
+    {kActivityMemcpy, "copies are missing in GPU work"},
+    {kActivityMemset, "memsets are missing in GPU work"},
+    {kActivitySynchronization, "what synchronisations waited for is missing"},
+    {kActivityMemcpyPeer, "copies between GPUs are missing in GPU work"},
+    {kActivityOverhead, nullptr},
+};
 
 CuptiSubscriber subscriber = nullptr;
 bool own_clock = false;
@@ -29,8 +40,16 @@ const char* WhyRefused(CuptiResult result) {
       return "the driver lets only administrators profile (NVreg_RestrictProfilingToAdminUsers)";
     case kCuptiVirtualisedDevice:
       return "CUPTI does not work on this virtual GPU";
+    case kCuptiVirtualisedDevicePrivileges:
+      return "this virtual GPU is not allowed to be profiled (the hypervisor decides)";
     case kCuptiConfidentialComputing:
       return "CUPTI does not work in confidential computing mode";
+    case kCuptiMiningDevice:
+      return "CUPTI does not work on mining GPUs";
+    case kCuptiInstance:
+      return "CUPTI does not work on a part of a GPU (MIG)";
+    case kCuptiWindowsSubsystem:
+      return "CUPTI does not work in the Windows Subsystem for Linux";
     default:
       return "CUPTI refused";
   }
@@ -47,14 +66,20 @@ bool TracesGraphs() { return !IsEnv("RLSCOPE_CUDA_GRAPH_TRACE", "node"); }
 void DescribeClock(Note* note) { note->Text("clock", own_clock ? "monotonic" : "realtime"); }
 
 void StartActivities(const Cupti& cupti, Note* note) {
+  ExpectRecords(false);
   if (!Records("work")) return note->Problem("GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
-  for (const uint32_t kind : kKinds) {
-    const CuptiResult result = cupti.enable_activity(kind);
-    if (result == kCuptiSuccess || kind != kActivityConcurrentKernel) continue;
-    note->Problem("GPU work is missing", WhyRefused(result), result);
+  bool synchronisations = false;
+  for (const Kind& each : kKinds) {
+    const CuptiResult result = cupti.enable_activity(each.kind);
+    if (result == kCuptiSuccess) {
+      synchronisations |= each.kind == kActivitySynchronization;
+    } else if (each.without != nullptr) {
+      note->Problem(each.without, WhyRefused(result), result);
+    }
   }
   if (TracesGraphs()) cupti.enable_activity(kActivityGraphTrace);
+  ExpectRecords(synchronisations);
 }
 
 void StartCallbacks(const Cupti& cupti, Note* note) {
@@ -87,7 +112,7 @@ bool Subscribe(const Cupti& cupti, Note* note) {
 }
 
 void StopActivities(const Cupti& cupti) {
-  for (const uint32_t kind : kKinds) cupti.disable_activity(kind);
+  for (const Kind& each : kKinds) cupti.disable_activity(each.kind);
   if (TracesGraphs()) cupti.disable_activity(kActivityGraphTrace);
 }
 

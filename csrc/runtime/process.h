@@ -27,6 +27,7 @@ struct Process {
   bool stopped;                  // rls.stop() of this process
   bool gave_up;                  // no drainer: records no more
   bool disk_full;                // the drainer said so, and it was counted
+  int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
   int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations

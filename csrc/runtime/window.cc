@@ -1,5 +1,6 @@
 #include "runtime/window.h"
 
+#include "base/clock.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/lifecycle.h"
@@ -136,7 +137,9 @@ void ApplyWindow(uint64_t ticks) {
   const uint64_t written = WriteRare(kind, 0, ticks);
   if (written != 0) PublishChange(written, wants);
   if (wants) Store(&rlscope_process.window_start, written);
-  if (!wants) SetState(RLSCOPE_PAUSED);
+  if (wants) return;
+  Store(&process.window_closed_ns, base::ReadMonotonicNs());
+  SetState(RLSCOPE_PAUSED);
 }
 
 void FollowControl() {

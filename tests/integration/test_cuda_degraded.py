@@ -107,6 +107,93 @@ def test_buffers_that_go_to_another_client_are_a_counted_gap(tmp_path: Path) -> 
     assert gaps["since_ns"] > last_kernel
 
 
+BEFORE_ANY_RECORD = """
+begin()
+check(ctypes.CDLL({thief!r}).Steal())
+work(2)
+time.sleep(0.1)
+"""
+BEFORE_THE_END = """
+begin()
+work()
+time.sleep(1)
+check(ctypes.CDLL({thief!r}).Steal())
+for i in range(4):
+    work(20)
+    time.sleep(0.1)
+"""
+BESIDE_EVENTS = """
+begin()
+work()
+time.sleep(1)
+check(ctypes.CDLL({thief!r}).Steal())
+function, done, own = kernel("policy_step"), event(), stream()
+for i in range(30):
+    launch(function, on=own)
+    check(cuda.cuEventRecord(done, own))
+    check(cuda.cuEventSynchronize(done))
+    time.sleep(0.1)
+"""
+BESIDE_COPIES = """
+begin()
+work()
+time.sleep(1)
+check(ctypes.CDLL({thief!r}).Steal())
+memory, host = allocate(1 << 12), (ctypes.c_char * (1 << 12))()
+for i in range(20):
+    check(cuda.cuMemcpyDtoH_v2(host, memory, c_size_t(64)))
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    "script", [BEFORE_ANY_RECORD, BEFORE_THE_END, BESIDE_EVENTS, BESIDE_COPIES]
+)
+def test_the_gap_is_noticed_early_late_and_by_any_wait(tmp_path: Path, script: str) -> None:
+    thief = compile_library(tmp_path, "thief", THIEF)
+    run = record_script(tmp_path, script.format(thief=str(thief)))
+    (pid,) = run.pids()
+    check_calls(run, pid)
+    assert losses(run)["cuda_displaced"] == 1
+
+
+QUIET = {
+    "waits without work": "begin()\nfor _ in range(3):\n"
+    "    check(cuda.cuCtxSynchronize())\n    time.sleep(0.8)",
+    "a wait at the very end": "begin()\nwork()\ntime.sleep(1)\nwork(1)",
+    "work without a wait": "begin()\nwork()\ntime.sleep(1)\n"
+    'launch(kernel("policy_step"))\ntime.sleep(1)',
+}
+
+
+@pytest.mark.parametrize("script", QUIET.values(), ids=QUIET.keys())
+def test_there_is_no_gap_where_nothing_was_taken(tmp_path: Path, script: str) -> None:
+    run = record_script(tmp_path, script)
+    assert not losses(run)
+
+
+REFUSALS = {
+    33: "does not work on this virtual GPU",
+    35: "lets only administrators profile",
+    40: "is not allowed to be profiled",
+    41: "confidential computing",
+    42: "mining",
+    43: "MIG",
+    45: "Windows Subsystem for Linux",
+    999: "CUPTI refused",
+}
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+def test_each_refusal_is_a_sentence(tmp_path: Path, status: int) -> None:
+    refused = {"SIMCUPTI_SUBSCRIBE_STATUS": str(status)}
+    run = record_script(tmp_path, "begin()\nwork(2)", **refused)
+    problem = note(run, run.pids()[0])["problem"]
+    assert problem.startswith("CUDA is not recorded: ")
+    assert REFUSALS[status] in problem
+    assert problem.endswith(f" ({status})")
+
+
 LONG_KERNEL = """
 begin()
 work()
