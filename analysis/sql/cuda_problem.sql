@@ -1,8 +1,8 @@
 -- What kept processes from recording all of CUDA, where something was: at most $rows sentences of
--- theirs (key `cuda` of the metadata).
+-- theirs (keys `cuda` and `cuda_times` of the metadata).
 WITH _note AS (
   SELECT IF(json_valid(value), json_extract_string(value, '$.problem'), NULL) AS problem
-  FROM metadata WHERE key = 'cuda'
+  FROM metadata WHERE key IN ('cuda', 'cuda_times')
 )
 SELECT DISTINCT problem FROM _note
 WHERE problem IS NOT NULL

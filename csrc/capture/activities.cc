@@ -109,9 +109,21 @@ void SetTimes(uint64_t start, uint64_t end, GpuWork* work) {
   work->interval.duration_ns = end > start ? static_cast<int64_t>(end - start) : 0;
 }
 
+// Work lies between the process's begin and now, if CUPTI keeps to the clock that it was given; it
+// turns a device's clock into that with some error.
+constexpr int64_t kClockErrorNs = 1000000;
+int64_t latest_ns = 0;
+uint64_t impossible_times = 0;
+
+bool IsPossible(int64_t start_ns, int64_t end_ns) {
+  return start_ns >= runtime::process.began_ns && end_ns <= latest_ns + kClockErrorNs;
+}
+
 // A flush at the end of the process also delivers work that has not ended, with no times.
 void Write(const GpuWork& work, uint32_t name) {
-  if (work.interval.start_ns + work.interval.duration_ns <= 0) {
+  const int64_t end_ns = work.interval.start_ns + work.interval.duration_ns;
+  if (end_ns > 0 && !IsPossible(work.interval.start_ns, end_ns)) impossible_times++;
+  if (end_ns <= 0) {
     runtime::CountLoss(trace::kGpuUnfinished, 1);
   } else if (IsKept(work.interval.start_ns)) {
     runtime::WriteGpuWork(work, name);
@@ -264,9 +276,11 @@ void TakeBuffer(void*, uint32_t, uint8_t* data, size_t, size_t valid) {
 }
 
 void SetRealtimeOffset(int64_t offset_ns) { realtime_offset_ns = offset_ns; }
+uint64_t ImpossibleTimes() { return impossible_times; }
 
 void ReadBuffers(const Cupti& cupti) {
   RefreshNames();
+  latest_ns = base::ReadMonotonicNs();
   while (Buffer* buffer = TakeFull()) {
     uint8_t* record = nullptr;
     while (buffer->valid != 0 &&
@@ -286,7 +300,7 @@ void ForgetBuffers() {
   lock.Reset();
   free_buffers = full_buffers = nullptr;
   full_end = &full_buffers;
-  records_read = 0;
+  records_read = impossible_times = 0;
 }
 
 }  // namespace rlscope::capture

@@ -24,6 +24,10 @@ void ReadBuffers(const Cupti& cupti);
 // How many records ReadBuffers() has seen; CUPTI's notes on itself do not count. Any thread.
 uint64_t RecordsRead();
 
+// How many records had times before the process began or after they were read: CUPTI's clock is not
+// what we take it for.
+uint64_t ImpossibleTimes();
+
 // A module is unloaded: its kernels' names may go, and others come to lie where they were.
 void ForgetKernelNames();
 

@@ -62,9 +62,19 @@ void Set(uint32_t* word) {
 
 // ---- turns, which need `flushing` ---------------------------------------------------------------
 
+// In place of the note before: the count grows.
+void TellImpossibleTimes(uint64_t count) {
+  Note note;
+  note.Number("records", count);
+  note.Problem("times of GPU work are wrong", "CUPTI's lie outside of the process's life", 0);
+  note.Write("cuda_times");
+}
+
 void Read() {
   SetRealtimeOffset(ReadNs(CLOCK_REALTIME) - base::ReadMonotonicNs());
+  const uint64_t before = ImpossibleTimes();
   ReadBuffers(*flusher.cupti);
+  if (ImpossibleTimes() != before) TellImpossibleTimes(ImpossibleTimes());
 }
 
 void Flush(uint32_t how) {

@@ -11,6 +11,9 @@ from cuda_runs import CudaRun, check_calls, check_work, comparable_work, expecte
 from cuda_scripts import compile_library, record_script
 from simcuda_runs import PROGRAMS, Row
 
+from rlscope.analysis import cuda
+from rlscope.load import load
+
 OTHER_TOOL = """
 #include <stdio.h>
 int InitializeInjection(void) { puts("injected"); fflush(stdout); return 1; }
@@ -155,6 +158,16 @@ def test_the_gap_is_noticed_early_late_and_by_any_wait(tmp_path: Path, script: s
     (pid,) = run.pids()
     check_calls(run, pid)
     assert losses(run)["cuda_displaced"] == 1
+
+
+def test_times_that_cannot_be_are_said(tmp_path: Path) -> None:
+    skewed = {"SIMCUPTI_RAW_TIMESTAMPS": "1", "SIMCUDA_GPU_SKEW": "100s"}
+    run = record_script(tmp_path, "begin()\nwork()", **skewed)
+    (pid,) = run.pids()
+    assert note(run, pid, "cuda_times")["records"] == 40
+    with load(str(run.directory)) as trace:
+        (row,) = cuda.problems(trace, rows=9).to_dicts()
+    assert row["problem"].startswith("times of GPU work are wrong")
 
 
 QUIET = {
