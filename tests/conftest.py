@@ -8,6 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+# Asserts in these say what they compared, as those in tests do.
+pytest.register_assert_rewrite("report_checks", "report_page")
+
 
 def pytest_configure() -> None:
     """Programs under test start with the signals of a terminal's job, wherever pytest runs.

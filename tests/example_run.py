@@ -1,8 +1,8 @@
 """A trace directory of a made-up PPO run, written by the real writer: `write(directory)`.
 
-A trainer with nested operations, native calls, CUDA calls and GPU work, and a worker process whose
-simulations nobody annotated. Times are in microseconds below and made of small fixed numbers, so
-every run of a test sees the same trace.
+A trainer with nested operations, native calls, CUDA calls and GPU work, and its worker process,
+whose simulations nobody annotated: every panel of the report has something to say of it. Times are
+in microseconds below and made of small fixed numbers, so every run of a test sees the same trace.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ KERNELS = {"matmul": "_Z4gemmIfEvPT_i", "backward": "_Z9gemm_gradIfEvPT_i"}
 COPY_TO_PAGEABLE = 2 | 1 << 4
 STREAM = 3
 RULE = "outermost step or reset of <b>Env"
+INTERCEPTION = {
+    "engine": "patch",
+    "reason": "",
+    "libraries": {"torch": "framework", "gymnasium": "simulator"},
+    "counts": {"patched": 812},
+}
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
 
@@ -131,6 +137,15 @@ def write(directory: Path) -> None:
             threads=[RawThread(trainer.items, trainer.cuda)],
             # The last kernel runs on when the interpreter has ended: GPU busy, no layer.
             gpu=[*trainer.gpu, GpuWork(end - 2_500 * US, end - 500 * US)],
+            metadata={
+                "algorithm": '"ppo"',
+                "learning_rate": "0.0003",
+                "rlscope.interception": json.dumps(INTERCEPTION),
+            },
+            role="trainer",
+            program="python train.py --env CartPole-v1",
+            cpu_ns=230_000 * US,
+            profiler_cpu_ns=1_500 * US,
         ),
         RawProcess(
             start_ns=30_000 * US,
@@ -140,6 +155,11 @@ def write(directory: Path) -> None:
             os_pid=4243,
             forked=True,
             metadata={"rlscope.automatic": json.dumps({"simulation": RULE})},
+            role="worker",
+            program="python worker.py",
+            parent_pid=4242,
+            cpu_ns=90_000 * US,
+            profiler_cpu_ns=700 * US,
         ),
     ]
     written.write(processes, directory)

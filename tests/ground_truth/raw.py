@@ -249,6 +249,13 @@ class RawProcess:
     function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What it reported: key -> JSON."""
+    role: str = ""
+    """Name given with rls.process()."""
+    program: str = ""
+    """Its command line."""
+    parent_pid: int = 0
+    cpu_ns: int = 0
+    profiler_cpu_ns: int = 0
 
     def numbered(self) -> list[tuple[int, RawThread]]:
         return list(enumerate(self.threads, start=1))

@@ -46,6 +46,7 @@ def _on_disk(time_ns: int | None) -> int:
 def _log_records(process: RawProcess) -> list[bytes]:
     known: dict[str, Any] = {
         "pid": process.os_pid,
+        "parent_pid": process.parent_pid,
         "start_time": 1,
         "began_ns": _on_disk(process.start_ns),
     }
@@ -57,6 +58,7 @@ def _log_records(process: RawProcess) -> list[bytes]:
         records.append(_trace.process_record(PYTHON, time_ns=at, name="3.11.7", **known))
     python_end = _on_disk(process.python_end_ns)
     end = _on_disk(process.end_ns)
+    known |= {"cpu_ns": process.cpu_ns, "profiler_cpu_ns": process.profiler_cpu_ns}
     return [*records, _trace.process_record(ENDED, time_ns=end, python_end_ns=python_end, **known)]
 
 
@@ -70,8 +72,9 @@ def _write_file(process: RawProcess, path: Path) -> None:
         main_thread=process.os_pid,
         windows=_windows(process),
     )
-    if process.metadata:
-        writer.metadata(process.metadata)
+    if process.metadata or process.role or process.program:
+        facts = {"process_name": process.role, "program": process.program}
+        writer.metadata(process.metadata, **facts)
     names = _Names(writer, process.function_layers)
     lost: list[tuple[int, int]] = []
     for number, thread in process.numbered():

@@ -1,0 +1,27 @@
+"""GPU state: bars of every operation and of all together, and the four totals."""
+
+from __future__ import annotations
+
+from report_page import ReportPage
+
+from rlscope.load import Trace
+from rlscope.report import units
+
+
+def check(page: ReportPage, trace: Trace) -> None:
+    rows = trace.sql(
+        "SELECT CASE WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')"
+        " ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state, operation,"
+        " CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown GROUP BY ALL HAVING ns > 0"
+    )
+    totals = dict.fromkeys(("cpu", "cpu+gpu", "gpu", "idle"), 0)
+    for state, _, ns in rows:
+        totals[state] += ns
+    bars = {(state, operation): ns for state, operation, ns in rows}
+    bars |= {(state, "all operations"): ns for state, ns in totals.items()}
+    assert page.bars("gpu-chart") == bars
+    whole = sum(totals.values())
+    cells = [row[:3] for row in page.table("gpu", "Table: totals")]
+    assert sorted(cells) == [
+        [state, units.duration(ns), units.share(ns, whole)] for state, ns in totals.items()
+    ]

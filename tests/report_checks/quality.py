@@ -1,0 +1,47 @@
+"""Data quality: how much was recorded, what it cost, what was lost, what is unknown."""
+
+from __future__ import annotations
+
+from report_page import ReportPage
+
+from rlscope.load import Trace
+from rlscope.report import losses, units
+
+
+def check(page: ReportPage, trace: Trace) -> None:
+    _check_notes(*page.notes("quality"), trace=trace)
+    lost = trace.sql(
+        "SELECT kind, CAST(SUM(count) AS BIGINT) AS n, CAST(SUM(duration_ns) AS BIGINT),"
+        " COUNT(DISTINCT process_id), MAX(detail) FROM loss GROUP BY kind ORDER BY n DESC, kind"
+    )
+    assert page.table("quality", "Table: losses") == [
+        [kind, units.count(n), units.duration(ns), str(processes), losses.MEANING[kind], detail]
+        for kind, n, ns, processes, detail in lost
+    ]
+    absent = trace.sql('SELECT relation, "column", reason FROM absent')
+    shown = [
+        (relation, column, reason)
+        for relation, columns, reason in page.table("quality", "why a relation or column is empty")
+        for column in columns.split(", ")
+    ]
+    assert sorted(shown) == sorted(absent)
+
+
+def _check_notes(recorded: str, cost: str, outside: str, lost: str, *, trace: Trace) -> None:
+    ((events, size, wall_ns, own_ns, cpu_ns),) = trace.sql(
+        "SELECT CAST(SUM(events) AS BIGINT), CAST(SUM(file_bytes) AS BIGINT),"
+        " CAST(SUM(end_ns - start_ns) AS BIGINT), CAST(SUM(profiler_cpu_ns) AS BIGINT),"
+        " CAST(SUM(cpu_ns) AS BIGINT) FROM process"
+    )
+    assert recorded == (
+        f"{units.count(events)} events in {units.size(size)}, {units.duration(wall_ns)} of "
+        f"2 processes recorded."
+    )
+    assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in cost
+    assert f"({units.share(own_ns, cpu_ns)})" in cost
+    ((none_ns,),) = trace.sql(
+        "SELECT CAST(SUM(duration_ns) AS BIGINT) FROM breakdown WHERE operation = '(none)'"
+    )
+    assert outside.startswith(f"{units.share(none_ns, wall_ns)} of the time of processes with")
+    ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
+    assert lost == f"{units.plural(kinds, 'kind')} of loss or repair: see the table."

@@ -1,0 +1,205 @@
+"""The page of a report in a headless Chromium, as its reader sees it: marks, numbers, texts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# A page of 2 MB is drawn in a second; on a machine with twenty busy neighbours it took 40.
+PATIENCE_S = 240
+
+# Every bar that is in the picture: series, name, exact ns of its data, and ns by its width.
+_BARS = """
+const chart = document.querySelector(`#${arguments[0]} .chart`);
+const axis = chart._fullLayout.xaxis;
+const unit = (axis.range[1] - axis.range[0]) / axis._length;
+return [...chart.querySelectorAll(".bars .point > path")].map((path) => {
+  const trace = path.closest(".trace").__data__[0].trace;
+  const index = path.parentNode.__data__.i;
+  return {
+    series: trace.name,
+    name: trace.y[index],
+    ns: trace.customdata[index][0],
+    drawn: path.getBBox().width * unit,
+    value: trace.x[index],
+    pixel: unit,
+  };
+});
+"""
+
+# Every line that is in the picture: its points, and the box around it in the units of its axes.
+_LINES = """
+const chart = document.querySelector(`#${arguments[0]} .chart`);
+return [...chart.querySelectorAll(".scatterlayer .trace .js-line")].map((path) => {
+  const trace = path.closest(".trace").__data__[0].trace;
+  const layout = chart._fullLayout;
+  const across = layout[`xaxis${trace.xaxis.slice(1)}`];
+  const up = layout[`yaxis${trace.yaxis.slice(1)}`];
+  const box = path.getBBox();
+  return {
+    name: trace.name,
+    x: [...trace.x],
+    y: [...trace.y],
+    drawn: [across.p2d(box.x), across.p2d(box.x + box.width),
+            up.p2d(box.y + box.height), up.p2d(box.y)],
+    pixels: [1 / across._m, 1 / across._m, -1 / up._m, -1 / up._m],
+  };
+});
+"""
+
+# Shares of the timeline: of each layer by its area, and of each operation by its strip.
+_SHARES = """
+const chart = document.querySelector(`#${arguments[0]} .chart`);
+const areas = chart._fullData.filter((trace) => trace.stackgroup);
+const strips = chart._fullData.filter((trace) => trace.type === "heatmap");
+const names = chart._fullLayout.yaxis2 ? chart._fullLayout.yaxis2.ticktext : [];
+return [
+  areas.map((trace) => [trace.name, [...trace.y].slice(0, -1)]),
+  strips.flatMap((trace) => [...trace.z].map((row, i) => [names[i], [...row]])),
+];
+"""
+
+# What a reader sees of each chart: marks of bars, areas, lines and heat strips with a size.
+_MARKS = """
+return [...document.querySelectorAll("figure")].map((figure) => {
+  const marks = figure.querySelectorAll(
+    ".bars .point > path, .scatterlayer .js-line, .scatterlayer .fills path, .heatmaplayer image");
+  const visible = [...marks].filter((mark) => {
+    const box = mark.getBBox();
+    return box.width > 0 || box.height > 0;
+  });
+  return [figure.id, visible.length];
+});
+"""
+
+_NOTES = """
+return [...document.querySelectorAll(`#${arguments[0]} .note`)]
+  .filter((note) => note.getClientRects().length > 0).map((note) => note.textContent);
+"""
+
+# Of those behind their title too.
+_TABLES = """
+return [...document.querySelectorAll(`#${arguments[0]} details`)].map((details) => [
+  details.querySelector("summary").textContent,
+  [...details.querySelectorAll("tbody tr")]
+    .map((row) => [...row.cells].map((cell) => cell.textContent)),
+]);
+"""
+
+# The parts of a panel that hold its answer: sentences, charts, tables.
+_PARTS = "[...document.querySelectorAll(`#${arguments[0]} :is(.note, figure, tbody)`)]"
+
+_NAMES = f"""
+return {_PARTS}.map((part) =>
+  part.id || (part.closest("details") || part).firstElementChild?.textContent || part.textContent);
+"""
+
+_EMPTY = f"""
+const part = {_PARTS}[arguments[1]];
+const chart = part.querySelector(".chart");
+const done = arguments[2];
+if (chart) {{
+  window.emptied = () => Plotly.newPlot(chart, data, layout);
+  const [data, layout] = [chart.data, chart.layout];
+  Plotly.newPlot(chart, [], layout).then(() => done());
+}} else {{
+  const content = part.innerHTML;
+  window.emptied = async () => {{ part.innerHTML = content; }};
+  part.innerHTML = "";
+  done();
+}}
+"""
+_FILL = "const done = arguments[0]; window.emptied().then(() => done());"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The points of one line."""
+
+    x: list[float]
+    y: list[float]
+
+
+class ReportPage:
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+        driver.set_script_timeout(PATIENCE_S)
+
+    def open(self, page: Path) -> None:
+        """Loads the page and waits until its script has drawn it."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        self.driver.get_log("browser")  # what an earlier page said
+        self.driver.get(page.as_uri())
+        done = "return document.documentElement.dataset.drawn === 'true'"
+        WebDriverWait(self.driver, PATIENCE_S).until(lambda driver: driver.execute_script(done))
+
+    def complaints(self) -> list[dict[str, Any]]:
+        """What the console says since the page was opened, or since the last call."""
+        return [each for each in self.driver.get_log("browser") if each["level"] == "SEVERE"]
+
+    def panels(self) -> list[str]:
+        """Panels that have a section."""
+        sections = "return [...document.querySelectorAll('section')].map((each) => each.id)"
+        return list(self.driver.execute_script(sections))
+
+    def marks(self) -> dict[str, int]:
+        """Visible marks of each chart."""
+        return dict(self.driver.execute_script(_MARKS))
+
+    def blank(self) -> list[str]:
+        """Charts that show nothing."""
+        return [chart for chart, number in self.marks().items() if not number]
+
+    def bars(self, chart: str) -> dict[tuple[str, str], int]:
+        """(series, name) -> ns of every bar; its width on the screen must agree to a pixel."""
+        bars = self.driver.execute_script(_BARS, chart)
+        for bar in bars:
+            assert bar["drawn"] == pytest.approx(bar["value"], abs=1.5 * bar["pixel"])
+        return {(bar["series"], html.unescape(bar["name"])): bar["ns"] for bar in bars}
+
+    def lines(self, chart: str) -> dict[str, Line]:
+        """Points of every line by its name; its place on the screen must agree to two pixels."""
+        lines = self.driver.execute_script(_LINES, chart)
+        for line in lines:
+            ends = [min(line["x"]), max(line["x"]), min(line["y"]), max(line["y"])]
+            for drawn, value, pixel in zip(line["drawn"], ends, line["pixels"], strict=True):
+                assert drawn == pytest.approx(value, abs=2 * pixel), line["name"]
+        named = {html.unescape(line["name"]): Line(line["x"], line["y"]) for line in lines}
+        assert len(named) == len(lines), "lines of one name"
+        return named
+
+    def shares(self, chart: str) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+        """Of a timeline: the share of each bucket of every area, and percent of every strip."""
+        areas, strips = self.driver.execute_script(_SHARES, chart)
+        return dict(areas), {html.unescape(name): row for name, row in strips}
+
+    def notes(self, panel: str) -> list[str]:
+        """The sentences of a panel."""
+        return list(self.driver.execute_script(_NOTES, panel))
+
+    def table(self, panel: str, title: str) -> list[list[str]]:
+        """Cells of the table that has `title` in its title."""
+        tables = self.driver.execute_script(_TABLES, panel)
+        found = [rows for shown, rows in tables if title in shown]
+        assert len(found) == 1, f"{panel}: {[shown for shown, _ in tables]}"
+        return list(found[0])
+
+    def parts(self, panel: str) -> list[str]:
+        """The sentences, charts and tables of a panel by their texts, keys and titles."""
+        return list(self.driver.execute_script(_NAMES, panel))
+
+    @contextmanager
+    def emptied(self, panel: str, part: int) -> Iterator[None]:
+        """Meanwhile that sentence, chart or table of the panel shows nothing."""
+        self.driver.execute_async_script(_EMPTY, panel, part)
+        try:
+            yield
+        finally:
+            self.driver.execute_async_script(_FILL)
