@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <random>
@@ -17,9 +18,30 @@ namespace {
 
 constexpr int kThreads = 3;
 
-// Mapped by the test and the victim: how many records each thread has finished.
+// Mapped by the test and the victim, of each thread: how many records it has finished, and how
+// often its ring went on at the first slot again.
 struct Counters {
   std::atomic<uint64_t> done[kThreads];
+  std::atomic<uint64_t> wraps[kThreads];
+
+  bool AnyDone() const { return Any(done); }
+  bool AnyWrapped() const { return Any(wraps); }
+
+ private:
+  static bool Any(const std::atomic<uint64_t> (&counts)[kThreads]) {
+    return std::any_of(counts, counts + kThreads, [](const auto& count) { return count > 0; });
+  }
+};
+
+// What the runs of a test were, so that it cannot pass on runs that recorded nothing.
+struct Tally {
+  int recorded = 0;
+  int wrapped = 0;
+
+  void Add(const Counters& counters) {
+    recorded += counters.AnyDone();
+    wrapped += counters.AnyWrapped();
+  }
 };
 
 Counters* MapCounters(const std::string& path) {
@@ -32,23 +54,28 @@ Counters* MapCounters(const std::string& path) {
 }
 
 // Each record carries its number.
-void CountForEver(int thread, std::atomic<uint64_t>* done) {
+void CountForEver(int thread, Counters* counters) {
   const std::string name = std::to_string(thread);
   rlscope_set_thread_name(name.data(), name.size());
   const uint32_t id = Intern("x");
+  const void* ring = rlscope_self.ring;
+  uint32_t lap = rlscope_self.lap;
   for (uint64_t n = 0;; n++) {
     rlscope_record_value(trace::kProgressDone, 0, n);
     if (n % 16 == 0) Repeat(id, 1);
-    done->store(n + 1, std::memory_order_relaxed);
+    counters->done[thread].store(n + 1, std::memory_order_relaxed);
+    if (rlscope_self.ring == ring && rlscope_self.lap != lap) counters->wraps[thread]++;
+    ring = rlscope_self.ring;
+    lap = rlscope_self.lap;
   }
 }
 
 PROGRAM(count_until_killed) {
   Counters* counters = MapCounters(arguments[0]);
   for (int i = 1; i < kThreads; i++) {
-    std::thread(CountForEver, i, &counters->done[i]).detach();
+    std::thread(CountForEver, i, counters).detach();
   }
-  CountForEver(0, &counters->done[0]);
+  CountForEver(0, counters);
   return 0;
 }
 
@@ -70,12 +97,15 @@ uint64_t CheckNumbers(const std::vector<Item>& items) {
 }
 
 void CheckTrace(TracedRun* run, const Counters& counters, bool torn_frames) {
-  // Killed before its constructor wrote: there is nothing to read.
+  // Killed before its constructor wrote: there is nothing to read, and nothing was recorded.
   const std::string log = run->directory() + "/processes.log";
-  if (!std::filesystem::exists(log) || std::filesystem::file_size(log) == 0) return;
+  if (!std::filesystem::exists(log) || std::filesystem::file_size(log) == 0) {
+    EXPECT_FALSE(counters.AnyDone()) << "records of a process that processes.log does not know";
+    return;
+  }
   const trace::ProcessImage& process = run->ReadOne(torn_frames);
   if (process.trace == nullptr) {
-    for (const auto& done : counters.done) EXPECT_EQ(done, 0u);
+    EXPECT_FALSE(counters.AnyDone()) << "records of a process without a trace";
     return;
   }
   EXPECT_EQ(process.trace->missing_slots(), 0u);
@@ -95,9 +125,18 @@ int Runs() {
   return text == nullptr ? 20 : atoi(text);
 }
 
-// Between nothing at all and a few growths and wraps of the rings. Half of the runs go on without
-// any drainer: everything is found in the rings.
-void KillOnce(std::mt19937* random, bool drained) {
+// On a busy machine a process may not get so far in any time that is drawn.
+void WaitForWrap(const Counters& counters) {
+  constexpr int kMostMilliseconds = 30'000;
+  for (int i = 0; i < kMostMilliseconds && !counters.AnyWrapped(); i++) usleep(1000);
+}
+
+enum class Killed { kAnyTime, kWithoutDrainer, kAfterWrap };
+
+// Between nothing at all and a few growths and wraps of the rings. Runs without any drainer: all is
+// found in the rings.
+void KillOnce(std::mt19937* random, Killed when, Tally* tally) {
+  const bool drained = when != Killed::kWithoutDrainer;
   TracedRun run({}, drained);
   trace::ControlPage* control = nullptr;
   if (!drained) {
@@ -107,11 +146,13 @@ void KillOnce(std::mt19937* random, bool drained) {
   }
   Counters* counters = MapCounters(run.directory() + "/counters");
   const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
+  if (when == Killed::kAfterWrap) WaitForWrap(*counters);
   usleep(std::uniform_int_distribution<useconds_t>(0, 40000)(*random));
   kill(pid, SIGKILL);
   EXPECT_EQ(TracedRun::Wait(pid), -SIGKILL);
   run.Stop();
   CheckTrace(&run, *counters, /*torn_frames=*/false);
+  tally->Add(*counters);
   munmap(counters, sizeof *counters);
   if (control != nullptr) trace::ReleaseControl(control);
 }
@@ -119,11 +160,16 @@ void KillOnce(std::mt19937* random, bool drained) {
 TEST(RuntimeKill, LosesAtMostTheRecordInFlight) {
   const unsigned seed = std::random_device()();
   std::mt19937 random(seed);
+  Tally tally;
   for (int i = 0; i < Runs(); i++) {
     SCOPED_TRACE("run " + std::to_string(i) + " of seed " + std::to_string(seed));
-    KillOnce(&random, /*drained=*/i % 2 == 0);
+    constexpr Killed kTurns[] = {Killed::kAfterWrap, Killed::kWithoutDrainer, Killed::kAnyTime,
+                                 Killed::kWithoutDrainer};
+    KillOnce(&random, kTurns[i % 4], &tally);
     if (HasFailure()) return;
   }
+  EXPECT_GE(tally.recorded, (Runs() + 3) / 4);
+  EXPECT_GE(tally.wrapped, (Runs() + 3) / 4);
 }
 
 // The drainer itself killed while it writes and moves tails; the process goes on, then dies too.
@@ -134,7 +180,7 @@ PROGRAM(drain_for_ever) {
   for (;;) pause();
 }
 
-void KillDrainerAndProcess(std::mt19937* random) {
+void KillDrainerAndProcess(std::mt19937* random, bool after_wrap, Tally* tally) {
   TracedRun run({}, /*drain=*/false);
   const pid_t wrapper = fork();
   if (wrapper == 0) {
@@ -145,6 +191,7 @@ void KillDrainerAndProcess(std::mt19937* random) {
   while (!std::filesystem::exists(run.directory() + "/started")) usleep(500);
   Counters* counters = MapCounters(run.directory() + "/counters");
   const pid_t pid = run.Spawn("count_until_killed", {run.directory() + "/counters"});
+  if (after_wrap) WaitForWrap(*counters);
   usleep(std::uniform_int_distribution<useconds_t>(3000, 40000)(*random));
   kill(wrapper, SIGKILL);
   usleep(std::uniform_int_distribution<useconds_t>(0, 20000)(*random));
@@ -152,17 +199,22 @@ void KillDrainerAndProcess(std::mt19937* random) {
   EXPECT_EQ(TracedRun::Wait(wrapper), -SIGKILL);
   EXPECT_EQ(TracedRun::Wait(pid), -SIGKILL);
   CheckTrace(&run, *counters, /*torn_frames=*/true);
+  tally->Add(*counters);
   munmap(counters, sizeof *counters);
 }
 
 TEST(RuntimeKill, OfTheDrainerTooLosesNothingMore) {
   const unsigned seed = std::random_device()();
   std::mt19937 random(seed);
-  for (int i = 0; i < (Runs() + 1) / 2; i++) {
+  Tally tally;
+  const int runs = (Runs() + 1) / 2;
+  for (int i = 0; i < runs; i++) {
     SCOPED_TRACE("run " + std::to_string(i) + " of seed " + std::to_string(seed));
-    KillDrainerAndProcess(&random);
+    KillDrainerAndProcess(&random, /*after_wrap=*/i % 2 == 0, &tally);
     if (HasFailure()) return;
   }
+  EXPECT_GE(tally.recorded, (runs + 1) / 2);
+  EXPECT_GE(tally.wrapped, (runs + 1) / 2);
 }
 
 }  // namespace
