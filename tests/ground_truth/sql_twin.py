@@ -1,4 +1,4 @@
-"""The SQL twin: raw tuples into DuckDB, twin.sql (and cuda.sql), rows out."""
+"""The SQL twin: raw tuples into DuckDB, missing.sql and twin.sql (and cuda.sql), rows out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 
-from ground_truth.missing import without_missing
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (
     CUDA_RELATIONS,
@@ -19,8 +18,9 @@ from ground_truth.relations import (
     ThreadBreakdown,
 )
 
-SCRIPT = Path(__file__).with_name("twin.sql").read_text()
-CUDA_SCRIPT = Path(__file__).with_name("cuda.sql").read_text()
+FOLDER = Path(__file__).parent
+SCRIPTS = [(FOLDER / name).read_text() for name in ("missing.sql", "twin.sql")]
+CUDA_SCRIPT = (FOLDER / "cuda.sql").read_text()
 
 INPUTS = {
     "process": "start_ns BIGINT, end_ns BIGINT, python_begin_ns BIGINT, python_end_ns BIGINT, "
@@ -28,6 +28,7 @@ INPUTS = {
     "thread": "thread INT, is_main BOOLEAN, is_python BOOLEAN",
     "item": "thread INT, ord INT, time_ns BIGINT, kind TEXT, name TEXT, duration_ns BIGINT, "
     "number INT",
+    "missing": "thread INT, first INT, last INT",
     "cuda_call": "thread INT, ord INT, start_ns BIGINT, end_ns BIGINT, name TEXT, "
     "correlation BIGINT, status INT",
     "gpu_work": "id INT, start_ns BIGINT, end_ns BIGINT, kind TEXT, device INT, stream BIGINT, "
@@ -62,9 +63,10 @@ def cuda_tables(process: RawProcess) -> Rows:
 
 def _replayed(process: RawProcess) -> duckdb.DuckDBPyConnection:
     connection = _connection()
-    for relation, rows in _inputs(without_missing(process)).items():
+    for relation, rows in _inputs(process).items():
         _fill(connection, relation, rows)
-    connection.execute(SCRIPT)
+    for script in SCRIPTS:
+        connection.execute(script)
     return connection
 
 
@@ -96,6 +98,7 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
             for number, thread in numbered
             for order, i in enumerate(thread.items)
         ],
+        "missing": [(number, *thread.missing) for number, thread in numbered if thread.missing],
         "cuda_call": [
             (number, order, call.start_ns, call.end_ns, call.name, call.correlation, call.status)
             for number, thread in numbered

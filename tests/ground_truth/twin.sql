@@ -3,7 +3,8 @@
 --
 --   process(start_ns, end_ns, python_begin_ns, python_end_ns, most_paths)
 --   thread(thread, is_main, is_python)
---   item(thread, ord, time_ns, kind, name, duration_ns, number)   kind = name of the enumerator
+--   known_item(thread, ord, time_ns, kind, name, duration_ns, number)   kind = name of the
+--                                                                       enumerator; of missing.sql
 --   cuda_call(thread, ord, start_ns, end_ns)
 --   gpu_work(start_ns, end_ns, kind)
 --   function(name, layer)                                         layer 1 python .. 4 cuda_api
@@ -26,7 +27,7 @@ SELECT
 FROM (
     SELECT *, COALESCE(MAX(time_ns + duration_ns) OVER (PARTITION BY thread ORDER BY ord
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS begins_after
-    FROM item
+    FROM known_item
 ) AS item, process AS p;
 
 -- Changes between recording and not: (time_ns, kind, place).
