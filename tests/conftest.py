@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +31,28 @@ def no_recorder_left_behind() -> Iterator[None]:
     from rlscope import _runtime
 
     assert _runtime.state() != "recording", "a test left the recorder running"
+
+
+@pytest.fixture(scope="session")
+def checked_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[set[Path]]:
+    """Trace directories whose sums were checked; at the end those that tests share are, too."""
+    from exact_sums import check_directory, trace_directories
+
+    checked: set[Path] = set()
+    yield checked
+    for folder in sorted(tmp_path_factory.getbasetemp().iterdir()):
+        for directory in trace_directories(folder):
+            if directory not in checked:
+                check_directory(directory)
+
+
+@pytest.fixture(autouse=True)
+def traces_add_up(request: pytest.FixtureRequest, checked_traces: set[Path]) -> Iterator[None]:
+    """In every trace that a test made the sums are exact, whatever the test is about."""
+    from exact_sums import check_directory, trace_directories
+
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    for directory in trace_directories(folder) if folder else ():
+        check_directory(directory)
+        checked_traces.add(directory)

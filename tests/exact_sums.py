@@ -1,0 +1,56 @@
+"""The sums that hold in every trace, to the nanosecond (semantics.md, "Sums").
+
+Every trace that a test leaves behind is checked, whatever the test is about (conftest.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rlscope import _trace
+
+BUCKETS = 100
+
+
+def trace_directories(folder: Path) -> Iterator[Path]:
+    """Trace directories in a test's folder: itself, or up to two levels below."""
+    for pattern in ("processes.log", "*/processes.log", "*/*/processes.log"):
+        for log in sorted(folder.glob(pattern)):
+            if (log.parent / "run.json").is_file():
+                yield log.parent
+
+
+def check_directory(path: Path) -> None:
+    """Raises AssertionError for times that do not add up. What cannot be opened holds none."""
+    try:
+        trace = _trace.Directory(str(path))
+    except _trace.TraceError:
+        return
+    for process in trace.processes:
+        _check_process(trace, process, f"{path}, process {process['os_pid']}")
+
+
+def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) -> None:
+    swept = trace.sweep(process["index"], buckets=BUCKETS)
+    length_ns = process["end_ns"] - process["start_ns"]
+    assert sum(swept["breakdown"]["duration_ns"].tolist()) == length_ns, f"{of}: breakdown"
+    timeline = _sums(swept["timeline"], "level")
+    assert set(timeline.values()) <= {length_ns}, f"{of}: timeline"
+    assert timeline or length_ns == 0, f"{of}: no timeline"
+    threads = trace.threads(process["index"])
+    lives = zip(*(threads[name].tolist() for name in ("thread", "start_ns", "end_ns")), strict=True)
+    by_thread = _sums(swept["breakdown_by_thread"], "thread")
+    for thread, start_ns, end_ns in lives:
+        assert by_thread.pop(thread, 0) == end_ns - start_ns, f"{of}: thread {thread}"
+    assert not by_thread, f"{of}: threads that are not there"
+
+
+def _sums(columns: Any, key: str) -> dict[int, int]:
+    sums: dict[int, int] = {}
+    for number, duration_ns in zip(
+        columns[key].tolist(), columns["duration_ns"].tolist(), strict=True
+    ):
+        sums[number] = sums.get(number, 0) + duration_ns
+    return sums
