@@ -194,11 +194,12 @@ void CpuEncoder::AddStep(uint64_t ticks, bool is_end) {
   stream_->last_ticks += step;
 }
 
-// The call ends where it ended, also when its start had to move.
+// The call ends where it ended, also when its start had to move; not before its start.
 void CpuEncoder::AddCall(const Slot& slot, uint64_t start) {
   const uint32_t shift = stream_->tick_shift;
   const uint64_t end = (slot.tsc + slot.duration) >> shift;
   const uint64_t longest = (uint64_t{slot.duration} >> shift) + 1;
+  stream_->clamped += end < start;
   const uint64_t duration = end > start && end - start <= longest ? end - start : 0;
   duration_end_ = PutVarint(duration_end_, duration);
   stream_->last_ticks += duration;

@@ -99,7 +99,7 @@ TEST(Encoder, TicksThatRunBackwardsAreMovedAndCounted) {
   encoder->Begin(&stream, 1, 3);
   encoder->Add({160, 0, MakeWord(kOperationEnter, 7, 1)}, nullptr);
   ASSERT_EQ(0, encoder->Finish(&sink));
-  EXPECT_EQ(stream.clamped, 3u);
+  EXPECT_EQ(stream.clamped, 4u) << "three starts and one end";
   std::unique_ptr<TraceFile> file;
   ASSERT_TRUE(TraceFile::FromBytes({sink.data(), sink.data() + sink.bytes()}, "x", &file).ok());
   std::vector<std::unique_ptr<TraceFile>> files;

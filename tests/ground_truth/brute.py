@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import TypeVar
 
+from ground_truth.losses import count_losses
 from ground_truth.missing import without_missing
-from ground_truth.raw import Item, Kind, RawProcess
+from ground_truth.raw import RawProcess
 from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import (
     NONE,
@@ -98,25 +99,11 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         ],
         "native_call": _native_calls(final, segments),
         "loss": [
-            Loss(kind, n) for kind, n in (streams.losses + final.losses + _lost(process)).items()
+            Loss(kind, n) for kind, n in (final.losses + count_losses(process, rules)).items()
         ],
         "thread": [Life(each.number, *each.life) for each in streams.threads],
     }
     return {relation: sorted(rows) for relation, rows in found.items()}
-
-
-def _lost(process: RawProcess) -> Counter[str]:
-    """Records of lost chunks, as far as a later chunk of the thread tells of them."""
-    lost: Counter[str] = Counter()
-    for thread in process.threads:
-        first, last = thread.missing or (0, 0)
-        if last < len(thread.items):
-            lost["missing_records"] += sum(_slots(item) for item in thread.items[first:last])
-    return lost
-
-
-def _slots(item: Item) -> int:
-    return 2 if item.kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP) else 1
 
 
 def text(path: Path) -> str:

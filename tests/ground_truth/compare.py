@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ground_truth.raw import RawProcess
 from ground_truth.relations import Rows
 
 
@@ -18,22 +17,3 @@ def first_difference(one: Rows, other: Rows, relations: Iterable[str]) -> str | 
                 [relation, *(f"  - {row}" for row in left), *(f"  + {row}" for row in right)]
             )
     return None
-
-
-def without_moves(rows: Rows, process: RawProcess) -> Rows:
-    """The rows, without the number of times moved when any had to be: whether a move outside of
-    all windows is counted depends on how far a stream is read."""
-    if not has_moves(process):
-        return rows
-    return {**rows, "loss": [row for row in rows["loss"] if row[0] != "clamped"]}
-
-
-def has_moves(process: RawProcess) -> bool:
-    """Whether any time lies outside of the process or runs backwards in its stream."""
-    for thread in process.threads:
-        for stream in (thread.items, thread.cuda_calls):
-            spans = [(each[0], each.end_ns) for each in stream]
-            times = [process.start_ns, *(time for span in spans for time in span), process.end_ns]
-            if times != sorted(times):
-                return True
-    return False

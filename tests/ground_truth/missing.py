@@ -25,7 +25,7 @@ def _without_missing(thread: RawThread, rules: Rules) -> RawThread:
     if thread.missing is None:
         return thread
     first, last = thread.missing
-    items = list(_forwards(thread.items))
+    items = list(forwards(thread.items))
     before, after = items[:first], items[last:]
     if before and after and rules.missing_chunks != "change nothing":
         before.append(gap(before[-1].end_ns, 0))
@@ -34,7 +34,7 @@ def _without_missing(thread: RawThread, rules: Rules) -> RawThread:
     return replace(thread, items=tuple(before + after), missing=None)
 
 
-def _forwards(items: Sequence[Item]) -> Iterator[Item]:
+def forwards(items: Sequence[Item]) -> Iterator[Item]:
     """No item before the end of the one before: the writer moved them before any was lost."""
     earliest = 0
     for item in items:

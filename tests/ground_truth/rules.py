@@ -75,6 +75,7 @@ class Rules:
         "without callbacks and CUDA"
     )
     # Ties and edges.
+    moved_times: Literal["are counted", "are not counted"] = "are counted"
     ties: Literal["in order of threads", "in reverse order"] = "in order of threads"
     bucket_edges: Literal["split", "by start"] = "split"
     stretches: Literal["of time", "of boundaries"] = "of time"

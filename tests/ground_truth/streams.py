@@ -6,12 +6,12 @@ return, and all items of all threads get one global order.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ground_truth.automatic import Placed, find_changes
+from ground_truth.missing import forwards
 from ground_truth.raw import GpuWork, Item, Kind, RawProcess, RawThread
 from ground_truth.rules import Rules
 
@@ -59,7 +59,6 @@ class Streams:
     threads: list[Stream]
     events: list[Event]
     gpu: list[tuple[Span, GpuWork]]
-    losses: Counter[str] = field(default_factory=Counter)
 
     def window_of(self, time_ns: int) -> int | None:
         """Which window an instant lies in; None: not recorded."""
@@ -72,9 +71,8 @@ class Streams:
 
 
 def put_in_order(process: RawProcess, rules: Rules) -> Streams:
-    losses: Counter[str] = Counter()
     numbered = [pair for pair in process.numbered() if pair[1].items or pair[1].cuda_calls]
-    events = [e for number, raw in numbered for e in _events(process, number, raw, losses)]
+    events = [event for number, raw in numbered for event in _events(process, number, raw)]
     sign = -1 if rules.ties == "in reverse order" else 1
     events.sort(key=lambda e: (e.time_ns, _rank(e.item), e.said_ns, sign * e.thread, e.order))
     windows, stopped = _windows(process, events)
@@ -82,13 +80,13 @@ def put_in_order(process: RawProcess, rules: Rules) -> Streams:
     end = windows[-1].end_ns if windows else process.end_ns
     main = min((number for number, raw in numbered if raw.main), default=None)
     threads = [
-        _stream(process, Span(start, end), number, raw, number == main, events, losses)
+        _stream(process, Span(start, end), number, raw, number == main, events)
         for number, raw in numbered
     ]
     gpu = [
         (_inside(Span(work.start_ns, work.end_ns), Span(start, end)), work) for work in process.gpu
     ]
-    streams = Streams(process, start, end, windows, stopped, threads, events, gpu, losses)
+    streams = Streams(process, start, end, windows, stopped, threads, events, gpu)
     for thread in threads:
         thread.automatic = _automatic(streams, thread, rules)
     return streams
@@ -108,26 +106,18 @@ def _rank(item: Item) -> int:
     return 0 if item.kind in WINDOWS else 1 if item.kind is Kind.PHASE else 2
 
 
-def _events(
-    process: RawProcess, number: int, raw: RawThread, losses: Counter[str]
-) -> Iterator[Event]:
+def _events(process: RawProcess, number: int, raw: RawThread) -> Iterator[Event]:
     """Items of one thread: inside the process, never before the end of the item before."""
-    earliest = 0
-    for order, item in enumerate(raw.items):
-        begin = max(item.time_ns, earliest)
-        earliest = max(item.end_ns, begin)
-        losses["clamped"] += (begin != item.time_ns) + (earliest != item.end_ns)
-        yield Event(_move(begin, process, losses), begin, number, order, item)
+    for order, (item, placed) in enumerate(zip(raw.items, forwards(raw.items), strict=True)):
+        begin, end = placed.time_ns, placed.end_ns
+        yield Event(move_inside(begin, process), begin, number, order, item)
         if item.kind is Kind.CALL:
-            returned = _move(earliest, process, losses)
-            yield Event(returned, earliest, number, order, item, returns=True)
+            yield Event(move_inside(end, process), end, number, order, item, returns=True)
 
 
-def _move(time_ns: int, process: RawProcess, losses: Counter[str]) -> int:
+def move_inside(time_ns: int, process: RawProcess) -> int:
     """The nearest time inside the process."""
-    moved = min(max(time_ns, process.start_ns), process.end_ns)
-    losses["clamped"] += moved != time_ns
-    return moved
+    return min(max(time_ns, process.start_ns), process.end_ns)
 
 
 def _windows(process: RawProcess, events: list[Event]) -> tuple[list[Span], bool]:
@@ -153,11 +143,13 @@ def _stream(
     raw: RawThread,
     is_main: bool,
     all_events: list[Event],
-    losses: Counter[str],
 ) -> Stream:
     events = [event for event in all_events if event.thread == number]
     ends = [event.time_ns for event in events if event.item.kind is Kind.THREAD_END]
-    calls = list(_cuda_calls(process, raw, losses))
+    calls = [
+        Span(move_inside(start, process), move_inside(end, process))
+        for start, end in forward_calls(raw)
+    ]
     firsts = [event.time_ns for event in events[:1]] + [call.start_ns for call in calls[:1]]
     if is_main and process.python_begin_ns is not None:
         firsts.append(process.python_begin_ns)
@@ -168,14 +160,13 @@ def _stream(
     return Stream(number, raw, is_main, life, events, cut)
 
 
-def _cuda_calls(process: RawProcess, raw: RawThread, losses: Counter[str]) -> Iterator[Span]:
+def forward_calls(raw: RawThread) -> Iterator[Span]:
     """CUDA calls of one thread, one after the other."""
     earliest = 0
     for call in raw.cuda_calls:
         start = max(call.start_ns, earliest)
         earliest = max(call.end_ns, start)
-        losses["clamped"] += (start != call.start_ns) + (earliest != call.end_ns)
-        yield Span(_move(start, process, losses), _move(earliest, process, losses))
+        yield Span(start, earliest)
 
 
 def _inside(span: Span, whole: Span) -> Span:
