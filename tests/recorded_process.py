@@ -68,5 +68,6 @@ def _items(columns: Any, texts: dict[int, str]) -> list[Item]:
             operations.append(name)
         elif kind == Kind.EXIT:  # of the innermost one, it carries no name
             name = operations.pop() if number == 0 else name
-        items.append(Item(int(time), Kind(kind), name, int(duration)))
+        automatic = int(number) if kind == Kind.ITERATION else 0
+        items.append(Item(int(time), Kind(kind), name, int(duration), automatic))
     return items

@@ -197,17 +197,7 @@ class ProcessRows:
 
     def _transitions(self) -> dict[str, Any]:
         columns = self._text(self._swept["transition"])
-        complete = self._complete_iterations()
-        counts = columns["count"].tolist()
-        columns["per_iteration"] = [count / complete if complete else None for count in counts]
-        return columns
-
-    def _complete_iterations(self) -> int:
-        """The program's own, where it has any; else the automatic ones."""
-        iteration = self._swept["iteration"]
-        rows = zip(iteration["source"], iteration["complete"], strict=True)
-        sources = [source for source, complete in rows if complete]
-        return sources.count("explicit") or len(sources)
+        return with_rates(columns, self._swept["iteration"])
 
     def _text(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         texts = {
@@ -222,6 +212,17 @@ class ProcessRows:
             for name, values in columns.items()
         }
         return {**named, "source": self._sources[columns["operation"]]}
+
+
+def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of transitions with `per_iteration`: count divided by complete iterations, None
+    without any. A process that has iterations of its own has rates by those alone."""
+    source = "explicit" if "explicit" in iteration["source"] else "automatic"
+    rows = zip(iteration["source"], iteration["complete"], strict=True)
+    complete = sum(bool(whole) for of, whole in rows if of == source)
+    counts = transition["count"].tolist()
+    rates = [count / complete if complete else None for count in counts]
+    return {**transition, "per_iteration": rates}
 
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:

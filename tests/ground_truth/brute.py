@@ -83,6 +83,8 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
     final = replay(streams, streams.end_ns, rules)
     _count_cuda_transitions(streams, final)
     finish(final)
+    iterations = _iterations(final)
+    complete = _count_for_rates(iterations, rules)
     found: Rows = {
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
@@ -91,10 +93,10 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         "timeline": _timeline(streams, segments, buckets),
         "window": [Window(window.start_ns, _length(window)) for window in streams.windows],
         "phase": _phases(final),
-        "iteration": _iterations(final),
+        "iteration": iterations,
         "progress": [Progress(*row) for row in final.progress],
         "transition": [
-            Transition(text(path), before, after, count)
+            Transition(text(path), before, after, count, count / complete if complete else None)
             for (path, before, after), count in final.transitions.items()
         ],
         "native_call": _native_calls(final, segments),
@@ -258,6 +260,8 @@ def _instances(final: State, segments: list[Segment]) -> list[Instance]:
         own = self_ns[number, opened.order]
         path = text(opened.path)
         duration = end - opened.enter_ns
+        if not duration and final.rules.zero_length == "is left out":
+            continue
         rows.append(Instance(number, path, iteration, opened.enter_ns, duration, own, ended))
     return rows
 
@@ -297,13 +301,31 @@ def _phases(final: State) -> list[Phase]:
 
 def _iterations(final: State) -> list[Iteration]:
     return [
-        Iteration(number, change.time_ns, end - change.time_ns, followed, change.value)
+        Iteration(
+            number,
+            change.time_ns,
+            end - change.time_ns,
+            followed or final.rules.last_iteration == "is complete",
+            change.value,
+        )
         for number, (change, end, followed) in enumerate(_with_ends(final, final.iterations))
     ]
 
 
+def _count_for_rates(iterations: list[Iteration], rules: Rules) -> int:
+    """Those that a rate per iteration divides by: complete ones, the program's own if it has any,
+    complete or not."""
+    counted = [row for row in iterations if row.complete or rules.per_iteration == "all"]
+    explicit = any(row.source == EXPLICIT for row in iterations)
+    if explicit and rules.automatic_rates == "only without explicit ones":
+        counted = [row for row in counted if row.source == EXPLICIT]
+    return len(counted)
+
+
 def _iteration_at(final: State, now: int) -> int:
     number = bisect_right([change.time_ns for change in final.iterations], now) - 1
+    if final.rules.before_first_iteration == "is the first" and final.iterations:
+        number = max(number, 0)
     if number < 0 or final.iterations[number].window != final.streams.window_of(now):
         return -1
     return number

@@ -245,6 +245,8 @@ class RawProcess:
     gpu: Sequence[GpuWork] = ()
     os_pid: int = 4242
     forked: bool = False
+    inherited: Sequence[str] = ()
+    """Of a fork child: what its parent had open, outermost first. Only a broken rule asks."""
     most_paths: int = 16_384
     function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
     metadata: Mapping[str, str] = field(default_factory=dict)

@@ -97,6 +97,7 @@ class Transition(NamedTuple):
     from_layer: str
     to_layer: str
     count: int
+    per_iteration: float | None
 
 
 class NativeCall(NamedTuple):

@@ -6,6 +6,7 @@ instant to the next, so nothing can be forgotten on the way.
 
 from __future__ import annotations
 
+from ground_truth.inherited import inherit_from_main_thread, inherit_from_parent
 from ground_truth.raw import Kind
 from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import NONE
@@ -35,6 +36,7 @@ def replay(streams: Streams, now: int, rules: Rules) -> State:
     """The state once everything up to and including `now` has happened."""
     threads = {stream.number: ThreadState(stream) for stream in streams.threads}
     state = State(streams, rules, list(threads.values()))
+    inherit_from_parent(state)
     for event in streams.events:
         if event.time_ns <= now:
             _apply(state, threads[event.thread], event)
@@ -43,6 +45,8 @@ def replay(streams: Streams, now: int, rules: Rules) -> State:
 
 def finish(state: State) -> None:
     """The end of the process closes what is open."""
+    if state.rules.open_at_the_end == "is left out":
+        return
     for thread in state.threads:
         _close_all(state, thread, state.streams.end_ns, "process_end")
 
@@ -52,6 +56,7 @@ def _apply(state: State, thread: ThreadState, event: Event) -> None:
     kind = event.item.kind
     if event.time_ns > thread.stream.life.end_ns:
         return
+    inherit_from_main_thread(state, thread)
     if kind is Kind.WINDOW_STOP:
         _stop(state, event)
     elif kind is Kind.THREAD_END:
@@ -151,10 +156,14 @@ def _exit(state: State, thread: ThreadState, event: Event) -> None:
         place = _place_to_close(stack, event.item.name, state.rules)
         if place is not None:
             top = open_operations(thread, state.rules)[-1:]
-            state.losses["exit_out_of_order"] += [stack[place]] != top
+            if state.rules.exit_out_of_order == "is counted":
+                state.losses["exit_out_of_order"] += [stack[place]] != top
             _close_operations(state, thread, stack, place, event.time_ns)
             return
-    state.losses["exit_without_enter"] += 1
+    state.losses["exit_without_enter"] += state.rules.exit_without_enter != "is ignored"
+    stack = thread.stack(thread.task)
+    if stack and state.rules.exit_without_enter == "closes the innermost":
+        _close_operations(state, thread, stack, len(stack) - 1, event.time_ns)
 
 
 def _place_to_close(stack: list[Open], name: str, rules: Rules) -> int | None:
@@ -230,10 +239,16 @@ def _leave(state: State, thread: ThreadState, now: int, *, is_call: bool) -> Non
         state.losses["call_end_without_begin"] += 1
         return
     before = layer_in_frames(state, thread, now)
+    rule = state.rules.improper_nesting
+    above: list[Frame] = []
     while bool(thread.frames[-1].function) != is_call:
-        state.losses["clamped"] += 1
-        _pop_frame(state, thread, now)
+        state.losses["clamped"] += rule == "is closed and counted"
+        if rule == "stays open":
+            above.insert(0, thread.frames.pop())
+        else:
+            _pop_frame(state, thread, now)
     _pop_frame(state, thread, now)
+    thread.frames += above
     if state.rules.transitions == "entries and returns":
         count_transition(state, thread, before, layer_in_frames(state, thread, now))
 

@@ -18,6 +18,17 @@ class Rules:
         "latest of the name"
     )
     exit_takes_along: Literal["nothing", "those above"] = "nothing"
+    exit_out_of_order: Literal["is counted", "is not counted"] = "is counted"
+    exit_without_enter: Literal["is ignored and counted", "is ignored", "closes the innermost"] = (
+        "is ignored and counted"
+    )
+    new_thread: Literal["starts empty", "starts with what is open on the main thread"] = (
+        "starts empty"
+    )
+    fork_child: Literal["starts empty", "starts with what its parent had open"] = "starts empty"
+    phase_of_fork_child: Literal["(none)", "its parent's"] = "(none)"
+    open_at_the_end: Literal["is closed", "is left out"] = "is closed"
+    zero_length: Literal["is counted", "is left out"] = "is counted"
     reentry: Literal["keeps the path", "grows the path"] = "keeps the path"
     suspended_task: Literal["owns nothing", "keeps owning"] = "owns nothing"
     task_stack: Literal["on top of the thread's", "alone", "below the thread's"] = (
@@ -45,6 +56,7 @@ class Rules:
     layer: Literal["deepest", "shallowest"] = "deepest"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
+    thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"
     python_until: Literal["finalisation", "process end"] = "finalisation"
     python_threads: Literal["of the interpreter", "all"] = "of the interpreter"
     callback: Literal["is python", "is the library still"] = "is python"
@@ -65,9 +77,16 @@ class Rules:
     automatic_iterations: Literal["end at the first explicit", "go on"] = (
         "end at the first explicit"
     )
+    last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
+    before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
+    per_iteration: Literal["complete ones", "all"] = "complete ones"
+    automatic_rates: Literal["only without explicit ones", "always"] = "only without explicit ones"
     instance_iteration: Literal["where it began", "where it ended"] = "where it began"
     self_time: Literal["innermost and running", "innermost", "all"] = "innermost and running"
     # Calls.
+    improper_nesting: Literal["is closed and counted", "is closed", "stays open"] = (
+        "is closed and counted"
+    )
     no_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
     transitions: Literal["entries", "entries and returns"] = "entries"
     transition_operation: Literal["of the thread", "of the process"] = "of the thread"

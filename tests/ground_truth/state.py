@@ -40,6 +40,7 @@ class Frame:
 @dataclass
 class ThreadState:
     stream: Stream
+    begun: bool = False  # it has recorded something
     stacks: dict[int, list[Open]] = field(default_factory=dict)  # by task; 0 = outside any
     automatic: Open | None = None  # below all stacks
     task: int = 0

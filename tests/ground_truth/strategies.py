@@ -181,6 +181,7 @@ def processes(draw: st.DrawFn) -> RawProcess:
             drawn = [draw(losses(thread)) for thread in drawn]
     # Which paths come first is certain within one thread only.
     capped = not others and draw(st.sampled_from((False, True)))
+    forked = draw(st.booleans())
     return RawProcess(
         start_ns=start,
         end_ns=start + length,
@@ -188,6 +189,7 @@ def processes(draw: st.DrawFn) -> RawProcess:
         python_end_ns=None if begin is None else end,
         threads=tuple(drawn),
         gpu=draw(st.lists(_gpu_work, max_size=6)),
-        forked=draw(st.booleans()),
+        forked=forked,
+        inherited=draw(st.lists(_operation, max_size=2)) if forked else (),
         most_paths=draw(st.integers(1, 3)) if capped else 16_384,
     )

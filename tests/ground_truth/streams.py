@@ -80,7 +80,7 @@ def put_in_order(process: RawProcess, rules: Rules) -> Streams:
     end = windows[-1].end_ns if windows else process.end_ns
     main = min((number for number, raw in numbered if raw.main), default=None)
     threads = [
-        _stream(process, Span(start, end), number, raw, number == main, events)
+        _stream(process, Span(start, end), number, raw, number == main, events, rules)
         for number, raw in numbered
     ]
     gpu = [
@@ -143,6 +143,7 @@ def _stream(
     raw: RawThread,
     is_main: bool,
     all_events: list[Event],
+    rules: Rules,
 ) -> Stream:
     events = [event for event in all_events if event.thread == number]
     ends = [event.time_ns for event in events if event.item.kind is Kind.THREAD_END]
@@ -153,7 +154,9 @@ def _stream(
     firsts = [event.time_ns for event in events[:1]] + [call.start_ns for call in calls[:1]]
     if is_main and process.python_begin_ns is not None:
         firsts.append(process.python_begin_ns)
-    life = _inside(Span(min(firsts), min([*ends, whole.end_ns])), whole)
+    lives_on = rules.thread_after_its_end == "lives on"
+    last = whole.end_ns if lives_on else min([*ends, whole.end_ns])
+    life = _inside(Span(min(firsts), last), whole)
     # Items come before CUDA calls that start at their time, so the end of the thread does too.
     before = [call for call in calls if not ends or call.start_ns < min(ends)]
     cut = [Span(call.start_ns, min(call.end_ns, life.end_ns)) for call in before]

@@ -20,6 +20,7 @@ from ground_truth.relations import (
 )
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
+from rlscope.trace.build import with_rates
 
 
 def sweep(process: RawProcess, *, buckets: int = 8) -> Rows:
@@ -41,6 +42,7 @@ def read(directory: Path, index: int = 0, *, buckets: int = 8, most_paths: int =
     texts = _Texts(swept, trace.names(index))
     operation = columns["operation"]
     columns["operation"] = {**operation, **texts.marked(operation)}
+    columns["transition"] = with_rates(columns["transition"], columns["iteration"])
     return {relation: texts.rows(relation, columns[relation]) for relation in RELATIONS}
 
 

@@ -16,6 +16,7 @@ from ground_truth.raw import (
     compiled,
     enter,
     gap,
+    iteration,
     leave,
     segment,
     task,
@@ -58,6 +59,15 @@ CASES = {
     # Its start and its end are two times that move, as of a CUDA call.
     "a call that lies wholly inside the one before": process(
         [call(0, 7, "backward"), call(2, 4, "backward")]
+    ),
+    # The automatic iterations are no longer what a rate divides by, and its own is not complete.
+    "rates of a process that has just begun to count iterations": process(
+        [
+            iteration(0, automatic=True),
+            iteration(1, automatic=True),
+            call(2, 3, "matmul"),
+            iteration(4),
+        ]
     ),
     "a gap before the first window": process(
         [gap(0, 1), window_start(1), call_begin(1, "backward")]
