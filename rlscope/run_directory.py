@@ -18,15 +18,27 @@ from rlscope.capture.processes import process_start_time
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.run_json import RUN_FORMAT
 
-# What an earlier run of ours can have left, and what its folders hold: force removes these files
-# and nothing else, and a folder once it is empty.
-_LOGS = ("run.json", process_log.FILE)
-_RESULTS = ("machine.jsonl", "report.html", "report.json", "report.txt")
+# What an earlier run of ours can have left: force removes these and nothing else, and a folder once
+# it is empty. A user's own files may lie beside ours, so a folder's files go by their whole names...
+_LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
+_TEMPORARY = re.compile(r"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp")
+_IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
-    "trace": re.compile(r".*\.rls"),
-    "rings": re.compile(r"control|probe|.*\.(ring|names|process)"),
-    "tables": re.compile(r"lock|.*\.(json|parquet|tmp)"),
+    "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls"),
+    "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
+    "tables": re.compile(
+        r"lock|(manifest|event)\.json(\.\d+\.tmp)?"
+        r"|[a-z_]+/(process_id=\d+/)?part\.(parquet|\d+\.tmp)"
+    ),
 }
+# ... and results, whose names others use too, by what they begin with. report.txt, which a run does
+# not make, cannot be told from a user's own and stays.
+_RESULTS = {
+    "machine.jsonl": b'{"time_ns": ',
+    "report.html": b'<meta name="generator" content="rlscope ',
+    "report.json": b'{\n "headline": {',
+}
+_BEGINNING = 1024  # bytes
 
 # First 24 bytes of a ControlPage: csrc/trace/shared_pages.h.
 _CONTROL_PAGE = struct.Struct("<QIIQ")
@@ -46,14 +58,13 @@ def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> s
     directory = os.path.realpath(path)
     try:
         os.makedirs(directory, exist_ok=True)
+        _check_writable(directory)
         if _holds_run(directory):
             _make_room(directory, force)
         else:
             _refuse_foreign_results(directory)
         os.makedirs(os.path.join(directory, "trace"), exist_ok=True)
         os.makedirs(os.path.join(directory, "rings"), mode=0o700, exist_ok=True)
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise PermissionError(13, "Permission denied")
     except OSError as error:
         reason = error.strerror or str(error)
         raise RecordingError(f"Cannot record into {directory}: {reason}") from error
@@ -61,13 +72,18 @@ def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> s
 
 
 def remove_run(directory: str) -> None:
-    """Removes what a run of ours left in `directory`, and its rings elsewhere; nothing else."""
+    """Removes what a run of ours left in `directory`, and its rings elsewhere; nothing else.
+
+    What tells that the directory is ours goes last, so that a removal cut short can be repeated.
+    """
     _remove_rings_elsewhere(directory)
-    for name in (*_LOGS, *_RESULTS):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(directory, name))
     for name, files in _FOLDERS.items():
         _remove_files(os.path.join(directory, name), files)
+    _, _, files = next(os.walk(directory), ("", [], []))
+    results = (name for name, beginning in _RESULTS.items() if _begins(directory, name, beginning))
+    for name in (*filter(_TEMPORARY.fullmatch, files), *results, *_LOGS):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(directory, name))
 
 
 def living_processes(directory: str) -> list[int]:
@@ -90,7 +106,7 @@ def _refuse_foreign_results(directory: str) -> None:
     """A run would overwrite these: without a run beside them they are somebody else's."""
     for name in (*_RESULTS, "tables"):
         if os.path.lexists(os.path.join(directory, name)):
-            raise DirectoryInUse(f"{name} is not ours, choose another directory: {directory}")
+            raise _not_ours(directory, name)
 
 
 def _make_room(directory: str, force: bool) -> None:
@@ -104,7 +120,45 @@ def _make_room(directory: str, force: bool) -> None:
     if living:
         pids = ", ".join(map(str, living))
         raise DirectoryInUse(f"Directory holds a run that is still going (pid {pids}): {directory}")
+    _check_removable(directory)
     remove_run(directory)
+
+
+def _check_removable(directory: str) -> None:
+    """Finds what would stop a removal half way, or a run after it, before anything is removed."""
+    for name in _LOGS:
+        if os.path.isdir(os.path.join(directory, name)):
+            raise _not_ours(directory, name)
+    for name, beginning in _RESULTS.items():
+        there = os.path.lexists(os.path.join(directory, name))
+        if there and not _begins(directory, name, beginning):
+            raise _not_ours(directory, name)
+    for name in _FOLDERS:
+        folder = os.path.join(directory, name)
+        if os.path.lexists(folder) and not os.path.isdir(folder):
+            raise _not_ours(directory, name)
+        for parent, files in _ours(folder, _FOLDERS[name]):
+            if files:
+                _check_writable(parent)
+
+
+def _check_writable(folder: str) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(13, "Permission denied")
+
+
+def _begins(directory: str, name: str, beginning: bytes) -> bool:
+    """Whether a file looks like ours; an empty one may be what we began."""
+    path = os.path.join(directory, name)
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        found = file.read(_BEGINNING)
+    return not found or beginning in found
+
+
+def _not_ours(directory: str, name: str) -> DirectoryInUse:
+    return DirectoryInUse(f"{name} is not ours, choose another directory: {directory}")
 
 
 def _refuse_foreign_run_json(directory: str) -> None:
@@ -115,18 +169,25 @@ def _refuse_foreign_run_json(directory: str) -> None:
     with contextlib.suppress(ValueError), open(path, encoding="utf-8") as file:
         run = json.load(file)
     if not isinstance(run, dict) or run.get("format") != RUN_FORMAT:
-        raise DirectoryInUse(f"run.json is not ours, choose another directory: {directory}")
+        raise _not_ours(directory, "run.json")
 
 
 def _remove_files(folder: str, names: re.Pattern[str]) -> None:
-    """Removes files below `folder` by name, then folders that are empty; follows no link."""
+    """Removes files of ours below `folder`, then folders that are empty."""
+    for parent, files in _ours(folder, names):
+        for file in files:
+            os.unlink(file)
+        with contextlib.suppress(OSError):  # somebody else's files are in it
+            os.rmdir(parent)
+
+
+def _ours(folder: str, names: re.Pattern[str]) -> Iterator[tuple[str, list[str]]]:
+    """`folder` and those in it, deepest first, each with its files of ours; follows no link."""
     if os.path.islink(folder):
         return
     for parent, _, files in os.walk(folder, topdown=False):
-        for file in filter(names.fullmatch, files):
-            os.unlink(os.path.join(parent, file))
-        with contextlib.suppress(OSError):  # somebody else's files are in it
-            os.rmdir(parent)
+        paths = [os.path.join(parent, file) for file in files]
+        yield parent, [path for path in paths if names.fullmatch(os.path.relpath(path, folder))]
 
 
 def _remove_rings_elsewhere(directory: str) -> None:

@@ -53,7 +53,7 @@ def test_force_replaces_the_run_and_nothing_else(traced: TracedPython, directory
     traced.run("-o", directory, "true")
     notes = Path(directory, "notes.txt")
     notes.write_text("mine")
-    stale = Path(directory, "trace", "stale.rls")
+    stale = Path(directory, "trace", "host.1.2.3.rls")
     stale.write_text("old")
     result = traced.run("-o", directory, "--force", "echo", "ran")
     assert (result.returncode, result.stdout) == (0, "ran\n")

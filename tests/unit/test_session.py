@@ -48,7 +48,7 @@ def test_a_run_is_refused_and_force_removes_just_the_run(tmp_path: Path) -> None
     write_run_json(str(tmp_path), command=["train.py"])
     (tmp_path / "tables" / "event").mkdir(parents=True)
     (tmp_path / "tables" / "event" / "part.parquet").write_text("x")
-    (tmp_path / "trace" / "old.rls").write_text("x")
+    (tmp_path / "trace" / "host.1.2.3.rls").write_text("x")
     (tmp_path / "model.pt").write_text("x")
     with pytest.raises(DirectoryInUse, match="will not overwrite without force"):
         prepare_directory(tmp_path)
@@ -74,16 +74,106 @@ def test_force_follows_no_symbolic_link(tmp_path: Path) -> None:
     assert (elsewhere / "precious.rls").exists()
 
 
+OURS = (
+    "trace/a.host.12.345.6.rls",
+    "rings/control",
+    "rings/12.345.6789.process",
+    "rings/12.345.6789.1.ring",
+    "rings/12.345.6789.2.names",
+    "tables/lock",
+    "tables/manifest.json",
+    "tables/event.json.77.tmp",
+    "tables/run/part.parquet",
+    "tables/breakdown/process_id=0/part.parquet",
+    "tables/breakdown/process_id=1/part.77.tmp",
+    "processes.log",
+    "run.json.77.tmp",
+    ".report.html.77.tmp",
+)
+FOREIGN = (
+    "report.txt",
+    "trace/notes.txt",
+    "trace/mine.rls",
+    "trace/mine/a.host.12.345.6.rls",
+    "rings/mine.ring",
+    "tables/notes.json",
+    "tables/mine.csv",
+    "tables/mine/data.parquet",
+    "tables/breakdown/process_id=0/mine.parquet",
+    "tables/part.parquet",
+    "run.json.tmp",
+)
+
+
+def make_files(directory: Path, *names: str) -> None:
+    for name in names:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text("")
+
+
+def files_of(directory: Path) -> list[str]:
+    paths = directory.rglob("*")
+    return sorted(str(path.relative_to(directory)) for path in paths if path.is_file())
+
+
 def test_force_leaves_foreign_files_in_folders_of_ours(tmp_path: Path) -> None:
     prepare_directory(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
-    (tmp_path / "trace" / "notes.txt").write_text("mine")
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "mine.csv").write_text("mine")
+    make_files(tmp_path, *OURS, *FOREIGN)
     prepare_directory(tmp_path, force=True)
-    assert (tmp_path / "trace" / "notes.txt").exists()
-    assert (tmp_path / "tables" / "mine.csv").exists()
-    assert not (tmp_path / "run.json").exists()
+    assert files_of(tmp_path) == sorted(FOREIGN)
+    assert not (tmp_path / "tables" / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.json", "machine.jsonl"])
+def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None:
+    prepare_directory(tmp_path)
+    write_run_json(str(tmp_path), command=["train.py"])
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+        prepare_directory(tmp_path, force=True)
+    assert files_of(tmp_path) == sorted([name, "run.json"])
+
+
+@pytest.mark.parametrize("name", ["report.html", "processes.log", "tables"])
+def test_what_force_cannot_remove_is_found_before_anything_is_removed(
+    tmp_path: Path, name: str
+) -> None:
+    prepare_directory(tmp_path)
+    write_run_json(str(tmp_path), command=["train.py"])
+    kept = [file for file in OURS if not file.startswith(name)]
+    make_files(tmp_path, *kept)
+    (tmp_path / name).touch() if name == "tables" else (tmp_path / name).mkdir()
+    before = files_of(tmp_path)
+    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+        prepare_directory(tmp_path, force=True)
+    assert files_of(tmp_path) == before
+    (tmp_path / name).unlink() if name == "tables" else (tmp_path / name).rmdir()
+    prepare_directory(tmp_path, force=True)
+    assert files_of(tmp_path) == []
+
+
+def test_a_removal_that_is_cut_short_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_directory(tmp_path)
+    write_run_json(str(tmp_path), command=["train.py"])
+    make_files(tmp_path, *OURS)
+    left = iter(range(5))  # files that can be removed
+    unlink = os.unlink
+
+    def fail_later(path: str) -> None:
+        if next(left, None) is None:
+            raise PermissionError(1, "Operation not permitted")
+        unlink(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", fail_later)
+        with pytest.raises(RecordingError, match="Operation not permitted"):
+            prepare_directory(tmp_path, force=True)
+    assert (tmp_path / "run.json").exists()
+    prepare_directory(tmp_path, force=True)
+    assert files_of(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["report.html", "machine.jsonl", "tables"])
