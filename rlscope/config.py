@@ -8,6 +8,7 @@ from typing import Any
 from rlscope.errors import RecordingError
 
 _PREFIX = "RLSCOPE_"
+_MOST_BYTES = (1 << 63) - 1  # a signed number of 64 bits, in which the drainer takes it
 _OF_TESTS = "RLSCOPE_TEST_"  # switches of the project's own tests; no program reads them
 
 
@@ -81,9 +82,11 @@ def _parse(variable: str, text: str, kind: type, choices: Sequence[str]) -> int 
         return text
     if kind is bool:
         return _parse_switch(variable, text)
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= _MOST_BYTES:
         return int(text)
-    raise RecordingError(f"{variable} must be a whole number of bytes, not {text!r}")
+    raise RecordingError(
+        f"{variable} must be a whole number of bytes, at most {_MOST_BYTES}, not {text!r}"
+    )
 
 
 def _parse_switch(variable: str, text: str) -> bool:

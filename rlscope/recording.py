@@ -108,6 +108,7 @@ def record(settings: Settings, say: Say) -> Outcome:
         RlscopeError: recording cannot begin.
     """
     path = child.resolve(settings.command[0], os.environ.get("PATH", os.defpath))
+    child.check_interpreter(path, settings.command[0])
     if native.REASON:
         raise RecordingError(f"Cannot record here: {native.REASON}")
     for message in unknown_variables():
@@ -118,12 +119,13 @@ def record(settings: Settings, say: Say) -> Outcome:
         say(message)
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
+    environ = _environment(os.path.realpath(output), settings, limits)
     directory = prepare_directory(output, force=settings.force)
     mask = child.block_signals()
     try:
         _describe_run(directory, settings)
         drainer = runtime.Drainer(directory)
-        program = _start(drainer, directory, path, settings, limits, mask)
+        program = _start(drainer, path, settings, limits, environ, mask)
     except BaseException:
         child.unblock_signals(mask)
         remove_run(directory)
@@ -146,10 +148,10 @@ def _describe_run(directory: str, settings: Settings) -> None:
 
 def _start(
     drainer: runtime.Drainer,
-    directory: str,
     path: str,
     settings: Settings,
     limits: Config,
+    environ: Mapping[str, str],
     mask: child.SignalMask,
 ) -> child.Child:
     """Starts the drainer, then the program; the drainer ends again if the program cannot start."""
@@ -164,7 +166,6 @@ def _start(
     except OSError as error:
         raise RecordingError(f"Cannot record: {error.strerror or error}") from error
     try:
-        environ = _environment(directory, settings, limits)
         return child.Child(path, settings.command, environ, mask)
     except BaseException:
         drainer.stop()

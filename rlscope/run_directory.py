@@ -19,7 +19,7 @@ from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.run_json import RUN_FORMAT
 
 # What an earlier run of ours can have left: force removes these and nothing else, and a folder once
-# it is empty. A user's own files may lie beside ours, so a folder's files go by their whole names...
+# it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
 _LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
 _TEMPORARY = re.compile(r"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin

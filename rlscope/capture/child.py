@@ -29,6 +29,11 @@ _TAKEN = frozenset({*FORWARDED, *_STOPS, signal.SIGINT, signal.SIGCONT, signal.S
 # Python ignores these two from its start; a program expects them as its parent's parent had them.
 _RESET = (signal.SIGPIPE, signal.SIGXFSZ)
 
+# The kernel reads so much of a script's first line, and follows so many interpreters that are
+# scripts themselves: fs/binfmt_script.c, fs/exec.c.
+_SCRIPT_LINE = 256
+_NESTED_SCRIPTS = 5
+
 SignalMask = set[int | signal.Signals]
 
 
@@ -88,6 +93,34 @@ def resolve(command: str, path: str) -> str:
         elif os.path.isdir(candidate) and "/" in command:
             error = errno.EISDIR
     raise CommandNotFound(command, error if command else errno.ENOENT)
+
+
+def check_interpreter(path: str, command: str) -> None:
+    """Looks at the first line of a script, before anything is done for a program that cannot start.
+
+    Raises:
+        CommandNotFound: the interpreter that it names is not there, or may not be executed.
+    """
+    for _ in range(_NESTED_SCRIPTS):
+        interpreter = _interpreter_of(path)
+        if not interpreter:
+            return
+        if not os.path.isfile(interpreter):
+            raise CommandNotFound(command, errno.ENOENT)
+        if not os.access(interpreter, os.X_OK):
+            raise CommandNotFound(command, errno.EACCES)
+        path = interpreter
+
+
+def _interpreter_of(path: str) -> str:
+    """What the line `#!...` of a script names; empty for other programs, or one not readable."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(_SCRIPT_LINE)
+    except OSError:
+        return ""
+    words = line[2:].split() if line.startswith(b"#!") else []
+    return os.fsdecode(words[0]) if words else ""
 
 
 class Child:

@@ -40,6 +40,9 @@ Iterations are what rls.iteration() in the program begins, else those found auto
 program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on stderr
 only.
 """
+_MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
+# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them says nothing.
+_SHORTEST_PERIOD = 0.05
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
 
@@ -54,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from rlscope import __version__
+
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -82,11 +87,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print only what went wrong")
     parser.add_argument(
         "--sample-seconds",
-        type=_seconds,
+        type=_period,
         metavar="S",
         default=1.0,
-        help="period of the samples of CPU, memory and GPU; 0: none (default: 1)",
+        help=f"period of the samples of CPU, memory and GPU, at least {_SHORTEST_PERIOD}; 0: none "
+        "(default: 1)",
     )
+    parser.add_argument("--version", action="version", version=f"rlscope {__version__}")
     _prepare_windows(parser)
     _prepare_layers(parser)
     _prepare_cuda(parser)
@@ -97,14 +104,20 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     windows = parser.add_argument_group("what to record", "of a program that runs to its end")
     options = [
         ("--delay-iterations", _count, "N", "record after this many iterations"),
-        ("--iterations", _count, "N", "record this many iterations"),
+        (
+            "--iterations",
+            _count,
+            "N",
+            "record this many iterations; 0, the default: all that follow",
+        ),
         ("--delay-seconds", _seconds, "S", "record from this time after the start on"),
-        ("--seconds", _seconds, "S", "record for this long"),
+        ("--seconds", _seconds, "S", "record for this long; 0, the default: to the end"),
         (
             "--exit-after-iterations",
             _count,
             "N",
-            "end the program after N iterations: SystemExit in the thread that counts them",
+            "end the program after N iterations: SystemExit in the thread that counts them, and in "
+            "the main thread; 0, the default: never",
         ),
     ]
     for name, kind, metavar, meaning in options:
@@ -293,9 +306,19 @@ def _with_remedy(message: str) -> str:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
-    return int(text)
+    if len(digits) > len(str(_MOST_ITERATIONS)) or int(digits) > _MOST_ITERATIONS:
+        raise argparse.ArgumentTypeError(f"at most {_MOST_ITERATIONS} iterations, not {text!r}")
+    return int(digits)
+
+
+def _period(text: str) -> float:
+    value = _seconds(text)
+    if 0 < value < _SHORTEST_PERIOD:
+        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_PERIOD} seconds, not {text!r}")
+    return value
 
 
 def _module(text: str) -> str:

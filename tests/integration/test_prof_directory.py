@@ -61,6 +61,53 @@ def test_force_replaces_the_run_and_nothing_else(traced: TracedPython, directory
     assert not stale.exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--iterations", "5000000000", "true"], 2),
+        (["--delay-iterations", "99999999999999999999", "true"], 2),
+        (["no-such-command-here"], 127),
+        (["./script"], 127),
+        (["./script-of-a-script"], 127),
+    ],
+)
+def test_force_removes_nothing_for_a_run_that_cannot_start(
+    traced: TracedPython, directory: str, tmp_path: Path, arguments: list[str], code: int
+) -> None:
+    for name, interpreter in [("script", "/no/such"), ("script-of-a-script", tmp_path / "script")]:
+        (tmp_path / name).write_text(f"#!{interpreter} -u\n")
+        (tmp_path / name).chmod(0o755)
+    traced.run("-o", directory, "true")
+    before = files_of(directory)
+    result = traced.run("-o", directory, "--force", *arguments, cwd=tmp_path)
+    assert result.returncode == code
+    assert "Traceback" not in result.stderr
+    assert files_of(directory) == before
+
+
+def test_force_removes_nothing_when_a_variable_is_out_of_range(
+    traced: TracedPython, directory: str
+) -> None:
+    traced.run("-o", directory, "true")
+    before = files_of(directory)
+    environ = {**os.environ, "RLSCOPE_MIN_FREE": "99999999999999999999"}
+    result = traced.run("-o", directory, "--force", "true", env=environ)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert "RLSCOPE_MIN_FREE must be a whole number of bytes, at most" in result.stderr
+    assert files_of(directory) == before
+
+
+def files_of(directory: str) -> dict[str, bytes]:
+    paths = (path for path in Path(directory).rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def test_version(traced: TracedPython) -> None:
+    from rlscope import __version__
+
+    assert traced.run("--version").stdout == f"rlscope {__version__}\n"
+
+
 def test_force_is_refused_while_a_process_of_the_run_lives(
     traced: TracedPython, directory: str
 ) -> None:
@@ -111,6 +158,9 @@ def test_secrets_are_nowhere_in_the_trace(traced: TracedPython, directory: str) 
         (["--iterations", "2", "--seconds", "1", "true"], "by iterations or by seconds"),
         (["--iterations", "-1", "true"], "not a number of iterations: '-1'"),
         (["--seconds", "soon", "true"], "not a number of seconds: 'soon'"),
+        (["--iterations", "5000000000", "true"], "at most 4294967295 iterations"),
+        (["--exit-after-iterations", "9" * 5000, "true"], "at most 4294967295 iterations"),
+        (["--sample-seconds", "1e-9", "true"], "0, or at least 0.05 seconds, not '1e-9'"),
         (["--no-such-option", "true"], ""),
     ],
 )
