@@ -41,15 +41,11 @@ class Profile:
         self._name = name
         self._force = force
         self._restore: dict[str, tuple[str, str | None]] = {}
-        self._leave: Callable[[], None] = _do_nothing
+        # What ends the blocks that are open, the innermost last: one object may be entered again.
+        self._leave: list[Callable[[], None]] = []
 
     def __enter__(self) -> "Profile":
-        if REASON:
-            _say_once(f"cannot record: {REASON}")
-        elif runtime.state() == "off":
-            self._begin()
-        else:
-            self._begin_window()
+        self._leave.append(self._enter())
         return self
 
     def __exit__(
@@ -58,13 +54,24 @@ class Profile:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        leave, self._leave = self._leave, _do_nothing
+        leave = self._leave.pop()
         leave()
+
+    def _enter(self) -> Callable[[], None]:
+        """Begins to record, if need be; returns what ends that."""
+        if REASON:
+            _say_once(f"cannot record: {REASON}")
+            return _do_nothing
+        if runtime.state() != "off":
+            return self._begin_window()
+        self._begin()
+        return self._end
 
     def _begin(self) -> None:
         for message in config.unknown_variables():
             _say_once(message)
         settings = config.Config.from_environ()  # a bad value is refused before anything is written
+        variables = traced_environment(os.path.realpath(self.directory), os.environ)
         self.directory = prepare_directory(self.directory, force=self._force)
         write_run_json(
             self.directory,
@@ -73,7 +80,7 @@ class Profile:
             options={"profile": True},
         )
         try:
-            self._set_environment()
+            self._set_environment(variables)
             runtime.profile_begin(self.directory)
         except (OSError, RecordingError) as error:
             self._restore_environment()
@@ -87,23 +94,23 @@ class Profile:
         native_calls.catch_up()
         if settings.auto or settings.cupti_yield:
             auto.begin(settings.auto)
-        self._leave = self._end
 
     def _end(self) -> None:
         native_calls.end()
         runtime.profile_end()
         self._restore_environment()
 
-    def _begin_window(self) -> None:
+    def _begin_window(self) -> Callable[[], None]:
         active = os.environ.get("RLSCOPE_DIR", "")
         _say(f"already recording into {active}, directory is ignored: {self.directory}")
         self.directory = active or self.directory
-        if not runtime.is_recording():
-            runtime.start()
-            self._leave = runtime.stop
+        if runtime.is_recording():
+            return _do_nothing
+        runtime.start()
+        return runtime.stop
 
-    def _set_environment(self) -> None:
-        for variable, value in traced_environment(self.directory, os.environ).items():
+    def _set_environment(self, variables: Mapping[str, str]) -> None:
+        for variable, value in variables.items():
             self._restore[variable] = (value, os.environ.get(variable))
             os.environ[variable] = value
 

@@ -138,6 +138,34 @@ def test_two_sessions_of_one_process(tmp_path: Path) -> None:
         assert len(trace.threads()) == 2
 
 
+def test_a_block_inside_a_block_of_the_same_object(tmp_path: Path, directory: str) -> None:
+    run(
+        f"""
+        import contextlib, io
+        import rlscope as rls
+        from rlscope import _runtime
+        session = rls.profile({directory!r})
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            with session:
+                with session:
+                    with rls.operation("inner"):
+                        pass
+                with rls.operation("outer"):
+                    pass
+                rls.stop()
+                with session:
+                    with rls.operation("window"):
+                        pass
+                assert not _runtime.is_recording()
+        assert _runtime.state() == "off"
+        assert said.getvalue().count("already recording") == 2
+        """
+    )
+    assert read(directory).operations() == [
+        "+inner", "-inner", "+outer", "-outer", "+window", "-window",
+    ]  # fmt: skip
+
+
 def test_an_exception_ends_the_session(directory: str) -> None:
     run(
         f"""
