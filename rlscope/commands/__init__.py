@@ -7,6 +7,7 @@ A verb is a module with two functions (Command); the first line of its docstring
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -42,6 +43,9 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rlscope`: 0 good, 1 stated failure (one line on stderr), 2 usage, 130 Ctrl-C."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A path may hold bytes that are no text, a name what the terminal cannot show.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(arguments)
         sys.stdout.flush()

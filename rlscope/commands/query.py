@@ -66,9 +66,16 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     form = options.format or _format_of(options.output)
     if form == "parquet" and options.output is None:
         parser.error("--format parquet needs -o FILE")
-    statement = sys.stdin.read() if options.statement == "-" else options.statement
+    statement = _read_stdin() if options.statement == "-" else options.statement
     _answer(options.directory, statement, form, options.output)
     return 0
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise QueryError(f"The statement on stdin is not text: {error}") from error
 
 
 def _answer(directory: str, statement: str, form: str, output: str | None) -> None:
@@ -84,6 +91,8 @@ def _answer(directory: str, statement: str, form: str, output: str | None) -> No
 def _write_parquet(trace: Trace, statement: str, output: str) -> None:
     if not os.path.isdir(os.path.dirname(output) or "."):
         raise RlscopeError(f"Cannot write {output}: no such directory")
+    if os.path.isdir(output or "."):
+        raise RlscopeError(f"Cannot write {output or '.'}: it is a directory")
     trace.write_parquet(statement, output)
 
 

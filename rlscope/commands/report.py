@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -68,17 +70,21 @@ def write_report(
     render = registry.load(registry.RENDERERS, form)
     with load(directory) as trace:
         text = render(trace)
-    path = Path(output or Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}"))
+    own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
+    path = own if output is None else Path(output)
     _write(path, text)
     return path
 
 
 def _write(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    unfinished = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         # A name may hold half a surrogate pair, which UTF-8 cannot.
         unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
         os.replace(unfinished, path)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it never was, or cannot even be looked for
+            unfinished.unlink()
         raise RlscopeError(f"Cannot write {path}: {error.strerror}") from error

@@ -132,7 +132,7 @@ class _Build:
         self._put("machine_sample", samples)
         for name, columns in self._collected.items():
             self._put(name, columns)
-        no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run.get("options") or {})
+        no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run["options"])
         self._sink.put(store.absent, self._absences.columns(no_cuda))
 
     def _told(self, wanted: str) -> Iterator[str]:

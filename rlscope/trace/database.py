@@ -13,7 +13,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,11 @@ class Database:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
         with _failures(), self._connection() as connection:
             result = connection.exec_driver_sql(statement, dict(parameters or {}))
-            return _table(result) if result.returns_rows else Table({})
+            if result.returns_rows:
+                return _table(result)
+            if not duckdb.extract_statements(statement):
+                raise QueryError("the statement is empty")
+            return Table({})
 
     @contextmanager
     def _connection(self) -> Iterator[sa.Connection]:
@@ -99,7 +103,8 @@ class Database:
                 rows.write_parquet(str(unfinished), compression="zstd")
                 os.replace(unfinished, path)
         finally:
-            unfinished.unlink(missing_ok=True)
+            with suppress(OSError):  # renamed, or never made
+                unfinished.unlink()
 
     def view(self, relation: sa.Table, files: Sequence[Path]) -> None:
         """Makes `relation` a view over Parquet files; without files it is an empty table."""
@@ -248,7 +253,7 @@ def _failures() -> Iterator[None]:
     try:
         with _interrupts():
             yield
-    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError) as error:
+    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError, UnicodeEncodeError) as error:
         raise QueryError(_one_line(error)) from error
 
 

@@ -12,19 +12,43 @@ from typing import Any
 Rows = dict[str, list[Any]]
 
 
+# What each fact that is read below must be (rlscope/run_json.py).
+_KINDS: dict[str, type] = {"version": str, "start_time": str, "options": dict, "host": dict}
+_HOST_KINDS: dict[str, type] = {"name": str, "boot_id": str, "cpu": str, "cores": int}
+_LONGEST = 1 << 63  # what a BIGINT cannot hold
+
+
 def read_run_json(root: Path) -> dict[str, Any]:
-    """DIR/run.json; empty when it is missing or damaged, which costs its facts and no more."""
+    """DIR/run.json, `options` always there; what is missing or damaged costs its facts and no more."""
     try:
         run = json.loads((root / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return run if isinstance(run, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        run = None
+    known = _of_kinds(run, _KINDS) if isinstance(run, dict) else {}
+    host = _of_kinds(known.get("host", {}), _HOST_KINDS)
+    return {**known, "host": host, "options": known.get("options", {})}
+
+
+def _of_kinds(facts: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+    """The facts without those that are not what they must be."""
+    return {
+        name: _shown(fact)
+        for name, fact in facts.items()
+        if isinstance(fact, kinds.get(name, object))
+        and not (isinstance(fact, int) and abs(fact) >= _LONGEST)
+    }
+
+
+def _shown(value: Any) -> Any:
+    """A text without halves of surrogate pairs, on which DuckDB breaks: `\\udce9` is a byte that is
+    no text, of a command line."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
     """The relation `run`: one row."""
     start_ns = min(process["start_ns"] for process in processes)
-    host = _host_facts(run)
+    host = run["host"]
     row = {
         # One machine since its boot begins no two runs in the same nanosecond.
         "run_id": f"{host.get('boot_id') or root.name}-{run.get('start_ns', start_ns)}",
@@ -34,14 +58,14 @@ def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[
         "end_ns": max(process["end_ns"] for process in processes),
         "version": run.get("version"),
         "start_time": run.get("start_time"),
-        "options": json.dumps(run["options"]) if run.get("options") else None,
+        "options": json.dumps(run["options"]) if run["options"] else None,
     }
-    return {name: [value] for name, value in row.items()}
+    return {name: [_shown(value)] for name, value in row.items()}
 
 
 def host_columns(run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
     """The relation `host`: one row per machine and boot."""
-    known = _host_facts(run)
+    known = run["host"]
     columns: Rows = {
         name: [] for name in ("host_id", "name", "boot_id", "cpu", "cores", "clock", "tsc_hz")
     }
@@ -129,13 +153,16 @@ def _sample(line: str) -> dict[str, Any] | None:
     """One line of machine.jsonl; None when the wrapper was killed while it wrote the line."""
     try:
         sample = json.loads(line)
+        time_ns, pid = int(sample["time_ns"]), sample.get("pid")
+        if not (abs(time_ns) < _LONGEST and (pid is None or isinstance(pid, int))):
+            return None
         return {
-            "time_ns": int(sample["time_ns"]),
-            "pid": sample.get("pid"),
-            "metric": str(sample["metric"]),
+            "time_ns": time_ns,
+            "pid": pid,
+            "metric": _shown(str(sample["metric"])),
             "value": float(sample["value"]),
         }
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -143,8 +170,3 @@ def _command(command: Any) -> str | None:
     if isinstance(command, list):
         return shlex.join(str(argument) for argument in command)
     return str(command) if command else None
-
-
-def _host_facts(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    host = run.get("host")
-    return host if isinstance(host, dict) else {}

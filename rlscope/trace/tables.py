@@ -34,7 +34,11 @@ class Tables:
 
     def open(self) -> None:
         """Makes every relation but those on request visible to queries. Raises TraceError."""
-        self._made_from = dataset.fingerprint(self._root)
+        try:
+            self._made_from = dataset.fingerprint(self._root)
+        except (OSError, ValueError) as error:  # a path that no directory can have
+            reason = getattr(error, "strerror", None) or error
+            raise TraceError(f"Cannot read {self._root}: {reason}") from error
         if self._lock.share() and self._view_files(finished=True):
             return
         directory = self._open_directory()

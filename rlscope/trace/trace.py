@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlscope.errors import QueryError
+from rlscope.errors import QueryError, TraceError
 from rlscope.table import Table
 from rlscope.trace import store
 from rlscope.trace.tables import Tables
@@ -33,6 +33,10 @@ class Trace:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Raises TraceError: not a trace directory, or nothing in it can be read."""
+        if not os.fspath(path):
+            raise TraceError("No trace directory is named: its path is empty")
+        if not _is_text(path):
+            raise TraceError(f"Cannot read a directory whose path is not UTF-8: {path!r}")
         self.path = Path(path)
         self._tables = Tables(self.path)
         self._closer = weakref.finalize(self, self._tables.close)
@@ -113,3 +117,12 @@ class Trace:
         with self._making_events:
             self._tables.open_events()
         return ask()
+
+
+def _is_text(path: str | os.PathLike[str]) -> bool:
+    """Whether the C++ core and DuckDB, which both take UTF-8, can be given the path."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:  # bytes that are no text, as os.fsdecode leaves them
+        return False
+    return True
