@@ -79,9 +79,10 @@ def remove_run(directory: str) -> None:
     _remove_rings_elsewhere(directory)
     for name, files in _FOLDERS.items():
         _remove_files(os.path.join(directory, name), files)
-    _, _, files = next(os.walk(directory), ("", [], []))
+    _, _, found = next(os.walk(directory), ("", [], []))
+    temporary = (name for name in found if _TEMPORARY.fullmatch(name))
     results = (name for name, beginning in _RESULTS.items() if _begins(directory, name, beginning))
-    for name in (*filter(_TEMPORARY.fullmatch, files), *results, *_LOGS):
+    for name in (*temporary, *results, *_LOGS):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(directory, name))
 

@@ -19,7 +19,7 @@ _LONGEST = 1 << 63  # what a BIGINT cannot hold
 
 
 def read_run_json(root: Path) -> dict[str, Any]:
-    """DIR/run.json, `options` always there; what is missing or damaged costs its facts and no more."""
+    """DIR/run.json, `host` and `options` always there; what is damaged costs its facts only."""
     try:
         run = json.loads((root / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
