@@ -162,10 +162,13 @@ class _Gpu:
 
 
 def _gpus() -> list[_Gpu]:
-    """The machine's NVIDIA devices; none without pynvml or without a driver."""
+    """The machine's NVIDIA devices; none without their driver, which installs NVML."""
+    import ctypes
+
     try:
+        ctypes.CDLL("libnvidia-ml.so.1")  # pynvml takes far longer to import than this to fail
         import pynvml
-    except ImportError:
+    except (OSError, ImportError):
         return []
     try:
         pynvml.nvmlInit()
