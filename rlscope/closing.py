@@ -54,6 +54,14 @@ def measure_price(outcome: Outcome) -> Price | None:
     return price
 
 
+def too_short_line(outcome: Outcome) -> str:
+    """Says why a program that recorded something has no price; empty if that is not why."""
+    if outcome.statistics.get("events", 0) and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
+        used = units.duration(outcome.ending.cpu_ns)
+        return f"bookkeeping: {used} of CPU time are too few to tell its share"
+    return ""
+
+
 def keep_stalls(outcome: Outcome) -> None:
     """Keeps how long records may have waited for the disk, if they did, for the report.
 

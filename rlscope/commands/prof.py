@@ -242,9 +242,11 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
         closing.keep_stalls(outcome)
     with _stated("cannot measure what recording took"):
         price = closing.measure_price(outcome)
-        # The breakdown says it too.
-        if price is not None and options.no_report and not options.quiet:
-            say(price.describe())
+        # The breakdown says a price too, but not why there is none.
+        described = price.describe() if price is not None and options.no_report else ""
+        line = described or closing.too_short_line(outcome)
+        if line and not options.quiet:
+            say(line)
     if not options.no_report:
         with _stated("cannot analyse the trace"):
             _analyse(outcome.directory, options.quiet)

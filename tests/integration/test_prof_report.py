@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
+from rlscope import closing
+from rlscope.capture.child import Ending
+from rlscope.recording import Outcome
+
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 _PROGRAM = """
@@ -60,6 +64,28 @@ while time.process_time() < 0.3:
     (line,) = (line for line in result.stderr.splitlines() if "bookkeeping took" in line)
     assert " of the program's CPU time (" in line
     assert "; the drainer took " in line
+
+
+def test_a_program_too_short_to_tell_the_price_says_so() -> None:
+    short = Outcome("", Ending(0, 99_000_000), {"events": 5})
+    assert closing.measure_price(short) is None
+    assert closing.too_short_line(short) == (
+        "bookkeeping: 99.0 ms of CPU time are too few to tell its share"
+    )
+    assert closing.too_short_line(Outcome("", Ending(0, 99_000_000))) == ""
+    assert closing.too_short_line(Outcome("", Ending(0, 100_000_000), {"events": 5})) == ""
+
+
+def test_a_disk_that_is_nearly_full_stops_recording(traced: TracedPython, directory: str) -> None:
+    environ = {**os.environ, "RLSCOPE_MIN_FREE": "999999999999999999"}
+    command = [traced.prof, "--no-report", "-o", directory, traced.python, "-c", _PROGRAM]
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=environ
+    )
+    assert (result.returncode, result.stdout) == (3, "done\n")
+    assert (
+        "rls-prof: recording stopped: the disk is nearly full (RLSCOPE_MIN_FREE sets how nearly)\n"
+    ) in result.stderr
 
 
 def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) -> None:
