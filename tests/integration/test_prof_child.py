@@ -297,6 +297,64 @@ def test_child_that_outlives_the_program_is_named(traced: TracedPython, director
         os.kill(pid, signal.SIGKILL)
 
 
+# Records before and after its parent, and the wrapper, have ended.
+_OUTLIVES = """
+import pathlib, sys, time
+import rlscope as rls
+with rls.operation("early"):
+    pass
+folder = pathlib.Path(sys.argv[1])
+(folder / "ready").touch()
+while not (folder / "go").exists():
+    time.sleep(0.01)
+for _ in range(1000):
+    with rls.operation("late"):
+        pass
+(folder / "done").touch()
+while not (folder / "end").exists():
+    time.sleep(0.01)
+"""
+_LEAVES_A_CHILD = f"""
+import pathlib, subprocess, sys, time
+streams = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.DEVNULL)
+command = [sys.executable, "-c", {_OUTLIVES!r}, sys.argv[1]]
+child = subprocess.Popen(command, start_new_session=True, **streams)
+while not pathlib.Path(sys.argv[1], "ready").exists():
+    time.sleep(0.01)
+print(child.pid)
+"""
+
+
+def test_later_verbs_take_in_what_a_living_child_records(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    arguments = ("-c", _LEAVES_A_CHILD, str(tmp_path))
+    result = traced.run("-o", directory, traced.python, *arguments)
+    pid = int(result.stdout)
+    try:
+        assert f"still running: {pid} (" in result.stderr
+        summary = [traced.python, "-m", "rlscope.commands", "summary", directory]
+        before = subprocess.run(summary, capture_output=True, text=True, check=True).stdout
+        assert "early" in before and "late" not in before
+        (tmp_path / "go").touch()
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "done").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        after = subprocess.run(summary, capture_output=True, text=True, check=True).stdout
+        assert "late" in after  # while it still runs: from its rings
+        from rlscope.load import load
+
+        with load(directory) as trace:
+            calls = """
+                SELECT count(*) FROM operation_instance JOIN operation USING (operation_id)
+                WHERE name = 'late'
+            """
+            assert list(trace.sql(calls)) == [(1000,)]
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_child_that_ends_soon_is_awaited(traced: TracedPython, directory: str) -> None:
     result = traced.run("-o", directory, "sh", "-c", "sleep 0.3 <&- >&- 2>&- &")
     assert result.returncode == 0

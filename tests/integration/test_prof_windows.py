@@ -143,6 +143,46 @@ def test_a_process_without_records_counts_in_the_window_only(
     assert sum(swept["breakdown"]["duration_ns"]) == end_ns - start_ns
 
 
+# Its worker does one operation in each iteration of the main process, and answers.
+_WORKER = """
+import sys
+import rlscope as rls
+for line in sys.stdin:
+    with rls.operation(f"number_{line.strip()}"):
+        pass
+    print(line, end="", flush=True)
+"""
+_TWO_PROCESSES = f"""
+import subprocess, sys
+import rlscope as rls
+pipe = subprocess.PIPE
+command = [sys.executable, "-c", {_WORKER!r}]
+with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as worker:
+    for number in range(8):
+        rls.iteration()
+        with rls.operation(f"number_{{number}}"):
+            worker.stdin.write(f"{{number}}\\n")
+            worker.stdin.flush()
+            worker.stdout.readline()
+    worker.stdin.close()
+"""
+
+
+def test_a_window_of_iterations_is_that_of_every_process(
+    traced: TracedPython, directory: str
+) -> None:
+    options = ["--delay-iterations", "3", "--iterations", "3"]
+    result = traced.run("-o", directory, *options, traced.python, "-c", _TWO_PROCESSES)
+    assert result.returncode == 0, result.stderr
+    from rlscope._trace import Directory
+
+    trace = Directory(directory)
+    assert len(trace.processes) == 2
+    for process in trace.processes:
+        names = trace.sweep(process["index"])["operation"]["name"]
+        assert _numbers([name for name in names if name != "(none)"]) == [3, 4, 5]
+
+
 def test_gaps_and_windows_add_up(traced: TracedPython, directory: str) -> None:
     options = ["--delay-iterations", "3", "--iterations", "4"]
     traced.run("-o", directory, *options, traced.python, "-c", _ITERATIONS)

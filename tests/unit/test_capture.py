@@ -53,6 +53,24 @@ def test_names_of_interpreters(name: str, is_python: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("file", "text", "command"),
+    [
+        ("pyvenv.cfg", "home = /usr/bin\nuv = 0.9.1\n", "uv pip install --python {python} "),
+        ("pyvenv.cfg", "home = /usr/bin\nprompt = uv\n", "{python} -m pip install "),
+        ("pyvenv.cfg", "\udcff", "{python} -m pip install "),
+        ("conda-meta/history", "", "{python} -m pip install "),
+    ],
+)
+def test_the_command_that_installs_into_an_environment(
+    tmp_path: Path, file: str, text: str, command: str
+) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_bytes(os.fsencode(text))
+    python = str(tmp_path / "bin" / "python")
+    assert interpreters._install_command(python).startswith(command.format(python=python))
+
+
+@pytest.mark.parametrize(
     ("present", "changed"),
     [
         ({}, "verify_asan_link_order=0"),
