@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
     "source": "explicit: annotated; automatic: found by rlscope; NULL outside of operations",
     "layer": "deepest layer: none, python, simulator, framework or cuda_api",
     "gpu_busy": "whether the GPU worked for the process",
-    "state": "cpu, cpu+gpu, gpu or idle",
+    "state": "cpu, cpu+gpu, gpu or idle; unknown: GPU work was not recorded",
     "duration_ns": "wall time; all rows of a process add up to its wall time exactly",
     "overhead_ns": "bookkeeping in it, from calibration; NULL before calibration",
     "corrected_ns": "duration_ns without the overhead; NULL before calibration",
@@ -47,7 +47,8 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
                    the rows of a thread, not of a process, then add up to its wall time
         phase, operation, layer, gpu_busy
         source     whether the operation was annotated (explicit) or found (automatic)
-        state      cpu (a layer, GPU idle), cpu+gpu, gpu (no layer, GPU busy) or idle
+        state      cpu (a layer, GPU idle), cpu+gpu, gpu (no layer, GPU busy) or idle; unknown
+                   where GPU work was not recorded
 
     `count` (separate stretches of time) is there only when every dimension is: stretches of
     different rows may touch, so their numbers do not add up. Raises ValueError: unknown dimension.
@@ -83,6 +84,7 @@ def _dimensions(by_thread: bool) -> tuple[sa.FromClause, Mapping[str, list[Any]]
         source = source.join(store.thread, rows.c.thread_id == thread.thread_id)
     in_layer = rows.c.layer != "none"
     state = sa.case(
+        (rows.c.gpu_busy.is_(None), "unknown"),
         (in_layer & rows.c.gpu_busy, "cpu+gpu"),
         (in_layer, "cpu"),
         (rows.c.gpu_busy, "gpu"),

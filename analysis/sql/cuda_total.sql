@@ -3,6 +3,7 @@
 --   unlinked                pieces of GPU work whose launch is not
 --   without_work            launch calls without GPU work: captured into a graph, failed, or lost
 --   gpu_ns                  GPU time: a union per process and device, added up over those
+-- The last two leave out processes whose GPU work was not recorded; NULL: there are no others.
 WITH _launch AS (
   SELECT operation, "count", launch_bound FROM kernel
   UNION ALL SELECT operation, "count", launch_bound FROM graph
@@ -23,4 +24,6 @@ SELECT
   CAST((SELECT COALESCE(SUM(calls - with_work), 0) FROM api_call
         WHERE regexp_matches(name, '^(__)?cu(da)?(Launch|GraphLaunch)')
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
-  CAST((SELECT COALESCE(SUM(while_ns), 0) FROM gpu_time) AS BIGINT) AS gpu_ns
+  CAST((SELECT SUM(while_ns) FROM (
+    SELECT while_ns FROM gpu_time UNION ALL SELECT 0 FROM api_call WHERE with_work IS NOT NULL))
+    AS BIGINT) AS gpu_ns

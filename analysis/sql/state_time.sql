@@ -1,5 +1,6 @@
 -- Wall time by GPU state: of every operation, and of all operations together (operation NULL).
---   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither
+--   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither;
+--          unknown: GPU work of the process was not recorded
 -- process_id, operation, operation_ns, group_ns as in operation_time.
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
@@ -15,7 +16,8 @@ WITH _annotated AS (
     FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
 ), _time AS (
   SELECT group_id, operation,
-    CASE WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
+    CASE WHEN gpu_busy IS NULL THEN 'unknown'
+      WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
       ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state,
     SUM(duration_ns) AS duration_ns
   FROM breakdown JOIN _member USING (process_id)

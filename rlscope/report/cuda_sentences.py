@@ -22,12 +22,15 @@ def rate(row: dict[str, Any]) -> str:
 
 
 def totals(rows: Rows) -> list[str]:
-    """The row of `cuda_total`: GPU time and launches, then what is wrong or could not be joined."""
+    """The row of `cuda_total`: GPU time and launches, then what is wrong or could not be joined.
+
+    Of GPU work that was not recorded nothing is said.
+    """
     (row,) = rows
-    facts = [
-        f"GPU time {units.duration(row['gpu_ns'])} (simultaneous work of a device counts once)",
-        f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}",
-    ]
+    facts = [f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}"]
+    if row["gpu_ns"] is not None:
+        time = units.duration(row["gpu_ns"])
+        facts.insert(0, f"GPU time {time} (simultaneous work of a device counts once)")
     if row["launches"]:
         facts.append(
             f"{units.plural(row['launches'], 'launch')}, "

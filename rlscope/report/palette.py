@@ -20,6 +20,7 @@ STATES = {
     "cpu+gpu": "#C9A227",
     "gpu": "#D55E00",
     "idle": "#9AA0A6",
+    "unknown": "#BDB5A7",
 }
 NOT_RECORDED = "#D0D4D9"
 ACCENT = "#0072B2"
@@ -40,6 +41,7 @@ STATE_MEANING = {
     "cpu+gpu": "a recorded layer ran beside GPU work",
     "gpu": "only GPU work",
     "idle": "neither",
+    "unknown": "whether the GPU worked was not recorded",
 }
 
 

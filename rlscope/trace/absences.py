@@ -15,6 +15,7 @@ _NO_EXIT = "a process did not end on an exit path: it was killed, replaced by ex
 _NO_CALIBRATION = "the overhead of this recording has not been calibrated"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
+_NO_WORK = "GPU work of a process is not known"
 _NO_CUDA = "no CUDA call was recorded"
 _NO_SYNC = "no CUDA synchronisation was recorded"
 _NO_GRAPH = "no launch of a CUDA graph was recorded as a whole"
@@ -53,6 +54,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("memcpy", ALL): "no copy was recorded",
     ("memset", ALL): "no memset was recorded",
     ("gpu_time", ALL): _NO_GPU,
+    ("api_call", "with_work"): _NO_WORK,
+    ("breakdown", "gpu_busy"): _NO_WORK,
+    ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
+    ("timeline", "gpu_busy"): _NO_WORK,
 }
 
 
@@ -62,6 +67,7 @@ class Absences:
     def __init__(self) -> None:
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
+        self._no_work: dict[str, None] = {}
 
     def look(self, relation: str, columns: Mapping[str, Any]) -> None:
         """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
@@ -72,12 +78,18 @@ class Absences:
             if name == relation and column != ALL and _has_null(columns.get(column)):
                 self._null.add((name, column))
 
+    def without_work(self, why: str) -> None:
+        """Takes note of a process whose GPU work cannot be known."""
+        self._no_work[why] = None
+
     def columns(self, no_cuda: str) -> dict[str, list[str]]:
         """The relation `absent`; `no_cuda` says why, if the run has nothing of CUDA at all."""
-        if self._filled.isdisjoint(cuda_rows.RELATIONS):
-            reasons = {key: self._with_note(key[0], why, no_cuda) for key, why in _REASONS.items()}
-        else:
-            reasons = dict(_REASONS)
+        nothing = self._filled.isdisjoint(cuda_rows.RELATIONS)
+        no_work = "; ".join(self._no_work)
+        reasons = {
+            key: self._with_note(key[0], why, no_cuda if nothing else no_work)
+            for key, why in _REASONS.items()
+        }
         said = [
             (relation, column, reason)
             for (relation, column), reason in reasons.items()
@@ -88,8 +100,9 @@ class Absences:
         return dict(zip(names, columns or [[], [], []], strict=True))
 
     @staticmethod
-    def _with_note(relation: str, reason: str, no_cuda: str) -> str:
-        return f"{reason}: {no_cuda}" if relation in cuda_rows.RELATIONS else reason
+    def _with_note(relation: str, reason: str, note: str) -> str:
+        told = note and (relation in cuda_rows.RELATIONS or reason == _NO_WORK)
+        return f"{reason}: {note}" if told else reason
 
 
 def _has_null(values: Any) -> bool:

@@ -66,6 +66,7 @@ class _Build:
         self._root = root
         self._sink = sink
         self._operations = Operations()
+        self._run_json = run_facts.read_run_json(root)
         self._absences = Absences()
         self._collected: dict[str, dict[str, list[Any]]] = {}
 
@@ -99,11 +100,22 @@ class _Build:
         self._collect("loss", _columns_of(self._directory.losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
         relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
+        if why := self._why_no_work(process, relations):
+            relations = cuda_rows.without_work(relations)
+            self._absences.without_work(why)
         for name, columns in relations.items():
             self._put(name, columns, index)
         instances = self._directory.operation_instances(index)
         self._put("operation_instance", rows.instances(instances, thread_ids), index)
         return len(threads["thread"])
+
+    def _why_no_work(
+        self, process: Mapping[str, Any], relations: Mapping[str, Mapping[str, Any]]
+    ) -> str:
+        """Why GPU work of the process is not known; empty where it is, and where there is some."""
+        if len(relations["gpu_time"]["device"]):
+            return ""
+        return cuda_rows.why_no_work(process["metadata"].get(cuda_rows.NOTE), self._run_json)
 
     def _add_damage(self) -> None:
         """Damage found in files is a loss of the whole run: its process may be what was hit."""
@@ -122,7 +134,7 @@ class _Build:
         return f"{file} at byte {problem['offset']}: {what}" if problem["bytes"] else what
 
     def _put_run(self) -> None:
-        run = run_facts.read_run_json(self._root)
+        run = self._run_json
         hosts = run_facts.host_ids(self._processes)
         samples = run_facts.machine_sample_columns(self._root, self._processes, hosts)
         self._put("run", run_facts.run_columns(self._root, run, self._processes))
@@ -132,7 +144,7 @@ class _Build:
         self._put("machine_sample", samples)
         for name, columns in self._collected.items():
             self._put(name, columns)
-        no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run["options"])
+        no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
         self._sink.put(store.absent, self._absences.columns(no_cuda))
 
     def _told(self, wanted: str) -> Iterator[str]:

@@ -13,6 +13,25 @@ from rlscope.trace.operations import UNLINKED, sources_of_rows
 NOTE = "cuda"
 """Key of the metadata in which a process says how it recorded CUDA (csrc/capture/note.h)."""
 
+_ALL_IS_MISSING = (
+    "GPU work is missing",
+    "CUDA is not recorded",
+    "no thread can be made to read GPU work",
+    "only calls of the CUDA runtime library",
+)
+"""Problems of such a note (csrc/capture, csrc/interpose) that leave no GPU work of a process."""
+
+_HOW_WITHOUT_WORK = {
+    "off": "rls-prof was told not to record CUDA (--cuda=off)",
+    "interpose": "only calls of the CUDA runtime library are recorded (--cuda=interpose): no GPU "
+    "work, and nothing that calls the driver itself or brings its own runtime library, as cuBLAS, "
+    "cuDNN, NCCL, Triton, JAX and CuPy do",
+}
+"""Ways to record CUDA that see no GPU work."""
+
+_OF_WORK = ("gpu_busy", "with_work")
+"""Columns of relations that are not about GPU work, which tell of it."""
+
 RELATIONS = ("api_call", "kernel", "graph", "memcpy", "memset", "sync", "gpu_time")
 
 
@@ -31,19 +50,51 @@ def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
     }
 
 
-def why_nothing(notes: Iterable[str], options: Mapping[str, Any]) -> str:
+def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The relations of a process whose GPU work is not known: what tells of it is NULL."""
+    return {
+        name: {**columns, **{key: _nulls(columns[key]) for key in _OF_WORK if key in columns}}
+        for name, columns in relations.items()
+    }
+
+
+def _nulls(values: Any) -> Any:
+    return np.ma.array(np.asarray(values), mask=True)
+
+
+def why_no_work(note: str | None, run: Mapping[str, Any]) -> str:
+    """Why GPU work of a process cannot be in its trace; empty where it can.
+
+    Args:
+        note: what the process noted, None: nothing.
+        run: the contents of run.json.
+    """
+    problem = _problem(note) if note is not None else ""
+    if problem.startswith(_ALL_IS_MISSING):
+        return problem
+    return _HOW_WITHOUT_WORK.get(how_recorded(run), "")
+
+
+def how_recorded(run: Mapping[str, Any]) -> str:
+    """cupti, interpose or off: as rls-prof was told, else as its environment said."""
+    options, environment = run.get("options") or {}, run.get("environment") or {}
+    return str(options.get("cuda") or environment.get("RLSCOPE_CUDA") or "cupti")
+
+
+def why_nothing(notes: Iterable[str], run: Mapping[str, Any]) -> str:
     """Why a run has no CUDA call or GPU work: what its processes noted, else how it was run."""
-    told = [note for note in map(_parsed, notes) if isinstance(note, dict)]
-    problems = dict.fromkeys(str(note["problem"]) for note in told if "problem" in note)
+    told = list(notes)
+    problems = dict.fromkeys(filter(None, map(_problem, told)))
     if problems:
         return "; ".join(problems)
-    if options.get("cuda") == "off":
-        return "rls-prof was told not to record CUDA (--cuda=off)"
+    if how_recorded(run) in _HOW_WITHOUT_WORK:
+        return _HOW_WITHOUT_WORK[how_recorded(run)]
     return "CUDA was initialised and not used" if told else "no process initialised CUDA"
 
 
-def _parsed(text: str) -> Any:
+def _problem(note: str) -> str:
     try:
-        return json.loads(text)
+        facts = json.loads(note)
     except ValueError:  # of another version, or cut
-        return None
+        return ""
+    return str(facts.get("problem", "")) if isinstance(facts, dict) else ""

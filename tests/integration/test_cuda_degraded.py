@@ -13,6 +13,7 @@ from simcuda_runs import PROGRAMS, Row
 
 from rlscope.analysis import cuda
 from rlscope.load import load
+from rlscope.report.renderers.terminal import render_summary
 
 OTHER_TOOL = """
 #include <stdio.h>
@@ -269,6 +270,17 @@ def test_a_subscriber_that_stays_leaves_the_gpu_work_to_us(tmp_path: Path) -> No
     assert run.calls(pid).keys() == expected.keys() - after.keys()
     assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
     assert "CUDA calls after a pause are missing" in note(run, pid)["problem"]
+
+
+def test_gpu_work_that_was_refused_is_not_known_and_not_zero(tmp_path: Path) -> None:
+    run = record_script(tmp_path, "begin()\nwork()", SIMCUPTI_ENABLE_STATUS="35")
+    check_calls(run, run.pids()[0])
+    with load(run.directory) as trace:
+        assert set(trace.table("api_call")["with_work"]) == {None}
+        assert set(trace.table("breakdown")["gpu_busy"]) == {None}
+        words = " ".join(render_summary(trace, width=200).split())
+    assert "GPU work is missing: the driver lets only administrators profile" in words
+    assert "GPU time" not in words and "without GPU work" not in words
 
 
 SYNCHRONIZING = """

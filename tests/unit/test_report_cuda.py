@@ -129,6 +129,22 @@ def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
     assert (said in text) == ("missing" in note)
 
 
+def test_of_gpu_work_that_was_not_recorded_nothing_is_said() -> None:
+    call = {"process_id": 0, "operation": "a", "calls": 7, "duration_ns": 5, "errors": 1}
+    relations = Relations(
+        process=[process(0, 0, 4)],
+        breakdown=[share(0, "a", "cuda_api", 4, gpu_busy=None)],
+        api_call=[{**call, "name": "cudaLaunchKernel", "with_work": None}],
+    )
+    drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
+    assert drawing is not None
+    assert drawing.notes == ["7 CUDA calls took 5 ns.", "1 CUDA call with an error."]
+    assert [grid.columns for grid in drawing.grids] == [["operation", ">in CUDA calls"]]
+    text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
+    assert "7 CUDA calls took 5 ns." in text
+    assert "GPU" not in text and "without GPU work" not in text
+
+
 def test_the_summary_tells_kernels_copies_and_waiting() -> None:
     text = render_summary(trace(), width=200, unicode=True)  # type: ignore[arg-type]
     for words in ("launch-bound", "Longest kernels: ", "Copies: ", "Waited for the GPU: "):

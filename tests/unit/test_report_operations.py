@@ -76,13 +76,14 @@ def test_smaller_operations_are_folded_and_nothing_is_lost() -> None:
     assert rows == {"op100": 100, "op99": 99, "op98": 98, "(other operations)": 5050 - 297}
 
 
-def test_an_unknown_gpu_state_counts_as_not_busy() -> None:
+def test_an_unknown_gpu_state_is_a_state_and_no_layer_beside_gpu_work() -> None:
     trace = Relations(
         process=[process(0, 0, 3)], breakdown=[share(0, "a", "python", 3, gpu_busy=None)]
     )
     table = operations.operation_time(trace, operations=3, processes=0)
     assert table.to_dicts()[0]["gpu_busy"] is False
-    assert operations.state_time(trace, operations=3, processes=0)["state"] == ("cpu", "cpu")
+    states = operations.state_time(trace, operations=3, processes=0)["state"]
+    assert states == ("unknown", "unknown")
 
 
 def test_states_follow_layer_and_gpu() -> None:

@@ -54,12 +54,18 @@ def draw(tables: Tables) -> Drawing | None:
             *_kernel_chart(tables["kernel_total"].to_dicts()),
         ],
         grids=[
-            _operations(operations),
+            _operations(operations) if _has_work(tables) else _calls(operations),
             *_kernels(kernels),
             *_copies(tables["copy"].to_dicts()),
             *_syncs(tables["sync"].to_dicts()),
         ],
     )
+
+
+def _has_work(tables: Tables) -> bool:
+    """Whether GPU work was recorded, if there was any."""
+    (total,) = tables["total"].to_dicts()
+    return total["gpu_ns"] is not None
 
 
 # ---- charts -------------------------------------------------------------------------------------
@@ -129,6 +135,19 @@ def _operations(rows: Rows) -> Grid:
                 units.duration_or_blank(row["api_ns"]),
                 units.duration_or_blank(row["waiting_ns"]),
             ]
+            for row in rows
+        ],
+        open=True,
+    )
+
+
+def _calls(rows: Rows) -> Grid:
+    """Of operations whose GPU work is not known."""
+    return Grid(
+        title="Table: time in CUDA calls of each operation",
+        columns=["operation", ">in CUDA calls"],
+        rows=[
+            [units.visible(row["operation"]), units.duration_or_blank(row["api_ns"])]
             for row in rows
         ],
         open=True,
