@@ -57,14 +57,21 @@ def _findings(python: str) -> Iterator[Finding]:
     from importlib import metadata
 
     from rlscope.capture.cuda import VARIABLE, variable
-    from rlscope.doctor import checks, probes
+    from rlscope.doctor import checks, links, probes
     from rlscope.native import LIBRARY
 
     facts = probes.python_facts(python, os.environ)
     folders = variable(facts["paths"], os.environ.get(VARIABLE, "")).split(":")
-    cuda = probes.cuda_facts(facts["executable"], list(filter(None, folders)), os.environ)
+    linked = links.of_frameworks(facts["paths"])
+    cuda = probes.cuda_facts(
+        facts["executable"],
+        list(filter(None, folders)),
+        os.environ,
+        sorted({each.major for each in linked if each.major}) or [0],
+    )
     yield from checks.python_findings(facts, metadata.version("rlscope"))
     yield from checks.library_findings(facts)
+    yield from checks.link_findings(linked)
     yield from checks.machine_findings(os.getcwd())
     yield from checks.environment_findings(os.environ, LIBRARY)
     yield from checks.cuda_findings(cuda)

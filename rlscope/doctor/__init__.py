@@ -2,5 +2,6 @@
 
 probe_python.py, probe_cuda.py   run in the other interpreter, print JSON; standard library only
 probes.py                        runs them
-checks.py                        what they found -> findings
+links.py                         what frameworks link of CUDA, read from their files
+checks.py, cupti.py              what they found -> findings
 """

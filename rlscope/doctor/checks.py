@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rlscope import config, registry
+from rlscope.doctor import cupti
 from rlscope.doctor.finding import Finding, Status
+from rlscope.doctor.links import Links
 from rlscope.doctor.probes import Facts
 
 GOOD, ABSENT, LIMITED, BAD = Status.GOOD, Status.ABSENT, Status.LIMITED, Status.BAD
@@ -17,7 +19,6 @@ _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 _DRIVER_PARAMETERS = "/proc/driver/nvidia/params"
 _SMALL_SHARED_MEMORY = 1 << 30
 _ON_REQUEST = "numpy"  # a framework only with rls-prof --numpy
-_KNOWN_CUPTI = "CUPTI 11.7 to 13.5"
 
 
 def python_findings(facts: Facts, version: str) -> Iterator[Finding]:
@@ -63,8 +64,12 @@ def library_findings(facts: Facts) -> Iterator[Finding]:
             yield Finding(title, GOOD, ", ".join(found))
         else:
             yield Finding(title, ABSENT, "none that rlscope knows is installed")
-    if "torch" in libraries and facts["torch_cuda"] == "":
-        yield Finding("torch", ABSENT, "this PyTorch was built without CUDA")
+
+
+def link_findings(links: Iterable[Links]) -> Iterator[Finding]:
+    """How each framework comes by CUDA."""
+    for each in links:
+        yield Finding(each.framework, GOOD if each.major else ABSENT, each.text)
 
 
 def _distribution(row: str) -> str:
@@ -109,7 +114,7 @@ def environment_findings(environ: Mapping[str, str], library: str) -> Iterator[F
     if injection and os.path.realpath(injection) != os.path.realpath(library):
         text = (
             f"CUDA_INJECTION64_PATH is another tool's ({injection}): CUDA is recorded up to a "
-            "second late, and not at all if that tool has CUPTI"
+            "second late, and not at all if that tool has CUPTI or the process records nothing else"
         )
         yield Finding("environment", LIMITED, text, "unset CUDA_INJECTION64_PATH")
     if environ.get("KINETO_USE_DAEMON"):
@@ -126,48 +131,20 @@ def cuda_findings(facts: Facts) -> Iterator[Finding]:
     if driver["reason"]:
         yield Finding("cuda", ABSENT, f"no driver ({driver['reason']}): there is no GPU to record")
         return
-    version = f"driver for CUDA {driver['version'] // 1000}.{driver['version'] % 1000 // 10}"
+    version = f"driver for CUDA {cupti.cuda_version(driver['version'])}"
     if driver["init"] != 0:
         yield Finding("cuda", BAD, f"{version}, but cuInit() answers {driver['init']}")
         return
     yield Finding("cuda", GOOD, f"{version}: {', '.join(driver['devices']) or 'no device'}")
-    yield _cupti(facts["cupti"])
+    yield from cupti.cupti_findings(facts["cupti"])
     yield from _permissions()
-
-
-def _cupti(found: list[Facts]) -> Finding:
-    good = [each for each in found if not each["reason"]]
-    if good:
-        text = "; ".join(f"{cupti_version(each['version'])} ({each['path']})" for each in good)
-        return Finding("cupti", GOOD, text)
-    remedy = (
-        "pip install nvidia-cuda-cupti-cu12, or nvidia-cuda-cupti for CUDA 13; without it, times "
-        "of CUDA calls alone: rls-prof --cuda=interpose"
-    )
-    reasons = "; ".join(each["reason"] for each in found) or "not found"
-    return Finding("cupti", BAD, f"{reasons}: neither CUDA calls nor GPU work", remedy)
-
-
-def cupti_version(number: int) -> str:
-    """What cuptiGetVersion() means.
-
-    >>> cupti_version(130102), cupti_version(28), cupti_version(200000)
-    ('CUPTI 13.1', 'CUPTI of CUDA 12', 'CUPTI 20.0, newer than CUPTI 11.7 to 13.5')
-    """
-    if number < 10000:
-        return "CUPTI of CUDA 11" if number < 18 else "CUPTI of CUDA 12"
-    text = f"CUPTI {number // 10000}.{number % 10000 // 100}"
-    return text if number < 140000 else f"{text}, newer than {_KNOWN_CUPTI}"
 
 
 def _permissions() -> Iterator[Finding]:
     restricted = "RmProfilingAdminOnly: 1" in _read(_DRIVER_PARAMETERS)
     if restricted and os.geteuid() != 0:
-        text = "the driver lets only administrators profile: no GPU work"
-        remedy = (
-            "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then restart"
-        )
-        yield Finding("permissions", BAD, text, remedy)
+        text = f"{cupti.ADMINISTRATORS}: no GPU work"
+        yield Finding("permissions", BAD, text, cupti.LET_EVERYBODY)
 
 
 def _read(path: str) -> str:

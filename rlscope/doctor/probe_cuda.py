@@ -1,14 +1,15 @@
 """Run by another interpreter: loads the CUDA driver and CUPTI, prints, as JSON, what they say.
 
-    probe_cuda.py FOLDER...    in which a libcupti is looked for, as the recorder does
+    probe_cuda.py MAJOR FOLDER...
 
-In a process of its own, because a broken driver may end it. Standard library only.
+MAJOR is of the program's CUDA, 0: not known; FOLDERs are those of RLSCOPE_CUPTI. CUPTI is asked for
+what the recorder asks it for, and gets it back. In a process of its own, because a broken driver
+may end it. Standard library only.
 """
 
 from __future__ import annotations
 
 import ctypes
-import glob
 import json
 import os
 import sys
@@ -18,8 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-TOOLKITS = ("lib64", "lib", "extras/CUPTI/lib64")
-SONAMES = ("libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8")
+# The recorder's own order (csrc/capture/cupti.cc): folders, the loader's path, toolkits.
+SONAMES = {13: "libcupti.so.13", 12: "libcupti.so.12", 11: "libcupti.so.11.8"}
+TOOLKITS = ("/usr/local/cuda", "/usr/local/cuda-13", "/usr/local/cuda-12", "/usr/local/cuda-11")
+BELOW = ("lib64", "lib", "extras/CUPTI/lib64")
+
+# What the recorder cannot do without.
+FUNCTIONS = (
+    "cuptiGetVersion cuptiSubscribe cuptiUnsubscribe cuptiEnableCallback cuptiEnableDomain "
+    "cuptiActivityRegisterCallbacks cuptiActivityEnable cuptiActivityDisable cuptiActivityFlushAll "
+    "cuptiActivityGetNextRecord"
+).split()
+CONCURRENT_KERNEL = 10  # of CUpti_ActivityKind
+
+# The callback of a subscription without callbacks.
+Callback = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p
+)
+NOTHING = Callback(lambda *_: None)
 
 
 def load(path: str) -> tuple[ctypes.CDLL | None, str]:
@@ -53,43 +70,65 @@ def device_name(library: ctypes.CDLL, index: int) -> str:
     return name.value.decode(errors="replace")
 
 
-def folders(given: Sequence[str]) -> list[str]:
-    """Where the recorder looks, after what the program's own CUDA has loaded."""
-    toolkits = [os.environ.get("CUDA_HOME", ""), *sorted(glob.glob("/usr/local/cuda*"))]
-    return [*given, *(os.path.join(root, name) for root in toolkits if root for name in TOOLKITS)]
+def candidates(folders: Sequence[str], major: int = 0) -> Iterator[str]:
+    """Paths and names under which the recorder looks for a CUPTI of this major, 0: of any."""
+    names = [name for number, name in SONAMES.items() if major in (0, number)]
+    toolkits = [root for root in (os.environ.get("CUDA_HOME", ""), *TOOLKITS) if root]
+    for folder in folders:
+        yield from (os.path.join(folder, name) for name in names)
+    yield from names
+    for folder in (os.path.join(root, below) for root in toolkits for below in BELOW):
+        yield from (os.path.join(folder, name) for name in names)
 
 
-def candidates(given: Sequence[str]) -> Iterator[str]:
-    """Paths of CUPTI libraries, each real file once, and the loader's own."""
-    seen = set()
-    for folder in folders(given):
-        for name in SONAMES:
-            path = os.path.join(folder, name)
-            real = os.path.realpath(path)
-            if os.path.exists(path) and real not in seen:
-                seen.add(real)
-                yield path
-    for name in SONAMES:
-        yield name
+def cupti(folders: Sequence[str], major: int, version: int) -> dict[str, Any]:
+    """The first CUPTI that can be loaded, and what it answers; else why there is none.
+
+    `version`: of CUDA, the driver's.
+    """
+    facts = {"wanted": major, "driver": version, "path": "", "reason": ""}
+    reasons = []
+    for path in candidates(folders, major):
+        library, reason = load(path)
+        if library is not None:
+            return {**facts, **answers(library, path)}
+        if os.path.exists(path):
+            reasons.append(reason)
+    return {**facts, "reason": "; ".join(dict.fromkeys(reasons)) or "not found"}
 
 
-def cupti(path: str) -> dict[str, Any]:
-    """Version of a CUPTI library, or why it cannot be loaded."""
-    library, reason = load(path)
-    if library is None:
-        return {"path": path, "reason": reason}
-    version = ctypes.c_uint32(0)
+def answers(library: ctypes.CDLL, path: str) -> dict[str, Any]:
+    """Version of a CUPTI library, and its statuses for a subscription and for kernels."""
+    name = os.path.basename(path)
+    facts: dict[str, Any] = {"path": mapped(name) if path == name else path, "reason": ""}
+    missing = [function for function in FUNCTIONS if not hasattr(library, function)]
+    if missing:
+        return {**facts, "reason": f"{facts['path']} lacks {missing[0]}()"}
+    version, subscriber = ctypes.c_uint32(0), ctypes.c_void_p()
     library.cuptiGetVersion(ctypes.byref(version))
-    return {"path": path, "reason": "", "version": version.value}
+    facts.update(major=int(name.split(".")[2]), version=version.value, enable=0)
+    facts["subscribe"] = library.cuptiSubscribe(ctypes.byref(subscriber), NOTHING, None)
+    if facts["subscribe"] == 0:
+        facts["enable"] = library.cuptiActivityEnable(CONCURRENT_KERNEL)
+        library.cuptiActivityDisable(CONCURRENT_KERNEL)
+        library.cuptiUnsubscribe(subscriber)
+    return facts
+
+
+def mapped(name: str) -> str:
+    """Where the loader found a library; its name where that cannot be told."""
+    with open("/proc/self/maps") as maps:
+        paths = [line.split(None, 5)[-1].strip() for line in maps]
+    real = [path for path in paths if os.path.basename(path).startswith("libcupti.so")]
+    return real[0] if real else name
 
 
 def main() -> None:
     """Prints the facts."""
-    found = [cupti(path) for path in candidates(sys.argv[1:])]
-    facts = {
-        "driver": driver(),
-        "cupti": [each for each in found if not each["reason"] or os.sep in each["path"]],
-    }
+    major, folders = int(sys.argv[1]), sys.argv[2:]
+    facts: dict[str, Any] = {"driver": driver(), "cupti": []}
+    if facts["driver"].get("init") == 0:
+        facts["cupti"] = [cupti(folders, major, facts["driver"]["version"])]
     print(json.dumps(facts))
 
 

@@ -33,25 +33,6 @@ def versions() -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def text_of(package: str, file: str) -> str:
-    """The contents of a small file of a package, read without importing it."""
-    paths = (os.path.join(folder, package, file) for folder in sys.path)
-    path = next(filter(os.path.isfile, paths), None)
-    if path is None:
-        return ""
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        return stream.read()
-
-
-def torch_cuda() -> str | None:
-    """The CUDA version that PyTorch was built for, "" for a build without, None without PyTorch."""
-    for line in text_of("torch", "version.py").splitlines():
-        if line.startswith("cuda"):
-            value = line.partition("=")[2].strip().strip("'\"")
-            return "" if value == "None" else value
-    return None
-
-
 def recorder() -> dict[str, str]:
     """Whether the recorder works in this interpreter, and by which engine."""
     try:
@@ -79,7 +60,6 @@ def main() -> None:
         "executable": sys.executable,
         "paths": sys.path,
         "libraries": libraries,
-        "torch_cuda": torch_cuda(),
         "line": has_line(),
         "recorder": recorder() if "rlscope" in libraries else None,
     }

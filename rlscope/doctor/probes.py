@@ -30,14 +30,22 @@ def python_facts(python: str, environ: Mapping[str, str]) -> Facts:
     return _run([found, str(_HERE / "probe_python.py")], environ)
 
 
-def cuda_facts(python: str, folders: Sequence[str], environ: Mapping[str, str]) -> Facts:
-    """What probe_cuda.py prints there; {"reason": ...} when it does not come to that."""
+def cuda_facts(
+    python: str, folders: Sequence[str], environ: Mapping[str, str], majors: Sequence[int] = (0,)
+) -> Facts:
+    """What probe_cuda.py prints there; {"reason": ...} when it does not come to that.
+
+    Args:
+        majors: of the CUDA that the frameworks use; each CUPTI is tried in a process of its own.
+    """
     # Nobody records it: the driver would load the recorder into the probe.
     quiet = {name: value for name, value in environ.items() if name != "CUDA_INJECTION64_PATH"}
+    probe = [python, str(_HERE / "probe_cuda.py")]
     try:
-        return _run([python, str(_HERE / "probe_cuda.py"), *folders], quiet)
+        answers = [_run([*probe, str(major), *folders], quiet) for major in majors]
     except RlscopeError as error:
         return {"reason": str(error)}
+    return {**answers[0], "cupti": [facts for each in answers for facts in each["cupti"]]}
 
 
 def _run(command: list[str], environ: Mapping[str, str]) -> Facts:

@@ -27,7 +27,6 @@ def python_facts(**changes: Any) -> dict[str, Any]:
         "implementation": "CPython",
         "executable": "/venv/bin/python",
         "libraries": {"rlscope": VERSION},
-        "torch_cuda": None,
         "line": True,
         "recorder": {"reason": "", "engine": "patch", "engine_reason": ""},
         **changes,
@@ -37,8 +36,13 @@ def python_facts(**changes: Any) -> dict[str, Any]:
 def cuda_facts(*, driver: dict[str, Any] | None = None, cupti: Any = None) -> dict[str, Any]:
     """A good CUDA, but for these."""
     good = {"reason": "", "version": 13000, "init": 0, "devices": ["H200"]}
-    found = [{"path": "/cuda/libcupti.so.13", "reason": "", "version": 130001}]
-    return {"driver": {**good, **(driver or {})}, "cupti": found if cupti is None else cupti}
+    return {"driver": {**good, **(driver or {})}, "cupti": [cupti_facts(**(cupti or {}))]}
+
+
+def cupti_facts(**changes: Any) -> dict[str, Any]:
+    """A good CUPTI, but for `changes`."""
+    found = {"path": "/cuda/libcupti.so.13", "reason": "", "version": 130001, "major": 13}
+    return {"wanted": 0, "driver": 13000, **found, "subscribe": 0, "enable": 0, **changes}
 
 
 def only(findings: Any) -> Finding:
@@ -83,12 +87,9 @@ def test_a_lesser_engine_says_why(engine: str, status: Status) -> None:
 
 def test_libraries_are_those_that_would_be_layers() -> None:
     libraries = {"torch": "2.13.0", "ale-py": "0.12", "numpy": "2.4", "psutil": "7"}
-    framework, simulator, torch = checks.library_findings(
-        python_facts(libraries=libraries, torch_cuda="")
-    )
+    framework, simulator = checks.library_findings(python_facts(libraries=libraries))
     assert framework.text == "torch 2.13.0"
     assert simulator.text == "ale-py 0.12"
-    assert torch.status is Status.ABSENT
 
 
 def test_no_driver_is_no_failure() -> None:
@@ -100,8 +101,14 @@ def test_no_driver_is_no_failure() -> None:
     ("facts", "text"),
     [
         (cuda_facts(driver={"init": 999}), "999"),
-        (cuda_facts(cupti=[]), "not found"),
-        (cuda_facts(cupti=[{"path": "/x", "reason": "wrong ELF class"}]), "wrong ELF class"),
+        (cuda_facts(cupti={"reason": "wrong ELF class"}), "wrong ELF class"),
+        (cuda_facts(cupti={"wanted": 12, "reason": "not found"}), "no CUPTI for CUDA 12"),
+        (cuda_facts(cupti={"driver": 12000}), "newer than the driver, which is for CUDA 12.0"),
+        (cuda_facts(cupti={"subscribe": 999}), "it does not work here (999): neither CUDA calls"),
+        (cuda_facts(cupti={"subscribe": 39}), "another profiler holds CUPTI's one subscription"),
+        (cuda_facts(cupti={"enable": 40}), "hypervisor"),
+        (cuda_facts(cupti={"enable": 41}), "confidential computing mode (41): no GPU work"),
+        (cuda_facts(cupti={"enable": 43}), "MIG"),
         ({"reason": "python did not answer: exit code -11"}, "exit code -11"),
     ],
 )

@@ -36,6 +36,9 @@ class Driver:
     def __init__(self) -> None:
         self._cuda = ctypes.CDLL("libcuda.so.1")
         self.call("cuInit", 0)
+        self._begin()
+
+    def _begin(self) -> None:
         self._context = c_void_p()
         self.call("cuDevicePrimaryCtxRetain", byref(self._context), 0)
         self.enter_thread()
@@ -54,6 +57,11 @@ class Driver:
 
     def enter_thread(self) -> None:
         self.call("cuCtxSetCurrent", self._context)
+
+    def reset(self) -> None:
+        """Destroys the context with all that is in it, and makes everything anew."""
+        self.call("cuDevicePrimaryCtxReset_v2", 0)
+        self._begin()
 
     def stream(self) -> c_void_p:
         made = c_void_p()
@@ -85,6 +93,16 @@ class Driver:
     def spin(self, stream: c_void_p, duration_ns: int) -> None:
         front, (pointers, extra, _value) = self.spin_arguments(duration_ns)
         self.call("cuLaunchKernel", *front, stream, pointers, extra)
+
+    def graph(self, kernels: int, duration_ns: int) -> c_void_p:
+        """An executable graph of so many kernels, one after the other."""
+        stream, graph, executable = self.stream(), c_void_p(), c_void_p()
+        self.call("cuStreamBeginCapture_v2", stream, c_int(0))
+        for _ in range(kernels):
+            self.spin(stream, duration_ns)
+        self.call("cuStreamEndCapture", stream, byref(graph))
+        self.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_uint64(0))
+        return executable
 
 
 def say(**facts: Any) -> None:

@@ -16,7 +16,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
-from ctypes import CFUNCTYPE, POINTER, byref, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, byref, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,20 @@ Completed = CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t, c_size_t)
 Timestamp = CFUNCTYPE(c_uint64)
 
 
+def load_cupti() -> ctypes.CDLL:
+    """The first CUPTI that can be loaded."""
+    names = (*SONAMES.values(), *candidates(cupti_folders(sys.path)))
+    library = next((found for found, _ in map(load, names) if found is not None), None)
+    if library is None:
+        raise SystemExit("no CUPTI")
+    return library
+
+
 class Cupti:
     """CUPTI's activities, kept as their buffers come back."""
 
     def __init__(self) -> None:
-        self._library = self._load()
+        self._library = load_cupti()
         self._memory: dict[int, mmap.mmap] = {}
         self._filled: list[tuple[int, int]] = []
         # CUPTI keeps these functions for good.
@@ -53,14 +62,6 @@ class Cupti:
         give, take, timestamp = self._functions
         self.call("cuptiActivityRegisterTimestampCallback", timestamp)
         self.call("cuptiActivityRegisterCallbacks", give, take)
-
-    @staticmethod
-    def _load() -> ctypes.CDLL:
-        found = (load(path)[0] for path in (*SONAMES, *candidates(cupti_folders(sys.path))))
-        library = next((each for each in found if each is not None), None)
-        if library is None:
-            raise SystemExit("no CUPTI")
-        return library
 
     def call(self, name: str, *arguments: Any) -> None:
         """Raises RuntimeError when CUPTI does not answer 0."""
@@ -128,12 +129,7 @@ def work(driver: Driver) -> None:
 
 def replay(driver: Driver) -> None:
     """A graph of two kernels, launched a few times."""
-    stream, graph, executable = driver.stream(), c_void_p(), c_void_p()
-    driver.call("cuStreamBeginCapture_v2", stream, c_int(0))
-    driver.spin(stream, SPIN_NS)
-    driver.spin(stream, SPIN_NS)
-    driver.call("cuStreamEndCapture", stream, byref(graph))
-    driver.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_uint64(0))
+    stream, executable = driver.stream(), driver.graph(2, SPIN_NS)
     for _ in range(REPLAYS):
         driver.call("cuGraphLaunch", executable, stream)
     driver.call("cuStreamSynchronize", stream)
