@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from rlscope.capture.cuda_driver import driver_path
 from rlscope.errors import RecordingError
 
 RUN_FORMAT = "rlscope"
@@ -17,6 +18,7 @@ RUN_FORMAT_VERSION = 1
 # Variables that change what a program measures and cannot hold a secret.
 _ENVIRONMENT = frozenset(
     "CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_LAUNCH_BLOCKING CUDA_MODULE_LOADING "
+    "CUDA_INJECTION64_PATH "
     "NVIDIA_VISIBLE_DEVICES PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF TORCH_NUM_THREADS "
     "OMP_NUM_THREADS OMP_PROC_BIND MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS "
     "TF_NUM_INTRAOP_THREADS TF_NUM_INTEROP_THREADS JAX_PLATFORMS XLA_PYTHON_CLIENT_PREALLOCATE "
@@ -86,7 +88,7 @@ def mask_secrets(command: Sequence[str]) -> list[str]:
 
 
 def host_facts() -> dict[str, Any]:
-    """What the numbers of a run depend on: host, processor, clock, kernel, Python."""
+    """What the numbers of a run depend on: host, processor, clock, kernel, Python, CUDA driver."""
     return {
         "name": platform.node(),
         "boot_id": _read("/proc/sys/kernel/random/boot_id"),
@@ -99,6 +101,7 @@ def host_facts() -> dict[str, Any]:
         "machine": platform.machine(),
         "python": platform.python_version(),
         "executable": sys.executable,
+        "cuda_driver": driver_path(os.environ),
     }
 
 

@@ -156,7 +156,8 @@ def foreign_injection(environ: Mapping[str, str]) -> str:
         return ""
     return (
         f"CUDA_INJECTION64_PATH is another tool's and stays: {path}; CUDA is recorded up to a "
-        "second after it is loaded, if that tool leaves CUPTI free"
+        "second after it is loaded, if that tool leaves CUPTI free, in processes that have "
+        "recorded an operation or a call of a framework or simulator"
     )
 
 

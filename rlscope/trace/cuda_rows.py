@@ -89,7 +89,20 @@ def why_nothing(notes: Iterable[str], run: Mapping[str, Any]) -> str:
         return "; ".join(problems)
     if how_recorded(run) in _HOW_WITHOUT_WORK:
         return _HOW_WITHOUT_WORK[how_recorded(run)]
-    return "CUDA was initialised and not used" if told else "no process initialised CUDA"
+    return "CUDA was initialised and not used" if told else _why_unseen(run)
+
+
+def _why_unseen(run: Mapping[str, Any]) -> str:
+    """Why no process of a run noted anything about CUDA."""
+    if (run.get("host") or {}).get("cuda_driver") == "":
+        return "there is no CUDA driver: libcuda.so.1 was not found"
+    tool = (run.get("environment") or {}).get("CUDA_INJECTION64_PATH", "")
+    if tool and "librlscope" not in tool:
+        return (
+            f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "
+            "something else was seen to load CUDA; others are not watched then"
+        )
+    return "no process initialised CUDA"
 
 
 def _problem(note: str) -> str:

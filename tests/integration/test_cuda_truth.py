@@ -137,6 +137,10 @@ def test_a_program_without_a_driver_runs_as_ever(tmp_path: Path) -> None:
                "except OSError: print('no driver')"]  # fmt: skip
     run = record_cuda(tmp_path, program, SIMCUDA_DRIVER="absent")
     assert run.outcome.out == "no driver\n"
+    (absent,) = run.query("SELECT reason FROM absent WHERE relation = 'api_call'")
+    assert absent["reason"] == (
+        "no CUDA call was recorded: there is no CUDA driver: libcuda.so.1 was not found"
+    )
 
 
 def test_a_killed_process_keeps_its_calls(tmp_path: Path) -> None:
