@@ -3,9 +3,9 @@
     python tests/gpu/acceptance.py [--json FILE] [--keep DIR] [--list] [STEP ...]
 
 Run it with a Python that has rlscope and, for most steps, PyTorch; a step whose library is missing
-is a SKIP with its reason. Ends with 1 when a step failed or none passed. Takes about six minutes.
-`--keep` keeps the traces, and the records of the step raw-records, which belong into
-tests/golden/cupti; without it they go to a temporary folder that is removed.
+is a SKIP with its reason. Ends with 1 when a step failed or none passed. Takes less than eight
+minutes, as estimated. `--keep` keeps the traces, and the records of the step raw-records, which
+belong into tests/golden/cupti; without it they go to a temporary folder that is removed.
 """
 
 from __future__ import annotations
@@ -43,17 +43,29 @@ STEPS: dict[str, Callable[[Bench], Figures]] = {
         f"attaching-{library}": functools.partial(capture_steps.attaching, library=library)
         for library in capture_steps.LIBRARIES
     },
+    "injection": capture_steps.injection,
+    "nesting": capture_steps.nesting,
     "counts": capture_steps.counts,
+    "static-runtime": capture_steps.static_runtime,
     "torch-profiler": capture_steps.same_as_torch_profiler,
-    "graphs": capture_steps.graphs,
+    "graphs-driver": functools.partial(capture_steps.graphs, program="driver_graph.py"),
+    "graphs-torch": functools.partial(capture_steps.graphs, program="torch_graph.py"),
     "raw-records": capture_steps.raw_records,
     "times": time_steps.lengths_and_clock,
     **{
         f"ending-{way}": functools.partial(life_steps.ending, way=way) for way in life_steps.ENDINGS
     },
+    "profiler-yield": life_steps.yielded,
+    "reset": life_steps.reset,
     "kill": life_steps.kill,
     "cost-of-calls": time_steps.cost_of_calls,
-    "cost-of-training": time_steps.cost_of_training,
+    "cost-of-threads": time_steps.cost_of_threads,
+    "cost-of-training": functools.partial(
+        time_steps.cost_of_training, program="torch_training.py", updates=1000
+    ),
+    "cost-of-rollouts": functools.partial(
+        time_steps.cost_of_training, program="torch_rollouts.py", updates=20
+    ),
 }
 
 

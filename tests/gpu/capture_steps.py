@@ -4,27 +4,71 @@ from __future__ import annotations
 
 import ctypes
 import json
+import shutil
+import subprocess
 from collections import Counter
 
 from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET
-from gpu_runs import Bench, Figures, Run, Skip, check, need
+from gpu_runs import PROGRAMS, Bench, Figures, Run, Skip, check, need
 
 DIRECTIONS = {1: "HtoD", 2: "DtoH"}
 LIBRARIES = ("torch", "jax", "cupy", "numba", "triton")
 
 
 def attaching(bench: Bench, library: str) -> Figures:
-    """A library's first computation is recorded: capture attached, calls and kernels are there."""
+    """A library's loop is recorded whole: capture attached, and each round's kernel is there."""
     need(library)
     if library == "jax":
         need("jax_cuda13_plugin")
-    run = bench.record("first_kernel.py", library)
-    note, kernels = run.note(), len(run.work(KERNEL))
+    run = bench.record("library_loop.py", library)
+    note, names = run.note(), Counter(row["name"] for row in run.work(KERNEL))
     check("problem" not in note, note.get("problem", ""))
     check(note.get("clock") == "monotonic", "CUPTI refused our clock")
-    check(kernels > 0 and len(run.calls()) > 0, f"{kernels} kernels, {len(run.calls())} calls")
+    # A name that the library makes up: its kernel is the one that ran most.
+    part = run.said["name"] or max(names, key=lambda name: names[name], default="")
+    found = sum(count for name, count in names.items() if part in name)
+    check(found == run.said["rounds"], f"{found} of {run.said['rounds']} kernels {part}: {names}")
     check_no_losses(run)
-    return {"kernels": kernels, "calls": len(run.calls()), **note}
+    return {"kernels": names.total(), "calls": len(run.calls()), **correlate(run), **note}
+
+
+def injection(bench: Bench) -> Figures:
+    """The driver injects the library that is preloaded already, and begins it once."""
+    run = bench.record("driver_injection.py")
+    check(run.said["same_handle"], "the driver loaded another copy of the recorder")
+    libraries = run.said["libraries"]
+    check(len(libraries) == 1, f"mapped: {libraries}")
+    # A second beginning would find CUPTI's subscription taken, by the first.
+    problem = run.note().get("problem", "")
+    check(not problem, f"begun more than once, or refused: {problem}")
+    return {"injected": libraries[0], **run.note()}
+
+
+def nesting(bench: Bench) -> Figures:
+    """Whether driver calls inside runtime calls have callbacks, with which number. No bound."""
+    said = bench.plain("nesting.py")
+    if not said["runtime"]:
+        raise Skip("no libcudart can be loaded")
+    return {name: said[name] for name in ("runtime", "driver_inside", "same_correlation")}
+
+
+def static_runtime(bench: Bench) -> Figures:
+    """A program of nvcc's with the runtime library linked into it (nvcc's default)."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        raise Skip("nvcc is not installed")
+    bench.folder.mkdir(parents=True, exist_ok=True)
+    program = bench.folder / "static_runtime"
+    command = [nvcc, "-cudart", "static", "-o", str(program), str(PROGRAMS / "static_runtime.cu")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    check(done.returncode == 0, f"nvcc: {done.stderr.strip()[-300:]}")
+    run = bench.record(str(program))
+    kernels = len(run.work(KERNEL))
+    check(kernels == run.said["kernels"], f"{kernels} of {run.said['kernels']} kernels")
+    copied = sum(row["bytes"] for row in run.work(MEMCPY))
+    check(copied == run.said["copied_bytes"], f"{copied} of {run.said['copied_bytes']} bytes")
+    check_no_losses(run)
+    return {"kernels": kernels, **correlate(run), **run.note()}
 
 
 def counts(bench: Bench) -> Figures:
@@ -76,8 +120,7 @@ def same_as_torch_profiler(bench: Bench) -> Figures:
     bench.plain("torch_training.py", str(updates), str(file))
     events = json.loads(file.read_text())["traceEvents"]
     theirs = [event for event in events if event.get("cat") == "kernel"]
-    if not theirs:
-        raise Skip("torch.profiler saw no kernels in its own run")
+    check(bool(theirs), "torch.profiler saw no kernels in its own run")
     different = ours - Counter(event["name"] for event in theirs)
     check(not different, f"not seen by torch.profiler: {dict(different)}")
     check(len(theirs) == len(kernels), f"{len(kernels)} kernels, torch.profiler has {len(theirs)}")
@@ -102,13 +145,14 @@ def demangled(name: str) -> str:
     return result
 
 
-def graphs(bench: Bench) -> Figures:
+def graphs(bench: Bench, program: str) -> Figures:
     """A CUDA graph's launches, and with --cuda-graph-trace=node its kernels."""
-    need("torch")
-    whole = bench.record("torch_graph.py")
+    if program.startswith("torch"):
+        need("torch")
+    whole = bench.record(program)
     launches = len(whole.work(GRAPH))
     check(launches == whole.said["replays"], f"{launches} of {whole.said['replays']} replays")
-    nodes = bench.record("torch_graph.py", prof=("--cuda-graph-trace", "node"))
+    nodes = bench.record(program, prof=("--cuda-graph-trace", "node"))
     kernels = sum(1 for row in nodes.work(KERNEL) if row["graph"] != 0)
     check(kernels == nodes.said["kernels"], f"{kernels} of {nodes.said['kernels']} kernels")
     correlate(whole)

@@ -74,7 +74,7 @@ def need(module: str) -> None:
 
 
 class Bench:
-    """Runs programs of tests/gpu/programs; traces go below `folder`."""
+    """Runs programs of tests/gpu/programs, and compiled ones; traces go below `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -102,6 +102,8 @@ class Bench:
 
     @staticmethod
     def _command(program: str, arguments: tuple[str, ...]) -> list[str]:
+        if not program.endswith(".py"):
+            return [program, *arguments]
         return [sys.executable, str(PROGRAMS / program), *arguments]
 
     @staticmethod

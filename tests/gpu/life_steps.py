@@ -30,6 +30,27 @@ def _is_add(row: dict[str, object]) -> bool:
     return row["kind"] == KERNEL and "elementwise" in str(row["name"])
 
 
+def reset(bench: Bench) -> Figures:
+    """All kernels before a reset of the device and after it."""
+    run = bench.record("driver_reset.py")
+    kernels = len(run.work(KERNEL))
+    check(kernels == run.said["kernels"], f"{kernels} of {run.said['kernels']} kernels")
+    return {"kernels": kernels}
+
+
+def yielded(bench: Bench) -> Figures:
+    """torch.profiler in the program gets all of its own, and we all of ours: a counted gap."""
+    need("torch")
+    run = bench.record("torch_ends.py", "profiler", prof=("--cupti", "yield"))
+    ours = sum(map(_is_add, run.work(KERNEL)))
+    outside = run.said["kernels"] // 2
+    check(run.said["profiled"] >= outside, f"torch.profiler saw {run.said['profiled']} kernels")
+    check(ours >= outside, f"{ours} of {outside} kernels outside of the profiler")
+    rows = run.trace.query("SELECT kind, count FROM loss WHERE kind LIKE 'cuda_%'")
+    check(any(row["kind"] == "cuda_paused" for row in rows), f"no gap is counted: {rows}")
+    return {"ours": ours, "torch_profiler": run.said["profiled"], "losses": rows}
+
+
 def kill(bench: Bench) -> Figures:
     """A killed program loses the calls in flight and a flush period of GPU work."""
     need("torch")

@@ -8,10 +8,11 @@ from typing import Any
 from cuda_trace import KERNEL
 from gpu_runs import Bench, Figures, check, need
 
-ROUNDS = 5
+ROUNDS = 3  # by turns; all steps together are to take less than eight minutes
 LENGTH_ERROR = 0.02
 GRAIN_NS = 2000  # of the GPU's clock, and of a kernel's way in and out
-DRIFT_SECONDS = 45
+DRIFT_SECONDS = 60
+THREADS = (1, 4, 16)
 
 
 def lengths_and_clock(bench: Bench) -> Figures:
@@ -44,13 +45,15 @@ def lengths_and_clock(bench: Bench) -> Figures:
 
 
 def cost_of_calls(bench: Bench) -> Figures:
-    """CPU time of calls: plain, without CUDA, callbacks, activities, both. No bound: figures."""
+    """CPU time of calls: plain, without CUDA, callbacks, activities, both, and both with the
+    kernels of graphs. No bound: figures."""
     ways: dict[str, tuple[str, ...] | None] = {
         "plain": None,
         "off": ("--cuda", "off"),
         "callbacks": ("--cuda-parts", "calls"),
         "activities": ("--cuda-parts", "work"),
         "both": (),
+        "both-node": ("--cuda-graph-trace", "node"),
     }
     found: dict[str, list[Figures]] = {way: [] for way in ways}
     for _ in range(ROUNDS):
@@ -61,20 +64,36 @@ def cost_of_calls(bench: Bench) -> Figures:
                 else bench.record("driver_calls.py", prof=prof).said
             )
             found[way].append(said)
-    names = [name for name in found["plain"][0] if name.startswith("cu")]
     return {
-        name: {way: round(_median(rows, name), 1) for way, rows in found.items()} for name in names
+        name: {way: round(_median(rows, name), 1) for way, rows in found.items()}
+        for name in _calls(found["plain"][0])
     }
 
 
-def cost_of_training(bench: Bench) -> Figures:
+def cost_of_threads(bench: Bench) -> Figures:
+    """The same plain and with both, by several threads at once. No bound: figures."""
+    figures: Figures = {}
+    for threads in THREADS:
+        plain = bench.plain("driver_calls.py", str(threads))
+        both = bench.record("driver_calls.py", str(threads)).said
+        figures[f"{threads} threads"] = {
+            name: {"plain": round(plain[name], 1), "both": round(both[name], 1)}
+            for name in _calls(plain)
+        }
+    return figures
+
+
+def _calls(said: Figures) -> list[str]:
+    return [name for name in said if name.startswith("cu")]
+
+
+def cost_of_training(bench: Bench, program: str, updates: int) -> Figures:
     """A training loop plain and under rls-prof, by turns: CPU and wall per update. No bound."""
     need("torch")
-    updates = 1000
     plain, recorded = [], []
     for _ in range(ROUNDS):
-        plain.append(bench.plain("torch_training.py", str(updates)))
-        recorded.append(bench.record("torch_training.py", str(updates)).said)
+        plain.append(bench.plain(program, str(updates)))
+        recorded.append(bench.record(program, str(updates)).said)
     figures: Figures = {}
     for name in ("cpu_ns", "wall_ns"):
         ratios = [after[name] / before[name] for before, after in zip(plain, recorded, strict=True)]

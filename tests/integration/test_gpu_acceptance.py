@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from cuda_runs import record_cuda
 from simcuda_runs import Outcome, run_simulated
 
 ACCEPTANCE = Path(__file__).parent.parent / "gpu" / "acceptance.py"
@@ -30,6 +31,24 @@ def test_counts_of_a_driver_program(tmp_path: Path) -> None:
     assert sum(found["figures"]["copies"].values()) == kinds["memcpy"]
     assert found["figures"]["sets"] == kinds["memset"]
     assert (tmp_path / "kept" / "counts").is_dir()
+
+
+def test_the_driver_injects_the_preloaded_library_once(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.json"
+    done = accept(tmp_path, "injection", "graphs-driver", "--json", str(answers))
+    assert done.code == 0, done.out + done.err
+    injection, graphs = json.loads(answers.read_text())
+    assert injection["figures"]["injected"].endswith("librlscope.so")
+    launches = done.calls(name="cuGraphLaunch")
+    assert len(launches) == 2 * graphs["figures"]["launches"] == 200
+    nodes = [row for row in done.operations(kind="kernel") if row["graph"]]
+    assert len(nodes) == 2 * graphs["figures"]["kernels_by_node"] == 600
+
+
+def test_a_second_beginning_of_the_injected_library_shows(tmp_path: Path) -> None:
+    program = ACCEPTANCE.parent / "programs" / "driver_injection.py"
+    run = record_cuda(tmp_path, [sys.executable, str(program), "again"])
+    assert "another profiler holds" in run.metadata(run.pids()[0])["cuda"]
 
 
 def test_raw_records_are_kept(tmp_path: Path) -> None:
