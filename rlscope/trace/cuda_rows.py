@@ -96,7 +96,7 @@ def _why_unseen(run: Mapping[str, Any]) -> str:
     """Why no process of a run noted anything about CUDA."""
     if (run.get("host") or {}).get("cuda_driver") == "":
         return "there is no CUDA driver: libcuda.so.1 was not found"
-    tool = (run.get("environment") or {}).get("CUDA_INJECTION64_PATH", "")
+    tool = str((run.get("environment") or {}).get("CUDA_INJECTION64_PATH", ""))
     if tool and "librlscope" not in tool:
         return (
             f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "

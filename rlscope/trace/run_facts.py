@@ -13,8 +13,20 @@ Rows = dict[str, list[Any]]
 
 
 # What each fact that is read below must be (rlscope/run_json.py).
-_KINDS: dict[str, type] = {"version": str, "start_time": str, "options": dict, "host": dict}
-_HOST_KINDS: dict[str, type] = {"name": str, "boot_id": str, "cpu": str, "cores": int}
+_KINDS: dict[str, type] = {
+    "version": str,
+    "start_time": str,
+    "options": dict,
+    "environment": dict,
+    "host": dict,
+}
+_HOST_KINDS: dict[str, type] = {
+    "name": str,
+    "boot_id": str,
+    "cpu": str,
+    "cores": int,
+    "cuda_driver": str,
+}
 _LONGEST = 1 << 63  # what a BIGINT cannot hold
 
 

@@ -173,7 +173,8 @@ def test_a_path_that_no_directory_can_have(verb):
     [
         {"options": 3, "version": 4, "start_time": [], "host": {"cores": "many", "name": 5}},
         {"options": [], "host": {"cores": 10**30}, "name": "half \ud800"},
-        {"command": ["train.py", "\udce9"], "host": 3},
+        {"command": ["train.py", "\udce9"], "host": 3, "environment": 4},
+        {"environment": {"CUDA_INJECTION64_PATH": 5}, "host": {"cuda_driver": 6}},
     ],
 )
 def test_run_json_that_is_not_as_we_write_it_costs_its_facts_only(root, facts):
