@@ -180,6 +180,66 @@ print(kept.value == 1 << 30, back.raw)
 
 
 @both_majors
+def test_copies_of_one_slice(tmp_path: Path, major: str) -> None:
+    done = run_runtime(
+        tmp_path,
+        major,
+        """
+def slices(destination, source, depth, kind):  # from (2, 1, 1) of planes of 4 rows of 16 bytes
+    return byref((c_size_t * 20)(0, 2, 1, 1, source, 16, 16, 4, 0, 0, 0, 0, destination, 8, 8, 2,
+                                 4, 2, depth, kind))
+
+s, device = made(runtime.cudaStreamCreate), device_memory(64)
+planes = ctypes.create_string_buffer(bytes(range(128)), 128)
+source = ctypes.addressof(planes)
+check(runtime.cudaMemcpy3D(slices(device.value, source, 1, 1)))
+check(runtime.cudaMemcpy3DAsync(slices(device.value + 16, source, 1, 1), s))
+check(runtime.cudaMemcpy3D(slices(device.value, source, 0, 1)))
+back = ctypes.create_string_buffer(32)
+check(runtime.cudaMemcpy(back, device, c_size_t(32), 2))
+print([list(back.raw[at : at + 4]) for at in (0, 8, 16, 24)])
+print(runtime.cudaMemcpy3D(slices(device.value, source, 2, 1)))
+""",
+    )
+    row, next_row = [82, 83, 84, 85], [98, 99, 100, 101]
+    assert done.out == f"{[row, next_row, row, next_row]}\n801\n", done.err
+    copies = [(row["direction"], row["bytes"], row["asynchronous"])
+              for row in done.operations(kind="memcpy")]  # fmt: skip
+    assert copies == [("HtoD", 8, False), ("HtoD", 8, True), ("DtoH", 32, False)]
+
+
+# Of a device: its number, or a location of two ints.
+DEVICE = {"12": "0", "13": "c_uint64(1)"}
+FLAGS = {"12": "", "13": "0, "}
+
+
+@both_majors
+def test_advice_on_managed_memory_is_accepted_and_does_nothing(tmp_path: Path, major: str) -> None:
+    done = run_runtime(
+        tmp_path,
+        major,
+        f"""
+s, unmanaged, managed = made(runtime.cudaStreamCreate), device_memory(4096), c_void_p()
+check(runtime.cudaMallocManaged(byref(managed), c_size_t(4096), 1))
+def advise(memory):
+    bytes = c_size_t(4096)
+    return (
+        runtime.cudaMemAdvise(memory, bytes, 1, {DEVICE[major]}),
+        runtime.cudaMemPrefetchAsync(memory, bytes, {DEVICE[major]}, {FLAGS[major]}s),
+        runtime.cudaStreamAttachMemAsync(s, memory, bytes, 4),
+    )
+print(advise(managed), advise(unmanaged))
+check(runtime.cudaStreamSynchronize(s))
+""",
+    )
+    assert done.out == "(0, 0, 0) (1, 1, 1)\n", done.err
+    assert {row["kind"] for row in done.operations()} == {"sync"}
+    inside = {row["name"] for row in done.calls(depth=1)}
+    assert inside >= {"cuStreamAttachMemAsync"}
+    assert any(name.startswith("cuMemPrefetchAsync") for name in inside)
+
+
+@both_majors
 def test_elapsed_time_and_events(tmp_path: Path, major: str) -> None:
     done = run_runtime(
         tmp_path,

@@ -103,6 +103,14 @@ SIM_STREAM_CALL(cuMemcpy2DUnaligned_v2, _ptds, (const Copy2D* copy),
 SIM_STREAM_CALL(cuMemcpy2DAsync_v2, _ptsz, (const Copy2D* copy, void* stream),
                 { return CopyRows(RowsOf(*copy), On(stream), true); })
 
+SIM_STREAM_CALL(cuMemcpy3D_v2, _ptds, (const Copy3D* copy), {
+  return copy->depth > 1 ? kNotSupported : CopyRows(SliceOf(*copy), On(nullptr), false);
+})
+
+SIM_STREAM_CALL(cuMemcpy3DAsync_v2, _ptsz, (const Copy3D* copy, void* stream), {
+  return copy->depth > 1 ? kNotSupported : CopyRows(SliceOf(*copy), On(stream), true);
+})
+
 SIM_STREAM_CALL(cuMemsetD8_v2, _ptds,
                 (DevicePointer destination, unsigned char value, size_t count),
                 { return Set(destination, 0, value, 1, count, 1, On(nullptr), false); })

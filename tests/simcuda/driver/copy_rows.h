@@ -9,7 +9,7 @@ namespace simcuda {
 
 constexpr uint32_t kHostMemory = 1;  // CUmemorytype; every other kind stands in the device word
 
-// Works for Copy2D and for Copy3D of depth 1: arrays do not exist here.
+// Of a Copy2D, or of a Copy3D as if it began at depth 0. Arrays do not exist here.
 template <class Description>
 Rows RowsOf(const Description& copy) {
   const void* source = copy.source_type == kHostMemory
@@ -25,6 +25,17 @@ Rows RowsOf(const Description& copy) {
           copy.source_pitch,
           copy.width_bytes,
           copy.height};
+}
+
+// The one slice of a copy of depth 1.
+inline Rows SliceOf(const Copy3D& copy) {
+  Rows rows = RowsOf(copy);
+  rows.source = static_cast<const char*>(rows.source) +
+                copy.source_z * copy.source_pitch * copy.source_height;
+  rows.destination = static_cast<char*>(rows.destination) +
+                     copy.destination_z * copy.destination_pitch * copy.destination_height;
+  if (copy.depth == 0) rows.height = 0;
+  return rows;
 }
 
 }  // namespace simcuda

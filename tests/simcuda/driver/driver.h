@@ -130,6 +130,12 @@ int cuMemPoolSetAttribute(void* pool, int attribute, void* value);
 int cuMemPoolTrimTo(void* pool, size_t bytes);
 int cuMemPoolSetAccess(void* pool, const void* access, size_t count);
 int cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer);
+int cuMemAdvise(DevicePointer pointer, size_t bytes, int advice, int device);
+int cuMemAdvise_v2(DevicePointer pointer, size_t bytes, int advice, uint64_t location);
+int cuMemPrefetchAsync(DevicePointer pointer, size_t bytes, int device, void* stream);
+int cuMemPrefetchAsync_v2(DevicePointer pointer, size_t bytes, uint64_t location, unsigned flags,
+                          void* stream);
+int cuStreamAttachMemAsync(void* stream, DevicePointer pointer, size_t bytes, unsigned flags);
 
 int cuMemcpy(DevicePointer destination, DevicePointer source, size_t bytes);
 int cuMemcpy_ptds(DevicePointer destination, DevicePointer source, size_t bytes);
@@ -151,6 +157,9 @@ int cuMemcpyPeerAsync(DevicePointer destination, void* to, DevicePointer source,
 int cuMemcpy2D_v2(const Copy2D* copy);
 int cuMemcpy2D_v2_ptds(const Copy2D* copy);
 int cuMemcpy2DAsync_v2(const Copy2D* copy, void* stream);
+int cuMemcpy3D_v2(const Copy3D* copy);
+int cuMemcpy3D_v2_ptds(const Copy3D* copy);
+int cuMemcpy3DAsync_v2(const Copy3D* copy, void* stream);
 int cuMemsetD8_v2(DevicePointer destination, unsigned char value, size_t count);
 int cuMemsetD8_v2_ptds(DevicePointer destination, unsigned char value, size_t count);
 int cuMemsetD8Async(DevicePointer destination, unsigned char value, size_t count, void* stream);

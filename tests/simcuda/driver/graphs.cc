@@ -163,7 +163,7 @@ SIM_EXPORT int cuGraphAddMemcpyNode(void** node, void* graph, void* const* depen
                                     size_t count, const Copy3D* copy, void*) {
   SIM_CALL({
     if (copy->depth > 1) return kNotSupported;
-    return Add(node, graph, dependencies, count, CopyWork(RowsOf(*copy), true));
+    return Add(node, graph, dependencies, count, CopyWork(SliceOf(*copy), true));
   });
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/call.h"
+#include "runtime/copy_3d.h"
 #include "runtime/registration.h"
 
 namespace simcuda {
@@ -18,28 +19,6 @@ struct KernelParameters {
 };
 static_assert(sizeof(KernelParameters) == 56, "cudaKernelNodeParams of driver_types.h");
 
-// cudaMemcpy3DParms.
-struct Position {
-  size_t x, y, z;
-};
-struct Pitched {
-  char* pointer;
-  size_t pitch, width, height;
-};
-struct Copy3DParameters {
-  void* source_array;
-  Position source_position;
-  Pitched source;
-  void* destination_array;
-  Position destination_position;
-  Pitched destination;
-  Position extent;
-  int kind;
-};
-static_assert(sizeof(Copy3DParameters) == 160, "cudaMemcpy3DParms of driver_types.h");
-
-constexpr uint32_t kUnified = 4;  // CUmemorytype
-
 int AddKernel(void** node, void* graph, void* const* dependencies, size_t count,
               const KernelParameters& parameters) {
   RegisteredKernel* kernel = FindRegistered(parameters.kernel);
@@ -53,30 +32,6 @@ int AddKernel(void** node, void* graph, void* const* dependencies, size_t count,
   launch.arguments = parameters.arguments;
   launch.extra = parameters.extra;
   return DRIVER(cuGraphAddKernelNode_v2)(node, graph, dependencies, count, &launch);
-}
-
-Copy3D OneRow(void* destination, const void* source, size_t bytes) {
-  Copy3D copy{};
-  copy.source_type = copy.destination_type = kUnified;
-  copy.source_device = reinterpret_cast<DevicePointer>(source);
-  copy.destination_device = reinterpret_cast<DevicePointer>(destination);
-  copy.width_bytes = bytes;
-  copy.height = copy.depth = 1;
-  return copy;
-}
-
-Copy3D Describe(const Copy3DParameters& parameters) {
-  Copy3D copy =
-      OneRow(parameters.destination.pointer, parameters.source.pointer, parameters.extent.x);
-  copy.source_x = parameters.source_position.x;
-  copy.source_y = parameters.source_position.y;
-  copy.source_pitch = parameters.source.pitch;
-  copy.destination_x = parameters.destination_position.x;
-  copy.destination_y = parameters.destination_position.y;
-  copy.destination_pitch = parameters.destination.pitch;
-  copy.height = parameters.extent.y;
-  copy.depth = parameters.extent.z;
-  return copy;
 }
 
 int AddCopy(void** node, void* graph, void* const* dependencies, size_t count, const Copy3D& copy) {
