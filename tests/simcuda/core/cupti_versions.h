@@ -4,7 +4,8 @@
 // Source of every number: the headers of the release's own wheel (nvidia-cuda-cupti-cu11, -cu12,
 // nvidia-cuda-cupti at the version of the row): CUPTI_API_VERSION of cupti_version.h,
 // CUPTI_*_TRACE_CBID_SIZE - 1 of cupti_runtime_cbid.h and cupti_driver_cbid.h, sizeof of the struct
-// that cupti_activity.h documents for the kind.
+// that cupti_activity.h documents for the kind. The last row is none of them: a release that nobody
+// knows yet, made up.
 #ifndef SIMCUDA_CORE_CUPTI_VERSIONS_H_
 #define SIMCUDA_CORE_CUPTI_VERSIONS_H_
 
@@ -48,6 +49,7 @@ constexpr CuptiVersion kCuptiVersions[] = {
     {"13.3.75", 130301, 558, 859, 232, 96, 96, 88, 56, 40, 56, 56, 24},
     {"13.4.92", 130401, 565, 867, 248, 112, 96, 104, 56, 40, 56, 56, 24},
     {"13.5.25", 130500, 566, 876, 248, 112, 96, 104, 56, 40, 56, 56, 24},
+    {"14.0.0", 140000, 566, 876, 248, 112, 96, 104, 56, 40, 56, 56, 24},
 };
 
 // The release that SIMCUPTI_VERSION names, whole (12.6.80) or by its first two numbers (12.6); else

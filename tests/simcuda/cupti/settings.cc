@@ -37,7 +37,7 @@ const CuptiVersion& ReadVersion() {
   const char* wanted = getenv("SIMCUPTI_VERSION");
   const CuptiVersion& version = FindCuptiVersion(wanted, "13.0");
   if (wanted != nullptr && strncmp(version.release, wanted, strlen(wanted)) != 0) {
-    Refuse("SIMCUPTI_VERSION", wanted, "a release from 11.7 to 13.5");
+    Refuse("SIMCUPTI_VERSION", wanted, "a release from 11.7 to 13.5, or 14.0");
   }
   return version;
 }
