@@ -31,16 +31,18 @@ class CudaTrace:
         return _trace.Directory(str(self.directory))
 
     def calls(self, pid: int) -> dict[int, Row]:
-        """Recorded calls by correlation id: name, start_ns, end_ns, status."""
+        """Recorded calls by correlation id: tid, name, start_ns, end_ns, status."""
         directory, index = self._directory(), self.process_of(pid)["index"]
         texts = _texts(directory, index)
         calls: dict[int, Row] = {}
-        for thread in directory.threads(index)["thread"].tolist():
+        threads = directory.threads(index)
+        for thread, tid in zip(threads["thread"].tolist(), threads["os_tid"].tolist(), strict=True):
             columns = {name: c.tolist() for name, c in directory.cuda_calls(index, thread).items()}
             for i, correlation in enumerate(columns["correlation"]):
                 assert correlation not in calls, "a call twice"
                 start = columns["start_ns"][i]
                 calls[correlation] = {
+                    "tid": tid,
                     "name": texts[columns["name"][i]],
                     "start_ns": start,
                     "end_ns": start + columns["duration_ns"][i],

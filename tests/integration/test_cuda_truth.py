@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from cuda_runs import check_calls, check_work, expected_calls, record_cuda
-from simcuda_runs import PREAMBLE, PROGRAMS
+from simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
 
 TRAINING = "40", "3"  # rounds, threads
 
 LAYOUTS = [
     ("12", "11.7.101"),
+    ("12", "11.8.87"),
     ("12", "12.0.146"),
     ("12", "12.3.101"),
     ("12", "12.6.80"),
     ("12", "12.9.79"),
     ("13", "13.0.85"),
     ("13", "13.2.86"),
+    ("13", "13.3.75"),
     ("13", "13.5.25"),
 ]
+
+
+def test_the_layouts_are_all_that_there_are() -> None:
+    """Releases whose records have the same sizes have the same records."""
+    table = (SIMCUDA / "core" / "cupti_versions.h").read_text()
+    rows = re.findall(r'\{"([\d.]+)", (?:\d+, ){3}([\d, ]+)\}', table)
+    sizes = dict(rows)
+    assert len(sizes) >= 17
+    assert {sizes[release] for _, release in LAYOUTS} == set(sizes.values())
 
 
 @pytest.mark.parametrize(("cuda", "cupti"), LAYOUTS)
@@ -144,13 +156,13 @@ def test_a_program_without_a_driver_runs_as_ever(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_keeps_its_calls(tmp_path: Path) -> None:
-    program = [str(PROGRAMS / "training13"), "1000000", "3", "kill"]
+    program = [str(PROGRAMS / "training13"), "1000000", "3", "kill", "500"]
     run = record_cuda(tmp_path, program, code=-9)
     (pid,) = run.pids()
     expected, recorded = expected_calls(run, pid), run.calls(pid)
     # In flight in each of the threads: written down by one side, not by the other.
     assert len(expected.keys() - recorded.keys()) <= 4
-    assert len(recorded) > 1000
+    assert len(recorded) > 100
 
 
 def test_a_fork_child_begins_without_cuda(tmp_path: Path) -> None:

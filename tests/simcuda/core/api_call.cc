@@ -1,8 +1,11 @@
 #include "core/api_call.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <utility>
 
 #include "core/clock.h"
 #include "core/context.h"
@@ -16,6 +19,7 @@ struct ThreadState {
   uint32_t depth;
   uint32_t correlation;
   uint32_t runtime_depth;  // of the calls in progress, how many are the runtime's
+  long switches = -1;      // of this thread, when WasSwitched() last asked
 };
 
 thread_local ThreadState state;
@@ -38,6 +42,14 @@ void Notify(ApiCall* call, bool enter) {
   if (notify != nullptr) notify(call, enter);
 }
 
+// Whether the calling thread was off the CPU since it last asked: preempted, asleep, or not begun.
+bool WasSwitched() {
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return false;
+  const long switches = usage.ru_nvcsw + usage.ru_nivcsw;
+  return std::exchange(state.switches, switches) != switches;
+}
+
 }  // namespace
 
 void BeginCall(ApiCall* call) {
@@ -47,20 +59,29 @@ void BeginCall(ApiCall* call) {
   call->correlation_data = 0;
   call->watched = Watch(*call);
   if (call->function->domain == kRuntime) ++state.runtime_depth;
+  const bool traced = TruthOpen();
+  if (traced) call->enter_ns = NowNs();
   if (__builtin_expect(call->watched != 0, 0)) {
     const Context* context = CurrentContext();
     call->context = const_cast<Context*>(context);
     call->context_id = context == nullptr ? 0 : context->id;
     Notify(call, true);
   }
-  if (TruthOpen()) call->start_ns = NowNs();
+  if (!traced) return;
+  call->start_ns = NowNs();
+  call->enter_switched = WasSwitched();
 }
 
 void EndCall(ApiCall* call, int status) {
-  if (TruthOpen()) call->end_ns = NowNs();
+  const bool traced = TruthOpen();
+  if (traced) call->end_ns = NowNs();
   call->status = status;
   if (__builtin_expect(call->watched != 0, 0)) Notify(call, false);
-  if (TruthOpen()) WriteCall(*call);
+  if (traced) {
+    call->exit_ns = NowNs();
+    call->exit_switched = WasSwitched();
+    WriteCall(*call);
+  }
   if (call->function->domain == kRuntime) --state.runtime_depth;
   --state.depth;
 }

@@ -6,8 +6,8 @@
 
 namespace simcuda {
 
-// In this order: enter callback, start time, [the body], end time, exit callback, the line of the
-// truth file.
+// In this order: enter time, enter callback, start time, [the body], end time, exit callback, exit
+// time, the line of the truth file.
 void BeginCall(ApiCall* call);
 void EndCall(ApiCall* call, int status);
 

@@ -29,8 +29,12 @@ struct ApiCall {
   uint32_t depth;        // 0: called by the program, 1: called inside another call
   uint32_t context_id;
   void* context;
+  uint64_t enter_ns;  // right before the enter callback, as exit_ns is right after the exit one
   uint64_t start_ns;
   uint64_t end_ns;
+  uint64_t exit_ns;
+  bool enter_switched;  // the thread was off the CPU between its reading before and start_ns
+  bool exit_switched;   // the same for exit_ns
   int status;
   uint8_t watched;            // what of kCallback and kRecord was on at enter
   uint64_t correlation_data;  // the word CUPTI keeps for the client between enter and exit

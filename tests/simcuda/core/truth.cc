@@ -210,8 +210,12 @@ void WriteCall(const ApiCall& call) {
   line.Add("correlation", uint64_t{call.correlation});
   AddThread(static_cast<uint64_t>(syscall(SYS_gettid)), &line);
   line.Add("depth", uint64_t{call.depth});
+  line.Add("enter_ns", call.enter_ns);
   line.Add("start_ns", call.start_ns);
   line.Add("end_ns", call.end_ns);
+  line.Add("exit_ns", call.exit_ns);
+  line.Add("enter_switched", call.enter_switched);
+  line.Add("exit_switched", call.exit_switched);
   line.AddStatus(call.status);
   line.Write();
 }

@@ -1,0 +1,90 @@
+"""Begins and ends of recorded CUDA calls beside those of the truth, however busy the machine is.
+
+The simulated CUDA reads the clock before and after each of CUPTI's callbacks, in which the recorder
+reads its own:
+
+    enter_ns [enter callback] start_ns    the call's body    end_ns [exit callback] exit_ns
+                    ^ recorded begin                                ^ recorded end
+
+Nothing can delay a reading out of the two that it lies between: a boundary outside of them is wrong
+on any machine, with any load. Between them it is within 1 us of the truth's own (start_ns, end_ns),
+unless the thread lost the CPU in between, or had it back only just and found other programs' data
+in its caches (2 us, after synchronisations on a busy machine). When a thread was off the CPU the
+kernel says (enter_switched, exit_switched): those boundaries are excused, be they many. But of no
+function may half of the begins or of the ends be late: that is no accident.
+
+What the kernel does not count is an interrupt, or a hypervisor that takes the CPU away. Callback
+and readings take 0.1 us, so that one in a thousand boundaries would meet them only where they came
+ten thousand times a second: more than that share of late boundaries is the recorder's own doing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Row = dict[str, Any]
+
+NS_TOLERATED = 1_000
+UNEXPLAINED_SHARE = 0.001
+UNEXPLAINED_ANYWAY = 3  # interrupts in a short program
+ENOUGH_TO_COMPARE = 8  # boundaries of one function
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """One end of a call: where it was recorded, where it was, and between which readings."""
+
+    function: str
+    side: str
+    recorded_ns: int
+    truth_ns: int
+    earliest_ns: int
+    latest_ns: int
+    switched: bool
+    learns_name: bool
+    """The recorder learns a function's name at the end of its first call, before it looks at the
+    clock: 4 us, once for each function."""
+
+    def is_inside(self) -> bool:
+        return self.earliest_ns - NS_TOLERATED <= self.recorded_ns <= self.latest_ns + NS_TOLERATED
+
+    def is_late(self) -> bool:
+        return abs(self.recorded_ns - self.truth_ns) > NS_TOLERATED
+
+
+def boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> Iterator[Boundary]:
+    """Both ends of each call, by correlation id; every call of the truth must be recorded."""
+    known = set()
+    for correlation, real in sorted(truth.items(), key=lambda item: item[1]["end_ns"]):
+        call, name = recorded[correlation], real["name"]
+        begin = real["enter_ns"], real["start_ns"], real["enter_switched"]
+        end = real["end_ns"], real["exit_ns"], real["exit_switched"]
+        yield Boundary(name, "begin", call["start_ns"], begin[1], *begin, learns_name=False)
+        yield Boundary(name, "end", call["end_ns"], end[0], *end, learns_name=name not in known)
+        known.add(name)
+
+
+def check_boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> None:
+    """Every boundary is where it was, to 1 us; see above for what is excused."""
+    every = list(boundaries(recorded, truth))
+    assert not [boundary for boundary in every if not boundary.is_inside()]
+    unexplained = [
+        each for each in every if each.is_late() and not (each.switched or each.learns_name)
+    ]
+    assert len(unexplained) <= UNEXPLAINED_ANYWAY + UNEXPLAINED_SHARE * len(every), unexplained
+    assert not _late_as_a_rule(every)
+
+
+def _late_as_a_rule(every: list[Boundary]) -> list[tuple[str, str]]:
+    """Functions, and which of their ends, that are late more often than not."""
+    late = defaultdict(list)
+    for boundary in every:
+        late[boundary.function, boundary.side].append(boundary.is_late())
+    return [
+        key
+        for key, each in late.items()
+        if len(each) >= ENOUGH_TO_COMPARE and 2 * sum(each) > len(each)
+    ]
