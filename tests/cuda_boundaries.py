@@ -44,9 +44,6 @@ class Boundary:
     earliest_ns: int
     latest_ns: int
     switched: bool
-    learns_name: bool
-    """The recorder learns a function's name at the end of its first call, before it looks at the
-    clock: 4 us, once for each function."""
 
     def is_inside(self) -> bool:
         return self.earliest_ns - NS_TOLERATED <= self.recorded_ns <= self.latest_ns + NS_TOLERATED
@@ -57,23 +54,19 @@ class Boundary:
 
 def boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> Iterator[Boundary]:
     """Both ends of each call, by correlation id; every call of the truth must be recorded."""
-    known = set()
     for correlation, real in sorted(truth.items(), key=lambda item: item[1]["end_ns"]):
         call, name = recorded[correlation], real["name"]
         begin = real["enter_ns"], real["start_ns"], real["enter_switched"]
         end = real["end_ns"], real["exit_ns"], real["exit_switched"]
-        yield Boundary(name, "begin", call["start_ns"], begin[1], *begin, learns_name=False)
-        yield Boundary(name, "end", call["end_ns"], end[0], *end, learns_name=name not in known)
-        known.add(name)
+        yield Boundary(name, "begin", call["start_ns"], begin[1], *begin)
+        yield Boundary(name, "end", call["end_ns"], end[0], *end)
 
 
 def check_boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> None:
     """Every boundary is where it was, to 1 us; see above for what is excused."""
     every = list(boundaries(recorded, truth))
     assert not [boundary for boundary in every if not boundary.is_inside()]
-    unexplained = [
-        each for each in every if each.is_late() and not (each.switched or each.learns_name)
-    ]
+    unexplained = [each for each in every if each.is_late() and not each.switched]
     assert len(unexplained) <= UNEXPLAINED_ANYWAY + UNEXPLAINED_SHARE * len(every), unexplained
     assert not _late_as_a_rule(every)
 

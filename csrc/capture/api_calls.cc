@@ -137,8 +137,8 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
     if (data->site == kEnter) {
       *data->correlation_data = BeginCall();
     } else if (*data->correlation_data != 0) {
-      runtime::EndCudaCall(NameOf(domain, id, data->function_name), data->correlation_id,
-                           data->context_id, StatusOf(*data));
+      const auto name = [=] { return NameOf(domain, id, data->function_name); };
+      runtime::EndCudaCall(name, data->correlation_id, data->context_id, StatusOf(*data));
       if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
     }
   } else if (domain == kResource && id == kModuleUnloadStarting) {

@@ -8,5 +8,5 @@ void rlscope_resume_cuda(void) { rlscope::capture::ResumeFlusher(); }
 
 int rlscope_begin_cuda_call(void) { return rlscope::runtime::BeginCudaCall(); }
 void rlscope_end_cuda_call(uint32_t name, uint32_t status) {
-  rlscope::runtime::EndCudaCall(name, /*correlation=*/0, /*context=*/0, status);
+  rlscope::runtime::EndCudaCall([name] { return name; }, /*correlation=*/0, /*context=*/0, status);
 }

@@ -35,12 +35,15 @@ inline __attribute__((always_inline)) bool BeginCudaCall() {
   return true;
 }
 
-// Ends what BeginCudaCall() of this thread began; ignored when a window began in between.
-inline __attribute__((always_inline)) void EndCudaCall(uint32_t name, uint32_t correlation,
+// Ends what BeginCudaCall() of this thread began; ignored when a window began in between. `name()`
+// is asked for after the clock: a function's first call learns it, which takes microseconds.
+template <typename Name>
+inline __attribute__((always_inline)) void EndCudaCall(const Name& name, uint32_t correlation,
                                                        uint32_t context, uint32_t status) {
   IntervalWriter* writer = CallWriter();
   if (writer == nullptr || writer->depth == 0 || --writer->depth != 0) return;
   const uint64_t duration = ReadTicks() - writer->start;
+  const uint32_t name_id = name();
   struct rlscope_thread* self = &writer->self;
   if (__builtin_expect(self->limit - self->cursor < 2, 0) && !MakeIntervalRoom(writer, 2)) return;
   struct rlscope_slot* second = self->cursor + 1;
@@ -48,7 +51,7 @@ inline __attribute__((always_inline)) void EndCudaCall(uint32_t name, uint32_t c
   second->duration = trace::CudaCallMore(duration, status);
   __atomic_store_n(&second->word, trace::MakeWord(trace::kContinued, 0, self->lap),
                    __ATOMIC_RELAXED);
-  PublishTo(self, trace::kCudaCall, name, writer->start, static_cast<uint32_t>(duration));
+  PublishTo(self, trace::kCudaCall, name_id, writer->start, static_cast<uint32_t>(duration));
   self->cursor = second + 1;
 }
 
