@@ -77,7 +77,15 @@ def _run(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     command.prepare(own)
-    return command.run(own, own.parse_args(arguments[1:]))
+    return command.run(own, _options(own, arguments[1:]))
+
+
+def _options(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """Options may stand anywhere: parse_args() takes DIR --format csv SQL for a DIR without SQL."""
+    try:
+        return parser.parse_intermixed_args(arguments)
+    except TypeError:  # everything behind the verb's first argument is another program's
+        return parser.parse_args(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -96,6 +96,14 @@ def test_query_prints_csv(root):
     assert rows == [["operation", "ns"], *([path, str(ns)] for path, ns in ANSWER)]
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_options_stand_anywhere(root, place):
+    arguments = [root, "SELECT 7 AS n"]
+    arguments[place:place] = ["--format", "csv"]
+    done = rlscope("query", *arguments)
+    assert (done.returncode, done.stdout) == (0, "n\n7\n"), done.stderr
+
+
 def test_query_prints_json(root):
     done = rlscope("query", root, STATEMENT, "--format", "json")
     assert json.loads(done.stdout) == [{"operation": path, "ns": ns} for path, ns in ANSWER]
