@@ -178,8 +178,10 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         if token.kind == "F":
             waiting.append(token)
         elif token.kind == "S":
-            if waiting:
+            if waiting and any(each.kind in "SO" for each in tokens[: position - 1]):
                 yield waiting[0].start, token.start, INFERENCE
+            else:
+                yield from _themselves(waiting)
             yield token.start, token.end, SIMULATION
             waiting = []
         elif token.kind == "B" or any(each.has_backward for each in waiting):
@@ -187,9 +189,13 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             yield from _backprop(waiting, token.start, end)
             waiting = []
         else:  # an O without a B
-            yield from ((each.start, each.end, INFERENCE) for each in waiting)
+            yield from _themselves(waiting)
             waiting = []
-    yield from ((each.start, each.end, INFERENCE) for each in waiting)
+    yield from _themselves(waiting)
+
+
+def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    yield from ((each.start, each.end, INFERENCE) for each in forwards)
 
 
 def _backprop(waiting: Sequence[Token], start: int, end: int) -> Iterator[tuple[int, int, str]]:

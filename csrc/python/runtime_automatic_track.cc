@@ -149,13 +149,18 @@ inline bool Track::IsNewIteration() {
   return true;
 }
 
+// What lies between a forward and the first S of all is no inference: programs try their modules,
+// or compile them, before they make environments.
+inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
+
 bool Track::BeginSimulation() {
   if ((backward_ | compiled_) != 0) return false;
+  const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
+  loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
   if (HasOpen()) {
-    ResolveAndRun(NameAll(kAutoInference, kAutoInference, kAutoInference, kAutoNothing),
-                  kAutoSimulation);
+    ResolveAndRun(NameAll(kAutoInference, waits, waits, kAutoNothing), kAutoSimulation);
   } else {
     Run(kAutoSimulation);
   }
@@ -251,7 +256,9 @@ void Track::EndBackward() {
 
 void Track::EndStep() {
   __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED);
-  if (IsInsideOther() || !Follows()) return;
+  if (IsInsideOther()) return;
+  loop_generation_ = Load(rlscope_process.generation);
+  if (!Follows()) return;
   const bool had_backward =
       expects_ == Expects::kMoreSteps || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {

@@ -14,6 +14,8 @@
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
 //   |-backprop|   |-------------- backprop ---------|
 //
+// Before the first S or O of a thread an S names the forwards only, as at the program's end.
+//
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
 //
@@ -102,6 +104,7 @@ class Track {
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
+  bool IsInLoop() const;
   void Forget();
   void Decide(Expects next);
   uint32_t AfterForward() const;
@@ -136,6 +139,8 @@ class Track {
   // Optimizer steps of the process that the thread's last S knew of, and in which image.
   uint64_t steps_seen_ = 0;
   uint32_t steps_generation_ = UINT32_MAX;
+  // Process image in which the thread had an S or an O last, recorded or not.
+  uint32_t loop_generation_ = UINT32_MAX;
 };
 
 // Of the calling thread. __thread: its address without asking whether it was made.

@@ -12,10 +12,14 @@ the rule of every operation compiled:<function>."""
 
 _RULES = {
     "simulation": "outermost step or reset of {}",
-    "inference": "from the first forward of {} to the next step of the environment",
+    "inference": "from the first forward of {} to the next step of the environment, or forwards"
+    " themselves that neither a step nor a backward follows",
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
     "compiled": "outermost call of what {} compiled",
 }
+
+_NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}
+"""Where no class of environments is watched."""
 
 _watched: dict[str, list[str]] = {}  # name of an operation -> what is watched for it
 
@@ -26,5 +30,6 @@ def watches(operation: str, *what: str) -> None:
 
     known = _watched.setdefault(operation, [])
     known += [each for each in what if each not in known]
-    rules = {name: _RULES[name].format(" or ".join(known)) for name, known in _watched.items()}
+    words = _RULES if "simulation" in _watched else _RULES | _NO_ENVIRONMENT
+    rules = {name: words[name].format(" or ".join(known)) for name, known in _watched.items()}
     runtime.metadata(METADATA, json.dumps(rules))

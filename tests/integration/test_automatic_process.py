@@ -12,6 +12,8 @@ from automatic_records import instances, read_track
 from recorded_child import ITERATION, Recorded, record
 from traced_python import TracedPython
 
+from rlscope.load import load
+
 ENVIRONMENT = """
 import sys
 import rlscope.auto
@@ -141,6 +143,30 @@ env.step(0)
 def test_an_operation_that_is_only_made_ends_nothing(directory: str) -> None:
     script = "mine = rls.operation('mine')\nenv.step(0)\n"
     assert track(record(directory, ENVIRONMENT + script)) == ["simulation"]
+
+
+@pytest.mark.parametrize(
+    ("imports", "rule"),
+    [
+        ("", "forwards of torch.nn.Module that no backward follows"),
+        ("import gymnasium", "from the first forward of torch.nn.Module to the next step of the"),
+    ],
+)
+def test_the_rule_speaks_of_environments_only_where_there_are_any(
+    directory: str, imports: str, rule: str
+) -> None:
+    script = """
+import rlscope.auto
+rlscope.auto.begin()
+from rlscope.auto import rules
+from rlscope.native import runtime
+rules.watches("inference", "torch.nn.Module")
+runtime.watch("forward", lambda: None)()
+"""
+    record(directory, script + imports)
+    with load(directory) as trace:
+        ((found,),) = trace.sql("SELECT rule FROM operation WHERE source = 'automatic'")
+    assert found.startswith(rule)
 
 
 def test_exceptions_leave_nothing_open(directory: str) -> None:

@@ -157,10 +157,10 @@ def _track(recorded: Recorded, thread: int, count: int) -> list[str]:
 
 def test_typical_loops(mode: str, tmp_path: Path) -> None:
     programs = [
-        program("N(FF)S N(FF)S N(F) FN()BN()O FN()BN()O"),
-        program("FS FS N(F)FBO FS"),
+        program("S N(FF)S N(FF)S N(F) FN()BN()O FN()BN()O"),
+        program("F S FS FS N(F)FBO FS"),
         program("S N(FFF)FFBO FFFBO N(F)BO S"),
-        program("FSFSBO"),
+        program("N(F)FSFSBO"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
     ]

@@ -19,10 +19,15 @@ def track(text: str) -> str:
     ("calls", "expected"),
     [
         # Each call has an enter and an exit: "FS" is enter F, exit F, enter S, exit S.
-        ("FS", "iis."),
         ("SFS", "s.iis."),
-        ("FFS", "iiiis."),
-        ("N(F)S", "iiiis."),
+        ("OFS", "..iis."),
+        ("SFFS", "s.iiiis."),
+        ("SN(F)S", "s.iiiis."),
+        # Before the first S or O the forwards only, unless a B follows.
+        ("FS", "i.s."),
+        ("FFSFS", "i.i.s.iis."),
+        ("N(F)S", "iii.s."),
+        ("FBFS", "bbb.i.s."),
         ("FB", "bbb."),
         ("FBO", "bbbbb."),
         ("FBOO", "bbbbbbb."),
@@ -42,10 +47,10 @@ def track(text: str) -> str:
         ("B", "b."),
         ("OB", "..b."),
         # A block without a forward is part of what it interrupts.
-        ("FN()S", "iiiis."),
+        ("SFN()S", "s.iiiis."),
         ("FBN()O", "bbbbbbb."),
         ("FBN()S", "bbb...s."),
-        ("N()FS", "..iis."),
+        ("SN()FS", "s...iis."),
         # A block that began before the S is no forward afterwards.
         ("N(FSFS)", "iiis.iis.."),
         ("N(FSF)", "iiis.i.."),
@@ -55,17 +60,17 @@ def track(text: str) -> str:
         # A closure of an optimizer.
         ("O(FBFB)F", ".bbbbbbbb.i."),
         # A backward inside a forward is the forward's, unless it trains.
-        ("F(B)S", "iiiis."),
+        ("SF(B)S", "s.iiiis."),
         ("F(B)B", "bbbbb."),
         ("F(FBO)S", "bbbbbb..s."),
         ("F(S)F", "is..i."),
         # A compiled function is one of its own, wherever nothing else is, and changes nothing.
         ("CS", "c.s."),
         ("C(SFFBO)S", "ccccccccccc.s."),
-        ("FCS", "iicis."),
+        ("SFCS", "s.iicis."),
         ("FBCO", "bbbbcbb."),
         ("S(C)F(C)B(C)", "sss.bbbbbbb."),
-        ("N(CF)S", "iciiiis."),
+        ("SN(CF)S", "s.iciiiis."),
         ("N(C)FB", ".c..bbb."),
         ("C(C)", "ccc."),
     ],
@@ -76,13 +81,13 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
 
 def test_ppo() -> None:
     rollout, update = "N(FF)S", "FN()BN()O"
-    assert track(rollout * 2 + "N(F)" + update * 2) == (
-        "iiiiiis." "iiiiiis." "bbb." "bbbbbbbbb." "bbbbbbbbb."
+    assert track("S" + rollout * 2 + "N(F)" + update * 2) == (
+        "s." "iiiiiis." "iiiiiis." "bbb." "bbbbbbbbb." "bbbbbbbbb."
     )  # fmt: skip
 
 
 def test_dqn_without_no_grad_in_the_loop() -> None:
-    assert track("FS FS N(F)FBO FS") == "iis.iis.bbb.bbbbb.iis."
+    assert track("S FS FS N(F)FBO FS") == "s.iis.iis.bbb.bbbbb.iis."
 
 
 def test_sac_with_three_losses() -> None:
@@ -93,4 +98,4 @@ def test_sac_with_three_losses() -> None:
 
 
 def test_reinforce() -> None:
-    assert track("FSFSBO") == "iis.iis.bbb."
+    assert track("SFSFSBO") == "s.iis.iis.bbb."
