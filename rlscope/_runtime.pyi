@@ -56,9 +56,10 @@ def thread_slots() -> int: ...
 def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     """What may take the place of the function: calls of it are events of automatic operations.
 
-    Events: "simulation", "forward", "backward", "step", "block enter", "block exit", "mode enter",
-    "compiled" (whose first argument is the compiled function) and "import". Raises ValueError for
-    any other, TypeError before watch_imports().
+    Events: "simulation", "mixin" (simulation, if called on an object that watch_mixins() knows),
+    "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
+    first argument is the compiled function) and "import". Raises ValueError for any other,
+    TypeError before watch_imports().
     """
 
 def watch_in_place(event: str, function: object, /) -> bool:
@@ -66,6 +67,9 @@ def watch_in_place(event: str, function: object, /) -> bool:
 
     CPython 3.11 tells only of those calls that come from C or pass their arguments as *args.
     """
+
+def watch_mixins(root: type, /) -> bool:
+    """A "mixin" called on an object of this class is a simulation; False: there are too many."""
 
 def watch_compiled(function: object, /) -> bool:
     """Makes calls of an object with a vectorcall pointer of its own, as JAX's compiled functions

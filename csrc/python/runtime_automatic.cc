@@ -43,18 +43,28 @@ void SetVectorcall(PyObject* function, vectorcallfunc vectorcall) {
 #endif
 }
 
+// A method of environments stays one, and a mixin's counts for them.
+bool IsWatched(vectorcallfunc vectorcall, Event event) {
+  if (vectorcall == CallInPlace(event)) return true;
+  const bool simulates =
+      vectorcall == CallInPlace(Event::kSimulation) || vectorcall == CallInPlace(Event::kMixin);
+  return simulates && (event == Event::kSimulation || event == Event::kMixin);
+}
+
 // watch_in_place(event, function).
 PyObject* WatchInPlace(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Event event;
   if (!TakesTwo(count) || !FindEvent(arguments[0], &event)) return nullptr;
   if (!PyFunction_Check(arguments[1])) Py_RETURN_FALSE;
   const auto* function = reinterpret_cast<PyFunctionObject*>(arguments[1]);
-  if (function->vectorcall == CallInPlace(event)) Py_RETURN_TRUE;
+  if (IsWatched(function->vectorcall, event)) Py_RETURN_TRUE;
   // Another event's, or changed by somebody else.
   if (function->vectorcall != plain_vectorcall) Py_RETURN_FALSE;
   SetVectorcall(arguments[1], CallInPlace(event));
   Py_RETURN_TRUE;
 }
+
+PyTypeObject* AsType(PyObject* type) { return reinterpret_cast<PyTypeObject*>(type); }
 
 PyTypeObject* stand_in_type = nullptr;  // of the main interpreter, the only one that has hooks
 
@@ -68,6 +78,13 @@ PyObject* Watch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   }
   if (Py_TYPE(arguments[1]) == stand_in_type) return Py_NewRef(arguments[1]);
   return NewStandIn(stand_in_type, event, arguments[1]);
+}
+
+// watch_mixins(root).
+PyObject* WatchMixins(PyObject*, PyObject* root) {
+  if (PyType_Check(root)) return PyBool_FromLong(AddEnvironments(AsType(root)));
+  PyErr_SetString(PyExc_TypeError, "takes a class");
+  return nullptr;
 }
 
 // What every function has: taken from one that nobody has touched.
@@ -93,7 +110,7 @@ PyObject* WatchImports(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   if (stand_in_type == nullptr) {
     PyObject* type = NewStandInType(module);
     if (type == nullptr) return nullptr;
-    stand_in_type = reinterpret_cast<PyTypeObject*>(type);
+    stand_in_type = AsType(type);
   }
   import_handlers = Py_NewRef(arguments[0]);
   StartTracks(StateOf(Py_NewRef(module)));
@@ -118,6 +135,7 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 
 PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr},
                                   {"watch_in_place", Fast(WatchInPlace), METH_FASTCALL, nullptr},
+                                  {"watch_mixins", WatchMixins, METH_O, nullptr},
                                   {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
                                   {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
                                   {"ask_gradients", AskGradientsOf, METH_O, nullptr},

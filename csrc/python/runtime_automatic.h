@@ -15,6 +15,7 @@ namespace rlscope::python {
 // One row per event: enumerator, name in Python.
 #define RLSCOPE_AUTOMATIC_EVENTS(X)                        \
   X(kSimulation, "simulation")                             \
+  X(kMixin, "mixin") /* simulation of an environment */    \
   X(kForward, "forward")                                   \
   X(kBackward, "backward")                                 \
   X(kStep, "step")                                         \
@@ -29,7 +30,7 @@ enum class Event {
   RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
 #undef RLSCOPE_AUTOMATIC_EVENT
 };
-constexpr int kEvents = 9;
+constexpr int kEvents = 10;
 
 // How calls reach a function: in place, or through an object that holds it. The first argument is
 // the function or the object.
@@ -51,6 +52,11 @@ struct StandInObject {
 // Its type, a new reference; null with a Python error set.
 PyObject* NewStandInType(PyObject* module);
 PyObject* NewStandIn(PyTypeObject* type, Event event, PyObject* function);
+
+// A class of environments: a "mixin" counts where it is called on an object of one. False: there
+// are too many.
+bool AddEnvironments(PyTypeObject* root);
+bool IsEnvironment(PyObject* object);
 
 // Module name -> callable(module), called when that module was imported; borrowed for ever.
 extern PyObject* import_handlers;

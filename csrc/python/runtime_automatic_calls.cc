@@ -33,15 +33,30 @@ void TellImport(PyObject* module) {
   interception::DropError();
 }
 
+// Roots of environments, strong references for ever; whoever looks needs no lock.
+constexpr int kMostRoots = 32;  // libraries have seven
+PyTypeObject* roots[kMostRoots];
+int root_count = 0;
+
 // The object that a method is called on; a call without one is an error anyway.
 PyObject* SelfOf(PyObject* const* arguments, size_t flagged_count) {
   return PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
 }
 
+// Whether the call is the event at all.
+template <Event event>
+inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
+  if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
+  return true;
+}
+
+template <Event event>
+constexpr bool is_simulation = event == Event::kSimulation || event == Event::kMixin;
+
 // False: the program ends here, with an exception set.
 template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count) {
-  if constexpr (event == Event::kSimulation) {
+  if constexpr (is_simulation<event>) {
     if (__builtin_expect(track->EnterSimulation(), 0)) {
       EndProgram();
       if (PyErr_Occurred()) return false;
@@ -65,7 +80,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   const PyObject* result) {
-  if constexpr (event == Event::kSimulation) track->LeaveSimulation();
+  if constexpr (is_simulation<event>) track->LeaveSimulation();
   if constexpr (event == Event::kForward) track->LeaveForward();
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
@@ -78,6 +93,9 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
 template <Event event>
 PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords) {
+  if (!Counts<event>(arguments, flagged_count)) {
+    return plain_vectorcall(function, arguments, flagged_count, keywords);
+  }
   Track* track = &own_track;
   PyObject* result = nullptr;
   if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
@@ -91,8 +109,11 @@ PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged
 template <Event event>
 PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                         PyObject* keywords) {
-  Track* track = &own_track;
   const auto* stand_in = reinterpret_cast<StandInObject*>(self);
+  if (!Counts<event>(arguments, flagged_count)) {
+    return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+  }
+  Track* track = &own_track;
   PyObject* result = nullptr;
   if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
     result = stand_in->call(stand_in->function, arguments, flagged_count, keywords);
@@ -109,6 +130,23 @@ constexpr vectorcallfunc through_object[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AU
 #undef RLSCOPE_AUTOMATIC_EVENT
 
 }  // namespace
+
+bool AddEnvironments(PyTypeObject* root) {
+  if (root_count == kMostRoots) return false;  // the GIL, or the import lock, keeps others out
+  Py_INCREF(root);
+  roots[root_count] = root;
+  __atomic_store_n(&root_count, root_count + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool IsEnvironment(PyObject* object) {
+  if (object == nullptr) return false;
+  const int count = __atomic_load_n(&root_count, __ATOMIC_ACQUIRE);
+  for (int number = 0; number < count; number++) {
+    if (PyObject_TypeCheck(object, roots[number])) return true;
+  }
+  return false;
+}
 
 vectorcallfunc CallInPlace(Event event) { return in_place[static_cast<int>(event)]; }
 vectorcallfunc CallThroughObject(Event event) { return through_object[static_cast<int>(event)]; }

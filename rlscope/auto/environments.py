@@ -4,6 +4,7 @@ from typing import Any
 
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_method
+from rlscope.native import runtime
 
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
 """What an environment, or a vector of them, is told to do."""
@@ -14,18 +15,21 @@ def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
 
     Whoever adds a wrapper around an environment gets one simulation: only the outermost counts.
     """
+    runtime.watch_mixins(root)
     _follow_subclasses(root, methods)
     for owner in subclasses(root):
-        watch_class(owner, methods)
+        watch_class(owner, root, methods)
     library = root.__module__.partition(".")[0]
     rules.watches("simulation", f"{library}.{root.__qualname__}")
 
 
-def watch_class(owner: type, methods: tuple[str, ...]) -> None:
-    """A class with its mixins, which need not be environments themselves."""
+def watch_class(owner: type, root: type, methods: tuple[str, ...]) -> None:
+    """A class with its mixins, which need not be environments themselves: what else has their
+    methods, a buffer with `reset`, does not simulate."""
     for base in owner.__mro__:
+        event = "simulation" if root in base.__mro__ else "mixin"
         for name in methods:
-            watch_method("simulation", base, name)
+            watch_method(event, base, name)
 
 
 def subclasses(root: type) -> set[type]:
@@ -47,7 +51,7 @@ def _follow_subclasses(root: type, methods: tuple[str, ...]) -> None:
         else:
             own.__get__(None, cls)(**options)
         try:
-            watch_class(cls, methods)
+            watch_class(cls, root, methods)
         except Exception:  # a class that cannot be changed stays as it is
             return
 

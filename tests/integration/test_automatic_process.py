@@ -69,6 +69,34 @@ def test_a_wrapper_and_its_environment_are_one_simulation(directory: str) -> Non
     assert track(recorded) == ["simulation", "inference", "simulation"]
 
 
+def test_only_environments_simulate(directory: str) -> None:
+    """A mixin's method counts for environments, not for what else has it."""
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+class Resettable:
+    def reset(self, **options):
+        return self
+class Maze(Resettable, gymnasium.Env):
+    pass
+class Buffer(Resettable):
+    pass
+for each in (Buffer(), Maze(), Buffer(), Maze()):
+    optimize()
+    each.reset()
+    Resettable.reset(each)
+    forward()
+try:
+    Resettable.reset()
+except TypeError:
+    pass
+""",
+    )
+    assert track(recorded) == ["inference", *["simulation"] * 2, "inference"] * 2
+    assert iterations(recorded) == [1] * 2
+
+
 def test_vectors_of_environments(directory: str) -> None:
     recorded = record(
         directory,
