@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_FunctionType = type(lambda: None)
 # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR of inspect, which takes as long to import.
 _SUSPENDS = 0x20 | 0x80 | 0x200
+# Py_TPFLAGS_METHOD_DESCRIPTOR: bound to an object, it is called with that as its first argument.
+# Functions of Python and of Cython, functools.lru_cache, methods of classes written in C.
+_IS_METHOD = 1 << 17
 _SEES_EVERY_CALL = sys.version_info[:2] != (3, 11)
 
 
@@ -31,16 +33,31 @@ def watched(event: str, function: "Callable[..., Any]") -> "Callable[..., Any]":
 def watch_method(event: str, owner: type, name: str) -> None:
     """Makes calls of the method that a class itself defines events; does nothing if it has none.
 
-    Abstract methods and those that suspend, whose calls say nothing, are left alone.
+    Abstract methods and those that suspend, whose calls say nothing, are left alone; so are methods
+    of classes that nobody can change.
     """
-    function = vars(owner).get(name)
-    if not isinstance(function, _FunctionType) or function.__code__.co_flags & _SUSPENDS:
+    function: Any = vars(owner).get(name)
+    if type(function) is getattr(sys.modules.get("functools"), "partialmethod", None):
+        if _is_watchable(function.func):
+            function.func = runtime.watch(event, function.func)  # called otherwise it is no event
         return
-    if getattr(function, "__isabstractmethod__", False):
+    if not _is_watchable(function):
         return
     replacement = watched(event, function)
     if replacement is not function:
-        setattr(owner, name, replacement)
+        try:
+            setattr(owner, name, replacement)
+        except TypeError:  # a class of C code
+            return
+
+
+def _is_watchable(function: "Any") -> bool:
+    if not type(function).__flags__ & _IS_METHOD:
+        return False
+    if getattr(function, "__isabstractmethod__", False):
+        return False
+    code = getattr(function, "__code__", None)
+    return not getattr(code, "co_flags", 0) & _SUSPENDS
 
 
 def watch_from_c(event: str, owner: type, name: str) -> None:

@@ -97,6 +97,29 @@ except TypeError:
     assert iterations(recorded) == [1] * 2
 
 
+def test_methods_that_are_no_functions(directory: str) -> None:
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+import functools, inspect
+class Maze(gymnasium.Env):
+    def move(self, by, action):
+        return by * action
+    step = functools.partialmethod(move, 2)
+    @functools.lru_cache
+    def reset(self):
+        return 1
+maze = Maze()
+assert (maze.step(3), maze.reset()) == (6, 1)
+assert (Maze.step(maze, 3), maze.move(1, 2), Maze.reset.cache_info().misses) == (6, 2, 1)
+assert str(inspect.signature(maze.step)) == "(action)"
+assert type(vars(Maze)["step"]) is functools.partialmethod
+""",
+    )
+    assert track(recorded) == ["simulation"] * 3
+
+
 def test_vectors_of_environments(directory: str) -> None:
     recorded = record(
         directory,
