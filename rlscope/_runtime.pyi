@@ -58,8 +58,9 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
 
     Events: "simulation", "mixin" (simulation, if called on an object that watch_mixins() knows),
     "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
-    first argument is the compiled function) and "import". Raises ValueError for any other,
-    TypeError before watch_imports().
+    first argument is the compiled function), "compile" (which returns a function of
+    torch.compile), "traces module" and "import". Raises ValueError for any other, TypeError before
+    watch_imports().
     """
 
 def watch_in_place(event: str, function: object, /) -> bool:

@@ -35,14 +35,6 @@ bool TakesTwo(Py_ssize_t count) {
   return false;
 }
 
-void SetVectorcall(PyObject* function, vectorcallfunc vectorcall) {
-#if PY_VERSION_HEX >= 0x030C0000
-  PyFunction_SetVectorcall(reinterpret_cast<PyFunctionObject*>(function), vectorcall);
-#else
-  reinterpret_cast<PyFunctionObject*>(function)->vectorcall = vectorcall;
-#endif
-}
-
 // A method of environments stays one, and a mixin's counts for them.
 bool IsWatched(vectorcallfunc vectorcall, Event event) {
   if (vectorcall == CallInPlace(event)) return true;
@@ -142,6 +134,14 @@ PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr}
                                   {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+void SetVectorcall(PyObject* function, vectorcallfunc vectorcall) {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyFunction_SetVectorcall(reinterpret_cast<PyFunctionObject*>(function), vectorcall);
+#else
+  reinterpret_cast<PyFunctionObject*>(function)->vectorcall = vectorcall;
+#endif
+}
 
 int AddAutomatic(PyObject* module) { return PyModule_AddFunctions(module, module_functions); }
 

@@ -13,24 +13,26 @@
 namespace rlscope::python {
 
 // One row per event: enumerator, name in Python.
-#define RLSCOPE_AUTOMATIC_EVENTS(X)                        \
-  X(kSimulation, "simulation")                             \
-  X(kMixin, "mixin") /* simulation of an environment */    \
-  X(kForward, "forward")                                   \
-  X(kBackward, "backward")                                 \
-  X(kStep, "step")                                         \
-  X(kBlockEnter, "block enter") /* of a no-grad block */   \
-  X(kModeEnter, "mode enter")   /* if gradients are off */ \
-  X(kBlockExit, "block exit")                              \
-  X(kCompiled, "compiled") /* __call__(function, ...) */   \
-  X(kImport, "import")     /* exec_module(loader, module) of an import */
+#define RLSCOPE_AUTOMATIC_EVENTS(X)                                                         \
+  X(kSimulation, "simulation")                                                              \
+  X(kMixin, "mixin") /* simulation of an environment */                                     \
+  X(kForward, "forward")                                                                    \
+  X(kBackward, "backward")                                                                  \
+  X(kStep, "step")                                                                          \
+  X(kBlockEnter, "block enter") /* of a no-grad block */                                    \
+  X(kModeEnter, "mode enter")   /* if gradients are off */                                  \
+  X(kBlockExit, "block exit")                                                               \
+  X(kCompiled, "compiled")          /* __call__(function, ...) */                           \
+  X(kCompile, "compile")            /* returns what TorchDynamo made of a function */       \
+  X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */ \
+  X(kImport, "import")              /* exec_module(loader, module) of an import */
 
 enum class Event {
 #define RLSCOPE_AUTOMATIC_EVENT(event, name) event,
   RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
 #undef RLSCOPE_AUTOMATIC_EVENT
 };
-constexpr int kEvents = 10;
+constexpr int kEvents = 12;
 
 // How calls reach a function: in place, or through an object that holds it. The first argument is
 // the function or the object.
@@ -39,6 +41,9 @@ vectorcallfunc CallThroughObject(Event event);
 
 // What a plain Python function has as vectorcall; set once, before the first function is changed.
 extern vectorcallfunc plain_vectorcall;
+
+// Gives a Python function another vectorcall pointer.
+void SetVectorcall(PyObject* function, vectorcallfunc vectorcall);
 
 // The object that stands for a function; its head is what CallThroughObject() needs.
 struct StandInObject {

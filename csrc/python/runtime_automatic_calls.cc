@@ -2,6 +2,7 @@
 #include "interception/owned.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
+#include "python/runtime_compiled.h"
 
 namespace rlscope::python {
 
@@ -73,18 +74,20 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     if (!HasGradients(/*if_unknown=*/true)) track->EnterBlock(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
   return true;
 }
 
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
-                  const PyObject* result) {
+                  PyObject* result) {
   if constexpr (is_simulation<event>) track->LeaveSimulation();
   if constexpr (event == Event::kForward) track->LeaveForward();
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
+  if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
   }

@@ -175,7 +175,7 @@ void Track::EndSimulation() {
 
 // ---- F ------------------------------------------------------------------------------------------
 
-void Track::BeginForward() {
+void Track::BeginForward(Gradients gradients) {
   if (IsInsideOther() || !FollowsNow()) return;
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && expects_ == Expects::kMoreSteps) return;
@@ -187,7 +187,10 @@ void Track::BeginForward() {
   }
   if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
   expects_ = Expects::kName;
-  if (!has_gradients_) has_gradients_ = HasGradients(/*if_unknown=*/block_ == nullptr);
+  if (!has_gradients_) {
+    has_gradients_ = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                                  : gradients == Gradients::kOn;
+  }
   if (block_ == nullptr) {
     ends_backprop ? ResolveAndRun(resolve, kAutoInside) : Run(kAutoInside);
   } else if (!block_has_forward_) {
@@ -203,6 +206,13 @@ void Track::EndForward() {
   forward_base_ = forward_;
   if (!counts || state_ != kAutoInside || block_ != nullptr || !FollowsNow()) return;
   if (state_ == kAutoInside) Run(AfterForward());
+}
+
+void Track::NoteForward(bool has_gradients) {
+  if (IsInsideForward()) return;
+  BeginForward(has_gradients ? Gradients::kOn : Gradients::kOff);
+  ++forward_;
+  LeaveForward();
 }
 
 void Track::EnterBlock(const void* block) {

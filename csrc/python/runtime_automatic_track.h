@@ -6,6 +6,8 @@
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
 //
+// A function that torch.compile() made is a block too: with an F if its code has one.
+//
 // S is `simulation`. The first F after an S, a B or an O opens an operation whose name is open:
 //
 //   [ F ]    [ F ]        [ S ]      it was inference, from the first F to the entry of S
@@ -75,6 +77,8 @@ class Track {
   void LeaveCompiled() {
     if (--compiled_ == 0) EndCompiled();
   }
+  // A forward that is not called itself: the block that is open has one.
+  void NoteForward(bool has_gradients);
   // `block` tells blocks apart that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
@@ -91,7 +95,8 @@ class Track {
 
   bool BeginSimulation();
   void EndSimulation();
-  void BeginForward();
+  enum class Gradients : uint8_t { kOff, kOn, kAsk };
+  void BeginForward(Gradients gradients = Gradients::kAsk);
   void EndForward();
   void BeginBackward();
   void EndBackward();

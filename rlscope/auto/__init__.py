@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
     "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
+    "torch._dynamo.variables.nn_module": "rlscope.auto.torch:watch_tracing",
     "gymnasium.core": "rlscope.auto.gymnasium:watch_core",
     "gymnasium.vector.vector_env": "rlscope.auto.gymnasium:watch_vector",
     "gym.core": "rlscope.auto.gymnasium:watch_core",

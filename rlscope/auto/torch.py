@@ -6,7 +6,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from rlscope.auto import rules
-from rlscope.auto.calls import watch_from_c, watch_global
+from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 from rlscope.auto.environments import subclasses
 from rlscope.native import runtime
 
@@ -29,6 +29,14 @@ def watch(module: ModuleType) -> None:
 def watch_dynamo(module: ModuleType) -> None:
     """torch._dynamo.eval_frame: a compiled module calls Module.__call__ from Python code."""
     watch_from_c("forward", module.OptimizedModule, "__call__")
+    watch_method("compile", module._TorchDynamoContext, "__call__")
+
+
+def watch_tracing(module: ModuleType) -> None:
+    """torch._dynamo.variables.nn_module: what a module is to TorchDynamo while it traces a call."""
+    for name in ("NNModuleVariable", "UnspecializedNNModuleVariable"):
+        if hasattr(module, name):
+            watch_method("traces module", getattr(module, name), "call_function")
 
 
 def _watch_backward(torch: ModuleType) -> None:

@@ -39,6 +39,21 @@ def learn(loss):
     nn.utils.clip_grad_norm_(agent.parameters(), 1.0)
     optimizer.step()
 
+def argmax(x):
+    with torch.no_grad():
+        return agent(x).argmax()
+
+def total(x):
+    return agent(x).sum()
+
+def target(x):
+    with torch.no_grad():
+        y = agent(x)
+    return (agent(x) - y).sum()
+
+def back(x):
+    agent(x).sum().backward()
+
 def run(program):
     env.reset(seed=1)
     exec(program, globals())
@@ -62,6 +77,17 @@ PROGRAMS = {
     "torch.autograd.backward(agent(x).sum())\nagent(x)": [S, B, I],
     "for _ in range(2): learn(agent(x).sum())": [S, B, B],
     "compiled = torch.compile(agent, backend='eager')\ncompiled(x)\nenv.step(0)": [S, I, S],
+    "act = torch.compile(argmax, backend='eager')\nact(x)\nenv.step(0)\nact(x)\nenv.step(0)": [
+        *[S, I, S, I, S]
+    ],
+    "loss = torch.compile(total, backend='eager')\nlearn(loss(x))\nlearn(loss(x))\nenv.step(0)": [
+        *[S, B, B, S]
+    ],
+    "train = torch.compile(back, backend='eager')\nfor _ in range(2): train(x); optimizer.step()": [
+        *[S, B, B]
+    ],
+    "double = torch.compile(lambda x: x * 2, backend='eager')\ndouble(x)\nenv.step(0)": [S, S],
+    "both = torch.compile(target, backend='eager')\nlearn(both(x))\nlearn(both(x))": [S, B, B],
     "traced = torch.jit.trace(agent, x)\ntraced(x)\nenv.step(0)": [S, I, S],
     "with torch.no_grad(): x + x\nenv.step(0)": [S, S],
 }
@@ -77,7 +103,7 @@ def names(recorded: Recorded, thread: int) -> list[str]:
 
 def test_what_calls_of_pytorch_are(directory: str) -> None:
     script = "".join(f"in_thread({program!r})\n" for program in PROGRAMS)
-    recorded = record(directory, LOOP + script)
+    recorded = record(directory, LOOP + script, timeout=300)
     found = [names(recorded, thread) for thread in recorded.threads()]
     tracks = [track for track in found if track]
     assert dict(zip(PROGRAMS, tracks, strict=True)) == PROGRAMS
