@@ -115,6 +115,22 @@ def compiles() -> Any:
 
         return call(torch.ones(2, 4)).tolist()
 
+    def stack() -> Any:
+        net = make(4)
+
+        @torch.compile(backend="eager")
+        def call(x: torch.Tensor) -> torch.Tensor:
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(torch.no_grad())
+                y = net(x)
+            block = torch.inference_mode()
+            block.__enter__()
+            y = y + net(x)
+            block.__exit__(None, None, None)
+            return torch.no_grad()(net)(x) + y.clone()
+
+        return call(torch.ones(2, 4)).tolist()
+
     def whole_step() -> Any:
         net = make(3)
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -129,7 +145,7 @@ def compiles() -> Any:
 
         return [step(torch.ones(2, 4)).item().hex() for _ in range(3)]
 
-    return [counted(run) for run in (module, blocks, whole_step)]
+    return [counted(run) for run in (module, blocks, stack, whole_step)]
 
 
 def exports() -> Any:

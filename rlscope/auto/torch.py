@@ -16,10 +16,10 @@ def watch(module: ModuleType) -> None:
     runtime.ask_gradients(os.path.join(os.path.dirname(module.__file__ or ""), "lib", "libc10.so"))
     watch_from_c("forward", module.nn.Module, "__call__")
     for block in (module.no_grad, module.inference_mode):
-        watch_from_c("block enter", block, "__enter__")
-        watch_from_c("block exit", block, "__exit__")
-    watch_from_c("mode enter", module.set_grad_enabled, "__enter__")
-    watch_from_c("block exit", module.set_grad_enabled, "__exit__")
+        watch_method("block enter", block, "__enter__")
+        watch_method("block exit", block, "__exit__")
+    watch_method("mode enter", module.set_grad_enabled, "__enter__")
+    watch_method("block exit", module.set_grad_enabled, "__exit__")
     _watch_backward(module)
     _watch_optimizers(module.optim.Optimizer)
     for operation in ("inference", "backprop"):

@@ -109,6 +109,47 @@ def test_what_calls_of_pytorch_are(directory: str) -> None:
     assert dict(zip(PROGRAMS, tracks, strict=True)) == PROGRAMS
 
 
+BLOCKS = """
+import contextlib, time
+env.reset()
+@torch.compiler.disable
+def wait():
+    time.sleep(0.002)
+@torch.compile(backend="eager")
+def choose(x):
+    wait()
+    return agent(x).argmax()
+def enters(stack):
+    stack.enter_context(torch.no_grad())
+def enters_itself(stack):
+    block = torch.inference_mode()
+    block.__enter__()
+    stack.callback(block.__exit__, None, None, None)
+for enter in (enters, enters_itself):
+    for _ in range(20):  # specialised, from the eighth call on
+        with contextlib.ExitStack() as stack:
+            enter(stack)
+            time.sleep(0.002)
+            agent(x)
+        env.reset()
+for _ in range(5):
+    choose(x)
+    env.reset()
+"""
+
+
+def test_blocks_count_from_their_entry(directory: str) -> None:
+    """Those entered without a `with`, and compiled functions."""
+    recorded = record(directory, LOOP + BLOCKS, timeout=300)
+    row = recorded.process()
+    items = recorded.reader.items(row["index"], recorded.threads()[0])
+    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
+    found = instances(read_track(rows, row["end_ns"]))
+    durations = [end - start for name, start, end in found if name == I]
+    assert len(durations) == 45
+    assert min(durations) >= 2_000_000
+
+
 def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
     before = LOOP.replace("rlscope.auto.begin()", "") + "learn(agent(x).sum())\n"
     recorded = record(
