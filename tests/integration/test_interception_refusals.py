@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from extension.sample_library import HERE as EXTENSION
 from extension.sample_library import compile_extension
 from native_calls import calls_of, record_calls
 from recorded_child import environment, run
-from traced_python import TracedPython, untraced_environment
+from traced_python import TracedPython, make_traced_python, untraced_environment
 
 from rlscope.load import load
 
@@ -26,6 +27,10 @@ except RuntimeError as error:
     print(error)
 """
 ENGINE = "monitoring" if sys.version_info >= (3, 12) else "off"
+UNKNOWN = [
+    ("sys.implementation.name = 'other'", "CPython only"),
+    ("sys.hexversion = 0x030f00f0", "CPython 3.10 to 3.13 only, with a GIL"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +72,7 @@ def test_a_kernel_that_keeps_pages_closed_is_not_patched_on(closed_pages: str) -
     assert said == ["the kernel does not let read-only pages be made writable"] * 2
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ("sys.implementation.name = 'other'", "CPython only"),
-        ("sys.hexversion = 0x030e00f0", "CPython 3.10 to 3.13 only, with a GIL"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), UNKNOWN)
 def test_an_unknown_interpreter_is_not_patched(change: str, reason: str) -> None:
     said = run(f"import sys; {change}\n{REFUSED}").splitlines()
     assert said == [f"native functions are patched in {reason}"] * 2
@@ -92,9 +91,27 @@ def test_a_sub_interpreter_is_not_patched() -> None:
     assert said == ["native functions are not patched from a sub-interpreter"] * 2
 
 
-def test_the_run_goes_on_without_patches_and_says_why(
+def test_the_run_goes_on_where_pages_are_closed_and_says_why(
     traced: TracedPython, closed_pages: str, directory: str, library: str
 ) -> None:
+    environ = {**untraced_environment(), "LD_PRELOAD": closed_pages}
+    _run_without_patches(traced, directory, library, "read-only pages", env=environ)
+
+
+@pytest.mark.parametrize(("change", "reason"), UNKNOWN)
+def test_the_run_goes_on_in_an_unknown_interpreter_and_says_why(
+    tmp_path: Path, directory: str, library: str, change: str, reason: str
+) -> None:
+    unknown = make_traced_python(tmp_path / "unknown")
+    (site,) = (tmp_path / "unknown").glob("lib/python*/site-packages")
+    (site / "0_unknown.pth").write_text(f"import sys; {change}\n")  # read before rlscope.pth
+    _run_without_patches(unknown, directory, library, reason)
+
+
+def _run_without_patches(
+    python: TracedPython, directory: str, library: str, reason: str, **options: Any
+) -> None:
+    """The trace has the engine that is left, why it is that one, and the calls that it sees."""
     program = f"""
 import sys; sys.path.insert(0, {str(Path(library).parent)!r})
 import rlscope as rls, sample
@@ -102,14 +119,13 @@ with rls.operation("steps"):
     for _ in range(10):
         sample.noargs()
 """
-    options = ["-o", directory, "--simulator", "sample"]
-    environ = {**untraced_environment(), "LD_PRELOAD": closed_pages}
-    done = traced.run(*options, traced.python, "-c", program, env=environ)
+    arguments = ["-o", directory, "--simulator", "sample", python.python, "-c", program]
+    done = python.run(*arguments, **options)
     assert done.returncode == 0, done.stderr
     with load(directory) as trace:
         calls = list(trace.sql("SELECT function, calls::INT FROM native_call"))
         ((said,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
     facts = json.loads(said)
     assert facts["engine"] == ENGINE
-    assert "read-only pages" in facts["reason"]
+    assert reason in facts["reason"]
     assert calls == ([("sample:noargs", 10)] if ENGINE == "monitoring" else [])
