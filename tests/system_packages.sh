@@ -16,6 +16,11 @@ need /usr/include/gmock/gmock.h libgmock-dev
 need chromium chromium
 need chromedriver chromium-driver
 need musl-gcc musl-tools
+need clang clang
+need llvm-objdump llvm
+# Debian only recommends what clang links libFuzzer and the sanitizers from.
+need "$(echo /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a | cut -d ' ' -f 1)" \
+    libclang-rt-dev
 [ -z "$missing" ] && exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
     echo "installing:$missing" >&2
