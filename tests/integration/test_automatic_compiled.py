@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 import pytest
+from installed import need
 from recorded_child import record
 
 from rlscope.load import load
@@ -104,8 +104,7 @@ _EXPECTED = {
 def test_compiled_functions_have_names_of_their_own(
     directory: str, library: str, early: bool
 ) -> None:
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
+    need(library)
     begin = "rlscope.auto.begin()"
     script = _ENVIRONMENT.format(begin_early=begin * early) + _PROGRAMS[library].replace(
         "{begin_late}", begin * (not early)

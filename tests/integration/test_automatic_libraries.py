@@ -3,11 +3,11 @@ their own loops call is found, as often as they call it."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from installed import need
 from recorded_child import record
 from traced_python import TracedPython
 
@@ -106,8 +106,7 @@ _LIBRARIES = {
 
 @pytest.mark.parametrize("library", _LIBRARIES)
 def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
+    need(library)
     script, expected = _LIBRARIES[library]
     record(directory, _BEGIN + script, timeout=300)
     assert _instances(directory) == expected
@@ -116,8 +115,7 @@ def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
 def test_rllib_acts_in_one_process_and_learns_in_another(
     traced: TracedPython, tmp_path: Path
 ) -> None:
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("ray is not installed")
+    need("ray")
     script, directory = tmp_path / "train.py", str(tmp_path / "trace")
     script.write_text(_RLLIB)
     done = traced.run("-o", directory, traced.python, str(script), timeout=300)
