@@ -12,10 +12,20 @@ JOBS ?= $(shell nproc)
 TORCH_CUDA_RELEASE := 2.11.0
 TORCH_CUDA := .venv-torch-cuda$(VENV:.venv%=%)
 PURELIB := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
+# $(call share,FOLDER): lets the venv in FOLDER import what $(VENV) has, after what it has itself.
+share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
+	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
+# Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
+EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks)
+IN_SIMULATORS := ale_py,Box2D,envpool,mujoco,pettingzoo,pybullet,pygame
+LIBRARIES := tests/integration/test_automatic_libraries.py
+# What depends on the release of CPython, or differs between the two engines.
+INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
+    tests/integration/test_layers_simulators.py
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda check check-long bench wheel docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring check check-long bench wheel docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -58,7 +68,34 @@ test-aarch64: ## C++ for aarch64, its unit tests under qemu (Debian: g++-aarch64
 	ctest --test-dir build/aarch64 --output-on-failure --parallel $(JOBS)
 
 test-python: system-packages $(VENV)/.installed ## Python tests only
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu and not torch_cuda'
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu and not torch_cuda' $(TESTS)
+
+$(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.installed
+	@echo "installing the extra test-$* into $(@D)"
+	$(BIN)/python -m venv --without-pip $(@D)
+	$(call share,$(@D))
+	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet 'rlscope[test-$*]'
+	touch $@
+
+test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
+	RLSCOPE_TEST_REQUIRE=$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
+	    tests/integration/test_layers_simulators.py \
+	    $(LIBRARIES)::test_what_a_library_calls_is_found[{envpool,pettingzoo}]
+
+test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in a venv of their own
+	RLSCOPE_TEST_REQUIRE=gym,Box2D $(VENV)-gym/bin/python -m pytest -q -n $(JOBS) \
+	    tests/integration/test_layers_simulators.py $(LIBRARIES) -k 'gym and not gymnasium'
+
+test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and JAX, in a venv of their own
+	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
+	    --dist loadfile tests/integration/test_layers_frameworks.py \
+	    tests/integration/test_automatic_compiled.py
+
+test-monitoring: ## native calls on Python 3.12 or newer, where sys.monitoring can record them too
+	@python=$$(sh tests/newest_python.sh 12) || { \
+	    echo "SKIP: no Python 3.12 or newer with a GIL is installed"; exit 0; }; \
+	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
+	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
 
 $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	@echo "installing PyTorch $(TORCH_CUDA_RELEASE) for CUDA into $(TORCH_CUDA): 530 MB, once"
@@ -67,8 +104,7 @@ $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	@$(BIN)/python -m pip --python $(TORCH_CUDA)/bin/python install --no-deps \
 	    torch==$(TORCH_CUDA_RELEASE) || { echo "make: PyTorch's CUDA wheel," \
 	    "torch==$(TORCH_CUDA_RELEASE), cannot be had: see pip's lines above" >&2; exit 1; }
-	@echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
-	    >"$$($(TORCH_CUDA)/bin/python $(PURELIB))/shared.pth"
+	$(call share,$(TORCH_CUDA))
 	touch $@
 
 test-torch-cuda: system-packages $(VENV)/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## PyTorch's CUDA wheel (530 MB, once) on simulated CUDA

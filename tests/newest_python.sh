@@ -1,0 +1,16 @@
+#!/bin/sh
+# Prints the newest Python 3 with headers and a GIL, of minor version $1 to 13: on PATH or of pyenv.
+set -eu
+for minor in 13 12 11 10; do
+    [ "$minor" -ge "$1" ] || break
+    for python in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"3.$minor".*/bin/"python3.$minor"; do
+        "$python" -c '
+import os, sysconfig, venv, ensurepip
+header = os.path.join(sysconfig.get_path("include"), "Python.h")
+raise SystemExit(not os.path.exists(header) or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
+        ' 2>/dev/null || continue
+        command -v "$python"
+        exit 0
+    done
+done
+exit 1
