@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import defaultdict
@@ -192,3 +193,19 @@ def _place(
     kind: int, correlation: int, device: int | None, context: int, stream: int, graph: int
 ) -> Facts:
     return (kind, correlation, -1 if device is None else device, context, stream, graph)
+
+
+def losses(run: CudaRun) -> dict[str, int]:
+    """Counts of what was lost, by kind."""
+    return {row["kind"]: row["count"] for row in run.query("SELECT kind, count FROM loss")}
+
+
+def note(run: CudaRun, pid: int, key: str = "cuda") -> dict[str, Any]:
+    """What capture said of itself, in the metadata of this key."""
+    said: dict[str, Any] = json.loads(run.metadata(pid)[key])
+    return said
+
+
+def since(rows: dict[int, Row], begun_ns: int) -> dict[int, Row]:
+    """Those that started at this time or later."""
+    return {key: row for key, row in rows.items() if row["start_ns"] >= begun_ns}
