@@ -2,24 +2,19 @@
 // inside, and the right ones when something does.
 #include <gmock/gmock.h>
 #include <stdint.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "interception/callback_scope.h"
-#include "interception/entries.h"
-#include "interception/stub_pool.h"
 #include "runtime_run.h"
+#include "stub_calls.h"
 #include "trace/shared_pages.h"
 
 namespace rlscope::test {
 namespace {
 
 using interception::CallbackScope;
-using interception::entries;
-using interception::Function;
 using trace::kCall;
 using trace::kCallbackBegin;
 using trace::kCallbackEnd;
@@ -27,52 +22,8 @@ using trace::kCallBegin;
 using trace::kCallEnd;
 using trace::kOperationEnter;
 using trace::kOperationExit;
-using trace::kWindowStart;
-using trace::kWindowStop;
 
-// ---- native functions ---------------------------------------------------------------------------
-
-using Body = void (*)();
-
-void* Run(void* body, void*, void*, void*, void*) {
-  if (body != nullptr) reinterpret_cast<Body>(body)();
-  return body;
-}
-
-constexpr uint32_t kOuter = interception::kHotStubs;
-constexpr uint32_t kInner = kOuter + 1;
-
-void UseStubs() {
-  for (const uint32_t index : {kOuter, kInner}) {
-    entries[index] = {Run, 0, interception::kWarming};
-    interception::entry_names[index] = {index == kOuter ? "test:outer" : "test:inner", 10, 3, 0};
-  }
-}
-
-void Call(uint32_t stub, Body body = nullptr) {
-  reinterpret_cast<void* (*)(void*)>(interception::StubAt(stub))(reinterpret_cast<void*>(body));
-}
-
-uint32_t Operation() { return Intern("step"); }
-
-std::vector<uint32_t> KindsOf(const std::vector<Item>& items) {
-  std::vector<uint32_t> kinds;
-  for (const Item& item : items) kinds.push_back(item.kind);
-  return kinds;
-}
-
-// Of the main thread; it begins with kThreadBegin.
-std::vector<uint32_t> KindsOfRun(const std::string& program) {
-  TracedRun run;
-  EXPECT_EQ(run.Execute(program), 0);
-  std::vector<uint32_t> kinds = KindsOf(ReadItems(*run.ReadOne().trace, 0));
-  EXPECT_EQ(kinds.front(), trace::kThreadBegin);
-  kinds.erase(kinds.begin());
-  return kinds;
-}
-
-// ---- one record a call
-// ---------------------------------------------------------------------------
+// ---- one record a call -------------------------------------------------------------------------
 
 PROGRAM(calls_alone) {
   UseStubs();
@@ -92,11 +43,6 @@ PROGRAM(calls_nested) {
 
 TEST(Calls, InsideOthersBelongToThem) {
   EXPECT_EQ(KindsOfRun("calls_nested"), std::vector<uint32_t>(100, kCall));
-}
-
-void SleepMs(int milliseconds) {
-  const timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  nanosleep(&time, nullptr);
 }
 
 PROGRAM(calls_long) {
@@ -120,8 +66,7 @@ TEST(Calls, LongerThanTheDurationFieldAreBeginAndEnd) {
   }
 }
 
-// ---- something inside
-// ----------------------------------------------------------------------------
+// ---- something inside --------------------------------------------------------------------------
 
 PROGRAM(calls_annotated) {
   UseStubs();
@@ -247,134 +192,7 @@ TEST(Calls, OpenWhenTheirThreadEndsHaveTheirBegin) {
               testing::ElementsAre(trace::kThreadBegin, kCall));
 }
 
-// ---- windows
-// -------------------------------------------------------------------------------------
-
-PROGRAM(calls_stop_inside) {
-  UseStubs();
-  Call(kOuter, [] {
-    rlscope_stop();
-    Call(kInner);
-  });
-  Call(kInner);
-  rlscope_start();
-  Call(kInner);
-  return 0;
-}
-
-TEST(Windows, ThatStopInsideACallLeaveItOpen) {
-  EXPECT_THAT(KindsOfRun("calls_stop_inside"),
-              testing::ElementsAre(kCallBegin, kWindowStop, kWindowStart, kCall));
-}
-
-PROGRAM(calls_stop_start_inside) {
-  UseStubs();
-  Call(kOuter, [] {
-    CallbackScope scope;
-    rlscope_stop();
-    rlscope_start();
-    Call(kInner);
-  });
-  Call(kInner);
-  return 0;
-}
-
-TEST(Windows, ThatStartAgainInsideACallKnowNothingOfIt) {
-  EXPECT_THAT(
-      KindsOfRun("calls_stop_start_inside"),
-      testing::ElementsAre(kCallBegin, kCallbackBegin, kWindowStop, kWindowStart, kCall, kCall));
-}
-
-PROGRAM(calls_start_inside) {
-  UseStubs();
-  rlscope_stop();
-  Call(kOuter, [] {
-    CallbackScope scope;
-    rlscope_start();
-    Call(kInner);
-  });
-  Call(kInner);
-  return 0;
-}
-
-TEST(Windows, ThatStartInsideACallRecordWhatPythonCallsThere) {
-  EXPECT_THAT(KindsOfRun("calls_start_inside"),
-              testing::ElementsAre(kWindowStop, kWindowStart, kCall, kCall));
-}
-
-PROGRAM(calls_stop_elsewhere) {
-  UseStubs();
-  Call(kInner);
-  Call(kOuter, [] {
-    std::thread([] { rlscope_stop(); }).join();
-    SleepMs(5);
-    CallbackScope scope;  // does not record
-    SleepMs(5);
-  });
-  return 0;
-}
-
-// Cut at the stop by whoever reads it.
-TEST(Windows, ThatAnotherThreadStopsKeepTheCallHeldBack) {
-  TracedRun run;
-  ASSERT_EQ(run.Execute("calls_stop_elsewhere"), 0);
-  EXPECT_THAT(KindsOf(ReadItems(*run.ReadOne().trace, 0)),
-              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
-}
-
-// ---- forks
-// ---------------------------------------------------------------------------------------
-
-PROGRAM(calls_fork_inside) {
-  UseStubs();
-  static pid_t child = 0;
-  Call(kOuter, [] {
-    CallbackScope scope;
-    child = fork();
-    Call(kInner);
-  });
-  Call(kInner);
-  if (child == 0) _exit(0);
-  return TracedRun::Wait(child);
-}
-
-TEST(Forks, InsideACallStartAChildOutsideOfIt) {
-  TracedRun run;
-  ASSERT_EQ(run.Execute("calls_fork_inside"), 0);
-  const trace::Directory& trace = run.Read();
-  ASSERT_EQ(trace.processes().size(), 2u);
-  const trace::ProcessImage& parent = trace.processes()[0];  // in order of their begin
-  const trace::ProcessImage& child = trace.processes()[1];
-  EXPECT_TRUE(child.forked);
-  EXPECT_THAT(KindsOf(ReadItems(*parent.trace, 0)),
-              testing::ElementsAre(trace::kThreadBegin, kCallBegin, kCallbackBegin, kCall,
-                                   kCallbackEnd, kCallEnd, kCall));
-  EXPECT_THAT(KindsOf(ReadItems(*child.trace, 0)),
-              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
-}
-
-PROGRAM(calls_clone_inside) {
-  UseStubs();
-  static long child = 0;
-  Call(kOuter, [] { child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); });
-  Call(kInner);
-  if (child == 0) _exit(0);
-  return TracedRun::Wait(static_cast<pid_t>(child));
-}
-
-TEST(Forks, WithoutHandlersDoNotWriteIntoTheParentsRing) {
-  TracedRun run;
-  ASSERT_EQ(run.Execute("calls_clone_inside"), 0);
-  const trace::Directory& trace = run.Read();
-  ASSERT_EQ(trace.processes().size(), 2u);
-  EXPECT_THAT(KindsOf(ReadItems(*trace.processes()[0].trace, 0)),
-              testing::ElementsAre(trace::kThreadBegin, kCall, kCall));
-  EXPECT_THAT(KindsOf(ReadItems(*trace.processes()[1].trace, 0)),
-              testing::ElementsAre(trace::kThreadBegin, kCall));
-}
-
-// ---- many
-// ----------------------------------------------------------------------------------------
+// ---- many --------------------------------------------------------------------------------------
 
 constexpr int kThreads = 4;
 constexpr int kCallsEach = 200'000;
