@@ -115,9 +115,13 @@ void CheckTrace(TracedRun* run, const Counters& counters, bool torn_frames) {
     const std::vector<Item> items = ReadItems(*process.trace, i);
     if (name.size() == 1) kept[name[0] - '0'] = CheckNumbers(items);
   }
+  // On a busy machine a process lives on with full rings for longer than it waits for room.
+  uint64_t missing = 0;
   for (int i = 0; i < kThreads; i++) {
-    EXPECT_GE(kept[i] + 1, counters.done[i]) << "thread " << i;
+    const uint64_t done = counters.done[i];
+    missing += done - std::min(done, kept[i] + 1);
   }
+  EXPECT_LE(missing, LossOf(process, "ring_full")) << "missing and not counted";
 }
 
 int Runs() {
