@@ -152,6 +152,7 @@ bool Find(void* library, const char* name, Function* function) {
 bool FindAll(void* library) {
   Find(library, "cuptiActivityRegisterTimestampCallback", &cupti.register_timestamp);
   Find(library, "cuptiActivityGetNumDroppedRecords", &cupti.count_dropped);
+  Find(library, "cuptiSubscribe_v2", &cupti.subscribe_by_name);
   return Find(library, "cuptiGetVersion", &cupti.get_version) &&
          Find(library, "cuptiSubscribe", &cupti.subscribe) &&
          Find(library, "cuptiUnsubscribe", &cupti.unsubscribe) &&

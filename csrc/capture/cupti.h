@@ -17,6 +17,8 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
 struct Cupti {
   CuptiResult (*get_version)(uint32_t*);
   CuptiResult (*subscribe)(CuptiSubscriber*, CuptiCallback, void*);
+  CuptiResult (*subscribe_by_name)(CuptiSubscriber*, CuptiCallback, void*,
+                                   const SubscriberParameters*);
   CuptiResult (*unsubscribe)(CuptiSubscriber);
   CuptiResult (*enable_callback)(uint32_t, CuptiSubscriber, uint32_t, uint32_t);
   CuptiResult (*enable_domain)(uint32_t, CuptiSubscriber, uint32_t);

@@ -47,6 +47,15 @@ static_assert(offsetof(CallbackData, context_id) == 48);
 static_assert(offsetof(CallbackData, correlation_data) == 56);
 static_assert(offsetof(CallbackData, correlation_id) == 64);
 
+// Of cuptiSubscribe_v2(), from 13.0 on.
+struct SubscriberParameters {
+  size_t size;
+  const char* name;
+  char* holder;  // whose the subscription is, where it is somebody else's
+  size_t holder_size;
+};
+constexpr size_t kSubscriberNameBytes = 64;
+
 enum ActivityKind : uint32_t {
   kActivityMemcpy = 1,
   kActivityMemset = 2,

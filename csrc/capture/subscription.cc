@@ -7,6 +7,7 @@
 #include "capture/activities.h"
 #include "capture/api_calls.h"
 #include "capture/gaps.h"
+#include "runtime/text.h"
 
 namespace rlscope::capture {
 namespace {
@@ -55,6 +56,34 @@ const char* WhyRefused(CuptiResult result) {
   }
 }
 
+// The part of a subscriber's name that it gave itself; of one that gave none it is empty.
+const char* OwnName(const char* name) {
+  static const char kPrefix[] = "CUPTI for ";
+  return strncmp(name, kPrefix, strlen(kPrefix)) == 0 ? name + strlen(kPrefix) : name;
+}
+
+// As releases from 13.0 on tell; empty: not known.
+void AskForHolder(const Cupti& cupti, char (&holder)[kSubscriberNameBytes]) {
+  holder[0] = '\0';
+  if (cupti.subscribe_by_name == nullptr) return;
+  const SubscriberParameters parameters = {sizeof parameters, "rlscope", holder, sizeof holder};
+  CuptiSubscriber given = nullptr;
+  const CuptiResult result = cupti.subscribe_by_name(&given, &OnCallback, nullptr, &parameters);
+  if (result == kCuptiSuccess) cupti.unsubscribe(given);  // it has been given back just now
+  holder[sizeof holder - 1] = '\0';
+}
+
+void TellRefused(const Cupti& cupti, CuptiResult result, const char* what, Note* note) {
+  char why[256], holder[kSubscriberNameBytes] = "";
+  const bool taken = result == kCuptiSubscribersNotSupported || result == kCuptiNotCompatible;
+  if (taken) AskForHolder(cupti, holder);
+  runtime::Text text(why);
+  text.Add(WhyRefused(result));
+  const char* name = OwnName(holder);
+  if (*name != '\0') text.Add(", ").Add(name);
+  note->Problem(what, why, result);
+}
+
 // To measure what each costs, one of both can be left out.
 bool Records(const char* part) {
   const char* only = base::GetEnv("RLSCOPE_CUDA_PARTS");
@@ -100,7 +129,7 @@ bool Subscribe(const Cupti& cupti, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
   if (result != kCuptiSuccess) {
     subscriber = nullptr;
-    note->Problem("CUDA is not recorded", WhyRefused(result), result);
+    TellRefused(cupti, result, "CUDA is not recorded", note);
     return false;
   }
   own_clock =
@@ -127,7 +156,7 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   StartActivities(cupti, note);
   if (result == kCuptiSuccess) return StartCallbacks(cupti, note);
   subscriber = nullptr;
-  note->Problem("CUDA calls after a pause are missing", WhyRefused(result), result);
+  TellRefused(cupti, result, "CUDA calls after a pause are missing", note);
 }
 
 }  // namespace rlscope::capture

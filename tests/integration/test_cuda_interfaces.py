@@ -55,6 +55,26 @@ def test_a_program_that_uses_the_second_family_first_keeps_it(tmp_path: Path) ->
     assert "newer interface" in row["reason"]
 
 
+NAMED = """
+class Parameters(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("name", ctypes.c_char_p), ("old", c_void_p),
+                ("old_size", c_size_t)]
+
+parameters = Parameters(ctypes.sizeof(Parameters), b"Speedometer", None, 0)
+check(cupti.cuptiSubscribe_v2(byref(subscriber), callback, None, byref(parameters)))
+begin()
+work()
+print('unharmed', cupti.cuptiUnsubscribe(subscriber))
+"""
+
+
+@pytest.mark.parametrize("release", ["13.0", "13.2"])
+def test_who_holds_the_subscription_is_named(tmp_path: Path, release: str) -> None:
+    run = record_script(tmp_path, OTHERS_FAMILY + NAMED, SIMCUPTI_VERSION=release)
+    assert run.outcome.out == "unharmed 0\n"
+    assert "Speedometer (" in problem(run, run.pids()[0])
+
+
 def test_a_program_that_uses_the_second_family_later_is_refused_it(tmp_path: Path) -> None:
     script = OTHERS_FAMILY + "begin()\nprint(subscribe())\nwork()"
     run = record_script(tmp_path, script, SIMCUPTI_VERSION="13.2")

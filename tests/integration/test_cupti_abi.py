@@ -32,6 +32,7 @@ STRUCTS = {
     "ActivityGraphTrace": "CUpti_ActivityGraphTrace",
     "ActivityOverhead": "CUpti_ActivityOverhead",
     "CallbackData": "CUpti_CallbackData",
+    "SubscriberParameters": "CUpti_SubscriberParams",
 }
 FIELDS = {
     "ActivityKernel": "registers=registersPerThread start end device=deviceId context=contextId "
@@ -51,6 +52,8 @@ FIELDS = {
     "ActivityOverhead": "overhead_kind=overheadKind start end",
     "CallbackData": "site=callbackSite function_name=functionName return_value=functionReturnValue "
     "context_id=contextUid correlation_id=correlationId",
+    "SubscriberParameters": "size=structSize name=subscriberName holder=oldSubscriberName "
+    "holder_size=oldSubscriberSize",
 }
 NUMBERS = {
     "kActivityMemcpy": "CUPTI_ACTIVITY_KIND_MEMCPY",
@@ -97,7 +100,10 @@ def newest(folder: str, prefix: str) -> str:
 def program(folder: str) -> str:
     """A source of static assertions that holds where both declarations agree."""
     lines = ["#include <cupti.h>", '#include "capture/cupti_types.h"']
+    callbacks = (Path(folder) / "cupti_callbacks.h").read_text()
     for ours, prefix in STRUCTS.items():
+        if ours == "SubscriberParameters" and prefix not in callbacks:
+            continue  # before 13.0
         theirs = newest(folder, prefix)
         for field in FIELDS[ours].split():
             own, _, foreign = field.partition("=")
