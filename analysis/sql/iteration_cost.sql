@@ -6,7 +6,7 @@
 -- At most the $operations largest of each process.
 WITH _complete AS (
   SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations
-  FROM (FROM iteration WHERE complete QUALIFY source IS NOT DISTINCT FROM
+  FROM (FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
     MAX(source) OVER (PARTITION BY process_id))
 ), _cost AS (
   SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, path,

@@ -2,7 +2,7 @@
 -- $points groups of consecutive iterations; a short run has one iteration per group.
 --   first, last  numbers of the group's first and last iteration
 WITH _iteration AS (  -- the program's own, where it has any
-  FROM iteration WHERE complete QUALIFY source IS NOT DISTINCT FROM
+  FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
     MAX(source) OVER (PARTITION BY process_id)
 ), _numbered AS (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY iteration) - 1 AS position,

@@ -2,7 +2,7 @@
 --   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20
 --   drift                          last_tenth_ns / first_tenth_ns - 1
 WITH _iteration AS (  -- the program's own, where it has any
-  FROM iteration WHERE complete QUALIFY source IS NOT DISTINCT FROM
+  FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
     MAX(source) OVER (PARTITION BY process_id)
 ), _tenth AS (
   SELECT *, NTILE(10) OVER (PARTITION BY process_id ORDER BY iteration) AS tenth

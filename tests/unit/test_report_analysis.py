@@ -30,6 +30,15 @@ def test_the_last_iteration_is_not_in_any_statistic() -> None:
     assert row["drift"] is None  # too few to say
 
 
+def test_iterations_found_automatically_do_not_stand_in_for_those_of_the_program() -> None:
+    found = [{**row, "source": "automatic"} for row in _iterations([10, 20, 30])]
+    own = {**_iterations([999])[0], "iteration": 3}
+    trace = Relations(process=[process(0, 0, 9)], iteration=[*found, own])
+    assert not iterations.iteration_summary(trace, processes=1)
+    assert not iterations.iteration_series(trace, points=9, processes=1)
+    assert not iterations.iteration_cost(trace, operations=1)
+
+
 def test_drift_compares_the_last_tenth_with_the_first() -> None:
     durations = [100] * 50 + [120] * 50 + [0]
     trace = Relations(process=[process(0, 0, 9)], iteration=_iterations(durations))
