@@ -8,7 +8,7 @@ namespace rlscope::interception {
 namespace {
 
 // The first release on which patching was never tried: it may lay out its objects anew.
-constexpr long kFirstUnknown = 0x030E0000;
+constexpr long kFirstUnknown = 0x030F0000;
 
 // Others that load extension modules of CPython's lay out their objects in their own way.
 bool IsCPython() {
@@ -36,7 +36,7 @@ bool IsKnownRelease() {
 const char* Refusal() {
   if (!IsCPython()) return "native functions are patched in CPython only";
   if (!IsKnownRelease()) {
-    return "native functions are patched in CPython 3.10 to 3.13 only, with a GIL";
+    return "native functions are patched in CPython 3.10 to 3.14 only, with a GIL";
   }
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     return "native functions are not patched from a sub-interpreter";

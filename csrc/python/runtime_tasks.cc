@@ -32,7 +32,7 @@ const PyThreadState* ThreadState() {
 #endif
 }
 
-// Head of CPython's PyContext (Include/internal/pycore_context.h, the same from 3.10 to 3.13).
+// Head of CPython's PyContext (Include/internal/pycore_context.h, the same from 3.10 to 3.14).
 struct ContextHead {
   PyObject ob_base;
   PyObject* previous;
@@ -251,8 +251,8 @@ bool LooksCurrent(PyObject* context, uint64_t version_before) {
 
 int CheckContextLayout() {
   FindCurrentThreadWord();
-#if PY_VERSION_HEX >= 0x030E0000
-  return 0;  // 3.14 has PyContext_AddWatcher and another layout
+#if PY_VERSION_HEX >= 0x030F0000
+  return 0;  // a release on which this was never tried
 #else
   PyObject* context = PyContext_New();
   if (context == nullptr) return -1;

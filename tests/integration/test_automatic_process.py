@@ -135,12 +135,13 @@ envs.step(envs.action_space.sample())
     assert track(recorded) == ["simulation", "inference", "simulation"]
 
 
-def test_worker_processes_have_simulations_of_their_own(directory: str) -> None:
+def test_forked_workers_have_simulations_of_their_own(directory: str) -> None:
     recorded = record(
         directory,
         ENVIRONMENT
         + """
-envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="async")
+fork = {"context": "fork"}
+envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="async", vector_kwargs=fork)
 envs.reset(seed=1)
 forward()
 envs.step(envs.action_space.sample())

@@ -29,7 +29,7 @@ except RuntimeError as error:
 ENGINE = "monitoring" if sys.version_info >= (3, 12) else "off"
 UNKNOWN = [
     ("sys.implementation.name = 'other'", "CPython only"),
-    ("sys.hexversion = 0x030f00f0", "CPython 3.10 to 3.13 only, with a GIL"),
+    ("sys.hexversion = 0x030f00f0", "CPython 3.10 to 3.14 only, with a GIL"),
 ]
 
 
@@ -85,7 +85,9 @@ def test_a_sub_interpreter_is_not_patched() -> None:
             import _interpreters as interpreters
         except ImportError:
             import _xxsubinterpreters as interpreters
-        interpreters.run_string(interpreters.create(), {REFUSED!r})
+        number = interpreters.create()
+        interpreters.run_string(number, {REFUSED!r})
+        interpreters.destroy(number)
     """
     said = run(script).splitlines()
     assert said == ["native functions are not patched from a sub-interpreter"] * 2
