@@ -44,6 +44,12 @@ bool FindMapped(const char* part, Mapped* mapped) {
   return dl_iterate_phdr(&MatchPath, mapped) != 0;
 }
 
+template <typename Function>
+bool Find(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  return *function != nullptr;
+}
+
 // ---- candidates ---------------------------------------------------------------------------------
 
 void* Open(const char* path, int flags) {
@@ -67,7 +73,7 @@ void* OpenIn(const char* folder, size_t length, const char* below, int major) {
   return Open(path, RTLD_NOW);
 }
 
-// The CUDA major of the process, by its runtime library; 0: not known (linked statically).
+// The CUDA major of the process, by its runtime library; 0: not known.
 int MajorOf(const char* cudart) {
   const char* version = strstr(cudart, "libcudart.so.");
   if (version == nullptr) return 0;
@@ -88,13 +94,17 @@ void* OpenBeside(const char* cudart, int major) {
   return OpenIn(cudart, static_cast<size_t>(wheel - cudart), "/cuda_cupti/lib", major);
 }
 
+struct Majors {
+  int newest;
+  int oldest;
+};
+
 // Folders of a list, each tried with every major that may be meant.
-void* OpenInFolders(const char* list, int only) {
+void* OpenInFolders(const char* list, Majors majors) {
   for (const char* begin = list; begin != nullptr && *begin != '\0';) {
     const char* end = strchr(begin, ':');
     const size_t length = end == nullptr ? strlen(begin) : static_cast<size_t>(end - begin);
-    for (int major = kNewest; major >= kOldest; major--) {
-      if (only != 0 && major != only) continue;
+    for (int major = majors.newest; major >= majors.oldest; major--) {
       if (void* library = OpenIn(begin, length, "", major)) return library;
     }
     begin = end == nullptr ? nullptr : end + 1;
@@ -102,21 +112,35 @@ void* OpenInFolders(const char* list, int only) {
   return nullptr;
 }
 
-void* OpenInToolkit(const char* toolkit, int major) {
+void* OpenInToolkit(const char* toolkit, Majors majors) {
   if (toolkit == nullptr || *toolkit == '\0') return nullptr;
   static const char* const kFolders[] = {"/lib64", "/lib", "/extras/CUPTI/lib64"};
   char folders[2048];
   runtime::Text text(folders);
   for (const char* folder : kFolders) text.Add(toolkit).Add(folder).Add(":");
-  return OpenInFolders(folders, major);
+  return OpenInFolders(folders, majors);
 }
 
-void* OpenBySoname(int only) {
-  for (int major = kNewest; major >= kOldest; major--) {
-    if (only != 0 && major != only) continue;
+void* OpenBySoname(Majors majors) {
+  for (int major = majors.newest; major >= majors.oldest; major--) {
     if (void* library = Open(SonameOf(major), RTLD_NOW)) return library;
   }
   return nullptr;
+}
+
+// The newest major that the driver, which is mapped, knows: it refuses a newer CUPTI.
+int MajorOfDriver() {
+  Mapped mapped;
+  if (!FindMapped("/libcuda.so", &mapped)) return kNewest;
+  void* driver = dlopen(mapped.path, RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return kNewest;
+  int (*get_version)(int*) = nullptr;
+  int version = 0;
+  if (!Find(driver, "cuDriverGetVersion", &get_version) || get_version(&version) != 0) {
+    return kNewest;
+  }
+  const int major = version / 1000;
+  return major < kNewest ? major : kNewest;
 }
 
 void* OpenAny() {
@@ -125,29 +149,25 @@ void* OpenAny() {
   if (FindMapped("/libcupti.so", &mapped)) {
     if (void* library = Open(mapped.path, RTLD_NOW | RTLD_NOLOAD)) return library;
   }
-  int major = 0;
+  Majors majors = {0, 0};
   if (FindMapped("/libcudart.so.", &mapped)) {
-    major = MajorOf(mapped.path);
-    if (void* library = OpenBeside(mapped.path, major)) return library;
+    majors.newest = majors.oldest = MajorOf(mapped.path);
+    if (majors.newest > kNewest) return nullptr;
+    if (void* library = OpenBeside(mapped.path, majors.newest)) return library;
   }
-  if (void* library = OpenInFolders(base::GetEnv("RLSCOPE_CUPTI"), major)) return library;
-  if (void* library = OpenBySoname(major)) return library;
+  if (majors.newest == 0) majors = {MajorOfDriver(), kOldest};  // linked statically, or not at all
+  if (void* library = OpenInFolders(base::GetEnv("RLSCOPE_CUPTI"), majors)) return library;
+  if (void* library = OpenBySoname(majors)) return library;
   static const char* const kToolkits[] = {"/usr/local/cuda", "/usr/local/cuda-13",
                                           "/usr/local/cuda-12", "/usr/local/cuda-11"};
-  if (void* library = OpenInToolkit(base::GetEnv("CUDA_HOME"), major)) return library;
+  if (void* library = OpenInToolkit(base::GetEnv("CUDA_HOME"), majors)) return library;
   for (const char* toolkit : kToolkits) {
-    if (void* library = OpenInToolkit(toolkit, major)) return library;
+    if (void* library = OpenInToolkit(toolkit, majors)) return library;
   }
   return nullptr;
 }
 
 // ---- entry points -------------------------------------------------------------------------------
-
-template <typename Function>
-bool Find(void* library, const char* name, Function* function) {
-  *function = reinterpret_cast<Function>(dlsym(library, name));
-  return *function != nullptr;
-}
 
 bool FindAll(void* library) {
   Find(library, "cuptiActivityRegisterTimestampCallback", &cupti.register_timestamp);

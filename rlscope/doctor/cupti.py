@@ -48,7 +48,9 @@ def _finding(facts: Facts) -> Finding:
     if facts["reason"]:
         what = f"no CUPTI for CUDA {wanted}: " if wanted else ""
         text = f"{what}{facts['reason']}: neither CUDA calls nor GPU work"
-        return Finding("cupti", Status.BAD, text, f"{_install(wanted)}; {_WITHOUT}")
+        return Finding(
+            "cupti", Status.BAD, text, f"{_install(wanted or driver // 1000)}; {_WITHOUT}"
+        )
     text = f"{cupti_version(facts['version'])} ({facts['path']})"
     if facts["major"] > driver // 1000:
         why = f"is newer than the driver, which is for CUDA {cuda_version(driver)}"

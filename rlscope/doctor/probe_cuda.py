@@ -70,9 +70,9 @@ def device_name(library: ctypes.CDLL, index: int) -> str:
     return name.value.decode(errors="replace")
 
 
-def candidates(folders: Sequence[str], major: int = 0) -> Iterator[str]:
-    """Paths and names under which the recorder looks for a CUPTI of this major, 0: of any."""
-    names = [name for number, name in SONAMES.items() if major in (0, number)]
+def candidates(folders: Sequence[str], majors: Sequence[int]) -> Iterator[str]:
+    """Paths and names under which the recorder looks for a CUPTI of these majors."""
+    names = [SONAMES[major] for major in majors if major in SONAMES]
     toolkits = [root for root in (os.environ.get("CUDA_HOME", ""), *TOOLKITS) if root]
     for folder in folders:
         yield from (os.path.join(folder, name) for name in names)
@@ -84,11 +84,13 @@ def candidates(folders: Sequence[str], major: int = 0) -> Iterator[str]:
 def cupti(folders: Sequence[str], major: int, version: int) -> dict[str, Any]:
     """The first CUPTI that can be loaded, and what it answers; else why there is none.
 
-    `version`: of CUDA, the driver's.
+    `major`: of the framework's CUDA; 0: the newest that the driver takes. `version`: of CUDA, the
+    driver's.
     """
     facts = {"wanted": major, "driver": version, "path": "", "reason": ""}
     reasons = []
-    for path in candidates(folders, major):
+    known = [number for number in SONAMES if number <= version // 1000]
+    for path in candidates(folders, [major] if major else known):
         library, reason = load(path)
         if library is not None:
             return {**facts, **answers(library, path)}

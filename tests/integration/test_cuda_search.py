@@ -13,6 +13,8 @@ from simcuda_runs import PROGRAMS, built
 
 LIBRARIES = PROGRAMS.parent / "lib"
 CUPTI, CUDART = "libcupti.so.13", "libcudart.so.13"
+OLDER = "libcupti.so.12"
+FOLDERS = {CUPTI: "cupti13-13.0", OLDER: "cupti12-any", CUDART: "runtime13"}
 WORK = "begin()\nwork()\n"
 LOADED = "ctypes.CDLL({library!r})\n" + WORK
 
@@ -20,9 +22,8 @@ LOADED = "ctypes.CDLL({library!r})\n" + WORK
 def place(folder: Path, library: str = CUPTI) -> str:
     """A copy of a simulated library in a folder of its own; the folder."""
     built()
-    source = "cupti13-13.0" if library == CUPTI else "runtime13"
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(LIBRARIES / source / library, folder / library)
+    shutil.copy(LIBRARIES / FOLDERS[library] / library, folder / library)
     return str(folder)
 
 
@@ -46,6 +47,14 @@ def test_a_named_folder_comes_before_the_loaders(tmp_path: Path) -> None:
     named = place(tmp_path / "named")
     run = record_script(tmp_path, WORK, RLSCOPE_CUPTI=f"{tmp_path / 'absent'}:{named}")
     assert found(run) == f"{named}/{CUPTI}"
+
+
+# Nothing but the driver tells the major of a program that links its runtime statically.
+@pytest.mark.parametrize(("driver", "library"), [(12080, OLDER), (13000, CUPTI), (14000, CUPTI)])
+def test_it_is_the_newest_that_the_driver_takes(tmp_path: Path, driver: int, library: str) -> None:
+    place(tmp_path / "named", OLDER)
+    paths = {"RLSCOPE_CUPTI": place(tmp_path / "named"), "SIMCUDA_DRIVER_VERSION": str(driver)}
+    assert found(record_script(tmp_path, WORK, **paths)) == f"{tmp_path}/named/{library}"
 
 
 @pytest.mark.parametrize("wheel", ["nvidia/cuda_cupti/lib", "nvidia/cu13/lib"])

@@ -58,17 +58,21 @@ def test_an_absent_cupti_is_bad(tmp_path: Path) -> None:
 
 
 def test_a_cupti_of_another_major_is_bad(tmp_path: Path) -> None:
-    finding = cupti_line(tmp_path, "--cuda", "13", SIMCUDA_DRIVER_VERSION="12000")
+    driver = {"SIMCUDA_DRIVER_VERSION": "12000"}
+    finding = cupti_line(tmp_path, "--cuda", "13", major=13, **driver)
     assert finding.status is Status.BAD
     assert "newer than the driver, which is for CUDA 12.0" in finding.text
     assert finding.remedy == "pip install nvidia-cuda-cupti-cu12"
+    passed_over = cupti_line(tmp_path, "--cuda", "13", **driver)
+    assert passed_over.status is Status.BAD
+    assert passed_over.remedy.startswith(finding.remedy)
     wanted = cupti_line(tmp_path, "--cuda", "13", major=11)
     assert "no CUPTI for CUDA 11: not found" in wanted.text
 
 
 def test_candidates_are_in_the_recorders_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_HOME", "/home/cuda")
-    found = list(probe_cuda.candidates(["/wheel"], 13))
+    found = list(probe_cuda.candidates(["/wheel"], [13]))
     assert found[:3] == [
         "/wheel/libcupti.so.13",
         "libcupti.so.13",
@@ -77,4 +81,4 @@ def test_candidates_are_in_the_recorders_order(monkeypatch: pytest.MonkeyPatch) 
     toolkits = [path for path in found if path.startswith("/usr/local/")]
     assert toolkits[0] == "/usr/local/cuda/lib64/libcupti.so.13"
     assert len(toolkits) == 12
-    assert len(list(probe_cuda.candidates(["/wheel"]))) == 3 * len(found)
+    assert len(list(probe_cuda.candidates(["/wheel"], [13, 12, 11]))) == 3 * len(found)
