@@ -91,9 +91,9 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py
 
-test-monitoring: ## native calls on Python 3.12 or newer, where sys.monitoring can record them too
+test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring can record them too
 	@python=$$(sh tests/newest_python.sh 12) || { \
-	    echo "SKIP: no Python 3.12 or newer with a GIL is installed"; exit 0; }; \
+	    echo "SKIP: no Python 3.12 or 3.13 with a GIL is installed"; exit 0; }; \
 	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
 	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Prints the newest Python 3 with headers and a GIL, of minor version $1 to 13: on PATH or of pyenv.
+# Not 3.14: Box2D, which test-monitoring installs, has no wheel for it.
 set -eu
 for minor in 13 12 11 10; do
     [ "$minor" -ge "$1" ] || break
