@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <iterator>
+
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled.h"
 #include "python/runtime_module.h"
@@ -20,7 +22,7 @@ constexpr const char* event_names[] = {
 
 // False with a Python error set: no such event.
 bool FindEvent(PyObject* name, Event* event) {
-  for (int number = 0; PyUnicode_Check(name) && number < kEvents; number++) {
+  for (size_t number = 0; PyUnicode_Check(name) && number < std::size(event_names); number++) {
     if (PyUnicode_CompareWithASCIIString(name, event_names[number]) != 0) continue;
     *event = static_cast<Event>(number);
     return true;

@@ -32,7 +32,6 @@ enum class Event {
   RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
 #undef RLSCOPE_AUTOMATIC_EVENT
 };
-constexpr int kEvents = 12;
 
 // How calls reach a function: in place, or through an object that holds it. The first argument is
 // the function or the object.
