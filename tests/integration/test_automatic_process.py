@@ -1,5 +1,5 @@
 """Automatic operations of whole processes: imports, explicit operations, forks, windows,
-iterations. The environments here are Gymnasium's own class without any physics."""
+iterations."""
 
 from __future__ import annotations
 
@@ -8,131 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from automatic_records import instances, read_track
-from recorded_child import ITERATION, Recorded, record
+from automatic_programs import ENVIRONMENT, iterations, track
+from recorded_child import record
 from traced_python import TracedPython
-
-from rlscope.load import load
-
-ENVIRONMENT = """
-import sys
-import rlscope.auto
-rlscope.auto.begin()
-assert "gymnasium" not in sys.modules
-import gymnasium
-import rlscope as rls
-from rlscope.native import runtime
-
-class Env(gymnasium.Env):
-    def step(self, action):
-        return 0, 0.0, False, False, {}
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return 0, {}
-
-class Wrapper(gymnasium.Wrapper):
-    def step(self, action):
-        self.env.step(action)
-        return self.env.step(action)
-
-forward = runtime.watch("forward", lambda: None)
-backward = runtime.watch("backward", lambda: None)
-optimize = runtime.watch("step", lambda: None)
-env = Wrapper(Env())
-"""
-
-
-def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> list[str]:
-    """Names of the automatic operations of a thread, instance by instance."""
-    row = recorded.process(process)
-    if not recorded.threads(process):
-        return []
-    number = recorded.threads(process)[0] if thread is None else thread
-    items = recorded.reader.items(row["index"], number)
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
-
-
-def iterations(recorded: Recorded, process: int = 0) -> list[int]:
-    """Iterations of a process, 1 for each automatic one, 0 for each explicit one."""
-    index = recorded.process(process)["index"]
-    found: list[int] = []
-    for thread in recorded.threads(process):
-        items = recorded.reader.items(index, thread)
-        found += [int(id_) for id_ in items["id"][items["kind"] == ITERATION]]
-    return found
-
-
-def test_a_wrapper_and_its_environment_are_one_simulation(directory: str) -> None:
-    recorded = record(directory, ENVIRONMENT + "env.reset(seed=1)\nforward()\nenv.step(0)\n")
-    assert track(recorded) == ["simulation", "inference", "simulation"]
-
-
-def test_only_environments_simulate(directory: str) -> None:
-    """A mixin's method counts for environments, not for what else has it."""
-    recorded = record(
-        directory,
-        ENVIRONMENT
-        + """
-class Resettable:
-    def reset(self, **options):
-        return self
-class Maze(Resettable, gymnasium.Env):
-    pass
-class Buffer(Resettable):
-    pass
-for each in (Buffer(), Maze(), Buffer(), Maze()):
-    optimize()
-    each.reset()
-    Resettable.reset(each)
-    forward()
-try:
-    Resettable.reset()
-except TypeError:
-    pass
-""",
-    )
-    assert track(recorded) == ["inference", *["simulation"] * 2, "inference"] * 2
-    assert iterations(recorded) == [1] * 2
-
-
-def test_methods_that_are_no_functions(directory: str) -> None:
-    recorded = record(
-        directory,
-        ENVIRONMENT
-        + """
-import functools, inspect
-class Maze(gymnasium.Env):
-    def move(self, by, action):
-        return by * action
-    step = functools.partialmethod(move, 2)
-    @functools.lru_cache
-    def reset(self):
-        return 1
-maze = Maze()
-assert (maze.step(3), maze.reset()) == (6, 1)
-assert (Maze.step(maze, 3), maze.move(1, 2), Maze.reset.cache_info().misses) == (6, 2, 1)
-assert str(inspect.signature(maze.step)) == "(action)"
-assert type(vars(Maze)["step"]) is functools.partialmethod
-""",
-    )
-    assert track(recorded) == ["simulation"] * 3
-
-
-def test_vectors_of_environments(directory: str) -> None:
-    recorded = record(
-        directory,
-        ENVIRONMENT
-        + """
-envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
-envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
-envs.reset(seed=1)
-forward()
-envs.step(envs.action_space.sample())
-""",
-    )
-    assert track(recorded) == ["simulation", "inference", "simulation"]
 
 
 def test_forked_workers_have_simulations_of_their_own(directory: str) -> None:
@@ -195,51 +73,6 @@ env.step(0)
 def test_an_operation_that_is_only_made_ends_nothing(directory: str) -> None:
     script = "mine = rls.operation('mine')\nenv.step(0)\n"
     assert track(record(directory, ENVIRONMENT + script)) == ["simulation"]
-
-
-@pytest.mark.parametrize(
-    ("imports", "rule"),
-    [
-        ("", "forwards of torch.nn.Module that no backward follows"),
-        ("import gymnasium", "from the first forward of torch.nn.Module to the next step of the"),
-    ],
-)
-def test_the_rule_speaks_of_environments_only_where_there_are_any(
-    directory: str, imports: str, rule: str
-) -> None:
-    script = """
-import rlscope.auto
-rlscope.auto.begin()
-from rlscope.auto import rules
-from rlscope.native import runtime
-rules.watches("inference", "torch.nn.Module")
-runtime.watch("forward", lambda: None)()
-"""
-    record(directory, script + imports)
-    with load(directory) as trace:
-        ((found,),) = trace.sql("SELECT rule FROM operation WHERE source = 'automatic'")
-    assert found.startswith(rule)
-
-
-def test_exceptions_leave_nothing_open(directory: str) -> None:
-    recorded = record(
-        directory,
-        ENVIRONMENT
-        + """
-class Broken(Env):
-    def step(self, action):
-        raise KeyError(action)
-broken = Broken()
-for attempt in range(2):
-    try:
-        broken.step(0)
-    except KeyError:
-        pass
-    forward()
-env.step(0)
-""",
-    )
-    assert track(recorded) == ["simulation", "inference"] * 2 + ["simulation"]
 
 
 def test_iterations_begin_after_an_optimizer_step(directory: str) -> None:

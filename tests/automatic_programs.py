@@ -1,0 +1,55 @@
+"""Programs with environments that have no physics, and what automatic operations made of them."""
+
+from __future__ import annotations
+
+from automatic_records import instances, read_track
+from recorded_child import ITERATION, Recorded
+
+ENVIRONMENT = """
+import sys
+import rlscope.auto
+rlscope.auto.begin()
+assert "gymnasium" not in sys.modules
+import gymnasium
+import rlscope as rls
+from rlscope.native import runtime
+
+class Env(gymnasium.Env):
+    def step(self, action):
+        return 0, 0.0, False, False, {}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+class Wrapper(gymnasium.Wrapper):
+    def step(self, action):
+        self.env.step(action)
+        return self.env.step(action)
+
+forward = runtime.watch("forward", lambda: None)
+backward = runtime.watch("backward", lambda: None)
+optimize = runtime.watch("step", lambda: None)
+env = Wrapper(Env())
+"""
+
+
+def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> list[str]:
+    """Names of the automatic operations of a thread, instance by instance."""
+    row = recorded.process(process)
+    if not recorded.threads(process):
+        return []
+    number = recorded.threads(process)[0] if thread is None else thread
+    items = recorded.reader.items(row["index"], number)
+    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
+    return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
+
+
+def iterations(recorded: Recorded, process: int = 0) -> list[int]:
+    """Iterations of a process, 1 for each automatic one, 0 for each explicit one."""
+    index = recorded.process(process)["index"]
+    found: list[int] = []
+    for thread in recorded.threads(process):
+        items = recorded.reader.items(index, thread)
+        found += [int(id_) for id_ in items["id"][items["kind"] == ITERATION]]
+    return found

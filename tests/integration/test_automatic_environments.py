@@ -1,0 +1,125 @@
+"""Which calls of environments are simulations."""
+
+from __future__ import annotations
+
+import pytest
+from automatic_programs import ENVIRONMENT, iterations, track
+from recorded_child import record
+
+from rlscope.load import load
+
+
+def test_a_wrapper_and_its_environment_are_one_simulation(directory: str) -> None:
+    recorded = record(directory, ENVIRONMENT + "env.reset(seed=1)\nforward()\nenv.step(0)\n")
+    assert track(recorded) == ["simulation", "inference", "simulation"]
+
+
+def test_only_environments_simulate(directory: str) -> None:
+    """A mixin's method counts for environments, not for what else has it."""
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+class Resettable:
+    def reset(self, **options):
+        return self
+class Maze(Resettable, gymnasium.Env):
+    pass
+class Buffer(Resettable):
+    pass
+for each in (Buffer(), Maze(), Buffer(), Maze()):
+    optimize()
+    each.reset()
+    Resettable.reset(each)
+    forward()
+try:
+    Resettable.reset()
+except TypeError:
+    pass
+""",
+    )
+    assert track(recorded) == ["inference", *["simulation"] * 2, "inference"] * 2
+    assert iterations(recorded) == [1] * 2
+
+
+def test_methods_that_are_no_functions(directory: str) -> None:
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+import functools, inspect
+class Maze(gymnasium.Env):
+    def move(self, by, action):
+        return by * action
+    step = functools.partialmethod(move, 2)
+    @functools.lru_cache
+    def reset(self):
+        return 1
+maze = Maze()
+assert (maze.step(3), maze.reset()) == (6, 1)
+assert (Maze.step(maze, 3), maze.move(1, 2), Maze.reset.cache_info().misses) == (6, 2, 1)
+assert str(inspect.signature(maze.step)) == "(action)"
+assert type(vars(Maze)["step"]) is functools.partialmethod
+""",
+    )
+    assert track(recorded) == ["simulation"] * 3
+
+
+def test_vectors_of_environments(directory: str) -> None:
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
+envs.reset(seed=1)
+forward()
+envs.step(envs.action_space.sample())
+""",
+    )
+    assert track(recorded) == ["simulation", "inference", "simulation"]
+
+
+@pytest.mark.parametrize(
+    ("imports", "rule"),
+    [
+        ("", "forwards of torch.nn.Module that no backward follows"),
+        ("import gymnasium", "from the first forward of torch.nn.Module to the next step of the"),
+    ],
+)
+def test_the_rule_speaks_of_environments_only_where_there_are_any(
+    directory: str, imports: str, rule: str
+) -> None:
+    script = """
+import rlscope.auto
+rlscope.auto.begin()
+from rlscope.auto import rules
+from rlscope.native import runtime
+rules.watches("inference", "torch.nn.Module")
+runtime.watch("forward", lambda: None)()
+"""
+    record(directory, script + imports)
+    with load(directory) as trace:
+        ((found,),) = trace.sql("SELECT rule FROM operation WHERE source = 'automatic'")
+    assert found.startswith(rule)
+
+
+def test_exceptions_leave_nothing_open(directory: str) -> None:
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+class Broken(Env):
+    def step(self, action):
+        raise KeyError(action)
+broken = Broken()
+for attempt in range(2):
+    try:
+        broken.step(0)
+    except KeyError:
+        pass
+    forward()
+env.step(0)
+""",
+    )
+    assert track(recorded) == ["simulation", "inference"] * 2 + ["simulation"]
