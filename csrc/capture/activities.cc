@@ -216,12 +216,7 @@ const Activity& As(const uint8_t* record) {
   return *reinterpret_cast<const Activity*>(record);
 }
 
-uint64_t records_read = 0;
-
 void ReadRecord(const uint8_t* record) {
-  if (As<uint32_t>(record) != kActivityOverhead) {
-    __atomic_fetch_add(&records_read, 1, __ATOMIC_RELAXED);
-  }
   switch (As<uint32_t>(record)) {
     case kActivityKernel:
     case kActivityConcurrentKernel:
@@ -252,6 +247,8 @@ void CountDropped(const Cupti& cupti) {
 
 }  // namespace
 
+uint64_t records_read = 0;
+
 void GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_records) {
   Buffer* taken;
   {
@@ -281,18 +278,20 @@ uint64_t ImpossibleTimes() { return impossible_times; }
 void ReadBuffers(const Cupti& cupti) {
   RefreshNames();
   latest_ns = base::ReadMonotonicNs();
+  uint64_t read = RecordsRead();
   while (Buffer* buffer = TakeFull()) {
     uint8_t* record = nullptr;
     while (buffer->valid != 0 &&
            cupti.next_record(DataOf(buffer), buffer->valid, &record) == kCuptiSuccess) {
       ReadRecord(record);
+      if (As<uint32_t>(record) != kActivityOverhead) read++;
     }
+    // Once a buffer: the program's threads look at it in each call.
+    __atomic_store_n(&records_read, read, __ATOMIC_RELAXED);
     Free(buffer);
   }
   CountDropped(cupti);
 }
-
-uint64_t RecordsRead() { return __atomic_load_n(&records_read, __ATOMIC_RELAXED); }
 
 void ForgetKernelNames() { __atomic_fetch_add(&names_wanted, 1, __ATOMIC_RELEASE); }
 

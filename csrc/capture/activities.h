@@ -21,8 +21,10 @@ void SetRealtimeOffset(int64_t offset_ns);
 // at a time. Work that began after recording stopped is left out.
 void ReadBuffers(const Cupti& cupti);
 
-// How many records ReadBuffers() has seen; CUPTI's notes on itself do not count. Any thread.
-uint64_t RecordsRead();
+// How many records ReadBuffers() has seen; CUPTI's notes on itself do not count. Any thread; read
+// in each CUDA call.
+extern uint64_t records_read;
+inline uint64_t RecordsRead() { return __atomic_load_n(&records_read, __ATOMIC_RELAXED); }
 
 // How many records had times before the process began or after they were read: CUPTI's clock is not
 // what we take it for.

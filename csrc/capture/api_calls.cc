@@ -101,19 +101,31 @@ bool IsLaunch(uint32_t domain, uint32_t id) {
   return domain == kDriverApi ? IsAmong(kDriver, id) : IsAmong(kRuntime, id);
 }
 
-// What CUPTI keeps for us from enter to exit. 0: the call was not begun, there is nothing to end.
-uint64_t BeginCall() { return runtime::BeginCudaCall() ? RecordsRead() + 1 : 0; }
-
 uint32_t StatusOf(const CallbackData& data) {
   return data.return_value == nullptr ? 0 : static_cast<uint32_t>(*data.return_value);
 }
 
-void AfterCall(uint32_t domain, uint32_t id, const CallbackData& data) {
+__attribute__((noinline)) void AfterCall(uint32_t domain, uint32_t id, const CallbackData& data) {
   if (StatusOf(data) != 0) return;
   if (IsLaunch(domain, id)) NoticeLaunch();
   if (!IsSynchronization(domain, id)) return;
   NoticeSynchronization(*data.correlation_data - 1);
   FlushAtSynchronization();
+}
+
+// Begin and end are functions of their own, and the last thing that OnCallback() does: a call that
+// is not recorded saves no registers for either.
+
+// `kept` is what CUPTI keeps for us from enter to exit. 0: the call was not begun, there is nothing
+// to end.
+__attribute__((noinline)) void BeginCall(uint64_t* kept) {
+  *kept = runtime::BeginCudaCall() ? RecordsRead() + 1 : 0;
+}
+
+__attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const CallbackData* data) {
+  const auto name = [=] { return NameOf(domain, id, data->function_name); };
+  runtime::EndCudaCall(name, data->correlation_id, data->context_id, StatusOf(*data));
+  if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
 }
 
 }  // namespace
@@ -135,11 +147,9 @@ void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber) {
 void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
   if (domain == kRuntimeApi || domain == kDriverApi) {
     if (data->site == kEnter) {
-      *data->correlation_data = BeginCall();
+      BeginCall(data->correlation_data);
     } else if (*data->correlation_data != 0) {
-      const auto name = [=] { return NameOf(domain, id, data->function_name); };
-      runtime::EndCudaCall(name, data->correlation_id, data->context_id, StatusOf(*data));
-      if (__builtin_expect(AwaitsSynchronization(), 0)) AfterCall(domain, id, *data);
+      EndCall(domain, id, data);
     }
   } else if (domain == kResource && id == kModuleUnloadStarting) {
     ForgetKernelNames();

@@ -27,7 +27,6 @@ bool expects_records = false;
 uint64_t records_before = 0;  // at the last flush
 
 // Of the program's threads.
-uint32_t awaits = 0;               // AwaitsSynchronization()
 uint32_t has_launched = 0;         // without a launch, a synchronisation may leave no record
 uint64_t records_at_begin = 0;     // of the synchronisation
 int64_t last_synchronization = 0;  // CLOCK_MONOTONIC; 0: none since it was asked for
@@ -73,6 +72,8 @@ void CheckWatch(uint64_t records, int patience) {
 
 }  // namespace
 
+uint32_t awaits_synchronization = 0;
+
 void BeginGap(trace::Loss kind) { Begin(kind, base::ReadMonotonicNs()); }
 
 void EndGap() {
@@ -86,7 +87,7 @@ void EndGap() {
 
 void ExpectRecords(bool expected) {
   expects_records = expected;
-  __atomic_store_n(&awaits, expected ? 1 : 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&awaits_synchronization, expected ? 1 : 0, __ATOMIC_RELEASE);
 }
 
 void CheckRecords(uint64_t records, bool is_last) {
@@ -94,15 +95,13 @@ void CheckRecords(uint64_t records, bool is_last) {
   CheckWatch(records, is_last ? 0 : kPatience);
   if (records != records_before && gaps.displaced) EndGap();
   records_before = records;
-  __atomic_store_n(&awaits, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&awaits_synchronization, 1, __ATOMIC_RELEASE);
 }
-
-bool AwaitsSynchronization() { return __atomic_load_n(&awaits, __ATOMIC_RELAXED) != 0; }
 
 void NoticeLaunch() { __atomic_store_n(&has_launched, 1, __ATOMIC_RELAXED); }
 
 void NoticeSynchronization(uint64_t records) {
-  __atomic_store_n(&awaits, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&awaits_synchronization, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&records_at_begin, records, __ATOMIC_RELAXED);
   __atomic_store_n(&last_synchronization, base::ReadMonotonicNs(), __ATOMIC_RELEASE);
 }
@@ -113,7 +112,7 @@ void ForgetGaps() {
   expects_records = false;
   records_before = records_at_begin = 0;
   last_synchronization = 0;
-  awaits = has_launched = 0;
+  awaits_synchronization = has_launched = 0;
 }
 
 }  // namespace rlscope::capture

@@ -27,8 +27,12 @@ void ExpectRecords(bool expected);
 // After each flush: `records` is how many have been read so far.
 void CheckRecords(uint64_t records, bool is_last);
 
-// Whether launches, and the next synchronisation, are to be noticed. Any thread, these three.
-bool AwaitsSynchronization();
+// Whether launches, and the next synchronisation, are to be noticed; read in each CUDA call. Any
+// thread, these three.
+extern uint32_t awaits_synchronization;
+inline bool AwaitsSynchronization() {
+  return __atomic_load_n(&awaits_synchronization, __ATOMIC_RELAXED) != 0;
+}
 void NoticeLaunch();
 // A synchronisation has returned, before which so many records had been read.
 void NoticeSynchronization(uint64_t records);
