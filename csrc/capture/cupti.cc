@@ -152,7 +152,8 @@ void* OpenAny() {
   Majors majors = {0, 0};
   if (FindMapped("/libcudart.so.", &mapped)) {
     majors.newest = majors.oldest = MajorOf(mapped.path);
-    if (majors.newest > kNewest) return nullptr;
+    const bool is_known = kOldest <= majors.newest && majors.newest <= kNewest;
+    if (majors.newest != 0 && !is_known) return nullptr;
     if (void* library = OpenBeside(mapped.path, majors.newest)) return library;
   }
   if (majors.newest == 0) majors = {MajorOfDriver(), kOldest};  // linked statically, or not at all

@@ -112,6 +112,21 @@ def test_without_any_the_program_runs_and_the_trace_says_so(tmp_path: Path) -> N
     assert problem in row["reason"]
 
 
+@pytest.mark.parametrize("major", [10, 14])
+def test_beside_a_cudart_of_an_unknown_cuda_none_is_taken(tmp_path: Path, major: int) -> None:
+    runtime = shutil.copy(
+        f"{place(tmp_path / 'runtime', CUDART)}/{CUDART}", tmp_path / f"libcudart.so.{major}.2"
+    )
+    named = place(tmp_path / "named")
+    for name in (OLDER, "libcupti.so.11.8"):
+        shutil.copy(f"{named}/{CUPTI}", f"{named}/{name}")
+    script = LOADED.format(library=str(runtime))
+    run = record_script(tmp_path, script, RLSCOPE_CUPTI=named)
+    (pid,) = run.pids()
+    assert not run.calls(pid)
+    assert "no CUPTI was found" in json.loads(run.metadata(pid)["cuda"])["problem"]
+
+
 def test_a_file_that_is_no_library_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / CUPTI).write_text("not a library\n")
