@@ -144,20 +144,53 @@ __attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d
   return flags == 0 ? entry->original(a, b, c, d, e) : CallIdle(a, b, c, d, e, entry);
 }
 
-inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
-                                                   const Entry* entry,
-                                                   struct rlscope_thread* self) {
-  // Without the branch of ReadTicks(), whose clock_gettime() costs the usual case a frame.
-  runtime::BeginCall(self, runtime::Load(entry->word), runtime::ReadCounter());
-  void* result = entry->original(a, b, c, d, e);
-  const uint64_t end = runtime::ReadCounter();
-  runtime::EndCall(self, runtime::Load(Process().generation), end);
+// Returns what the call returned, so that the usual way keeps it in no register that it must save.
+__attribute__((noinline)) void* EndUnusually(void* result) {
+  rlscope_end_call(runtime::ReadTicks());
   return result;
+}
+
+// Word by word: a HeldCall in memory costs the usual case, too.
+__attribute__((noinline)) void* EndLong(void* result, struct rlscope_slot* slot, uint64_t start,
+                                        uint32_t word, uint64_t end) {
+  runtime::EndLongCall(&rlscope_self, {slot, start, word}, end);
+  return result;
+}
+
+// `start` comes from the caller, who read it without the branch of ReadTicks(), whose
+// clock_gettime() costs the usual case a frame.
+inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
+                                                   const Entry* entry, struct rlscope_thread* self,
+                                                   uint64_t start) {
+  runtime::BeginCall(self, runtime::Load(entry->word), start);
+  void* result = entry->original(a, b, c, d, e);
+  runtime::HeldCall held;
+  if (!runtime::TakeHeldCall(self, runtime::Load(Process().generation), &held)) {
+    return EndUnusually(result);
+  }
+  // The compiler leaves what is done so far before the clock.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const uint64_t end = runtime::ReadCounter();
+  if (!runtime::WriteHeldCall(held, end)) {
+    return EndLong(result, held.slot, held.start, held.word, end);
+  }
+  return result;
+}
+
+// The tests of runtime::IsRecording() and HasRoom() that are left when the state is seen.
+inline __attribute__((always_inline)) bool IsUsual(const struct rlscope_process_state& process,
+                                                   const struct rlscope_thread* self) {
+  return !IsRare(!FollowsWindow(process)) && !IsRare(self->cursor == self->limit) &&
+         !IsRare(self->generation != process.generation);
 }
 
 __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d, void* e,
                                              const Entry* entry) {
-  void* result = Record(a, b, c, d, e, entry, Self());
+  struct rlscope_thread* self = Self();
+  if (IsRare(self->call != 0) || !IsUsual(Process(), self)) {
+    return CallUnusually(a, b, c, d, e, entry);
+  }
+  void* result = Record(a, b, c, d, e, entry, self, runtime::ReadCounter());
   call_hooks.result(result);
   return result;
 }
@@ -198,7 +231,9 @@ uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELA
 // A handful of tests in a row and two reads of the clock are the price of every native call of the
 // program; without recording it is a jump that (on x86-64) needs no frame. What a call must
 // remember lies in the thread's 64 bytes and not on the stack, so that there is nothing to find
-// again after it. The tests are those of runtime::IsRecording() and runtime::HasRoom().
+// again after it. The tests are those of runtime::IsRecording() and runtime::HasRoom(). A CPU
+// answers a second read of the clock a fixed time after the first (11 ns on Zen 3): the first
+// is as early as it is known to be wanted, and whatever the record needs is done in between.
 //
 // Between two operators of PyTorch a CPU forgets all of it, so the usual way is one straight piece
 // of code, without a branch that is taken, on one page with the stubs of hot functions, which
@@ -212,13 +247,12 @@ extern "C" __attribute__((section(".text.rlscope_call"), aligned(4096))) void* r
   if (IsRare(StateAndClock(process) != kRecordsUsually)) {
     return CallPaused(a, b, c, d, e, entry);
   }
-  struct rlscope_thread* self = Self();
-  if (IsRare(!FollowsWindow(process)) || IsRare(self->call != 0) ||
-      IsRare(self->cursor == self->limit) || IsRare(self->generation != process.generation)) {
-    return CallUnusually(a, b, c, d, e, entry);
-  }
   if (IsRare(FlagsOf(*entry) != 0)) return CallFlagged(a, b, c, d, e, entry);
-  return Record(a, b, c, d, e, entry, self);
+  struct rlscope_thread* self = Self();
+  if (IsRare(self->call != 0)) return CallUnusually(a, b, c, d, e, entry);
+  const uint64_t start = runtime::ReadCounter();
+  if (!IsUsual(process, self)) return CallUnusually(a, b, c, d, e, entry);
+  return Record(a, b, c, d, e, entry, self, start);
 }
 
 }  // namespace rlscope::interception

@@ -4,8 +4,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
+#include "interception/call.h"
 #include "interception/callback_scope.h"
 #include "runtime_run.h"
 #include "stub_calls.h"
@@ -43,6 +45,36 @@ PROGRAM(calls_nested) {
 
 TEST(Calls, InsideOthersBelongToThem) {
   EXPECT_EQ(KindsOfRun("calls_nested"), std::vector<uint32_t>(100, kCall));
+}
+
+int results_seen = 0;
+
+PROGRAM(calls_hooked) {
+  UseStubs();
+  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner);
+  interception::entries[kInner].flags |= interception::kResultHook;
+  interception::call_hooks.result = [](void*) { results_seen++; };
+  for (int i = 0; i < 5000; i++) Call(kInner);
+  Call(kOuter, [] { Call(kInner); });
+  Call(kInner, [] { Call(kInner); });
+  rlscope_stop();
+  Call(kInner);
+  rlscope_start();
+  return results_seen == 5000 + 1 + 2 + 1 ? 0 : 1;
+}
+
+TEST(Calls, WhoseResultsAreLookedAtAreRecordedLikeOthers) {
+  TracedRun run;
+  ASSERT_EQ(run.Execute("calls_hooked"), 0);
+  std::vector<uint32_t> functions;
+  for (const Item& item : ReadItems(*run.ReadOne().trace, 0)) {
+    EXPECT_NE(item.kind, kCallBegin);
+    if (item.kind == kCall) functions.push_back(item.id);
+  }
+  ASSERT_EQ(functions.size(), interception::kCallsUntilHot + 5000u + 2u);
+  const uint32_t outer = functions[functions.size() - 2];
+  EXPECT_NE(outer, functions[0]);
+  EXPECT_EQ(std::count(functions.begin(), functions.end(), outer), 1);
 }
 
 PROGRAM(calls_long) {
