@@ -8,14 +8,18 @@ reads its own:
 
 Nothing can delay a reading out of the two that it lies between: a boundary outside of them is wrong
 on any machine, with any load. Between them it is within 1 us of the truth's own (start_ns, end_ns),
-unless the thread lost the CPU in between, or had it back only just and found other programs' data
-in its caches (2 us, after synchronisations on a busy machine). When a thread was off the CPU the
-kernel says (enter_switched, exit_switched): those boundaries are excused, be they many. But of no
-function may half of the begins or of the ends be late: that is no accident.
+unless the thread lost the CPU in between. When it did, the kernel says so (enter_switched,
+exit_switched): those boundaries are excused, be they many. But of no function may half of the
+begins or of the ends be late: that is no accident.
 
 What the kernel does not count is an interrupt, or a hypervisor that takes the CPU away. Callback
 and readings take 0.1 us, so that one in a thousand boundaries would meet them only where they came
-ten thousand times a second: more than that share of late boundaries is the recorder's own doing.
+ten thousand times a second: more late boundaries than that are the recorder's own doing. That holds
+on a calm machine. On a busy one, other programs, those of a neighbouring virtual machine too, empty
+the caches while a thread waits or before it is born, and the callback takes 1 to 4 us: seen for up
+to 3 % of the boundaries of a program that pauses. So a program's boundaries are checked with room
+for those (check_boundaries), and what is late on a calm machine where many can be had and a run can
+be repeated (unexplained).
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ Row = dict[str, Any]
 NS_TOLERATED = 1_000
 UNEXPLAINED_SHARE = 0.001
 UNEXPLAINED_ANYWAY = 3  # interrupts in a short program
+COLD_NS = 10_000  # what empty caches can explain, amply
+COLD_SHARE = 0.05
 ENOUGH_TO_COMPARE = 8  # boundaries of one function
 
 
@@ -48,8 +54,8 @@ class Boundary:
     def is_inside(self) -> bool:
         return self.earliest_ns - NS_TOLERATED <= self.recorded_ns <= self.latest_ns + NS_TOLERATED
 
-    def is_late(self) -> bool:
-        return abs(self.recorded_ns - self.truth_ns) > NS_TOLERATED
+    def is_late(self, tolerated_ns: int = NS_TOLERATED) -> bool:
+        return abs(self.recorded_ns - self.truth_ns) > tolerated_ns
 
 
 def boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> Iterator[Boundary]:
@@ -63,12 +69,19 @@ def boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> Iterator[Boun
 
 
 def check_boundaries(recorded: dict[int, Row], truth: dict[int, Row]) -> None:
-    """Every boundary is where it was, to 1 us; see above for what is excused."""
+    """Every boundary is where it was; see above for what is excused."""
     every = list(boundaries(recorded, truth))
     assert not [boundary for boundary in every if not boundary.is_inside()]
-    unexplained = [each for each in every if each.is_late() and not each.switched]
-    assert len(unexplained) <= UNEXPLAINED_ANYWAY + UNEXPLAINED_SHARE * len(every), unexplained
+    late = unexplained(every)
+    assert len(late) <= UNEXPLAINED_ANYWAY + COLD_SHARE * len(every), late
+    very_late = [boundary for boundary in late if boundary.is_late(COLD_NS)]
+    assert len(very_late) <= UNEXPLAINED_ANYWAY + UNEXPLAINED_SHARE * len(every), very_late
     assert not _late_as_a_rule(every)
+
+
+def unexplained(every: list[Boundary]) -> list[Boundary]:
+    """Those that are late though their thread had the CPU."""
+    return [boundary for boundary in every if boundary.is_late() and not boundary.switched]
 
 
 def _late_as_a_rule(every: list[Boundary]) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ def autograd():
 for i in range(10):
     with rls.operation("inference"):
         check(cuda.cuMemcpyHtoDAsync_v2(memory, host, c_size_t(4096), mine))
-        launch(act, on=mine, argument=50_000)
+        launch(act, on=mine, argument=2_000_000)
         with rls.operation("read"):
             check(cuda.cuCtxSynchronize())
             check(cuda.cuMemcpyDtoHAsync_v2(host, memory, c_size_t(512), mine))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cuda_boundaries import UNEXPLAINED_SHARE, boundaries, unexplained
 from cuda_runs import check_calls, check_work, expected_calls, record_cuda
 from simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
 
@@ -43,6 +44,18 @@ def test_a_training_program_in_every_layout(tmp_path: Path, cuda: str, cupti: st
     check_calls(run, pid)
     check_work(run, pid)
     assert not run.query("SELECT * FROM loss")
+
+
+def test_one_boundary_in_a_thousand_is_late_on_a_calm_machine(tmp_path: Path) -> None:
+    """A calm machine is hoped for five times."""
+    program = [str(PROGRAMS / "training13"), "200", "3"]
+    shares = []
+    while not shares or (shares[-1] > UNEXPLAINED_SHARE and len(shares) < 5):
+        run = record_cuda(tmp_path, program)
+        (pid,) = run.pids()
+        every = list(boundaries(run.calls(pid), expected_calls(run, pid)))
+        shares.append(len(unexplained(every)) / len(every))
+    assert shares[-1] <= UNEXPLAINED_SHARE, shares
 
 
 def test_every_call_of_both_domains(tmp_path: Path) -> None:
