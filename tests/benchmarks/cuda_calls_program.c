@@ -1,7 +1,7 @@
-/* One CUDA call, timed in turns: under CUPTI callbacks that do nothing, and under the recorder's. Run
- * under rls-prof on the simulated CUDA. Prints one line for each turn:
+/* One CUDA call, timed in turns: under CUPTI callbacks that do nothing, and under the recorder's.
+ * Run under rls-prof on the simulated CUDA. Prints one line for each turn:
  *
- *     <kind> <nanoseconds per call>
+ *     <kind> <nanoseconds per call> <1 where the core was ours before and after, else 0>
  *
  *   clock       one read of the time stamp counter
  *   bare        nobody has subscribed
@@ -15,13 +15,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "core_share.h"
 #include "runtime/rlscope.h"
 
 enum { RUNTIME = 2, EVENT_QUERY = 138, DRIVER = 1, DRIVER_EVENT_QUERY = 120 };
+
+/* A neighbour rests for milliseconds at a time. */
+static const double AWAIT_NS = 10e6;
 
 typedef int (*Query)(void*);
 typedef int (*Subscribe)(void**, void (*)(void*, unsigned, unsigned, const void*), void*);
@@ -36,25 +39,22 @@ static void Nothing(void* user, unsigned domain, unsigned id, const void* data) 
   (void)user, (void)domain, (void)id, (void)data;
 }
 
-static double Now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void Time(const char* kind) {
+static void TimeQueries(const char* kind) {
+  int ours = await_own_core(AWAIT_NS);
   for (int i = 0; i < 50; i++) query(event);
-  double begin = Now();
+  double begin = monotonic_ns();
   for (long i = 0; i < calls; i++) query(event);
-  printf("%s %.3f\n", kind, (Now() - begin) / (double)calls);
+  double spent = monotonic_ns() - begin;
+  printf("%s %.3f %d\n", kind, spent / (double)calls, ours && core_is_ours());
 }
 
 static void TimeClock(void) {
   uint64_t sum = 0;
-  double begin = Now();
+  int ours = await_own_core(AWAIT_NS);
+  double begin = monotonic_ns();
   for (long i = 0; i < calls; i++) sum += __rdtsc();
-  double end = Now();
-  printf("clock %.3f\n", (end - begin) / (double)calls);
+  double spent = monotonic_ns() - begin;
+  printf("clock %.3f %d\n", spent / (double)calls, ours && core_is_ours());
   if (sum == 1) puts("");
 }
 
@@ -70,11 +70,11 @@ static void TimeOthers(void) {
   Unsubscribe unsubscribe = (Unsubscribe)Symbol("libcupti.so.13", "cuptiUnsubscribe");
   void* subscriber = NULL;
   rlscope_pause_cuda();
-  Time("bare");
+  TimeQueries("bare");
   if (subscribe(&subscriber, Nothing, NULL) != 0) fputs("not paused\n", stderr), exit(1);
   enable(1, subscriber, RUNTIME, EVENT_QUERY);
   enable(1, subscriber, DRIVER, DRIVER_EVENT_QUERY);
-  Time("empty");
+  TimeQueries("empty");
   unsubscribe(subscriber);
   rlscope_resume_cuda();
 }
@@ -87,9 +87,9 @@ int main(int count, char** words) {
   for (long turn = 0; turn < turns; turn++) {
     TimeClock();
     TimeOthers();
-    Time("recorded");
+    TimeQueries("recorded");
     rlscope_stop();
-    Time("paused");
+    TimeQueries("paused");
     rlscope_start();
     usleep(2000); /* the drainer's turn */
   }

@@ -28,12 +28,35 @@ def make_timer(statement: str, names: dict[str, Any]) -> Timer:
 
 def median_interval(values: Sequence[float], resamples: int = 2000) -> dict[str, float]:
     """Median of the values and the 95 % bootstrap interval of that median."""
-    generator = random.Random(0)
-    medians = sorted(
-        statistics.median(generator.choices(values, k=len(values))) for _ in range(resamples)
-    )
-    low, high = medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
+    low, high = _interval(sorted(_medians(values, resamples, random.Random(0))))
     return {"median": statistics.median(values), "low": low, "high": high, "samples": len(values)}
+
+
+def ratio_interval(
+    values: Sequence[float], others: Sequence[float], resamples: int = 2000
+) -> dict[str, float]:
+    """Median of the values over that of the others, which are not paired with them, and the 95 %
+    bootstrap interval of that ratio."""
+    generator = random.Random(0)
+    medians = _medians(values, resamples, generator), _medians(others, resamples, generator)
+    low, high = _interval(sorted(one / other for one, other in zip(*medians, strict=True)))
+    ratio = statistics.median(values) / statistics.median(others)
+    return {"median": ratio, "low": low, "high": high, "samples": len(others)}
+
+
+def is_met(row: dict[str, float], target: float) -> bool:
+    """At most the target: with the whole interval, or with the median of a narrow one."""
+    if row["high"] < target:
+        return True
+    return row["median"] < target and row["high"] - row["low"] < target / 2
+
+
+def _medians(values: Sequence[float], resamples: int, generator: random.Random) -> list[float]:
+    return [statistics.median(generator.choices(values, k=len(values))) for _ in range(resamples)]
+
+
+def _interval(ordered: Sequence[float]) -> tuple[float, float]:
+    return ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered)) - 1]
 
 
 def write_result(path: str, result: dict[str, Any]) -> None:

@@ -1,7 +1,10 @@
-/* What reading the clock costs: the unit of the interception benchmark. Built by it. */
+/* What reading the clock costs: the unit of the interception benchmark. And whether the core is the
+ * benchmark's own. Built by it. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
+
+#include "core_share.h"
 
 static inline uint64_t read_ticks(void) {
 #if defined(__x86_64__)
@@ -22,7 +25,17 @@ static PyObject* read_many(PyObject* self, PyObject* count) {
   return PyLong_FromUnsignedLongLong(ticks);
 }
 
+static PyObject* await_own(PyObject* self, PyObject* limit_s) {
+  (void)self;
+  const double limit = PyFloat_AsDouble(limit_s);
+  if (limit == -1.0 && PyErr_Occurred()) return NULL;
+  return PyBool_FromLong(await_own_core(limit * 1e9));
+}
+
 static PyMethodDef methods[] = {
+    {"await_own_core", await_own, METH_O,
+     "Waits at most so many seconds until no neighbour's hyperthread shares the core; false: one "
+     "does."},
     {"read_many", read_many, METH_O, "Reads the time stamp counter that many times in a row."},
     {NULL, NULL, 0, NULL}};
 static PyModuleDef definition = {
