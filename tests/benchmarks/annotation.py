@@ -23,10 +23,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from paired import Timer, make_timer
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "extension")]
+
+from paired import (  # noqa: E402
+    Timer,
+    make_timer,
+    median_interval,
+    ratio_interval,
+    show_verdicts,
+    verdict,
+    write_result,
+)
+from sample_library import compile_extension, import_library  # noqa: E402
 
 FLOOR = "C no-op context manager"
 FLOOR_FLAGS = "__enter__ METH_NOARGS, __exit__ METH_FASTCALL, immutable heap type"
@@ -51,7 +61,7 @@ PGO_TARGETS = {
     "recording": {"cached operation": 1.35, "operation by name": 1.75},
     "not recording": {"cached operation": 1.10, "operation by name": 1.60},
 }
-TORCH_TARGET = 40.0
+TORCH_SHARE = 1 / 40
 REPEATS = 2000
 TORCH_REPEATS = 200
 
@@ -66,26 +76,7 @@ class PythonNoop:
 
 def build_floor(folder: Path) -> Any:
     """Compiles and imports noop_module.c for the running interpreter."""
-    library = folder / f"noop{sysconfig.get_config_var('EXT_SUFFIX')}"
-    include = sysconfig.get_paths()["include"]
-    subprocess.run(
-        [
-            "cc",
-            "-O3",
-            "-shared",
-            "-fPIC",
-            f"-I{include}",
-            str(HERE / "noop_module.c"),
-            "-o",
-            library,
-        ],
-        check=True,
-    )
-    spec = importlib.util.spec_from_file_location("noop", library)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Noop()
+    return import_library(compile_extension("noop", [HERE / "noop_module.c"], folder)).Noop()
 
 
 def measure(
@@ -109,28 +100,18 @@ def measure(
     return {name: [value - loop for value in values] for name, values in samples.items()}
 
 
-def interval(ratios: list[float], resamples: int = 1000) -> tuple[float, float]:
-    """95 % bootstrap interval of the median."""
-    generator = random.Random(0)
-    medians = sorted(
-        statistics.median(generator.choices(ratios, k=len(ratios))) for _ in range(resamples)
-    )
-    return medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
-
-
-def summarise(samples: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+def summarise(samples: dict[str, list[float]]) -> dict[str, dict[str, Any]]:
     floor = samples[FLOOR]
-    result = {}
-    for name, values in samples.items():
-        ratios = [value / base for value, base in zip(values, floor, strict=True)]
-        low, high = interval(ratios)
-        result[name] = {
-            "median_ns": round(statistics.median(values), 2),
-            "ratio_to_floor": round(statistics.median(ratios), 4),
-            "ratio_low": round(low, 4),
-            "ratio_high": round(high, 4),
+    return {
+        name: {
+            "ns": values,
+            "median_ns": statistics.median(values),
+            "ratio_to_floor": median_interval(
+                [value / base for value, base in zip(values, floor, strict=True)]
+            ),
         }
-    return result
+        for name, values in samples.items()
+    }
 
 
 def names_of(floor: Any) -> dict[str, Any]:
@@ -218,47 +199,29 @@ def verdicts(results: dict[str, Any], wanted: dict[str, dict[str, float]]) -> li
     for mode, targets in wanted.items():
         for name, target in targets.items():
             measured = results[mode]["cases"][name]["ratio_to_floor"]
-            rows.append(
-                {
-                    "case": f"{name}, {mode}",
-                    "target": target,
-                    "measured": measured,
-                    "met": measured <= target,
-                }
-            )
+            rows.append(verdict(f"{name}, {mode}", "of the floor", target, measured))
     recording = results["recording"]["cases"]
-    torch = recording.get(TORCH_CASE)
-    if torch:
-        measured = round(torch["median_ns"] / recording["operation by name"]["median_ns"], 1)
-        rows.append(
-            {
-                "case": f"{TORCH_CASE} / operation by name",
-                "target": TORCH_TARGET,
-                "measured": measured,
-                "met": measured >= TORCH_TARGET,
-            }
-        )
+    if TORCH_CASE in recording:
+        share = ratio_interval(recording["operation by name"]["ns"], recording[TORCH_CASE]["ns"])
+        rows.append(verdict("operation by name", f"of {TORCH_CASE}", TORCH_SHARE, share))
     return rows
 
 
-def show(results: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def show(results: dict[str, Any]) -> None:
     for mode in TARGETS:
         print(mode)
         for name, values in results[mode]["cases"].items():
-            ratio = f"{values['ratio_to_floor']:.3f} x floor"
-            bounds = f"[{values['ratio_low']:.3f}, {values['ratio_high']:.3f}]"
-            print(f"  {name:32s} {values['median_ns']:9.1f} ns   {ratio}  {bounds}")
+            ratio = values["ratio_to_floor"]
+            bounds = f"{ratio['median']:.3f} x floor [{ratio['low']:.3f}, {ratio['high']:.3f}]"
+            print(f"  {name:32s} {values['median_ns']:9.1f} ns   {bounds}")
     trace = results["recording"]["trace"]
     print(f"trace: {trace['operations']} operations, {trace['lost']} records lost")
-    for row in rows:
-        verdict = "met   " if row["met"] else "MISSED"
-        print(f"{verdict} {row['case']}: {row['measured']} (target {row['target']})")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=201)
-    parser.add_argument("--output", type=Path, default=ROOT / "build/benchmarks/annotation.json")
+    parser.add_argument("--output", default=str(ROOT / "build/benchmarks/annotation.json"))
     parser.add_argument(
         "--pgo",
         action="store_true",
@@ -270,23 +233,17 @@ def main() -> int:
     if args.child:
         json.dump(run_child(args.child == "recording", args.rounds), sys.stdout)
         return 0
-    from rlscope.run_json import host_facts
-
     results: dict[str, Any] = {mode: start_child(mode, args.rounds) for mode in TARGETS}
     rows = verdicts(results, PGO_TARGETS if args.pgo else TARGETS)
-    show(results, rows)
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    report = {
-        "benchmark": "annotation",
-        "machine": host_facts(),
-        "floor": FLOOR_FLAGS,
-        "pgo": args.pgo,
-        "rounds": args.rounds,
-        "results": results,
-        "targets": rows,
-    }
-    args.output.write_text(json.dumps(report, indent=2) + "\n")
-    return 0 if all(row["met"] for row in rows) else 1
+    show(results)
+    for result in results.values():
+        for values in result["cases"].values():
+            del values["ns"]
+    result = {"benchmark": "annotation", "floor": FLOOR_FLAGS, "pgo": args.pgo}
+    write_result(
+        args.output, {**result, "rounds": args.rounds, "results": results, "targets": rows}
+    )
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":

@@ -15,50 +15,25 @@ Each case times a call that is watched against the same call that is not, while 
 """
 
 import argparse
-import ctypes
 import gc
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "extension"), str(HERE.parent.parent)]
 
-from paired import median_interval, write_result  # noqa: E402
+from paired import median_interval, show_verdicts, time_ticks, verdict, write_result  # noqa: E402
+from sample_library import compile_extension, import_library  # noqa: E402
 
 TARGET_R = 3.5
 REPEATS = 1000
-_RDTSC = """
-#include <time.h>
-#include <x86intrin.h>
-double rdtsc_ns(int times) {
-  struct timespec a, b;
-  unsigned long long sum = 0;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
-  for (int i = 0; i < times; i++) sum += __rdtsc();
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-  return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec) + (sum == 1)) / times;
-}
-"""
-
-Body = Callable[[Any], None]
-
-
-def load_rdtsc(folder: str) -> Callable[[int], float]:
-    source = Path(folder, "rdtsc.c")
-    source.write_text(_RDTSC)
-    library = str(source.with_suffix(".so"))
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, str(source)], check=True)
-    function = ctypes.CDLL(library).rdtsc_ns
-    function.restype = ctypes.c_double
-    measured: Callable[[int], float] = function
-    return measured
 
 
 def environment(watch: Callable[..., Any]) -> Any:
@@ -177,7 +152,9 @@ def measure(rounds: int) -> dict[str, Any]:
     from rlscope import auto
 
     with tempfile.TemporaryDirectory(prefix="rlscope-bench-") as folder:
-        rdtsc = load_rdtsc(folder)
+        ticks = import_library(
+            compile_extension("ticks", [HERE / "ticks_module.c"], Path(folder, "ticks"))
+        )
         with rls.profile(Path(folder, "run")):
             auto.begin()
             watched, unwatched = names(True), names(False)
@@ -185,34 +162,34 @@ def measure(rounds: int) -> dict[str, Any]:
                 name: (make_timer(text, watched), make_timer(text, unwatched))
                 for name, (text, _) in CASES.items()
             }
-            return sample(timers, rdtsc, rounds)
+            return sample(timers, ticks, rounds)
 
 
-def sample(timers: dict[str, Any], rdtsc: Callable[[int], float], rounds: int) -> dict[str, Any]:
+def sample(timers: dict[str, Any], ticks: ModuleType, rounds: int) -> dict[str, Any]:
     added: dict[str, list[float]] = {name: [] for name in timers}
     costs = []
     order = list(timers)
     gc.disable()
     for number in range(-2, rounds):  # two rounds to warm up
         random.shuffle(order)
-        r = rdtsc(20000)
+        costs.append(time_ticks(ticks))
         for name in order:
             first, second = timers[name]
             difference = first() - second()
             if number >= 0:
                 added[name].append(difference)
-        costs.append(r)
     gc.enable()
     return {"r_ns": statistics.median(costs), "added_ns": added}
 
 
-def summarise(samples: dict[str, Any]) -> list[dict[str, Any]]:
+def verdicts(samples: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each target beside what was measured."""
     rows = []
     for name, values in samples["added_ns"].items():
         calls = CASES[name][1]
         in_r = median_interval([value / samples["r_ns"] / calls for value in values])
-        nanoseconds = statistics.median(values) / calls
-        rows.append({"case": name, "added_ns": round(nanoseconds, 1), **in_r})
+        row = verdict(f"{name}, added to a call", "R", TARGET_R, in_r)
+        rows.append({**row, "added_ns": round(statistics.median(values) / calls, 1)})
     return rows
 
 
@@ -222,13 +199,10 @@ def main() -> int:
     parser.add_argument("--output", default="build/benchmarks/automatic_calls.json")
     options = parser.parse_args()
     samples = measure(options.rounds)
-    rows = summarise(samples)
-    print(f"R = {samples['r_ns']:.1f} ns; target {TARGET_R} R for a call")
-    for row in rows:
-        bounds = f"[{row['low']:.2f}, {row['high']:.2f}]"
-        print(f"  {row['case']:14s} {row['added_ns']:6.1f} ns  {row['median']:5.2f} R {bounds}")
-    write_result(options.output, {"r_ns": samples["r_ns"], "rows": rows, "target_r": TARGET_R})
-    return 0 if all(row["median"] <= TARGET_R for row in rows) else 1
+    rows = verdicts(samples)
+    print(f"R = {samples['r_ns']:.1f} ns")
+    write_result(options.output, {"r_ns": samples["r_ns"], "targets": rows})
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":

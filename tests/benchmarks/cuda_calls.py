@@ -25,13 +25,19 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from paired import is_met, median_interval, write_result  # noqa: E402
+from paired import (  # noqa: E402
+    ENOUGH_ALONE,
+    median_interval,
+    show_verdicts,
+    that_count,
+    verdict,
+    write_result,
+)
 from simcuda_runs import RUN  # noqa: E402
 
 ROOT = HERE.parents[1]
 LIBRARY = ROOT / "rlscope" / "librlscope.so"
 PROF = Path(sys.executable).parent / "rls-prof"
-ENOUGH = 30  # turns with a core of their own
 
 
 def compiled(folder: Path) -> Path:
@@ -72,10 +78,8 @@ def measured(program: Path, folder: Path, turns: int, calls: int) -> dict[str, l
 def added(ours: list[Stretch], empty: list[Stretch]) -> tuple[list[float], bool]:
     """What ours take longer, of each turn that counts; and whether those had their own core."""
     pairs = list(zip(ours, empty, strict=True))
-    alone = [one.ns - other.ns for one, other in pairs if one.own_core and other.own_core]
-    if len(alone) >= ENOUGH:
-        return alone, True
-    return [one.ns - other.ns for one, other in pairs], False
+    counted, alone = that_count(pairs, lambda pair: pair[0].own_core and pair[1].own_core)
+    return [one.ns - other.ns for one, other in counted], alone
 
 
 def median_of(stretches: list[Stretch]) -> float:
@@ -101,22 +105,16 @@ def main() -> int:
                 kinds[kind] += stretches
     medians = {kind: median_of(stretches) for kind, stretches in kinds.items()}
     limits = {"recorded": 2 * medians["clock"] + 20, "paused": 3.0}
-    result = {}
+    rows = []
     for kind, limit in limits.items():
         differences, alone = added(kinds[kind], kinds["empty"])
-        row = result[kind] = {**median_interval(differences), "limit": limit, "own_core": alone}
-        print(
-            f"{kind}: {row['median']:.1f} ns [{row['low']:.1f}, {row['high']:.1f}] added to a call,"
-            f" limit {limit:.1f}; {row['samples']} turns"
-            + (
-                ""
-                if alone
-                else f" beside a busy neighbour: fewer than {ENOUGH} had the core to themselves"
-            )
-        )
+        row = verdict(f"{kind}, added to a call", "ns", limit, median_interval(differences))
+        rows.append({**row, "own_core": alone})
+        if not alone:
+            print(f"{kind}: fewer than {ENOUGH_ALONE} turns had the core to themselves: all count")
     print("ns per call:", ", ".join(f"{kind} {value:.1f}" for kind, value in medians.items()))
-    write_result(options.output, {"added": result, "ns": medians, "options": vars(options)})
-    return int(not all(is_met(row, row["limit"]) for row in result.values()))
+    write_result(options.output, {"targets": rows, "ns": medians, "options": vars(options)})
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,16 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "extension")]
 
-from paired import Timer, is_met, make_timer, median_interval, write_result  # noqa: E402
+from paired import (  # noqa: E402
+    Timer,
+    make_timer,
+    median_interval,
+    show_verdicts,
+    that_count,
+    time_ticks,
+    verdict,
+    write_result,
+)
 from sample_library import build_sample, compile_extension, import_library  # noqa: E402
 
 METH_KINDS = {
@@ -63,18 +72,9 @@ LOOKED_AT = ", results looked at"
 MODES = [RECORDING, STOPPED, RECORDING + LOOKED_AT, STOPPED + LOOKED_AT]
 TARGET_R, TARGET_NS = 1.5, 3.0
 REPEATS = 2000
-TICKS = 20_000
 # Between rounds of 26,000 records, for the drainer: a full ring is not the path that is measured.
 PAUSE_S = 0.003
 AWAIT_S = 0.01  # for the core; a neighbour rests for milliseconds at a time
-ENOUGH = 30  # rounds with a core of one's own
-
-
-def time_ticks(ticks: ModuleType) -> float:
-    """R of this moment, in ns."""
-    begin = time.thread_time_ns()
-    ticks.read_many(TICKS)
-    return (time.thread_time_ns() - begin) / TICKS
 
 
 def make_timers(libraries: dict[str, ModuleType]) -> dict[tuple[str, str], Timer]:
@@ -143,16 +143,10 @@ def measure(
     return found
 
 
-def counted(rounds: list[Round]) -> tuple[list[Round], bool]:
-    """The rounds that count, and whether those had their own core."""
-    own = [one for one in rounds if one.own_core]
-    return (own, True) if len(own) >= ENOUGH else (rounds, False)
-
-
 def compare(unpatched: list[Round], patched: list[Round]) -> dict[str, Any]:
     """What the patch added, round by round."""
-    before, own_before = counted(unpatched)
-    after, own_after = counted(patched)
+    before, own_before = that_count(unpatched, lambda one: one.own_core)
+    after, own_after = that_count(patched, lambda one: one.own_core)
     pairs = [(one, two, two.longer - one.longer) for one, two in zip(before, after, strict=False)]
     return {
         "plain_ns_with_loop": [two.plain for _, two, _ in pairs],
@@ -218,16 +212,14 @@ def measure_mode(mode: str, rounds: int, processes: int) -> dict[str, Any]:
 
 def verdicts(results: dict[str, Any]) -> list[dict[str, Any]]:
     """Each target beside what was measured."""
-    rows = []
-    for kind in METH_KINDS:
-        for mode, unit, target in ((RECORDING, "r", TARGET_R), (STOPPED, "ns", TARGET_NS)):
-            measured = results[mode]["cases"][kind][f"added_{unit}"]
-            row = {"case": f"{kind}, {mode}", "unit": unit, "target": target, **measured}
-            rows.append({**row, "met": is_met(measured, target)})
-    return rows
+    return [
+        verdict(f"{kind}, {mode}", unit, target, results[mode]["cases"][kind][f"added_{unit}"])
+        for kind in METH_KINDS
+        for mode, unit, target in ((RECORDING, "r", TARGET_R), (STOPPED, "ns", TARGET_NS))
+    ]
 
 
-def show(results: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def show(results: dict[str, Any]) -> None:
     for mode, result in results.items():
         print(f"{mode}: {result['counts']['hot']} hot stubs")
         for case, values in result["cases"].items():
@@ -238,10 +230,6 @@ def show(results: dict[str, Any], rows: list[dict[str, Any]]) -> None:
                 f"   (R {unit:.1f} ns, {r['samples']} rounds"
                 + (")" if values["own_core"] else " beside a busy neighbour)")
             )
-    for row in rows:
-        verdict = "met   " if row["met"] else "MISSED"
-        measured = f"{row['median']:.2f} [{row['low']:.2f}, {row['high']:.2f}] {row['unit']}"
-        print(f"{verdict} {row['case']}: {measured} (target {row['target']})")
 
 
 def main() -> int:
@@ -256,10 +244,10 @@ def main() -> int:
         return 0
     results = {mode: measure_mode(mode, args.rounds, args.processes) for mode in MODES}
     rows = verdicts(results)
-    show(results, rows)
+    show(results)
     result = {"benchmark": "interception", "python": sys.version, "options": vars(args)}
     write_result(args.output, {**result, "results": results, "targets": rows})
-    return 0 if all(row["met"] for row in rows) else 1
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "extension")]
 
 from layer_workloads import WORKLOADS, Block  # noqa: E402
+from paired import time_ticks  # noqa: E402
 from sample_library import import_library  # noqa: E402
 from wrapped_functions import WrappedFunctions  # noqa: E402
 
@@ -33,7 +34,6 @@ from rlscope import _runtime  # noqa: E402
 
 _MODES = ["plain", "recorded"]
 _WARM_UP = 80  # a stub is hot after 64 calls
-_TICKS = 2000
 # Specialised code has settled after three passes; the machine's speed wanders within 100 ms.
 _WRAPPED_SETTLING, _WRAPPED_TIMED = 3, 4
 
@@ -114,13 +114,6 @@ def time_block(block: Block) -> int:
 
 def time_work(blocks: list[Block]) -> int:
     return sum(block.times * time_block(block) for block in blocks)
-
-
-def time_ticks(ticks: ModuleType) -> float:
-    """R of this moment, in ns."""
-    begun = time.thread_time_ns()
-    ticks.read_many(_TICKS)
-    return (time.thread_time_ns() - begun) / _TICKS
 
 
 def one_round(switch: Switch, blocks: list[Block], modes: list[str]) -> dict[str, float]:

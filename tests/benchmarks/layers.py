@@ -26,7 +26,13 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "extension"), str(ROOT)]
 
 from layer_workloads import WORKLOADS  # noqa: E402
-from paired import is_met, median_interval, ratio_interval, write_result  # noqa: E402
+from paired import (  # noqa: E402
+    median_interval,
+    ratio_interval,
+    show_verdicts,
+    verdict,
+    write_result,
+)
 from sample_library import compile_extension  # noqa: E402
 from traced_python import make_traced_python, untraced_environment  # noqa: E402
 
@@ -103,10 +109,10 @@ def measure(name: str, seconds: float, add: str | None) -> dict[str, Any]:
         turns = add_turns(Path(add), name, turns)
     summary = summarise(turns)
     target = limit_percent(summary, WORKLOADS[name].target_percent)
-    met = {"added_percent": is_met(summary["added_percent"]["recorded"], target)}
+    rows = [verdict(f"{name}, added", "%", target, summary["added_percent"]["recorded"])]
     for rival, share in summary["share_of"].items():
-        met[f"share of {rival}"] = is_met(share, RIVAL_SHARE)
-    return {**summary, "target_percent": target, "met": met, "said": said}
+        rows.append(verdict(f"{name}, added", f"of {rival}'s", RIVAL_SHARE, share))
+    return {**summary, "targets": rows, "said": said}
 
 
 def show(name: str, result: dict[str, Any]) -> None:
@@ -118,12 +124,6 @@ def show(name: str, result: dict[str, Any]) -> None:
         f"{name:10} {result['records']:.0f} records in {result['block_ns'] / 1e6:.2f} ms, "
         f"{record['median']:.0f} ns [{record['low']:.0f}, {record['high']:.0f}] each; R {r:.1f} ns"
     )
-    for rival, share in result["share_of"].items():
-        interval = f"[{share['low']:.3f}, {share['high']:.3f}]"
-        print(f"{name:10} {share['median']:.3f} {interval} of {rival}, at most {RIVAL_SHARE:.3f}")
-    print(f"{name:10} at most {result['target_percent']:.2f} %")
-    for what, met in result["met"].items():
-        print(f"{name:10} {'met   ' if met else 'MISSED'} {what}")
 
 
 def main() -> int:
@@ -140,7 +140,7 @@ def main() -> int:
         results[name] = measure(name, options.seconds, options.add)
         show(name, results[name])
     write_result(options.output, results)
-    return 0 if all(all(result["met"].values()) for result in results.values()) else 1
+    return show_verdicts([row for result in results.values() for row in result["targets"]])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What every benchmark here does: timers of one statement, medians with a bootstrap interval."""
+"""What every benchmark here does: timers of one statement, medians with a bootstrap interval, and
+targets beside what was measured."""
 
 import json
 import random
@@ -6,9 +7,14 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
 Timer = Callable[[Any], int]
+Measured = TypeVar("Measured")
+
+ENOUGH_ALONE = 30
+_TICKS = 20_000
 
 
 def make_timer(statement: str, names: dict[str, Any]) -> Timer:
@@ -24,6 +30,21 @@ def make_timer(statement: str, names: dict[str, Any]) -> Timer:
     exec(compile(source, "<timer>", "exec"), namespace)
     timer: Timer = namespace["timer"]
     return timer
+
+
+def time_ticks(ticks: ModuleType) -> float:
+    """R of this moment, in ns of thread CPU time; `ticks` is ticks_module.c, imported."""
+    begin = time.thread_time_ns()
+    ticks.read_many(_TICKS)
+    return (time.thread_time_ns() - begin) / _TICKS
+
+
+def that_count(
+    every: Sequence[Measured], own_core: Callable[[Measured], bool]
+) -> tuple[list[Measured], bool]:
+    """Those that had the core to themselves, and True; all of them, and False, if too few had."""
+    alone = [one for one in every if own_core(one)]
+    return (alone, True) if len(alone) >= ENOUGH_ALONE else (list(every), False)
 
 
 def median_interval(values: Sequence[float], resamples: int = 2000) -> dict[str, float]:
@@ -49,6 +70,22 @@ def is_met(row: dict[str, float], target: float) -> bool:
     if row["high"] < target:
         return True
     return row["median"] < target and row["high"] - row["low"] < target / 2
+
+
+def verdict(case: str, unit: str, target: float, measured: dict[str, float]) -> dict[str, Any]:
+    """What was measured, beside its target and whether that is met."""
+    met = is_met(measured, target)
+    return {"case": case, "unit": unit, "target": target, **measured, "met": met}
+
+
+def show_verdicts(rows: Sequence[dict[str, Any]]) -> int:
+    """Prints a line for each; the exit code: 1 if a target was missed."""
+    for row in rows:
+        measured = f"{row['median']:.3f} [{row['low']:.3f}, {row['high']:.3f}] {row['unit']}"
+        said = "met   " if row["met"] else "MISSED"
+        target = f"at most {row['target']:.3f}; {row['samples']} samples"
+        print(f"{said} {row['case']}: {measured} ({target})")
+    return int(not all(row["met"] for row in rows))
 
 
 def _medians(values: Sequence[float], resamples: int, generator: random.Random) -> list[float]:

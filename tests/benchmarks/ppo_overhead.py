@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(ROOT)]
 
-from paired import median_interval, write_result  # noqa: E402
+from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
 from traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 TARGET_PERCENT = 1.0
@@ -112,7 +112,7 @@ def run_under_prof(seconds: float) -> tuple[list[dict[str, dict[str, int]]], str
     return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
 
 
-def main() -> None:
+def main() -> int:
     """Measures, prints and writes the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=50.0)
@@ -121,17 +121,16 @@ def main() -> None:
     options = parser.parse_args()
     if options.train:
         train(options.train)
-        return
+        return 0
     pairs, said = run_under_prof(options.seconds)
     result = summarise(pairs)
     for name, row in result.items():
         print(f"{name:10} {row['median']:+6.2f} % [{row['low']:+.2f}, {row['high']:+.2f}]")
     print(said.rstrip())
-    write_result(
-        options.output,
-        {"added_percent": result, "target_percent_of_program": TARGET_PERCENT, "said": said},
-    )
+    rows = [verdict("annotations, CPU of the program", "%", TARGET_PERCENT, result["program"])]
+    write_result(options.output, {"added_percent": result, "targets": rows, "said": said})
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -24,7 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from paired import median_interval, write_result  # noqa: E402
+from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
 from traced_python import TracedPython, make_traced_python, untraced_environment  # noqa: E402
 
 TARGETS_MS = {"/bin/true": 0.5, "git --version": 0.5, "python -c pass": 10.0, "rls-prof": 200.0}
@@ -112,7 +112,7 @@ def measure(runs: int, traced: TracedPython, folder: str) -> dict[str, list[floa
     return added
 
 
-def main() -> None:
+def main() -> int:
     """Measures, prints and writes the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
@@ -121,16 +121,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="startup-") as folder:
         traced = make_traced_python(Path(folder) / "venv")
         added = measure(options.runs, traced, folder)
-    result = {}
-    for name, values in added.items():
-        result[name] = {**median_interval(values), "target_ms": TARGETS_MS[name]}
-        row = result[name]
-        print(
-            f"{name:16} {row['median']:8.3f} ms [{row['low']:.3f}, {row['high']:.3f}]"
-            f"  target {row['target_ms']} ms"
-        )
-    write_result(options.output, {"added_ms": result, "runs": options.runs})
+    rows = [
+        verdict(name, "ms", TARGETS_MS[name], median_interval(values))
+        for name, values in added.items()
+    ]
+    write_result(options.output, {"targets": rows, "runs": options.runs})
+    return show_verdicts(rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
