@@ -1,6 +1,7 @@
 """What rls-prof passes through: exit codes, streams, signals, and failures to start."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -287,12 +288,17 @@ print(count)
     assert (trace.processes[0]["events"], trace.losses(0)) == (count, [])
 
 
-def test_child_that_outlives_the_program_is_named(traced: TracedPython, directory: str) -> None:
-    result = traced.run("-o", directory, "sh", "-c", "sleep 30 <&- >&- 2>&- & echo $!")
+def test_child_that_outlives_the_program_is_named(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lasting").symlink_to(shutil.which("sleep") or "/bin/sleep")
+    known = f"until grep -aq '[l]asting' {directory}/processes.log; do :; done"
+    script = f"PATH={tmp_path}:$PATH; lasting 30 <&- >&- 2>&- & echo $!; {known}"
+    result = traced.run("-o", directory, "sh", "-c", script)
     pid = int(result.stdout)
     try:
         assert result.returncode == 0
-        assert f"rls-prof: still running: {pid} (sleep 30); rlscope summary" in result.stderr
+        assert f"rls-prof: still running: {pid} (lasting 30); rlscope summary" in result.stderr
     finally:
         os.kill(pid, signal.SIGKILL)
 
