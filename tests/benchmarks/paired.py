@@ -2,13 +2,15 @@
 targets beside what was measured."""
 
 import json
-import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+import numpy
+from numpy.random import Generator, default_rng
 
 Timer = Callable[[Any], int]
 Measured = TypeVar("Measured")
@@ -49,7 +51,7 @@ def that_count(
 
 def median_interval(values: Sequence[float], resamples: int = 2000) -> dict[str, float]:
     """Median of the values and the 95 % bootstrap interval of that median."""
-    low, high = _interval(sorted(_medians(values, resamples, random.Random(0))))
+    low, high = _interval(sorted(_medians(values, resamples, default_rng(0))))
     return {"median": statistics.median(values), "low": low, "high": high, "samples": len(values)}
 
 
@@ -58,7 +60,7 @@ def ratio_interval(
 ) -> dict[str, float]:
     """Median of the values over that of the others, which are not paired with them, and the 95 %
     bootstrap interval of that ratio."""
-    generator = random.Random(0)
+    generator = default_rng(0)
     medians = _medians(values, resamples, generator), _medians(others, resamples, generator)
     low, high = _interval(sorted(one / other for one, other in zip(*medians, strict=True)))
     ratio = statistics.median(values) / statistics.median(others)
@@ -88,8 +90,9 @@ def show_verdicts(rows: Sequence[dict[str, Any]]) -> int:
     return int(not all(row["met"] for row in rows))
 
 
-def _medians(values: Sequence[float], resamples: int, generator: random.Random) -> list[float]:
-    return [statistics.median(generator.choices(values, k=len(values))) for _ in range(resamples)]
+def _medians(values: Sequence[float], resamples: int, generator: Generator) -> list[float]:
+    every = numpy.asarray(values)
+    return [float(numpy.median(generator.choice(every, len(every)))) for _ in range(resamples)]
 
 
 def _interval(ordered: Sequence[float]) -> tuple[float, float]:
