@@ -122,7 +122,7 @@ def run(
         **options,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert done.stderr == "", done.stderr
     return done.stdout
 
 

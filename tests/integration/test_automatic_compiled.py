@@ -13,6 +13,7 @@ from rlscope.load import load
 _ENVIRONMENT = """
 import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # or it says on some CPUs that results may differ
 import rlscope.auto
 {begin_early}
 import gymnasium

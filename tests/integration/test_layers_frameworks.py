@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 _TENSORFLOW = """
 import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # or it says on some CPUs that results may differ
 import tensorflow as tf, rlscope as rls
 tf.random.set_seed(1)
 x = tf.random.normal((16, 8))
@@ -77,6 +78,7 @@ for name, step in (("eager", eager), ("compiled", compiled)):
 _KERAS = """
 import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # or it says on some CPUs that results may differ
 import numpy as np, tensorflow as tf, rlscope as rls
 tf.keras.utils.set_random_seed(1)
 layers = [tf.keras.layers.Dense(8, activation="tanh"), tf.keras.layers.Dense(1)]
