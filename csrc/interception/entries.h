@@ -49,7 +49,7 @@ struct alignas(4096) EntryTable {
   Entry entries[kStubs];
 };
 
-extern EntryTable entry_table;
+extern EntryTable entry_table __asm__("rlscope_entry_table");
 inline constexpr auto& entries = entry_table.entries;
 extern EntryName entry_names[kStubs];
 

@@ -1,8 +1,11 @@
 // Native calls through stubs, as the reader finds them: one record each while nothing happens
 // inside, and the right ones when something does.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <thread>
@@ -12,6 +15,10 @@
 #include "runtime_run.h"
 #include "stub_calls.h"
 #include "trace/shared_pages.h"
+
+#if defined(__x86_64__)
+extern "C" const char rlscope_begin[] __attribute__((visibility("hidden")));
+#endif
 
 namespace rlscope::test {
 namespace {
@@ -76,6 +83,109 @@ TEST(Calls, WhoseResultsAreLookedAtAreRecordedLikeOthers) {
   EXPECT_NE(outer, functions[0]);
   EXPECT_EQ(std::count(functions.begin(), functions.end(), outer), 1);
 }
+
+// Whether the arguments and the result come through, warming, hot, and looked at.
+void* Sum(void* a, void* b, void* c, void* d, void* e) {
+  const auto number = [](void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  return reinterpret_cast<void*>(number(a) + 10 * number(b) + 100 * number(c) + 1000 * number(d) +
+                                 10000 * number(e));
+}
+
+PROGRAM(calls_with_arguments) {
+  UseStubs();
+  interception::entries[kInner].original = Sum;
+  const auto at = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
+  const auto call = reinterpret_cast<interception::Function>(interception::StubAt(kInner));
+  for (int i = 0; i < 3 * interception::kCallsUntilHot; i++) {
+    if (i == 2 * interception::kCallsUntilHot) {
+      interception::entries[kInner].flags |= interception::kResultHook;
+    }
+    const uintptr_t high = uintptr_t{1} << 60;
+    if (call(at(1 + high), at(2), at(3), at(4), at(5)) != at(54321 + high)) return 1;
+  }
+  return 0;
+}
+
+TEST(Calls, PassArgumentsAndResults) {
+  EXPECT_EQ(KindsOfRun("calls_with_arguments"),
+            std::vector<uint32_t>(3 * interception::kCallsUntilHot, kCall));
+}
+
+#if defined(__x86_64__)
+
+// Every instruction of a stub, of what it calls and of what that calls, unwound from a signal.
+struct Steps {
+  uintptr_t caller;
+  int of_stubs;
+  int lost;
+};
+Steps steps;
+
+bool IsOfStubs(uintptr_t code) {
+  const auto from = reinterpret_cast<uintptr_t>(rlscope_begin);
+  const auto to = reinterpret_cast<uintptr_t>(interception::StubAt(interception::kStubs - 1));
+  return from <= code && code < to + interception::kStubBytes;
+}
+
+_Unwind_Reason_Code LookForCaller(_Unwind_Context* context, void* found) {
+  if (_Unwind_GetIP(context) != steps.caller) return _URC_NO_REASON;
+  *static_cast<bool*>(found) = true;
+  return _URC_END_OF_STACK;
+}
+
+void UnwindStep(int, siginfo_t*, void* context) {
+  const auto* at = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (!IsOfStubs(static_cast<uintptr_t>(at[REG_RIP]))) return;
+  steps.of_stubs++;
+  bool found = false;
+  _Unwind_Backtrace(LookForCaller, &found);
+  if (!found) steps.lost++;
+}
+
+void SetTrap(bool on) {
+  constexpr uintptr_t kTrap = 0x100;
+  uintptr_t flags = __builtin_ia32_readeflags_u64();
+  flags = on ? flags | kTrap : flags & ~kTrap;
+  __builtin_ia32_writeeflags_u64(flags);
+}
+
+__attribute__((noinline)) void StepThroughCall() {
+  steps.caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  SetTrap(true);
+  Call(kInner);
+  SetTrap(false);
+}
+
+// At least so many instructions of ours, and all of them unwound.
+bool IsUnwound(int at_least) {
+  steps = {};
+  StepThroughCall();
+  return steps.of_stubs >= at_least && steps.lost == 0;
+}
+
+PROGRAM(calls_unwound) {
+  UseStubs();
+  struct sigaction action = {};
+  action.sa_sigaction = UnwindStep;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, nullptr);
+  Call(kInner);                  // makes a ring and a name, with all signals blocked
+  if (!IsUnwound(30)) return 1;  // warming: begun and ended in C++
+  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner);
+  if (!IsUnwound(60)) return 2;
+  interception::entries[kInner].flags |= interception::kResultHook;
+  if (!IsUnwound(65)) return 3;
+  rlscope_stop();
+  if (!IsUnwound(20)) return 4;
+  return 0;
+}
+
+TEST(Calls, AreUnwoundAtEachInstruction) {
+  TracedRun run;
+  EXPECT_EQ(run.Execute("calls_unwound"), 0);
+}
+
+#endif
 
 PROGRAM(calls_long) {
   UseStubs();

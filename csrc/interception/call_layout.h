@@ -1,0 +1,43 @@
+// Where call_x86_64.S and stub_pool.S find things; call.cc asserts each number. For assembler and
+// C++.
+#ifndef RLSCOPE_INTERCEPTION_CALL_LAYOUT_H_
+#define RLSCOPE_INTERCEPTION_CALL_LAYOUT_H_
+
+#define RLSCOPE_TABLE_PROCESS 0
+#define RLSCOPE_TABLE_SELF_OFFSET 8
+#define RLSCOPE_TABLE_ENTRIES 16
+
+#define RLSCOPE_ENTRY_BYTES 16
+#define RLSCOPE_ENTRY_ORIGINAL 0
+#define RLSCOPE_ENTRY_WORD 8
+#define RLSCOPE_ENTRY_FLAGS 12
+
+#define RLSCOPE_PROCESS_STATE 0
+#define RLSCOPE_PROCESS_WINDOW_WORD 8
+#define RLSCOPE_PROCESS_WINDOW_SEEN 16
+#define RLSCOPE_PROCESS_GENERATION 20
+
+#define RLSCOPE_THREAD_CURSOR 0
+#define RLSCOPE_THREAD_LIMIT 8
+#define RLSCOPE_THREAD_CALL_START 16
+#define RLSCOPE_THREAD_LAP 48
+#define RLSCOPE_THREAD_GENERATION 52
+#define RLSCOPE_THREAD_CALL 56
+
+#define RLSCOPE_SLOT_BYTES 16
+#define RLSCOPE_SLOT_TSC 0
+#define RLSCOPE_SLOT_DURATION 8
+#define RLSCOPE_SLOT_WORD 12
+
+// rlscope_process_state.state and .clock, as one word: recording, by the CPU's counter.
+#define RLSCOPE_RECORDS_USUALLY 0x100000001
+#define RLSCOPE_IS_PAUSED 2
+#define RLSCOPE_RESULT_HOOK 2
+
+// What rlscope_begin_rarely() says, beside 0; in the stub's word with the sign bit.
+#define RLSCOPE_BEGUN_RARELY 1
+#define RLSCOPE_BEGUN_LOOKED_AT 2
+#define RLSCOPE_BEGUN_BITS 3
+#define RLSCOPE_LOOKED_AT 0x8000000000000002
+
+#endif  // RLSCOPE_INTERCEPTION_CALL_LAYOUT_H_
