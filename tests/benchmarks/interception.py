@@ -16,12 +16,12 @@ all the time, every round counts, and the output says so.
 Two kinds of child processes are measured: one that records into a directory of its own, one whose
 functions are patched and whose recording is stopped. A third and a fourth do the same with a
 library that has a type whose instances carry a vectorcall pointer each: whatever its functions
-return is looked at, which is shown beside the targets.
+return is looked at, which is shown beside the targets. So is a case that calls many functions in
+turn, as programs do: a CPU does not foresee there what it does where one is called again and again.
 """
 
 import argparse
 import gc
-import itertools
 import json
 import random
 import subprocess
@@ -66,26 +66,44 @@ OTHERS = {
     "slot mp_subscript": "{0}_thing[1]",
     "slot nb_bool": "not {0}_thing",
 }
-CASES = METH_KINDS | OTHERS
+IN_TURN = "METH_O, 128 functions in turn"
+CASES = METH_KINDS | OTHERS | {IN_TURN: "_(1)"}
 RECORDING, STOPPED = "recording", "patched, not recording"
 LOOKED_AT = ", results looked at"
 MODES = [RECORDING, STOPPED, RECORDING + LOOKED_AT, STOPPED + LOOKED_AT]
 TARGET_R, TARGET_NS = 1.5, 3.0
-REPEATS = 2000
+REPEATS = 2048
 # Between rounds of 26,000 records, for the drainer: a full ring is not the path that is measured.
 PAUSE_S = 0.003
+WARM_UP = 5  # rounds: a stub is hot after 64 calls
 AWAIT_S = 0.01  # for the core; a neighbour rests for milliseconds at a time
 
 
-def make_timers(libraries: dict[str, ModuleType]) -> dict[tuple[str, str], Timer]:
-    names: dict[str, Any] = {}
-    for which, library in libraries.items():
-        names |= {which: library, f"{which}_thing": library.Thing(1)}
-    return {
-        (case, which): make_timer(statement.format(which), names)
-        for case, statement in CASES.items()
-        for which in libraries
-    }
+@dataclass(frozen=True)
+class Calls:
+    """REPEATS calls of one case: a call for each of the items."""
+
+    timer: Timer
+    items: list[Any]
+
+
+def build_libraries(folder: Path, mode: str) -> tuple[ModuleType, ModuleType]:
+    """The test extension, and the one of many functions."""
+    sample = build_sample(folder, makes_callables=mode.endswith(LOOKED_AT))
+    in_turn = compile_extension("in_turn", [HERE / "in_turn_module.c"], folder)
+    return import_library(sample), import_library(in_turn)
+
+
+def make_calls(libraries: dict[str, tuple[ModuleType, ModuleType]]) -> dict[tuple[str, str], Calls]:
+    found = {}
+    for which, (sample, in_turn) in libraries.items():
+        names = {which: sample, f"{which}_thing": sample.Thing(1)}
+        functions = [one for name, one in vars(in_turn).items() if name.startswith("function_")]
+        for case, statement in CASES.items():
+            items = functions if case == IN_TURN else [None]
+            timer = make_timer(statement.format(which), names)
+            found[case, which] = Calls(timer, items * (REPEATS // len(items)))
+    return found
 
 
 @dataclass(frozen=True)
@@ -97,12 +115,12 @@ class Stretch:
     own_core: bool
 
 
-def time_calls(timer: Timer, ticks: ModuleType) -> Stretch:
+def time_calls(calls: Calls, ticks: ModuleType) -> Stretch:
     from rlscope import _runtime
 
     own_core = ticks.await_own_core(AWAIT_S)
     slots = _runtime.thread_slots()
-    ns = timer(itertools.repeat(None, REPEATS)) / REPEATS
+    ns = calls.timer(calls.items) / REPEATS
     records = _runtime.thread_slots() - slots
     return Stretch(ns, records, own_core and ticks.await_own_core(0))
 
@@ -119,20 +137,20 @@ class Round:
 
 
 def measure(
-    timers: dict[tuple[str, str], Timer], ticks: ModuleType, rounds: int, records: int
+    calls: dict[tuple[str, str], Calls], ticks: ModuleType, rounds: int, records: int
 ) -> dict[str, list[Round]]:
     """The rounds of each case.
 
     Rounds in which the ring was full, and the patched calls wrote fewer records, are left out.
     """
     found: dict[str, list[Round]] = {case: [] for case in CASES}
-    order = list(timers)
+    order = list(calls)
     gc.collect()
     gc.disable()
-    for number in range(-3, rounds):  # three rounds to warm up: stubs become hot
+    for number in range(-WARM_UP, rounds):
         random.shuffle(order)
         time.sleep(PAUSE_S)
-        spent = {key: time_calls(timers[key], ticks) for key in order}
+        spent = {key: time_calls(calls[key], ticks) for key in order}
         r = min(time_ticks(ticks) for _ in range(3))
         for case in CASES:
             plain, watched = spent[case, "plain"], spent[case, "watched"]
@@ -166,21 +184,18 @@ def run_child(mode: str, rounds: int) -> dict[str, Any]:
             compile_extension("ticks", [HERE / "ticks_module.c"], Path(folder, "ticks"))
         )
         libraries = {
-            name: import_library(
-                build_sample(Path(folder, name), makes_callables=mode.endswith(LOOKED_AT))
-            )
-            for name in ("plain", "watched")
+            name: build_libraries(Path(folder, name), mode) for name in ("plain", "watched")
         }
         with rls.profile(Path(folder, "trace")):
-            timers = make_timers(libraries)
-            unpatched = measure(timers, ticks, rounds, 0)
+            calls = make_calls(libraries)
+            unpatched = measure(calls, ticks, rounds, 0)
             _runtime.intercept_watch(f"{folder}/watched/*.so", "simulator")
             _runtime.intercept_scan()
             if mode.startswith(STOPPED):
-                measure(timers, ticks, 1, REPEATS)
+                measure(calls, ticks, 1, REPEATS)
                 rls.stop()
             records = 0 if mode.startswith(STOPPED) else REPEATS
-            patched = measure(timers, ticks, rounds, records)
+            patched = measure(calls, ticks, rounds, records)
             counts = _runtime.intercept_counts()
     cases = {case: compare(unpatched[case], patched[case]) for case in CASES}
     return {"cases": cases, "counts": counts}
