@@ -1,5 +1,4 @@
-// Where call_x86_64.S and stub_pool.S find things; call.cc asserts each number. For assembler and
-// C++.
+// Where stubs_x86_64.S finds things; call.cc asserts each number. For assembler and C++.
 #ifndef RLSCOPE_INTERCEPTION_CALL_LAYOUT_H_
 #define RLSCOPE_INTERCEPTION_CALL_LAYOUT_H_
 

@@ -13,10 +13,11 @@ made again.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
-import shutil
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ EVENT_MANIFEST = "event.json"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
 _SOURCES = ("run.json", "processes.log", "machine.jsonl", "trace/*", "rings/*")
+_PART = re.compile(r"part\.(parquet|\d+\.tmp)")
 
 
 class Lock:
@@ -187,11 +189,19 @@ def write_manifest(root: Path, name: str, manifest: Mapping[str, Any]) -> None:
 
 
 def remove_files(root: Path, names: Iterable[str]) -> None:
-    """Removes these relations and every manifest, manifests first."""
+    """Removes the files of these relations and every manifest, manifests first."""
     for manifest in (MANIFEST, EVENT_MANIFEST):
         (root / "tables" / manifest).unlink(missing_ok=True)
     for name in names:
-        shutil.rmtree(root / "tables" / name, ignore_errors=True)
+        folder = root / "tables" / name
+        processes = list(folder.glob("process_id=*"))
+        for parent in (*processes, folder):
+            for file in parent.glob("part.*"):
+                with contextlib.suppress(OSError):  # then it cannot be written either
+                    if _PART.fullmatch(file.name):
+                        file.unlink()
+            with contextlib.suppress(OSError):  # somebody else's files are in it
+                parent.rmdir()
 
 
 def _length(columns: Mapping[str, Any]) -> int:

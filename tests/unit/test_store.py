@@ -146,6 +146,20 @@ def test_what_a_killed_writer_left_does_no_harm(root):
     assert not folder.exists()
 
 
+def test_other_peoples_files_among_the_tables_stay(root):
+    with load(root):
+        pass
+    tables = root / "tables"
+    notes = [tables / "breakdown" / "part.txt", tables / "timeline" / "process_id=0" / "notes.txt"]
+    for file in notes:
+        file.write_text("mine")
+    (tables / "manifest.json").unlink()
+    with load_checked(root) as trace:
+        assert not trace.in_memory
+        assert all_rows(trace)
+    assert [file.read_text() for file in notes] == ["mine", "mine"]
+
+
 def test_a_folder_that_cannot_be_written_gives_the_same_rows(root):
     with load(root) as trace:
         rows = all_rows(trace)
