@@ -18,7 +18,7 @@ namespace rlscope::interception {
 // METH_ kinds, getters and setters, type slots, vectorcall.
 using Function = void* (*)(void*, void*, void*, void*, void*);
 
-// Any of them sends a call through the slow half of call.cc.
+// All but kResultHook send a call through rlscope_begin_rarely().
 enum EntryFlags : uint32_t {
   kWarming = 1,      // has no word yet, or counts its calls until it is hot
   kResultHook = 2,   // the result goes to the hook of SetResultHook()

@@ -19,6 +19,7 @@
 #define ENTRY %r9
 #define PROCESS %r10
 #define ITS_ENTRY rlscope_entry_table + RLSCOPE_TABLE_ENTRIES + index * RLSCOPE_ENTRY_BYTES(%rip)
+#define UNWOUND_TOGETHER 32
 #define TABLE(field) field + rlscope_entry_table(%rip)
 
   .hidden rlscope_entry_table
@@ -71,10 +72,10 @@ rlscope_begin:
   movq RLSCOPE_THREAD_LIMIT(%r11), %rdx
   cmpq %rdx, RLSCOPE_THREAD_CURSOR(%r11)
   je .Lfull
+  movl RLSCOPE_ENTRY_WORD(ENTRY), %edx
+  movl %edx, RLSCOPE_THREAD_CALL(%r11)
   movq %rax, RLSCOPE_THREAD_CALL_START(%r11)
-  movl RLSCOPE_ENTRY_WORD(ENTRY), %eax
   movq %r10, %rdx
-  movl %eax, RLSCOPE_THREAD_CALL(%r11)
   ret
 
 .Lpaused:
@@ -134,7 +135,8 @@ rlscope_begin:
   .cfi_endproc
   .size rlscope_begin, . - rlscope_begin
 
-// The word is stored last, for it makes the record valid.
+// The slot is taken before the record in it is whole, so that what a signal's handler records lies in
+// the next one; the word is stored last, for it makes the record valid.
   .p2align 6
   .globl rlscope_end
   .hidden rlscope_end
@@ -215,14 +217,16 @@ rlscope_end:
   .hidden rlscope_stubs
   .type rlscope_stubs, @function
 rlscope_stubs:
-  .cfi_startproc
-// One rule for all stubs, as for a .plt: from its sixth byte on, a stub's word lies on the stack.
-// CFA = rsp + 8 + ((rip & 31) >= 5) * 8.
-  .cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0, 0x4f, 0x1a, 0x35, 0x2a, 0x33, 0x24, 0x22
+// Plain rules, for unwinders of profilers know no others, PyTorch's among them: one expression for
+// all, as a .plt has, would be half a page. An unwinder reads those of UNWOUND_TOGETHER stubs.
   .set index, 0
-  .rept RLSCOPE_STUBS
+  .rept RLSCOPE_STUBS / UNWOUND_TOGETHER
+  .cfi_startproc
+  .rept UNWOUND_TOGETHER
+  .cfi_def_cfa_offset 8
   endbr64
   pushq %rax
+  .cfi_def_cfa_offset 16
   leaq ITS_ENTRY, ENTRY
   call rlscope_begin
   call *ITS_ENTRY
@@ -231,6 +235,7 @@ rlscope_stubs:
   .set index, index + 1
   .endr
   .cfi_endproc
+  .endr
   .size rlscope_stubs, . - rlscope_stubs
 
 #endif  // defined(__x86_64__)

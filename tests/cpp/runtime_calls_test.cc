@@ -84,36 +84,45 @@ TEST(Calls, WhoseResultsAreLookedAtAreRecordedLikeOthers) {
   EXPECT_EQ(std::count(functions.begin(), functions.end(), outer), 1);
 }
 
-// Whether the arguments and the result come through, warming, hot, and looked at.
+// Whether the arguments and the result come through: warming, hot, where a ring is full, looked at,
+// inside another call and while nothing is recorded.
 void* Sum(void* a, void* b, void* c, void* d, void* e) {
   const auto number = [](void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   return reinterpret_cast<void*>(number(a) + 10 * number(b) + 100 * number(c) + 1000 * number(d) +
                                  10000 * number(e));
 }
 
+void CallSum() {
+  const auto at = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
+  const auto call = reinterpret_cast<interception::Function>(interception::StubAt(kInner));
+  const uintptr_t high = uintptr_t{1} << 60;
+  if (call(at(1 + high), at(2), at(3), at(4), at(5)) != at(54321 + high)) _exit(1);
+}
+
+constexpr int kMoreThanARing = 5000;
+
 PROGRAM(calls_with_arguments) {
   UseStubs();
   interception::entries[kInner].original = Sum;
-  const auto at = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
-  const auto call = reinterpret_cast<interception::Function>(interception::StubAt(kInner));
-  for (int i = 0; i < 3 * interception::kCallsUntilHot; i++) {
-    if (i == 2 * interception::kCallsUntilHot) {
-      interception::entries[kInner].flags |= interception::kResultHook;
-    }
-    const uintptr_t high = uintptr_t{1} << 60;
-    if (call(at(1 + high), at(2), at(3), at(4), at(5)) != at(54321 + high)) return 1;
+  for (const uint32_t flag : {uint32_t{0}, uint32_t{interception::kResultHook}}) {
+    interception::entries[kInner].flags |= flag;
+    for (int i = 0; i < kMoreThanARing; i++) CallSum();
+    Call(kOuter, CallSum);
+    rlscope_stop();
+    CallSum();
+    rlscope_start();
   }
   return 0;
 }
 
 TEST(Calls, PassArgumentsAndResults) {
-  EXPECT_EQ(KindsOfRun("calls_with_arguments"),
-            std::vector<uint32_t>(3 * interception::kCallsUntilHot, kCall));
+  const std::vector<uint32_t> kinds = KindsOfRun("calls_with_arguments");
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), kCall), 2 * (kMoreThanARing + 1));
 }
 
 #if defined(__x86_64__)
 
-// Every instruction of a stub, of what it calls and of what that calls, unwound from a signal.
+// The instructions of a stub, of what it calls and of what that calls, unwound from a signal.
 struct Steps {
   uintptr_t caller;
   int of_stubs;
@@ -149,18 +158,23 @@ void SetTrap(bool on) {
   __builtin_ia32_writeeflags_u64(flags);
 }
 
-__attribute__((noinline)) void StepThroughCall() {
+__attribute__((noinline)) void StepThroughCall(Body body) {
   steps.caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   SetTrap(true);
-  Call(kInner);
+  Call(kInner, body);
   SetTrap(false);
 }
 
 // At least so many instructions of ours, and all of them unwound.
-bool IsUnwound(int at_least) {
+bool IsUnwound(int at_least, Body body = nullptr) {
   steps = {};
-  StepThroughCall();
+  StepThroughCall(body);
   return steps.of_stubs >= at_least && steps.lost == 0;
+}
+
+void Annotate() {
+  Enter(Operation());
+  Exit(Operation());
 }
 
 PROGRAM(calls_unwound) {
@@ -169,14 +183,22 @@ PROGRAM(calls_unwound) {
   action.sa_sigaction = UnwindStep;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
+  const auto call_outer = [] { Call(kOuter); };
+  Annotate();
   Call(kInner);                  // makes a ring and a name, with all signals blocked
   if (!IsUnwound(30)) return 1;  // warming: begun and ended in C++
-  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner);
+  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner), Call(kOuter);
   if (!IsUnwound(60)) return 2;
-  interception::entries[kInner].flags |= interception::kResultHook;
-  if (!IsUnwound(65)) return 3;
+  if (!IsUnwound(80, call_outer)) return 3;
+  if (!IsUnwound(40, Annotate)) return 4;  // what was begun is not one record any more
   rlscope_stop();
-  if (!IsUnwound(20)) return 4;
+  if (!IsUnwound(15)) return 5;
+  rlscope_start();
+  interception::entries[kInner].flags |= interception::kResultHook;
+  if (!IsUnwound(65)) return 6;
+  if (!IsUnwound(85, call_outer)) return 7;
+  rlscope_stop();
+  if (!IsUnwound(20)) return 8;
   return 0;
 }
 

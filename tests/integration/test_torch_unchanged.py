@@ -36,6 +36,7 @@ SECTIONS = (
     "queues",
     "distributed_training",
     "profilers",
+    "tracebacks",
 )
 
 pytestmark = [
