@@ -164,6 +164,17 @@ void* rlscope_end_rarely(void* result, uint32_t begun) {
   return (begun & RLSCOPE_BEGUN_LOOKED_AT) != 0 ? rlscope_look_at(result) : result;
 }
 
+void* rlscope_look_at(void* result) {
+  call_hooks.result(result);
+  return result;
+}
+
+}  // extern "C"
+
+#if defined(__x86_64__)
+
+extern "C" {
+
 void* rlscope_end_unusually(void* result) {
   rlscope_end_call(runtime::ReadTicks());
   return result;
@@ -178,63 +189,53 @@ void* rlscope_end_long(void* result, struct rlscope_slot* slot, uint64_t start, 
   return result;
 }
 
-void* rlscope_look_at(void* result) {
-  call_hooks.result(result);
-  return result;
-}
-
 }  // extern "C"
 
-#if !defined(__x86_64__)
+#else
 
 namespace {
 
 using runtime::IsRare;
-
-// What Begin() says, beside what rlscope_begin_rarely() does.
-constexpr uint64_t kBegunUsually = 4;
 
 uint64_t StateAndClock(const struct rlscope_process_state& process) {
   using Both = uint64_t __attribute__((may_alias));
   return __atomic_load_n(reinterpret_cast<const Both*>(&process), __ATOMIC_RELAXED);
 }
 
-inline __attribute__((always_inline)) uint64_t Begin(const Entry& entry,
-                                                     struct rlscope_thread* self) {
-  const struct rlscope_process_state& process = *entry_table.process;
-  const uint32_t flags = FlagsOf(entry);
-  if (IsRare(StateAndClock(process) != kRecordsUsually)) {
-    const bool is_paused = runtime::Load(process.state) == RLSCOPE_PAUSED && FollowsWindow(process);
-    return is_paused && flags < kResultHook ? 0 : rlscope_begin_rarely(&entry);
-  }
-  if (IsRare(flags != 0 && flags != kResultHook)) return rlscope_begin_rarely(&entry);
-  const uint64_t looked_at = flags != 0 ? RLSCOPE_LOOKED_AT : 0;
-  if (IsRare(self->call != 0)) return looked_at;
-  if (IsRare(!FollowsWindow(process)) || IsRare(self->generation != process.generation) ||
-      IsRare(self->cursor == self->limit)) {
-    return rlscope_begin_rarely(&entry);
-  }
-  runtime::BeginCall(self, runtime::Load(entry.word), runtime::ReadCounter());
-  return kBegunUsually | looked_at;
+__attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, void* e,
+                                           const Entry* entry) {
+  const uint64_t begun = rlscope_begin_rarely(entry);
+  void* result = entry->original(a, b, c, d, e);
+  return begun == 0 ? result : rlscope_end_rarely(result, static_cast<uint32_t>(begun));
 }
 
 }  // namespace
 
 // What stubs_x86_64.S does by hand, with one call for all functions. On one page with the stubs of
 // hot ones, which follow it in the section; the stub's register is 64 bits wide, and its upper half
-// 0.
+// 0. Whoever leaves the usual way takes the arguments along, or they were to be saved on it.
 extern "C" __attribute__((section(".text.rlscope_call"), aligned(4096))) void* rlscope_call(
     void* a, void* b, void* c, void* d, void* e, uint64_t index) {
   const Entry& entry = entries[index];
-  struct rlscope_thread* self = Self();
-  const uint64_t begun = Begin(entry, self);
-  void* result = entry.original(a, b, c, d, e);
-  if (begun == 0) return result;
-  if ((begun & kBegunUsually) == 0) {
-    return rlscope_end_rarely(result, static_cast<uint32_t>(begun));
+  const struct rlscope_process_state& process = *entry_table.process;
+  const uint32_t flags = FlagsOf(entry);
+  if (IsRare(StateAndClock(process) != kRecordsUsually)) {
+    const bool is_paused = runtime::Load(process.state) == RLSCOPE_PAUSED && FollowsWindow(process);
+    if (is_paused && flags < kResultHook) return entry.original(a, b, c, d, e);
+    return CallRarely(a, b, c, d, e, &entry);
   }
+  if (IsRare(flags != 0 && flags != kResultHook)) return CallRarely(a, b, c, d, e, &entry);
+  struct rlscope_thread* self = Self();
+  if (IsRare(self->call != 0) && flags == 0) return entry.original(a, b, c, d, e);
+  if (IsRare(self->call != 0) || IsRare(!FollowsWindow(process)) ||
+      IsRare(self->generation != runtime::Load(process.generation)) ||
+      IsRare(self->cursor == self->limit)) {
+    return CallRarely(a, b, c, d, e, &entry);
+  }
+  runtime::BeginCall(self, runtime::Load(entry.word), runtime::ReadCounter());
+  void* result = entry.original(a, b, c, d, e);
   runtime::EndCall(self, runtime::Load(entry_table.process->generation), runtime::ReadCounter());
-  return begun == kBegunUsually ? result : rlscope_look_at(result);
+  return flags == 0 ? result : rlscope_look_at(result);
 }
 
 #endif
