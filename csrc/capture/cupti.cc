@@ -152,9 +152,10 @@ void* OpenAny() {
   Majors majors = {0, 0};
   if (FindMapped("/libcudart.so.", &mapped)) {
     majors.newest = majors.oldest = MajorOf(mapped.path);
-    const bool is_known = kOldest <= majors.newest && majors.newest <= kNewest;
-    if (majors.newest != 0 && !is_known) return nullptr;
-    if (void* library = OpenBeside(mapped.path, majors.newest)) return library;
+    if (majors.newest != 0) {
+      if (majors.newest < kOldest || kNewest < majors.newest) return nullptr;
+      if (void* library = OpenBeside(mapped.path, majors.newest)) return library;
+    }
   }
   if (majors.newest == 0) majors = {MajorOfDriver(), kOldest};  // linked statically, or not at all
   if (void* library = OpenInFolders(base::GetEnv("RLSCOPE_CUPTI"), majors)) return library;
