@@ -73,7 +73,7 @@ LOOKED_AT = ", results looked at"
 MODES = [RECORDING, STOPPED, RECORDING + LOOKED_AT, STOPPED + LOOKED_AT]
 TARGET_R, TARGET_NS = 1.5, 3.0
 REPEATS = 2048
-# Between rounds of 26,000 records, for the drainer: a full ring is not the path that is measured.
+# Between rounds of 28,000 records, for the drainer: a full ring is not the path that is measured.
 PAUSE_S = 0.003
 WARM_UP = 5  # rounds: a stub is hot after 64 calls
 AWAIT_S = 0.01  # for the core; a neighbour rests for milliseconds at a time

@@ -292,7 +292,7 @@ def test_child_that_outlives_the_program_is_named(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
     (tmp_path / "lasting").symlink_to(shutil.which("sleep") or "/bin/sleep")
-    known = f"until grep -aq '[l]asting' {directory}/processes.log; do :; done"
+    known = f"until grep -aq '[l]asting' {directory}/processes.log; do sleep 0.1; done"
     script = f"PATH={tmp_path}:$PATH; lasting 30 <&- >&- 2>&- & echo $!; {known}"
     result = traced.run("-o", directory, "sh", "-c", script)
     pid = int(result.stdout)

@@ -156,7 +156,8 @@ def _machine_samples(folder: Path, seconds: float) -> list[dict[str, Any]]:
     time.sleep(seconds)
     sampler.stop()
     assert sampler.error is None
-    return [json.loads(line) for line in (folder / "machine.jsonl").read_text().splitlines()]
+    file = folder / "machine.jsonl"  # made with the first sample
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def test_samples_of_machine_and_process(tmp_path: Path) -> None:
