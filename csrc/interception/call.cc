@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 
-#include "interception/call_layout.h"
 #include "interception/entries.h"
 #include "runtime/native_call.h"
 #include "trace/shared_pages.h"
@@ -23,6 +22,10 @@ CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr};
 namespace {
 
 uint64_t passed_through = 0;
+
+using runtime::IsRare;
+
+const struct rlscope_process_state& Process() { return *entry_table.process; }
 
 // &rlscope_self, by way of the entries' page.
 inline struct rlscope_thread* Self() {
@@ -91,6 +94,28 @@ bool Begins(uint32_t index) {
   return true;
 }
 
+// Everything that is rare considered.
+__attribute__((noinline)) void* CallWithCare(void* a, void* b, void* c, void* d, void* e,
+                                             uint32_t index) {
+  const Entry& entry = entries[index];
+  const bool begins = Begins(index);
+  void* result = entry.original(a, b, c, d, e);
+  if (begins) {
+    runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation),
+                     runtime::ReadTicks());
+  }
+  if ((FlagsOf(entry) & kResultHook) != 0) call_hooks.result(result);
+  return result;
+}
+
+__attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, void* e,
+                                           uint32_t index) {
+  const Entry& entry = entries[index];
+  if ((FlagsOf(entry) & kPassThrough) == 0) return CallWithCare(a, b, c, d, e, index);
+  __atomic_fetch_add(&passed_through, 1, __ATOMIC_RELAXED);
+  return entry.original(a, b, c, d, e);
+}
+
 bool FollowsWindow(const struct rlscope_process_state& process) {
   return runtime::Load(*runtime::Load(process.window_word)) == runtime::Load(process.window_seen);
 }
@@ -103,141 +128,134 @@ bool IsIdle() {
   return state == RLSCOPE_OFF || (state == RLSCOPE_PAUSED && FollowsWindow(process));
 }
 
-constexpr uint64_t kBegunRarely =
-    RLSCOPE_LOOKED_AT - RLSCOPE_BEGUN_LOOKED_AT + RLSCOPE_BEGUN_RARELY;
+__attribute__((noinline)) void* CallIdle(void* a, void* b, void* c, void* d, void* e,
+                                         const Entry* entry) {
+  void* result = entry->original(a, b, c, d, e);
+  call_hooks.result(result);
+  return result;
+}
 
-// What the assembler takes for granted.
-static_assert(offsetof(EntryTable, process) == RLSCOPE_TABLE_PROCESS);
-static_assert(offsetof(EntryTable, self_offset) == RLSCOPE_TABLE_SELF_OFFSET);
-static_assert(offsetof(EntryTable, entries) == RLSCOPE_TABLE_ENTRIES);
-static_assert(sizeof(Entry) == RLSCOPE_ENTRY_BYTES);
-static_assert(offsetof(Entry, original) == RLSCOPE_ENTRY_ORIGINAL);
-static_assert(offsetof(Entry, word) == RLSCOPE_ENTRY_WORD);
-static_assert(offsetof(Entry, flags) == RLSCOPE_ENTRY_FLAGS);
-static_assert(kWarming < kResultHook && kResultHook == RLSCOPE_RESULT_HOOK);
-static_assert(offsetof(rlscope_process_state, state) == RLSCOPE_PROCESS_STATE);
-static_assert(offsetof(rlscope_process_state, clock) == RLSCOPE_PROCESS_STATE + 4);
-static_assert(offsetof(rlscope_process_state, window_word) == RLSCOPE_PROCESS_WINDOW_WORD);
-static_assert(offsetof(rlscope_process_state, window_seen) == RLSCOPE_PROCESS_WINDOW_SEEN);
-static_assert(offsetof(rlscope_process_state, generation) == RLSCOPE_PROCESS_GENERATION);
-static_assert(RLSCOPE_PAUSED == RLSCOPE_IS_PAUSED);
-static_assert(offsetof(rlscope_thread, cursor) == RLSCOPE_THREAD_CURSOR);
-static_assert(offsetof(rlscope_thread, limit) == RLSCOPE_THREAD_LIMIT);
-static_assert(offsetof(rlscope_thread, call_start) == RLSCOPE_THREAD_CALL_START);
-static_assert(offsetof(rlscope_thread, ring) + sizeof(void*) == RLSCOPE_THREAD_LAP);
-static_assert(offsetof(rlscope_thread, generation) == RLSCOPE_THREAD_GENERATION);
-static_assert(offsetof(rlscope_thread, call) == RLSCOPE_THREAD_CALL);
-static_assert(sizeof(rlscope_slot) == RLSCOPE_SLOT_BYTES);
-static_assert(offsetof(rlscope_slot, tsc) == RLSCOPE_SLOT_TSC);
-static_assert(offsetof(rlscope_slot, duration) == RLSCOPE_SLOT_DURATION);
-static_assert(offsetof(rlscope_slot, word) == RLSCOPE_SLOT_WORD);
+__attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d, void* e,
+                                              const Entry* entry) {
+  const uint32_t flags = FlagsOf(*entry) & ~uint32_t{kWarming};
+  if (!IsIdle() || (flags & kPassThrough) != 0) {
+    return CallRarely(a, b, c, d, e, static_cast<uint32_t>(entry - entries));
+  }
+  return flags == 0 ? entry->original(a, b, c, d, e) : CallIdle(a, b, c, d, e, entry);
+}
 
-// rlscope_process.state and .clock, side by side in one load: recording, by the CPU's counter.
+// Returns what the call returned, so that the usual way keeps it in no register that it must save.
+__attribute__((noinline)) void* EndUnusually(void* result) {
+  rlscope_end_call(runtime::ReadTicks());
+  return result;
+}
+
+// Word by word: a HeldCall in memory costs the usual case, too.
+__attribute__((noinline)) void* EndLong(void* result, struct rlscope_slot* slot, uint64_t start,
+                                        uint32_t word, uint64_t end) {
+  runtime::EndLongCall(&rlscope_self, {slot, start, word}, end);
+  return result;
+}
+
+// `start` comes from the caller, who read it without the branch of ReadTicks(), whose
+// clock_gettime() costs the usual case a frame.
+inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
+                                                   const Entry* entry, struct rlscope_thread* self,
+                                                   uint64_t start) {
+  runtime::BeginCall(self, runtime::Load(entry->word), start);
+  void* result = entry->original(a, b, c, d, e);
+  runtime::HeldCall held;
+  if (!runtime::TakeHeldCall(self, runtime::Load(Process().generation), &held)) {
+    return EndUnusually(result);
+  }
+  // The compiler leaves what is done so far before the clock.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const uint64_t end = runtime::ReadCounter();
+  if (!runtime::WriteHeldCall(held, end)) {
+    return EndLong(result, held.slot, held.start, held.word, end);
+  }
+  return result;
+}
+
+// runtime::HasRoom() without making any.
+inline __attribute__((always_inline)) bool HasSlot(const struct rlscope_process_state& process,
+                                                   const struct rlscope_thread* self) {
+  return !IsRare(self->cursor == self->limit) && !IsRare(self->generation != process.generation);
+}
+
+__attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d, void* e,
+                                             const Entry* entry) {
+  struct rlscope_thread* self = Self();
+  if (IsRare(self->call != 0) || IsRare(!FollowsWindow(Process())) || !HasSlot(Process(), self)) {
+    return CallUnusually(a, b, c, d, e, entry);
+  }
+  void* result = Record(a, b, c, d, e, entry, self, runtime::ReadCounter());
+  call_hooks.result(result);
+  return result;
+}
+
+__attribute__((noinline)) void* CallFlagged(void* a, void* b, void* c, void* d, void* e,
+                                            const Entry* entry) {
+  if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
+  return CallUnusually(a, b, c, d, e, entry);
+}
+
+inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c, void* d, void* e,
+                                                       const Entry* entry) {
+  const struct rlscope_process_state& process = Process();
+  if (IsRare(runtime::Load(process.state) != RLSCOPE_PAUSED) || IsRare(!FollowsWindow(process)) ||
+      IsRare(FlagsOf(*entry) > kWarming)) {
+    return CallUnusually(a, b, c, d, e, entry);
+  }
+  return entry->original(a, b, c, d, e);
+}
+
+// rlscope_process.state and .clock, side by side, in one load.
 constexpr uint64_t kRecordsUsually = uint64_t{runtime::kCounterKind} << 32 | RLSCOPE_RECORDING;
-static_assert(runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kTsc)
-                  ? kRecordsUsually == RLSCOPE_RECORDS_USUALLY
-                  : runtime::kCounterKind ==
-                        static_cast<uint32_t>(trace::ClockKind::kVirtualCounter));
+static_assert(offsetof(rlscope_process_state, state) == 0 &&
+              offsetof(rlscope_process_state, clock) == 4);
+static_assert(runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kTsc) ||
+              runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kVirtualCounter));
+
+inline __attribute__((always_inline)) uint64_t
+StateAndClock(const struct rlscope_process_state& process) {
+  using Both = uint64_t __attribute__((may_alias));
+  return __atomic_load_n(reinterpret_cast<const Both*>(&process), __ATOMIC_RELAXED);
+}
 
 }  // namespace
 
 uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELAXED); }
 
-extern "C" {
-
-uint64_t rlscope_begin_rarely(const Entry* entry) {
-  const uint32_t flags = FlagsOf(*entry);
-  if ((flags & kPassThrough) != 0) {
-    __atomic_fetch_add(&passed_through, 1, __ATOMIC_RELAXED);
-    return 0;
-  }
-  uint64_t begun = (flags & kResultHook) != 0 ? RLSCOPE_LOOKED_AT : 0;
-  if (!IsIdle() && Begins(static_cast<uint32_t>(entry - entries))) begun |= kBegunRarely;
-  return begun;
-}
-
-void* rlscope_end_rarely(void* result, uint32_t begun) {
-  if ((begun & RLSCOPE_BEGUN_RARELY) != 0) {
-    runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation),
-                     runtime::ReadTicks());
-  }
-  return (begun & RLSCOPE_BEGUN_LOOKED_AT) != 0 ? rlscope_look_at(result) : result;
-}
-
-void* rlscope_look_at(void* result) {
-  call_hooks.result(result);
-  return result;
-}
-
-}  // extern "C"
-
-#if defined(__x86_64__)
-
-extern "C" {
-
-void* rlscope_end_unusually(void* result) {
-  rlscope_end_call(runtime::ReadTicks());
-  return result;
-}
-
-void* rlscope_end_long(void* result, struct rlscope_slot* slot, uint64_t start, uint32_t word,
-                       uint64_t end) {
-  rlscope_self.cursor = slot;
-  rlscope_self.call_start = start;
-  rlscope_self.call = word & ~trace::kLapMask;
-  rlscope_end_call(end);
-  return result;
-}
-
-}  // extern "C"
-
-#else
-
-namespace {
-
-using runtime::IsRare;
-
-uint64_t StateAndClock(const struct rlscope_process_state& process) {
-  using Both = uint64_t __attribute__((may_alias));
-  return __atomic_load_n(reinterpret_cast<const Both*>(&process), __ATOMIC_RELAXED);
-}
-
-__attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, void* e,
-                                           const Entry* entry) {
-  const uint64_t begun = rlscope_begin_rarely(entry);
-  void* result = entry->original(a, b, c, d, e);
-  return begun == 0 ? result : rlscope_end_rarely(result, static_cast<uint32_t>(begun));
-}
-
-}  // namespace
-
-// What stubs_x86_64.S does by hand, with one call for all functions. On one page with the stubs of
-// hot ones, which follow it in the section; the stub's register is 64 bits wide, and its upper half
-// 0. Whoever leaves the usual way takes the arguments along, or they were to be saved on it.
+// A handful of tests in a row and two reads of the clock are the price of every native call of the
+// program; without recording it is a jump that (on x86-64) needs no frame. What a call must
+// remember lies in the thread's 64 bytes and not on the stack, so that there is nothing to find
+// again after it. The tests are those of runtime::IsRecording() and runtime::HasRoom(). A CPU
+// answers a second read of the clock a fixed time after the first (10 to 11 ns on Zen): the first
+// is as early as registers allow, and whatever the record needs is done in between.
+//
+// Between two operators of PyTorch a CPU forgets all of it, so the usual way is one straight piece
+// of code, without a branch that is taken, on one page with the stubs of hot functions, which
+// follow it in the section (CMakeLists.txt); the stub's register is 64 bits wide, and its upper
+// half 0.
 extern "C" __attribute__((section(".text.rlscope_call"), aligned(4096))) void* rlscope_call(
     void* a, void* b, void* c, void* d, void* e, uint64_t index) {
-  const Entry& entry = entries[index];
-  const struct rlscope_process_state& process = *entry_table.process;
-  const uint32_t flags = FlagsOf(entry);
+  const Entry* entry = &entries[index];
+  __asm__("" : "+r"(entry));  // one address for its three fields
+  const struct rlscope_process_state& process = Process();
   if (IsRare(StateAndClock(process) != kRecordsUsually)) {
-    const bool is_paused = runtime::Load(process.state) == RLSCOPE_PAUSED && FollowsWindow(process);
-    if (is_paused && flags < kResultHook) return entry.original(a, b, c, d, e);
-    return CallRarely(a, b, c, d, e, &entry);
+    return CallPaused(a, b, c, d, e, entry);
   }
-  if (IsRare(flags != 0 && flags != kResultHook)) return CallRarely(a, b, c, d, e, &entry);
+  if (IsRare(FlagsOf(*entry) != 0)) return CallFlagged(a, b, c, d, e, entry);
   struct rlscope_thread* self = Self();
-  if (IsRare(self->call != 0) && flags == 0) return entry.original(a, b, c, d, e);
-  if (IsRare(self->call != 0) || IsRare(!FollowsWindow(process)) ||
-      IsRare(self->generation != runtime::Load(process.generation)) ||
-      IsRare(self->cursor == self->limit)) {
-    return CallRarely(a, b, c, d, e, &entry);
+  if (IsRare(self->call != 0) || IsRare(!FollowsWindow(process))) {
+    return CallUnusually(a, b, c, d, e, entry);
   }
-  runtime::BeginCall(self, runtime::Load(entry.word), runtime::ReadCounter());
-  void* result = entry.original(a, b, c, d, e);
-  runtime::EndCall(self, runtime::Load(entry_table.process->generation), runtime::ReadCounter());
-  return flags == 0 ? result : rlscope_look_at(result);
+  // The compiler leaves the window before the clock: after it, one more register must be saved.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const uint64_t start = runtime::ReadCounter();
+  if (!HasSlot(process, self)) return CallUnusually(a, b, c, d, e, entry);
+  return Record(a, b, c, d, e, entry, self, start);
 }
-
-#endif
 
 }  // namespace rlscope::interception

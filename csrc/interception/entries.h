@@ -18,7 +18,7 @@ namespace rlscope::interception {
 // METH_ kinds, getters and setters, type slots, vectorcall.
 using Function = void* (*)(void*, void*, void*, void*, void*);
 
-// All but kResultHook send a call through rlscope_begin_rarely().
+// Any of them sends a call through the slow half of call.cc.
 enum EntryFlags : uint32_t {
   kWarming = 1,      // has no word yet, or counts its calls until it is hot
   kResultHook = 2,   // the result goes to the hook of SetResultHook()
@@ -49,7 +49,7 @@ struct alignas(4096) EntryTable {
   Entry entries[kStubs];
 };
 
-extern EntryTable entry_table __asm__("rlscope_entry_table");
+extern EntryTable entry_table;
 inline constexpr auto& entries = entry_table.entries;
 extern EntryName entry_names[kStubs];
 

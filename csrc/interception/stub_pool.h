@@ -1,13 +1,10 @@
-// 32,768 static stubs of 32 bytes (16 on aarch64), in the text of the library: no code is made at
-// run time, so hardened kernels have nothing to refuse.
+// 32,768 static stubs of 16 bytes, in the text of the library: no code is made at run time, so
+// hardened kernels have nothing to refuse.
 //
-//   x86-64    endbr64; push %rax; lea entry, %r9; call rlscope_begin; call *entry; jmp rlscope_end
-//   aarch64   bti c; mov w5, #index; b rlscope_call
+//   x86-64   endbr64; mov $index, %r9d; jmp rlscope_call      aarch64   bti c; mov w5, #index; b
 //
-// A stub adds its entry, or its index, as the sixth integer argument, which no callee of CPython
-// uses. On x86-64 it makes the call itself: a CPU knows where one instruction calls if that is
-// always the same place, and guesses wrong, for 9 ns (Zen 5), if one instruction calls a hundred
-// functions in turn.
+// A stub adds its index as the sixth integer argument, which no callee of CPython uses, and jumps
+// on: arguments, stack and return address are the caller's own.
 #ifndef RLSCOPE_INTERCEPTION_STUB_POOL_H_
 #define RLSCOPE_INTERCEPTION_STUB_POOL_H_
 
@@ -22,11 +19,7 @@ constexpr uint32_t kStubs = RLSCOPE_STUBS;
 // The first stubs (and entries, four to a cache line) are kept for the functions that turn out hot,
 // and for shared stubs. A training loop has about a hundred hot ones: 94 in PPO CartPole.
 constexpr uint32_t kHotStubs = 1024;
-#if defined(__x86_64__)
-constexpr size_t kStubBytes = 32;
-#else
 constexpr size_t kStubBytes = 16;
-#endif
 
 extern "C" __attribute__((visibility("hidden"))) const char rlscope_stubs[];
 

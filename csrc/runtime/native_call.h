@@ -29,23 +29,52 @@ inline __attribute__((always_inline)) void BeginCall(struct rlscope_thread* self
   self->call_start = ticks;
 }
 
-// The call that BeginCall() began on this C stack returned at `ticks`, whatever happened inside.
-// One slot is free if nothing was written since HasRoom(); a fork or a new session shows in the
-// generation, that of rlscope_process now. A call longer than 2^32 ticks is left to the slow half.
-inline __attribute__((always_inline)) void EndCall(struct rlscope_thread* self, uint32_t generation,
-                                                   uint64_t ticks) {
-  const uint64_t start = self->call_start;
-  struct rlscope_slot* slot = self->cursor;
-  if (IsRare(start == 0) || IsRare(slot == self->limit) || IsRare(self->generation != generation) ||
-      IsRare(ticks - start > UINT32_MAX)) {
-    return rlscope_end_call(ticks);
+// A call that was held back and has returned: its record, but for the duration.
+struct HeldCall {
+  struct rlscope_slot* slot;
+  uint64_t start;
+  uint32_t word;
+};
+
+// Ends the call that BeginCall() began on this C stack, all but WriteHeldCall(). False: it is not
+// whole any more, and rlscope_end_call() must follow. One slot is free if nothing was written since
+// HasRoom(); a fork or a new session shows in the generation, that of rlscope_process now.
+inline __attribute__((always_inline)) bool TakeHeldCall(struct rlscope_thread* self,
+                                                        uint32_t generation, HeldCall* held) {
+  held->slot = self->cursor;
+  held->start = self->call_start;
+  held->word = self->call | self->lap;
+  if (IsRare(held->start == 0) || IsRare(held->slot == self->limit) ||
+      IsRare(self->generation != generation)) {
+    return false;
   }
-  slot->tsc = start;
-  slot->duration = static_cast<uint32_t>(ticks - start);
-  __atomic_store_n(&slot->word, self->call | self->lap, __ATOMIC_RELEASE);
-  self->cursor = slot + 1;
+  held->slot->tsc = held->start;
+  self->cursor = held->slot + 1;
   self->call_start = 0;
   self->call = 0;
+  return true;
+}
+
+// It returned at `ticks`. False: after more than 2^32 ticks, and EndLongCall() must follow.
+inline __attribute__((always_inline)) bool WriteHeldCall(const HeldCall& held, uint64_t ticks) {
+  if (IsRare(ticks - held.start > UINT32_MAX)) return false;
+  held.slot->duration = static_cast<uint32_t>(ticks - held.start);
+  __atomic_store_n(&held.slot->word, held.word, __ATOMIC_RELEASE);
+  return true;
+}
+
+inline void EndLongCall(struct rlscope_thread* self, const HeldCall& held, uint64_t ticks) {
+  self->cursor = held.slot;
+  self->call_start = held.start;
+  self->call = held.word & ~trace::kLapMask;
+  rlscope_end_call(ticks);
+}
+
+// The call that BeginCall() began on this C stack returned at `ticks`, whatever happened inside.
+inline void EndCall(struct rlscope_thread* self, uint32_t generation, uint64_t ticks) {
+  HeldCall held;
+  if (!TakeHeldCall(self, generation, &held)) return rlscope_end_call(ticks);
+  if (!WriteHeldCall(held, ticks)) EndLongCall(self, held, ticks);
 }
 
 }  // namespace rlscope::runtime

@@ -29,30 +29,16 @@ static struct place* places = NULL;
 static size_t used = 0, capacity = 0;
 static uintptr_t low, high; /* the text of the engine */
 
-#if defined(__x86_64__)
-#define STUB_BYTES 32
-/* A stub's own, before it calls what all stubs begin with: endbr64; push %rax; lea entry, %r9. */
-static const unsigned char stub_code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x50, 0x4c, 0x8d, 0x0d};
-#define CALL 12
-
-static int is_stub(const unsigned char* code) {
-  return memcmp(code, stub_code, sizeof stub_code) == 0 && code[CALL] == 0xe8;
-}
-#endif
-
 /* Which stub the address is, by its code; -1: none. */
 static long stub_at(const void* address) {
   if ((uintptr_t)address - low >= high - low || (uintptr_t)address % 16 != 0) return -1;
   const unsigned char* code = address;
-#if defined(__x86_64__)
-  if (!is_stub(code)) return -1;
-  int32_t distance;
-  memcpy(&distance, code + CALL + 1, sizeof distance);
-  const unsigned char* first = code + CALL + 5 + distance; /* the stubs follow what they call */
-  while (!is_stub(first)) first += STUB_BYTES;
-  return (long)((code - first) / STUB_BYTES);
-#else
   uint32_t word;
+#if defined(__x86_64__)
+  if (code[4] != 0x41 || code[5] != 0xb9) return -1; /* mov $index, %r9d */
+  memcpy(&word, code + 6, sizeof word);
+  return (long)word;
+#else
   memcpy(&word, code + 4, sizeof word);
   return (word & 0xffe0001f) == 0x52800005 ? (long)(word >> 5 & 0xffff) : -1; /* movz w5 */
 #endif

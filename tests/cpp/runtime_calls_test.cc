@@ -16,10 +16,6 @@
 #include "stub_calls.h"
 #include "trace/shared_pages.h"
 
-#if defined(__x86_64__)
-extern "C" const char rlscope_begin[] __attribute__((visibility("hidden")));
-#endif
-
 namespace rlscope::test {
 namespace {
 
@@ -122,7 +118,7 @@ TEST(Calls, PassArgumentsAndResults) {
 
 #if defined(__x86_64__)
 
-// The instructions of a stub, of what it calls and of what that calls, unwound from a signal.
+// The instructions of a stub and of rlscope_call(), unwound from a signal.
 struct Steps {
   uintptr_t caller;
   int of_stubs;
@@ -131,7 +127,7 @@ struct Steps {
 Steps steps;
 
 bool IsOfStubs(uintptr_t code) {
-  const auto from = reinterpret_cast<uintptr_t>(rlscope_begin);
+  const auto from = reinterpret_cast<uintptr_t>(interception::rlscope_call);
   const auto to = reinterpret_cast<uintptr_t>(interception::StubAt(interception::kStubs - 1));
   return from <= code && code < to + interception::kStubBytes;
 }
@@ -186,19 +182,19 @@ PROGRAM(calls_unwound) {
   const auto call_outer = [] { Call(kOuter); };
   Annotate();
   Call(kInner);                  // makes a ring and a name, with all signals blocked
-  if (!IsUnwound(30)) return 1;  // warming: begun and ended in C++
+  if (!IsUnwound(15)) return 1;  // warming: begun and ended in C++
   for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner), Call(kOuter);
-  if (!IsUnwound(60)) return 2;
-  if (!IsUnwound(80, call_outer)) return 3;
+  if (!IsUnwound(50)) return 2;
+  if (!IsUnwound(65, call_outer)) return 3;
   if (!IsUnwound(40, Annotate)) return 4;  // what was begun is not one record any more
   rlscope_stop();
   if (!IsUnwound(15)) return 5;
   rlscope_start();
   interception::entries[kInner].flags |= interception::kResultHook;
-  if (!IsUnwound(65)) return 6;
-  if (!IsUnwound(85, call_outer)) return 7;
+  if (!IsUnwound(15)) return 6;
+  if (!IsUnwound(30, call_outer)) return 7;
   rlscope_stop();
-  if (!IsUnwound(20)) return 8;
+  if (!IsUnwound(15)) return 8;
   return 0;
 }
 

@@ -343,14 +343,14 @@ def profilers() -> Any:
 
 
 def tracebacks() -> Any:
-    """The C++ frames that PyTorch's own unwinder finds above a call, without our one."""
+    """The C++ frames that PyTorch's own unwinder finds above a call, without ours."""
     from torch._C import _profiler
 
     calls = 100  # the last ones go the way of frequent calls
     found = [_profiler.gather_traceback(False, False, True) for _ in range(calls)]
     traces = _profiler.symbolize_tracebacks([found[0], found[-1]])
     names = [[frame["name"] for frame in trace] for trace in traces]
-    return [[name for name in trace if name != "rlscope_stubs"] for trace in names]
+    return [[name for name in trace if "rlscope" not in name] for trace in names]
 
 
 SECTIONS: dict[str, Callable[[], Any]] = {
