@@ -46,6 +46,17 @@ inline __attribute__((always_inline)) uint64_t ReadCounter() {
 #error "no counter for this CPU"
 #endif
 
+// Asks for an address's cache line early, to write there. A line of a ring comes from another
+// core's cache or from memory, and all stores behind a store wait for it. CPUs without prefetchw
+// pass it over.
+inline __attribute__((always_inline)) void PrefetchToWrite(const void* address) {
+#if defined(__x86_64__)
+  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 // Two rdtsc cost as much as one clock_gettime; a process whose clock source is not the TSC
 // (ClockKind::kMonotonic) counts nanoseconds.
 inline __attribute__((always_inline)) uint64_t ReadTicks() {

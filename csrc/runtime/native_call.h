@@ -29,6 +29,8 @@ inline __attribute__((always_inline)) void BeginCall(struct rlscope_thread* self
   self->call_start = ticks;
 }
 
+constexpr int kSlotsAhead = 8;  // two cache lines: some microseconds in programs
+
 // A call that was held back and has returned: its record, but for the duration.
 struct HeldCall {
   struct rlscope_slot* slot;
@@ -49,6 +51,7 @@ inline __attribute__((always_inline)) bool TakeHeldCall(struct rlscope_thread* s
     return false;
   }
   held->slot->tsc = held->start;
+  PrefetchToWrite(held->slot + kSlotsAhead);
   self->cursor = held->slot + 1;
   self->call_start = 0;
   self->call = 0;
