@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from rlscope import process_log
+from rlscope import own_files, process_log
 from rlscope.capture.processes import process_start_time
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.run_json import RUN_FORMAT
@@ -28,7 +28,7 @@ _FOLDERS = {
     "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
     "tables": re.compile(
         r"lock|(manifest|event)\.json(\.\d+\.tmp)?"
-        r"|[a-z_]+/(process_id=\d+/)?part\.(parquet|\d+\.tmp)"
+        rf"|[a-z_]+/{own_files.TABLE_PART}"
     ),
 }
 # ... and results, whose names others use too, by what they begin with. report.txt, which a run does
@@ -78,7 +78,7 @@ def remove_run(directory: str) -> None:
     """
     _remove_rings_elsewhere(directory)
     for name, files in _FOLDERS.items():
-        _remove_files(os.path.join(directory, name), files)
+        own_files.remove(os.path.join(directory, name), files)
     _, _, found = next(os.walk(directory), ("", [], []))
     temporary = (name for name in found if _TEMPORARY.fullmatch(name))
     results = (name for name, beginning in _RESULTS.items() if _begins(directory, name, beginning))
@@ -138,7 +138,7 @@ def _check_removable(directory: str) -> None:
         folder = os.path.join(directory, name)
         if os.path.lexists(folder) and not os.path.isdir(folder):
             raise _not_ours(directory, name)
-        for parent, files in _ours(folder, _FOLDERS[name]):
+        for parent, files in own_files.find(folder, _FOLDERS[name]):
             if files:
                 _check_writable(parent)
 
@@ -173,24 +173,6 @@ def _refuse_foreign_run_json(directory: str) -> None:
         raise _not_ours(directory, "run.json")
 
 
-def _remove_files(folder: str, names: re.Pattern[str]) -> None:
-    """Removes files of ours below `folder`, then folders that are empty."""
-    for parent, files in _ours(folder, names):
-        for file in files:
-            os.unlink(file)
-        with contextlib.suppress(OSError):  # somebody else's files are in it
-            os.rmdir(parent)
-
-
-def _ours(folder: str, names: re.Pattern[str]) -> Iterator[tuple[str, list[str]]]:
-    """`folder` and those in it, deepest first, each with its files of ours; follows no link."""
-    if os.path.islink(folder):
-        return
-    for parent, _, files in os.walk(folder, topdown=False):
-        paths = [os.path.join(parent, file) for file in files]
-        yield parent, [path for path in paths if names.fullmatch(os.path.relpath(path, folder))]
-
-
 def _remove_rings_elsewhere(directory: str) -> None:
     """Removes the rings outside of `directory` that its log names, of processes that are gone."""
     log = process_log.read(directory)
@@ -205,7 +187,7 @@ def _remove_rings_elsewhere(directory: str) -> None:
     for folder in process_log.ring_folders(log):
         with contextlib.suppress(OSError):  # gone, or not for us to change
             if images and os.lstat(folder).st_uid == os.getuid():
-                _remove_files(folder, files)
+                own_files.remove(folder, files)
 
 
 def _drainer(directory: str) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,6 @@ made again.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from rlscope import __version__, _trace, process_log
+from rlscope import __version__, _trace, own_files, process_log
 from rlscope.trace import store
 from rlscope.trace.database import Database
 
@@ -36,7 +35,7 @@ EVENT_MANIFEST = "event.json"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
 _SOURCES = ("run.json", "processes.log", "machine.jsonl", "trace/*", "rings/*")
-_PART = re.compile(r"part\.(parquet|\d+\.tmp)")
+_PARTS = re.compile(own_files.TABLE_PART)
 
 
 class Lock:
@@ -193,15 +192,7 @@ def remove_files(root: Path, names: Iterable[str]) -> None:
     for manifest in (MANIFEST, EVENT_MANIFEST):
         (root / "tables" / manifest).unlink(missing_ok=True)
     for name in names:
-        folder = root / "tables" / name
-        processes = list(folder.glob("process_id=*"))
-        for parent in (*processes, folder):
-            for file in parent.glob("part.*"):
-                with contextlib.suppress(OSError):  # then it cannot be written either
-                    if _PART.fullmatch(file.name):
-                        file.unlink()
-            with contextlib.suppress(OSError):  # somebody else's files are in it
-                parent.rmdir()
+        own_files.remove(str(root / "tables" / name), _PARTS)
 
 
 def _length(columns: Mapping[str, Any]) -> int:
