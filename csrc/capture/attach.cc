@@ -31,7 +31,7 @@ bool IsKnown(uint32_t version) {
 }
 
 // CUPTI with all of it ours; null, and the note says why.
-const Cupti* Begin(Note* note) {
+const Cupti* Begin(Taken taken, Note* note) {
   const Cupti* cupti = LoadCupti();
   if (cupti == nullptr) {
     note->Problem("CUDA is not recorded", "no CUPTI was found", 0);
@@ -39,7 +39,7 @@ const Cupti* Begin(Note* note) {
   }
   note->Text("library", cupti->path);
   note->Number("version", cupti->version);
-  if (!Subscribe(*cupti, note)) return nullptr;
+  if (!Subscribe(*cupti, taken, note)) return nullptr;
   if (!IsKnown(cupti->version)) note->Problem("unknown version of CUPTI", nullptr, 0);
   return cupti;
 }
@@ -65,8 +65,8 @@ bool IsInjectedByOthers() {
 
 const Cupti* AttachNow(const char* why_late) {
   Note note;
+  const Cupti* cupti = Begin(Taken::kLater, &note);
   note.Number("attached_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
-  const Cupti* cupti = Begin(&note);
   note.Problem("CUDA is recorded from attached_ns on", why_late, 0);
   note.Write();
   if (cupti != nullptr) EndAtExit();
@@ -90,7 +90,7 @@ void Attach() {
   if (DeferWhilePaused(&AttachAfterPause)) return;
   const int saved_errno = errno;
   Note note;
-  if (const Cupti* cupti = Begin(&note)) {
+  if (const Cupti* cupti = Begin(Taken::kInsideInit, &note)) {
     if (!StartFlusher(cupti)) note.Problem("no thread can be made to read GPU work", nullptr, 0);
     EndAtExit();
   }

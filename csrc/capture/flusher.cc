@@ -27,6 +27,7 @@ constexpr int64_t kPeriodNs = 200000000;
 constexpr int64_t kLookPeriodNs = 1000000000;
 constexpr int64_t kEndWaitNs = 2000000000;
 constexpr int kForkTries = 50;     // milliseconds
+constexpr int kTurnsPerRetry = 4;  // a second
 constexpr uint32_t kComplete = 0;  // of cuptiActivityFlushAll: buffers whose records are complete
 constexpr uint32_t kForced = 1;    // whatever there is
 
@@ -42,6 +43,8 @@ struct Flusher {
 Flusher flusher;
 runtime::Lock flushing;  // whose turn it is to change the flusher and to flush
 bool paused = false;
+int turns_until_retry = 0;
+int64_t silent_since_ns = 0;  // of CUPTI: the last flush that brought something, or a pause's end
 const Cupti* (*deferred)() = nullptr;  // CUDA began in a pause: how it is attached after that
 bool fork_holds_lock = false;
 
@@ -82,13 +85,37 @@ void Flush(uint32_t how) {
   Read();
 }
 
+void DescribeCupti(Note* note) {
+  note->Text("library", flusher.cupti->path);
+  note->Number("version", flusher.cupti->version);
+}
+
+// The other profiler keeps the subscription when a pause ends, for a while or for good. If it ended
+// CUPTI as a whole (cuptiFinalize), it ended our records with it: a gap, since the last of them.
+void RetrySubscription() {
+  if (turns_until_retry-- > 0) return;
+  turns_until_retry = kTurnsPerRetry;
+  Note note;
+  DescribeCupti(&note);
+  if (!SubscribeIfRefused(*flusher.cupti, &note)) return;
+  BeginGap(trace::kCudaPaused, silent_since_ns);
+  EndGap();
+  note.Number("resumed_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
+  note.Problem("CUDA calls are missing between a pause and resumed_ns",
+               "another profiler held CUPTI's one subscription", 0);
+  note.Write();
+}
+
 void FlushInTurn() {
+  const uint64_t before = RecordsRead();
   if (flusher.flushes_at_synchronizations) {
     Read();
   } else {
     Flush(kComplete);
   }
+  if (RecordsRead() != before) silent_since_ns = base::ReadMonotonicNs();
   CheckRecords(RecordsRead(), /*is_last=*/false);
+  RetrySubscription();
 }
 
 void FlushLast() {
@@ -180,14 +207,14 @@ void PauseFlusher() {
   StopActivities(*flusher.cupti);
   Flush(kForced);
   Unsubscribe(*flusher.cupti);
-  BeginGap(trace::kCudaPaused);
+  BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
 }
 
 bool DeferWhilePaused(const Cupti* (*attach)()) {
   runtime::LockGuard guard(&flushing);
   if (!paused) return false;
   deferred = attach;
-  BeginGap(trace::kCudaPaused);
+  BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
   return true;
 }
 
@@ -200,10 +227,11 @@ void ResumeFlusher() {
     deferred = nullptr;
   } else if (flusher.cupti != nullptr && IsOurs()) {
     Note note;
-    note.Text("library", flusher.cupti->path);
-    note.Number("version", flusher.cupti->version);
+    DescribeCupti(&note);
     SubscribeAgain(*flusher.cupti, &note);
     note.Write();
+    silent_since_ns = base::ReadMonotonicNs();
+    turns_until_retry = kTurnsPerRetry;
   }
   EndGap();
 }

@@ -74,7 +74,7 @@ void CheckWatch(uint64_t records, int patience) {
 
 uint32_t awaits_synchronization = 0;
 
-void BeginGap(trace::Loss kind) { Begin(kind, base::ReadMonotonicNs()); }
+void BeginGap(trace::Loss kind, int64_t since_ns) { Begin(kind, since_ns); }
 
 void EndGap() {
   if (gaps.since_ns == 0) return;

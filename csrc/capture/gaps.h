@@ -12,8 +12,8 @@
 
 namespace rlscope::capture {
 
-// A gap begins, of that kind of loss; one that is open goes on.
-void BeginGap(trace::Loss kind);
+// A gap begins, of that kind of loss, at that time; one that is open goes on.
+void BeginGap(trace::Loss kind, int64_t since_ns);
 void EndGap();
 
 // Another client that registers functions for buffers replaces ours, and CUPTI does not say so. But

@@ -27,7 +27,9 @@ constexpr Kind kKinds[] = {
 };
 
 CuptiSubscriber subscriber = nullptr;
+bool refused = false;  // when it was to be taken again
 bool own_clock = false;
+bool graphs_by_launch = false;  // else by their kernels
 
 uint64_t ReadClock() { return static_cast<uint64_t>(base::ReadMonotonicNs()); }
 
@@ -90,11 +92,25 @@ bool Records(const char* part) {
   return only == nullptr || *only == '\0' || strcmp(only, "all") == 0 || strcmp(only, part) == 0;
 }
 
-bool TracesGraphs() { return !IsEnv("RLSCOPE_CUDA_GRAPH_TRACE", "node"); }
+void SetClock(const Cupti& cupti, Note* note) {
+  own_clock =
+      cupti.register_timestamp != nullptr && cupti.register_timestamp(&ReadClock) == kCuptiSuccess;
+  note->Text("clock", own_clock ? "monotonic" : "realtime");
+}
 
-void DescribeClock(Note* note) { note->Text("clock", own_clock ? "monotonic" : "realtime"); }
+void StartGraphs(const Cupti& cupti, Taken taken, Note* note) {
+  if (IsEnv("RLSCOPE_CUDA_GRAPH_TRACE", "node")) return;
+  graphs_by_launch = taken == Taken::kInsideInit;
+  if (graphs_by_launch) {
+    cupti.enable_activity(kActivityGraphTrace);
+  } else {
+    note->Text("graphs",
+               "kernels of graphs are recorded one by one from here on: "
+               "launches can be traced only where graphs are made after that began");
+  }
+}
 
-void StartActivities(const Cupti& cupti, Note* note) {
+void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
   ExpectRecords(false);
   if (!Records("work")) return note->Problem("GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
@@ -107,7 +123,7 @@ void StartActivities(const Cupti& cupti, Note* note) {
       note->Problem(each.without, WhyRefused(result), result);
     }
   }
-  if (TracesGraphs()) cupti.enable_activity(kActivityGraphTrace);
+  StartGraphs(cupti, taken, note);
   ExpectRecords(synchronisations);
 }
 
@@ -125,24 +141,23 @@ bool IsEnv(const char* name, const char* value) {
   return set != nullptr && strcmp(set, value) == 0;
 }
 
-bool Subscribe(const Cupti& cupti, Note* note) {
+bool Subscribe(const Cupti& cupti, Taken taken, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
   if (result != kCuptiSuccess) {
     subscriber = nullptr;
     TellRefused(cupti, result, "CUDA is not recorded", note);
     return false;
   }
-  own_clock =
-      cupti.register_timestamp != nullptr && cupti.register_timestamp(&ReadClock) == kCuptiSuccess;
-  DescribeClock(note);
-  StartActivities(cupti, note);
+  SetClock(cupti, note);
+  StartActivities(cupti, taken, note);
   StartCallbacks(cupti, note);
   return true;
 }
 
 void StopActivities(const Cupti& cupti) {
   for (const Kind& each : kKinds) cupti.disable_activity(each.kind);
-  if (TracesGraphs()) cupti.disable_activity(kActivityGraphTrace);
+  if (graphs_by_launch) cupti.disable_activity(kActivityGraphTrace);
+  graphs_by_launch = false;
 }
 
 void Unsubscribe(const Cupti& cupti) {
@@ -152,11 +167,21 @@ void Unsubscribe(const Cupti& cupti) {
 
 void SubscribeAgain(const Cupti& cupti, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
-  DescribeClock(note);
-  StartActivities(cupti, note);
-  if (result == kCuptiSuccess) return StartCallbacks(cupti, note);
+  refused = result != kCuptiSuccess;
+  SetClock(cupti, note);
+  StartActivities(cupti, Taken::kLater, note);
+  if (!refused) return StartCallbacks(cupti, note);
   subscriber = nullptr;
   TellRefused(cupti, result, "CUDA calls after a pause are missing", note);
+}
+
+bool SubscribeIfRefused(const Cupti& cupti, Note* note) {
+  if (!refused || cupti.subscribe(&subscriber, &OnCallback, nullptr) != kCuptiSuccess) return false;
+  refused = false;
+  SetClock(cupti, note);
+  StartActivities(cupti, Taken::kLater, note);
+  StartCallbacks(cupti, note);
+  return true;
 }
 
 }  // namespace rlscope::capture

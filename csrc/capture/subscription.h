@@ -11,8 +11,12 @@ namespace rlscope::capture {
 // Whether a variable of the environment has this value.
 bool IsEnv(const char* name, const char* value);
 
+// When it was taken. Inside cuInit() no graph has been instantiated yet: only then can launches of
+// graphs be traced. CUPTI 13.0 ends a process that launches a graph which is older than that.
+enum class Taken { kInsideInit, kLater };
+
 // Takes all of it. False: CUPTI refused, and the note says why.
-bool Subscribe(const Cupti& cupti, Note* note);
+bool Subscribe(const Cupti& cupti, Taken taken, Note* note);
 
 // Leaves it to another profiler of the process: no record of ours is made any more. What CUPTI
 // still holds is flushed by the caller, before `Unsubscribe`.
@@ -21,6 +25,10 @@ void Unsubscribe(const Cupti& cupti);
 
 // Takes it again. What the other one keeps for itself is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
+
+// Tries once more where SubscribeAgain() was refused the subscription. True: it has been given now,
+// and all is taken anew, since the other one may have ended CUPTI as a whole.
+bool SubscribeIfRefused(const Cupti& cupti, Note* note);
 
 }  // namespace rlscope::capture
 

@@ -184,3 +184,63 @@ def test_a_subscriber_that_stays_leaves_the_gpu_work_to_us(tmp_path: Path) -> No
     assert run.calls(pid).keys() == expected.keys() - after.keys()
     assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
     assert "CUDA calls after a pause are missing" in note(run, pid)["problem"]
+
+
+# A profiler that counts time in units of its own, as Kineto does (ticks of the TSC).
+OWN_CLOCK = """
+from rlscope import _runtime
+begin()
+work()
+_runtime.pause_cuda()
+cupti = ctypes.CDLL("libcupti.so.13")
+ticks = ctypes.CFUNCTYPE(c_uint64)(lambda: 3 * time.monotonic_ns())
+check(cupti.cuptiActivityRegisterTimestampCallback(ticks))
+_runtime.resume_cuda()
+print(time.monotonic_ns())
+work()
+print(time.monotonic_ns())
+"""
+
+
+def test_after_a_pause_times_are_by_our_clock_again(tmp_path: Path) -> None:
+    run = record_script(tmp_path, OWN_CLOCK)
+    (pid,) = run.pids()
+    begin, end = map(int, run.outcome.out.split())
+    times = [row["start_ns"] for row in run.work(pid) if row["kind"] == 1]
+    assert sum(begin <= start <= end for start in times) == 20
+    check_work(run, pid)
+
+
+# A profiler that keeps the subscription when it ends, and ends CUPTI as a whole a moment later, as
+# Kineto does with TEARDOWN_CUPTI=1.
+TORN_DOWN = """
+from rlscope import _runtime
+begin()
+work()
+_runtime.pause_cuda()
+cupti, subscriber = ctypes.CDLL("libcupti.so.13"), c_void_p()
+callback = ctypes.CFUNCTYPE(None, c_void_p, c_uint, c_uint, c_void_p)(lambda *_: None)
+check(cupti.cuptiSubscribe(byref(subscriber), callback, None))
+_runtime.resume_cuda()
+check(cupti.cuptiFinalize())
+print(time.monotonic_ns())
+work()
+time.sleep(3)
+print(time.monotonic_ns())
+work()
+"""
+
+
+def test_where_another_profiler_ends_cupti_all_is_taken_anew(tmp_path: Path) -> None:
+    run = record_script(tmp_path, TORN_DOWN)
+    (pid,) = run.pids()
+    ended, again = map(int, run.outcome.out.split())
+    expected = since(expected_calls(run, pid), again)
+    assert expected and since(run.calls(pid), again).keys() == expected.keys()
+    starts = [row["start_ns"] for row in run.work(pid) if row["kind"] == 1]
+    assert sum(start >= again for start in starts) == 20
+    assert losses(run)["cuda_paused"] == 2
+    gaps = note(run, pid, "cuda_gaps")
+    assert gaps["count"] == 2 and "since_ns" not in gaps
+    assert gaps["duration_ns"] > 500_000_000
+    assert ended < note(run, pid)["resumed_ns"] < again

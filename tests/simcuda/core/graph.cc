@@ -93,7 +93,8 @@ GraphNode* AddNode(Graph* graph, Work work, std::vector<GraphNode*> dependencies
 bool IsNode(const GraphNode* node) { return All().nodes.count(node) != 0; }
 
 GraphExec* Instantiate(const Graph& graph) {
-  auto exec = std::make_unique<GraphExec>(GraphExec{++All().last_graph});
+  const bool traced = simcuda_core()->tools.traces_graphs;
+  auto exec = std::make_unique<GraphExec>(GraphExec{++All().last_graph, traced});
   std::vector<size_t> leaves;
   if (!Layout(exec.get()).AddGraph(graph, {}, &leaves)) return nullptr;
   All().execs.insert(exec.get());

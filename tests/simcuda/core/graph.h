@@ -65,6 +65,7 @@ struct GraphExec {
     std::vector<size_t> dependencies;  // positions in `nodes`
   };
   uint32_t id;
+  bool traced = false;  // launches of graphs were traced when it was made ready
   std::vector<Node> nodes{};
 };
 

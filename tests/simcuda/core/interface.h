@@ -126,6 +126,7 @@ struct Tools {
   std::atomic<void (*)(const DeviceOperation& operation)> operation;
   std::atomic<void (*)(ResourceCbid cbid, void* context, void* resource)> resource;
   std::atomic<uint8_t> watched[3][kCbids];  // Watched by domain and cbid
+  std::atomic<bool> traces_graphs;          // launches of graphs are traced, as one piece of work
 };
 
 // [MT] All of it may be called from any thread.

@@ -40,6 +40,7 @@ Knobs ReadKnobs() {
   knobs.driver_version = static_cast<int>(Number("SIMCUDA_DRIVER_VERSION", 13000));
   knobs.gpu_drift_ppm = Number("SIMCUDA_GPU_DRIFT_PPM", 0);
   knobs.gpu_skew_ns = Duration("SIMCUDA_GPU_SKEW", 0);
+  knobs.untraced_graphs_crash = Number("SIMCUPTI_UNTRACED_GRAPHS_CRASH", 1) != 0;
   knobs.nested_callbacks = Number("SIMCUPTI_NESTED_CALLBACKS", 1) != 0;
   return knobs;
 }

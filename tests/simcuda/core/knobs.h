@@ -16,6 +16,7 @@ struct Knobs {
   int driver_version = 13000;
   double gpu_drift_ppm = 0;
   int64_t gpu_skew_ns = 0;
+  bool untraced_graphs_crash = true;
   bool nested_callbacks = true;
 };
 

@@ -1,6 +1,9 @@
 #include "core/timeline.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "core/api_call.h"
 #include "core/capture.h"
@@ -70,6 +73,15 @@ DeviceOperation Identified(const Stream& stream, DeviceOperation operation) {
   return operation;
 }
 
+// What CUPTI does at the launch of a graph that was made ready while launches of graphs were not
+// traced, where they are traced now: seen of 13.0 with driver 580.159.
+void MeetUntracedGraph() {
+  if (!GetKnobs().untraced_graphs_crash) return;
+  fputs("simcuda: CUPTI's crash: this graph was instantiated before GRAPH_TRACE was on\n", stderr);
+  signal(SIGSEGV, SIG_DFL);
+  raise(SIGSEGV);
+}
+
 }  // namespace
 
 uint64_t ReadyNs(const Stream& stream) {
@@ -107,6 +119,7 @@ int Submission::Add(Stream* stream, Work work) {
 
 int Submission::Launch(const GraphExec& exec, Stream* stream) {
   if (stream->capture != nullptr) return kNotSupported;
+  if (simcuda_core()->tools.traces_graphs && !exec.traced) MeetUntracedGraph();
   DeviceOperation whole = Identified(*stream, {});
   whole.kind = OperationKind::kGraph;
   whole.graph = exec.id;

@@ -146,6 +146,7 @@ int EnableKind(uint32_t kind, bool enable) {
     SampleClocks();
   }
   kinds[kind] = enable;
+  if (kind == kGraphTraceKind) FindCore()->tools.traces_graphs = enable;
   if (kind == kDriverKind || kind == kRuntimeKind)
     SetWatchedRecords(kind == kDriverKind ? kDriver : kRuntime, enable);
   if (enable) StartWorker();
@@ -195,6 +196,7 @@ void SetFlushPeriod(uint32_t milliseconds) { period_ms = milliseconds; }
 
 void StopActivities() {
   for (auto& kind : kinds) kind = false;
+  FindCore()->tools.traces_graphs = false;
   SetWatchedRecords(kDriver, false);
   SetWatchedRecords(kRuntime, false);
 }
