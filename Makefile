@@ -7,6 +7,7 @@ VENV := .venv$(if $(filter file,$(origin PYTHON)),,-$(notdir $(PYTHON)))
 EXTRA ?= test
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
+GPU_PYTHON ?= 12
 # PyTorch for CUDA, another release than the tests' own, on simulated CUDA; everything else that it
 # imports is that of $(VENV).
 TORCH_CUDA_RELEASE := 2.11.0
@@ -25,7 +26,7 @@ INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring check check-long bench wheel docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -135,6 +136,13 @@ wheel: $(BIN)/python ## sdist and wheel under dist/, with the manylinux tag that
 	rm -rf build/wheel
 	$(BIN)/python -m build --outdir build/wheel
 	sh tests/tag_wheel.sh build/wheel dist $(BIN)/python
+
+gpu-kit: ## the folder to carry to a GPU machine, whose Python 3 is of minor version GPU_PYTHON (12)
+	@python=$$(sh tests/newest_python.sh $(GPU_PYTHON) $(GPU_PYTHON)) || { echo "make: no Python" \
+	    "3.$(GPU_PYTHON) with headers is installed: GPU_PYTHON=11 makes a kit for 3.11" >&2; exit 1; }; \
+	$(MAKE) --no-print-directory wheel PYTHON="$$python" VENV=.venv-gpu-kit && \
+	.venv-gpu-kit/bin/python tests/gpu/kit.py \
+	    --wheel "$$(ls -t dist/rlscope-*-cp3$(GPU_PYTHON)-*.whl | head -1)"
 
 docs: $(VENV)/.installed ## HTML documentation under build/docs
 	$(BIN)/python -m pip install --quiet 'rlscope[docs]' # installed already: only what the extra adds

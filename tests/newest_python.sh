@@ -1,8 +1,10 @@
 #!/bin/sh
-# Prints the newest Python 3 with headers and a GIL, of minor version $1 to 13: on PATH or of pyenv.
+# Prints the newest Python 3 with headers and a GIL, of minor version $1 to $2 (13): on PATH or of
+# pyenv.
 # Not 3.14: Box2D, which test-monitoring installs, has no wheel for it.
 set -eu
 for minor in 13 12 11 10; do
+    [ "$minor" -le "${2:-13}" ] || continue
     [ "$minor" -ge "$1" ] || break
     for python in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"3.$minor".*/bin/"python3.$minor"; do
         "$python" -c '

@@ -64,17 +64,28 @@ def built() -> None:
 
 
 def run_simulated(
-    folder: Path, command: list[str], *options: str, client: bool = False, **environment: str
+    folder: Path,
+    command: list[str],
+    *options: str,
+    client: bool = False,
+    truth: bool = True,
+    seconds: float = 300,
+    **environment: str,
 ) -> Outcome:
-    """Runs a command under tests/simcuda/run; `client` injects the tests' CUPTI client."""
+    """Runs a command under tests/simcuda/run, for so long at most.
+
+    Args:
+        client: injects the tests' CUPTI client.
+        truth: writes the truth file, which takes microseconds of each call.
+    """
     built()
     inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("SIMCU", "CLIENT_", "CUDA_INJECTION", "LD_"))
     }
-    truth, output = folder / "truth.jsonl", folder / "client.jsonl"
-    for old in (truth, output):
+    file, output = folder / "truth.jsonl", folder / "client.jsonl"
+    for old in (file, output):
         old.unlink(missing_ok=True)
     if client:
         environment |= {
@@ -82,13 +93,13 @@ def run_simulated(
             "CLIENT_OUTPUT": str(output),
         }
     done = subprocess.run(
-        [str(RUN), "--truth", str(truth), *options, *command],
+        [str(RUN), *(["--truth", str(file)] if truth else []), *options, *command],
         env=inherited | environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=seconds,
     )
-    return Outcome(done.returncode, done.stdout, done.stderr, read_rows(truth), read_rows(output))
+    return Outcome(done.returncode, done.stdout, done.stderr, read_rows(file), read_rows(output))
 
 
 def run_python(folder: Path, script: str, *options: str, **settings: Any) -> Outcome:

@@ -56,6 +56,8 @@ class Args:
     """weight of the value loss"""
     max_grad_norm: float = 0.5
     """gradients are scaled down to this norm"""
+    device: str = "cpu"
+    """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
     torch_threads: int = 1
     """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
@@ -86,13 +88,13 @@ class Agent(nn.Module):  # type: ignore[misc]
 class Rollout:
     """What one iteration collects; every tensor is (num_steps, num_envs, ...)."""
 
-    def __init__(self, steps: int, envs: int, observations: int) -> None:
-        self.observation = torch.zeros(steps, envs, observations)
-        self.action = torch.zeros(steps, envs, dtype=torch.long)
-        self.log_prob = torch.zeros(steps, envs)
-        self.reward = torch.zeros(steps, envs)
-        self.done = torch.zeros(steps, envs)
-        self.value = torch.zeros(steps, envs)
+    def __init__(self, steps: int, envs: int, observations: int, device: torch.device) -> None:
+        self.observation = torch.zeros(steps, envs, observations, device=device)
+        self.action = torch.zeros(steps, envs, dtype=torch.long, device=device)
+        self.log_prob = torch.zeros(steps, envs, device=device)
+        self.reward = torch.zeros(steps, envs, device=device)
+        self.done = torch.zeros(steps, envs, device=device)
+        self.value = torch.zeros(steps, envs, device=device)
 
 
 class Trainer:
@@ -105,12 +107,13 @@ class Trainer:
         self.envs = gym.make_vec(args.env_id, args.num_envs, vectorization_mode="sync")
         self.envs = gym.wrappers.vector.RecordEpisodeStatistics(self.envs)
         observations = int(np.prod(self.envs.single_observation_space.shape))
-        self.agent = Agent(observations, int(self.envs.single_action_space.n))
+        self.device = torch.device(args.device)
+        self.agent = Agent(observations, int(self.envs.single_action_space.n)).to(self.device)
         self.optimizer = torch.optim.Adam(self.agent.parameters(), args.learning_rate, eps=1e-5)
-        self.rollout = Rollout(args.num_steps, args.num_envs, observations)
+        self.rollout = Rollout(args.num_steps, args.num_envs, observations, self.device)
         first, _ = self.envs.reset(seed=args.seed)
-        self.observation = torch.as_tensor(first)
-        self.done = torch.zeros(args.num_envs)
+        self.observation = torch.as_tensor(first, device=self.device)
+        self.done = torch.zeros(args.num_envs, device=self.device)
         self.returns: list[float] = []
 
     def train(self) -> None:
@@ -148,10 +151,13 @@ class Trainer:
                 value,
             )
             with self.operation("simulation"):
-                following, reward, terminated, truncated, info = self.envs.step(action.numpy())
+                following, reward, terminated, truncated, info = self.envs.step(
+                    action.cpu().numpy()
+                )
             rollout.reward[step] = torch.as_tensor(reward)
-            self.observation = torch.as_tensor(following)
-            self.done = torch.as_tensor(np.logical_or(terminated, truncated)).float()
+            self.observation = torch.as_tensor(following, device=self.device)
+            done = np.logical_or(terminated, truncated)
+            self.done = torch.as_tensor(done, dtype=torch.float32, device=self.device)
             self._note_returns(info)
 
     def learn(self) -> None:
@@ -162,7 +168,7 @@ class Trainer:
             advantage = advantage.flatten()
         size = self.args.num_envs * self.args.num_steps
         for _ in range(self.args.update_epochs):
-            for batch in torch.randperm(size).chunk(self.args.num_minibatches):
+            for batch in torch.randperm(size, device=self.device).chunk(self.args.num_minibatches):
                 with self.operation("forward"):
                     loss = self._loss(batch, advantage, target)
                 with self.operation("backprop"):
@@ -178,7 +184,7 @@ class Trainer:
         advantage = torch.zeros_like(rollout.reward)
         following_value = self.agent.value(self.observation)
         following_alive = 1.0 - self.done
-        last = torch.zeros(args.num_envs)
+        last = torch.zeros_like(self.done)
         for step in reversed(range(args.num_steps)):
             bootstrap = args.gamma * following_value * following_alive
             delta = rollout.reward[step] + bootstrap - rollout.value[step]

@@ -61,7 +61,8 @@ const char* WhyRefused(CuptiResult result) {
 // The part of a subscriber's name that it gave itself; of one that gave none it is empty.
 const char* OwnName(const char* name) {
   static const char kPrefix[] = "CUPTI for ";
-  return strncmp(name, kPrefix, strlen(kPrefix)) == 0 ? name + strlen(kPrefix) : name;
+  if (strncmp(name, kPrefix, strlen(kPrefix)) == 0) name += strlen(kPrefix);
+  return strcmp(name, "<not provided>") == 0 ? "" : name;
 }
 
 // As releases from 13.0 on tell; empty: not known.

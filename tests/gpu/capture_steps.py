@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import ctypes
-import json
 import shutil
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET
-from gpu_runs import PROGRAMS, Bench, Figures, Run, Skip, check, need
+from gpu_runs import Bench, Figures, Run, Skip, check, need, need_tool
 
-DIRECTIONS = {1: "HtoD", 2: "DtoH"}
+DIRECTIONS = {1: "HtoD", 2: "DtoH", 8: "DtoD"}
 LIBRARIES = ("torch", "jax", "cupy", "numba", "triton")
+MILLION = 1_000_000
+CUDA_SOURCE = Path(__file__).parent / "programs" / "loops.cu"
+# PTX for any GPU since 2018, and what clusters of blocks need on Hopper and later.
+ARCHITECTURES = (
+    "-gencode=arch=compute_75,code=compute_75",
+    "-gencode=arch=compute_90,code=[sm_90,compute_90]",
+)
 
 
 def attaching(bench: Bench, library: str) -> Figures:
@@ -45,35 +51,41 @@ def injection(bench: Bench) -> Figures:
 
 
 def nesting(bench: Bench) -> Figures:
-    """Whether driver calls inside runtime calls have callbacks, with which number. No bound."""
-    said = bench.plain("nesting.py")
-    if not said["runtime"]:
+    """Driver calls inside runtime calls have the runtime call's correlation id, as we need it."""
+    place = bench.folder / "calls"
+    said = bench.witness(place, "runtime_calls.py")
+    if not said["calls"]:
         raise Skip("no libcudart can be loaded")
-    return {name: said[name] for name in ("runtime", "driver_inside", "same_correlation")}
-
-
-def static_runtime(bench: Bench) -> Figures:
-    """A program of nvcc's with the runtime library linked into it (nvcc's default)."""
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        raise Skip("nvcc is not installed")
-    bench.folder.mkdir(parents=True, exist_ok=True)
-    program = bench.folder / "static_runtime"
-    command = [nvcc, "-cudart", "static", "-o", str(program), str(PROGRAMS / "static_runtime.cu")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    check(done.returncode == 0, f"nvcc: {done.stderr.strip()[-300:]}")
-    run = bench.record(str(program))
-    kernels = len(run.work(KERNEL))
-    check(kernels == run.said["kernels"], f"{kernels} of {run.said['kernels']} kernels")
-    copied = sum(row["bytes"] for row in run.work(MEMCPY))
-    check(copied == run.said["copied_bytes"], f"{copied} of {run.said['copied_bytes']} bytes")
-    check_no_losses(run)
-    return {"kernels": kernels, **correlate(run), **run.note()}
+    runtime = inside = other = 0
+    opened: dict[str, list[tuple[str, str]]] = {}
+    for line in (place / "calls.txt").read_text().splitlines():
+        domain, _id, site, correlation, _context, thread, _ns, _name = line.split(" ", 7)
+        stack = opened.setdefault(thread, [])
+        if site == "1":
+            if stack:  # the call that is open when the witness begins has no beginning
+                stack.pop()
+            continue
+        runtime += domain == "2"
+        if domain == "1" and stack and stack[-1][0] == "2":
+            inside += 1
+            other += correlation != stack[-1][1]
+        stack.append((domain, correlation))
+    check(runtime == said["calls"], f"{runtime} of {said['calls']} runtime calls have callbacks")
+    check(other == 0, f"{other} of {inside} driver calls inside have an id of their own")
+    return {"runtime": runtime, "driver_inside": inside}
 
 
 def counts(bench: Bench) -> Figures:
-    """Every kernel, copy and memset of four threads, and their bytes."""
+    """Every kernel, copy and memset of four threads, and their bytes, by the driver."""
     run = bench.record("driver_counts.py")
+    found = check_work(run)
+    launches = sum(1 for call in run.calls().values() if call["name"] == "cuLaunchKernel")
+    check(launches == found["kernels"], f"{launches} launch calls")
+    return {**found, **correlate(run)}
+
+
+def check_work(run: Run) -> Figures:
+    """Kernels, copies and memsets are as many as the program says, and their bytes."""
     copies = run.work(MEMCPY)
     found = {
         "kernels": len(run.work(KERNEL)),
@@ -85,9 +97,56 @@ def counts(bench: Bench) -> Figures:
     check_no_losses(run)
     expected = {name: run.said[name] for name in found}
     check(found == expected, f"{found} where the program made {expected}")
-    launches = sum(1 for call in run.calls().values() if call["name"] == "cuLaunchKernel")
-    check(launches == found["kernels"], f"{launches} launch calls")
-    return {**found, **correlate(run)}
+    return found
+
+
+def runtime_loops(bench: Bench, linked: str) -> Figures:
+    """Loops of nvcc's: streams, threads, copies, pools, graphs, cooperative launches, clusters."""
+    run = bench.record(str(built_loops(bench, linked)))
+    names = Counter(plain_name(row["name"]) for row in run.work(KERNEL))
+    check(dict(names) == run.said["kernels"], f"{dict(names)}, not {run.said['kernels']}")
+    run.said["kernels"] = names.total()
+    found = check_work(run)
+    graphs = len(run.work(GRAPH))
+    check(graphs == run.said["graphs"], f"{graphs} of {run.said['graphs']} launches of a graph")
+    kept = {name: run.said[name] for name in ("graphs", "unsupported")}
+    return {**found, "by_name": dict(names), **kept, **correlate(run), **run.note()}
+
+
+def plain_name(mangled: str) -> str:
+    """Of a kernel of loops.cu."""
+    names = "Launched Streamed Threaded Pooled Captured Clustered Cooperating".split()
+    return next((name for name in names if name in mangled), mangled)
+
+
+def built_loops(bench: Bench, linked: str) -> Path:
+    """loops.cu, with the runtime library linked `static` (nvcc's default) or `shared`."""
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is None:
+        raise Skip("nvcc is not installed")
+    program = bench.folder / "built" / f"loops_{linked}"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    command = [nvcc, "-std=c++17", "-cudart", linked, *ARCHITECTURES]
+    done = subprocess.run(
+        [*command, "-o", str(program), str(CUDA_SOURCE)], capture_output=True, text=True
+    )
+    check(done.returncode == 0, f"nvcc: {done.stderr.strip()[-300:]}")
+    return program
+
+
+def million(bench: Bench) -> Figures:
+    """A million launches as fast as the program can: none dropped, none lost."""
+    linked = "static" if shutil.which("nvidia-smi") else "shared"  # simulated CUDA runs no other
+    run = bench.record(str(built_loops(bench, linked)), str(MILLION))
+    (kernels,) = run.trace.query("SELECT SUM(count) AS kernels FROM kernel")
+    (calls,) = run.trace.query(
+        "SELECT SUM(calls) AS calls FROM api_call WHERE name LIKE '%LaunchKernel%'"
+    )
+    found = {"kernels": int(kernels["kernels"]), "launch_calls": int(calls["calls"])}
+    lost = run.trace.query("SELECT kind, count FROM loss")
+    check(not lost, f"losses: {lost}", found)
+    check(set(found.values()) == {MILLION}, f"{found} of {MILLION}", found)
+    return found
 
 
 def correlate(run: Run) -> Figures:
@@ -108,43 +167,6 @@ def check_no_losses(run: Run) -> None:
     check(not rows, f"losses: {rows}")
 
 
-def same_as_torch_profiler(bench: Bench) -> Figures:
-    """Kernels of a training loop as torch.profiler sees them in a run of its own."""
-    need("torch")
-    updates = 100
-    run = bench.record("torch_training.py", str(updates))
-    begin_ns, end_ns = run.said["begin_ns"], run.said["end_ns"]
-    kernels = [row for row in run.work(KERNEL) if begin_ns <= row["start_ns"] < end_ns]
-    ours = Counter(demangled(row["name"]) for row in kernels)
-    file = bench.folder / "torch-profiler.json"
-    bench.plain("torch_training.py", str(updates), str(file))
-    events = json.loads(file.read_text())["traceEvents"]
-    theirs = [event for event in events if event.get("cat") == "kernel"]
-    check(bool(theirs), "torch.profiler saw no kernels in its own run")
-    different = ours - Counter(event["name"] for event in theirs)
-    check(not different, f"not seen by torch.profiler: {dict(different)}")
-    check(len(theirs) == len(kernels), f"{len(kernels)} kernels, torch.profiler has {len(theirs)}")
-    our_us = sum(row["duration_ns"] for row in kernels) / 1e3
-    their_us = sum(event["dur"] for event in theirs)
-    ratio = our_us / their_us if their_us else 1.0
-    check(abs(ratio - 1) <= 0.03, f"GPU time is {ratio:.3f} of torch.profiler's")
-    return {"kernels": len(kernels), "names": len(ours), "gpu_time_ratio": round(ratio, 4)}
-
-
-def demangled(name: str) -> str:
-    """A kernel's name as C++ writes it; itself where it is not mangled."""
-    library = ctypes.CDLL("libstdc++.so.6")
-    library.__cxa_demangle.restype = ctypes.c_void_p
-    text = library.__cxa_demangle(name.encode(), None, None, None)
-    if not text:
-        return name
-    result = ctypes.string_at(text).decode()
-    libc = ctypes.CDLL(None)
-    libc.free.argtypes = [ctypes.c_void_p]
-    libc.free(text)
-    return result
-
-
 def graphs(bench: Bench, program: str) -> Figures:
     """A CUDA graph's launches, and with --cuda-graph-trace=node its kernels."""
     if program.startswith("torch"):
@@ -159,24 +181,52 @@ def graphs(bench: Bench, program: str) -> Figures:
     return {"launches": launches, "kernels_by_node": kernels, **correlate(nodes)}
 
 
-def raw_records(bench: Bench) -> Figures:
-    """CUPTI's own records of a short program, kept beside the traces: for tests/golden/cupti."""
+def late_graphs(bench: Bench) -> Figures:
+    """Graphs that were made before recording began, or in a pause of it, do not end the program."""
     figures: Figures = {}
-    for level in ("graph", "node"):
-        bench.folder.mkdir(parents=True, exist_ok=True)
-        file = bench.folder / f"{level}.txt"
-        said = bench.plain("raw_records.py", str(file), level)
-        lines = file.read_text().splitlines()[1:]
-        kinds = Counter(map(kind_of, lines))
-        expected = {10: said["kernels"], 1: sum(said["copies"].values()), 2: said["sets"]}
-        found = {kind: kinds[kind] for kind in expected}
-        check(found == expected, f"{found} records of a kind where {expected} were made")
-        check(kinds[51] == said["graphs"], f"{kinds[51]} of {said['graphs']} graphs")
-        sizes = {kind_of(line): len(line.split()[0]) // 2 for line in lines}
-        figures[level] = {"cupti": said["cupti"], "kinds": kinds, "bytes": sizes}
+    for order in ("late", "paused", "resumed"):
+        run = bench.record("driver_late_graph.py", order)
+        kernels = sum(row["graph"] != 0 for row in run.work(KERNEL))
+        check(kernels == run.said["kernels"], f"{order}: {kernels} of {run.said['kernels']}")
+        figures[order] = kernels
     return figures
 
 
-def kind_of(line: str) -> int:
-    """The kind that a record in hexadecimal begins with."""
-    return int.from_bytes(bytes.fromhex(line[:8]), "little")
+def subscribed(bench: Bench) -> Figures:
+    """Beside another subscriber of CUPTI the program runs as ever, and the trace says so."""
+    run = bench.record("subscribed.py")
+    check(run.said["subscribed"] == 0, f"the program could not subscribe: {run.said['subscribed']}")
+    problem = run.note().get("problem", "")
+    check("another profiler" in problem, f"the trace says: {problem or 'nothing'}")
+    return {"problem": problem}
+
+
+def other_injection(bench: Bench) -> Figures:
+    """Beside another tool's injection library CUDA is recorded late, and from then on whole."""
+    need_tool("cc")
+    other = bench.compile("injected.c", "-shared", "-fPIC")
+    run = bench.record("driver_lasting.py", "4", env={"CUDA_INJECTION64_PATH": str(other)})
+    note = run.note()
+    attached_ns = note.get("attached_ns")
+    check(attached_ns is not None, f"it was not recorded: {note}")
+    expected = sum(launched > attached_ns for launched in run.said["launched_ns"])
+    kernels = len(run.work(KERNEL))
+    check(kernels >= expected, f"{kernels} of {expected} kernels after attaching")
+    return {"kernels": kernels, "before": len(run.said["launched_ns"]) - kernels, **note}
+
+
+def hardware_trace(bench: Bench) -> Figures:
+    """CUPTI's hardware event system, where this GPU has it: the same counts."""
+    run = bench.record("driver_counts.py", env={"CUPTI_ENABLE_HW_TRACE": "1"})
+    return {**check_work(run), **correlate(run)}
+
+
+def interposed(bench: Bench) -> Figures:
+    """Without CUPTI, in front of the runtime library: launches of a program linked to it shared."""
+    run = bench.record(str(built_loops(bench, "shared")), "1000", prof=("--cuda", "interpose"))
+    (found,) = run.trace.query(
+        "SELECT SUM(calls)::BIGINT AS calls FROM api_call WHERE name LIKE '%LaunchKernel%'"
+    )
+    check(found["calls"] == 1000, f"{found['calls']} of 1000 launches")
+    check(not run.work(KERNEL), "kernels, without CUPTI")
+    return {"launches": found["calls"]}

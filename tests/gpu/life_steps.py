@@ -6,9 +6,10 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 from cuda_trace import KERNEL
-from gpu_runs import Bench, Figures, check, need
+from gpu_runs import Bench, Figures, Skip, check, need
 
 FLUSH_NS = 300_000_000  # what a kill may cost of GPU work: a flush period and its delivery
 ENDINGS = ("quick", "fork", "spawn", "threads", "memory", "profiler")
@@ -48,7 +49,46 @@ def yielded(bench: Bench) -> Figures:
     check(ours >= outside, f"{ours} of {outside} kernels outside of the profiler")
     rows = run.trace.query("SELECT kind, count FROM loss WHERE kind LIKE 'cuda_%'")
     check(any(row["kind"] == "cuda_paused" for row in rows), f"no gap is counted: {rows}")
+    (life,) = run.trace.query("SELECT MIN(start_ns) AS begin, MAX(end_ns) AS end FROM process")
+    times = [row["start_ns"] for row in run.work(KERNEL)]
+    check(life["begin"] <= min(times) <= max(times) <= life["end"], "times by another clock")
     return {"ours": ours, "torch_profiler": run.said["profiled"], "losses": rows}
+
+
+def torn_down(bench: Bench) -> Figures:
+    """A torch.profiler that ends CUPTI itself (TEARDOWN_CUPTI=1): a while later all is recorded."""
+    need("torch")
+    teardown = {"TEARDOWN_CUPTI": "1"}
+    run = bench.record("torch_ends.py", "torn_down", prof=("--cupti", "yield"), env=teardown)
+    begin_ns, end_ns = run.said["begin_ns"], run.said["end_ns"]
+    starts = [row["start_ns"] for row in run.work(KERNEL) if _is_add(row)]
+    late = sum(begin_ns <= start <= end_ns for start in starts)
+    calls = [call for call in run.calls().values() if call["start_ns"] >= begin_ns]
+    figures = {
+        "kernels": len(starts),
+        "late": late,
+        "calls": len(calls),
+        "losses": run.trace.query("SELECT kind, count FROM loss WHERE kind LIKE 'cuda_%'"),
+        "gaps": run.trace.metadata(run.pid).get("cuda_gaps", ""),
+        **run.note(),
+    }
+    check(late >= run.said["kernels"], f"{late} of {run.said['kernels']} kernels", figures)
+    return figures
+
+
+def permission(bench: Bench) -> Figures:
+    """Where the driver lets only administrators profile: a user's program runs, and is told."""
+    params = Path("/proc/driver/nvidia/params")
+    if not params.exists():
+        raise Skip("no driver of NVIDIA's")
+    if "RmProfilingAdminOnly: 1" not in params.read_text():
+        raise Skip("this driver lets everybody profile")
+    if os.getuid() == 0:
+        raise Skip("an administrator runs this")
+    run = bench.record("driver_counts.py")
+    problem = run.note().get("problem", "")
+    check("administrators" in problem, f"the trace says: {problem or 'nothing'}")
+    return {"problem": problem}
 
 
 def kill(bench: Bench) -> Figures:

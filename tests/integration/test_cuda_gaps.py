@@ -183,7 +183,9 @@ def test_a_subscriber_that_stays_leaves_the_gpu_work_to_us(tmp_path: Path) -> No
     expected, after = yielded(run, pid)
     assert run.calls(pid).keys() == expected.keys() - after.keys()
     assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
-    assert "CUDA calls after a pause are missing" in note(run, pid)["problem"]
+    problem = note(run, pid)["problem"]
+    assert "CUDA calls after a pause are missing" in problem
+    assert problem.endswith("holds CUPTI's one subscription (39)")  # it gave CUPTI no name
 
 
 # A profiler that counts time in units of its own, as Kineto does (ticks of the TSC).

@@ -1,10 +1,11 @@
 """Records byte for byte as a CUPTI wrote them, read by the recorder that is shipped.
 
-Of the simulated CUPTI in three layouts, and of every real one whose records tests/golden/cupti has.
+Of the simulated CUPTI in three layouts, and of every real one whose records tests/golden has.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections import Counter
@@ -15,11 +16,15 @@ import pytest
 from cuda_runs import CudaRun, comparable_work, expected_work
 from cuda_scripts import record_script
 from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC
+from cuda_witness import compile_witness, put_facts, witness_environment
 from simcuda_runs import run_simulated
 
-PROGRAM = Path(__file__).parent.parent / "gpu" / "programs" / "raw_records.py"
-GOLDEN = sorted((Path(__file__).parent.parent / "golden" / "cupti").glob("*.txt"))
+TESTS = Path(__file__).parent.parent
+PROGRAM = TESTS / "gpu" / "programs" / "driver_work.py"
+GOLDEN = sorted((TESTS / "golden" / "cupti").glob("*.txt"))
+LOOPS = sorted((TESTS / "golden" / "h100").glob("*-loop.records.gz"))
 STREAM_SYNC, EVENT_SYNC, CONTEXT_SYNC = 3, 1, 4
+ROUNDS = 100  # of library_loop.py
 
 
 def check_replayed(run: CudaRun, facts: dict[str, Any]) -> None:
@@ -42,21 +47,25 @@ def check_replayed(run: CudaRun, facts: dict[str, Any]) -> None:
     assert not run.query("SELECT * FROM loss WHERE kind = 'cuda_dropped'")
 
 
+def replayed(folder: Path, file: Path) -> CudaRun:
+    return record_script(folder, "begin()\nwork()", SIMCUPTI_REPLAY=str(file))
+
+
 def replay(folder: Path, file: Path) -> CudaRun:
-    facts = json.loads(file.read_text().partition("\n")[0])
-    run = record_script(folder, "begin()\nwork()", SIMCUPTI_REPLAY=str(file))
-    check_replayed(run, facts)
+    run = replayed(folder, file)
+    check_replayed(run, json.loads(file.read_text().partition("\n")[0]))
     return run
 
 
 @pytest.mark.parametrize("release", ["11.7", "12.8", "13.5"])
 @pytest.mark.parametrize("level", ["graph", "node"])
 def test_records_of_the_simulated_cupti(tmp_path: Path, release: str, level: str) -> None:
-    file = tmp_path / "records.txt"
-    command = [sys.executable, str(PROGRAM), str(file), level]
-    done = run_simulated(tmp_path, command, "--cupti", release)
+    witness = witness_environment(compile_witness(tmp_path), tmp_path, level)
+    command = [sys.executable, str(PROGRAM)]
+    done = run_simulated(tmp_path, command, "--cupti", release, **witness)
     assert done.code == 0, done.err
-    run = replay(tmp_path, file)
+    put_facts(tmp_path, json.loads(done.out), level)
+    run = replay(tmp_path, tmp_path / "records.txt")
     truth = CudaRun(run.directory, done)
     expected = expected_work(truth, truth.pids()[0], graphs_as_nodes=level == "node")
     assert comparable_work(run.work(run.pids()[0])) == expected
@@ -67,8 +76,28 @@ def test_records_of_a_real_cupti(tmp_path: Path, file: Path) -> None:
     replay(tmp_path, file)
 
 
+@pytest.mark.parametrize("file", LOOPS, ids=lambda file: file.name.partition(".")[0])
+def test_records_of_a_library_on_a_real_gpu(tmp_path: Path, file: Path) -> None:
+    """Each round's kernel is there, by its name, at its time."""
+    text = gzip.decompress(file.read_bytes()).decode()
+    (tmp_path / "records.txt").write_text(text)
+    lines = [line.split(" ") for line in text.splitlines()[1:]]
+    kernels = [(bytes.fromhex(line[0]), line[1]) for line in lines if len(line) > 1]
+    run = replayed(tmp_path, tmp_path / "records.txt")
+    found = [row for row in run.work(run.pids()[0]) if row["kind"] == KERNEL]
+    expected = [
+        (name, *(int.from_bytes(record[at : at + 8], "little") for at in (16, 24)))
+        for record, name in kernels
+    ]
+    assert sorted((row["name"], row["start_ns"], row["end_ns"]) for row in found) == sorted(
+        expected
+    )
+    assert max(Counter(row["name"] for row in found).values()) == ROUNDS
+
+
 def test_a_file_that_is_not_there_ends_the_program(tmp_path: Path) -> None:
-    command = [sys.executable, str(PROGRAM), str(tmp_path / "records.txt")]
-    done = run_simulated(tmp_path, command, SIMCUPTI_REPLAY=str(tmp_path / "absent"))
+    witness = witness_environment(compile_witness(tmp_path), tmp_path)
+    command, absent = [sys.executable, str(PROGRAM)], str(tmp_path / "absent")
+    done = run_simulated(tmp_path, command, SIMCUPTI_REPLAY=absent, **witness)
     assert done.code == 1
-    assert "expected a file of raw_records.py" in done.err
+    assert "expected a records.txt of witness.c" in done.err

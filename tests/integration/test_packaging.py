@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import sys
@@ -10,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from built_wheel import ROOT, new_venv, run, source_files
+from built_wheel import ROOT, attempt, new_venv, run, source_files
 
 # Besides rlscope_*: what librlscope.so interposes, and what the CUDA driver calls in cuInit.
 EXPORTS = {"_exit", "_Exit", "InitializeInjection"}
@@ -131,6 +132,22 @@ def test_an_installed_wheel_records_and_reports(installed: Path, tmp_path: Path)
     counting = "SELECT count(*) AS n FROM operation_instance"
     answer = run(installed.parent / "rlscope", "query", trace, counting, "--format", "csv")
     assert answer.split() == ["n", "3"]
+
+
+def test_the_kit_for_a_gpu_machine_runs_without_a_network(wheel: Path, tmp_path: Path) -> None:
+    """Made, checked by itself in a fresh environment, and run there on simulated CUDA."""
+    kit = tmp_path / "kit"
+    made = run(sys.executable, ROOT / "tests/gpu/kit.py", "--wheel", wheel, "--output", kit)
+    assert "self-check: good" in made and "MiB, for Python" in made
+    steps, results = ("counts", "golden-records", "subscribed"), tmp_path / "results"
+    command = [sys.executable, kit / "run", "--place", tmp_path / "place", "--results", results]
+    done = run(ROOT / "tests/simcuda/run", *command, *steps, cwd=tmp_path)
+    assert "3 PASS, 0 FAIL, 0 SKIP" in done
+    other = json.loads((kit / "kit.json").read_text()) | {"python": [3, 7]}
+    (kit / "kit.json").write_text(json.dumps(other))
+    refused = attempt(*command)
+    assert refused.returncode == 1
+    assert "this kit has wheels for Python 3.7, this is" in refused.stderr
 
 
 def test_an_editable_install_carries_the_pth_line() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any
 
 # Lasts its argument, nanoseconds of the GPU's own clock. The simulated CUDA knows it by its name.
@@ -68,10 +68,16 @@ class Driver:
         self.call("cuStreamCreate", byref(made), NON_BLOCKING)
         return made
 
-    def event(self) -> c_void_p:
+    def event(self, *, timed: bool = False) -> c_void_p:
         made = c_void_p()
-        self.call("cuEventCreate", byref(made), TIMING_OFF)
+        self.call("cuEventCreate", byref(made), 0 if timed else TIMING_OFF)
         return made
+
+    def elapsed_ns(self, begin: c_void_p, end: c_void_p) -> float:
+        """Between two timed events that have happened, by the GPU's clock."""
+        passed_ms = c_float()
+        self.call("cuEventElapsedTime", byref(passed_ms), begin, end)
+        return passed_ms.value * 1e6
 
     def device_memory(self, size: int) -> c_uint64:
         made = c_uint64()

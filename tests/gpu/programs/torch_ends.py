@@ -1,6 +1,6 @@
 """Ways to end, to fork and to fail with PyTorch on the GPU: one way a run.
 
-python torch_ends.py quick|loop|fork|spawn|threads|memory|profiler
+python torch_ends.py quick|loop|fork|spawn|threads|memory|profiler|torn_down
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 
 import torch
 from driver import say
@@ -90,7 +91,18 @@ def profiler() -> None:
     say(kernels=2 * ADDS, profiled=sum("elementwise" in each.name for each in seen))
 
 
+def torn_down() -> None:
+    """torch.profiler, which may end CUPTI when it ends; kernels at once, and after a while."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]):
+        add()
+    add()
+    time.sleep(3)
+    begin = time.monotonic_ns()
+    add()
+    say(kernels=ADDS, begin_ns=begin, end_ns=time.monotonic_ns())
+
+
+WAYS = (quick, loop, fork, spawn, threads, memory, profiler, torn_down)
+
 if __name__ == "__main__":
-    {each.__name__: each for each in (quick, loop, fork, spawn, threads, memory, profiler)}[
-        sys.argv[1]
-    ]()
+    {each.__name__: each for each in WAYS}[sys.argv[1]]()

@@ -48,7 +48,7 @@ Replay Read() {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) {  // what the program did, for who compares
-    fprintf(stderr, "simcuda: SIMCUPTI_REPLAY=%s: expected a file of raw_records.py\n", path);
+    fprintf(stderr, "simcuda: SIMCUPTI_REPLAY=%s: expected a records.txt of witness.c\n", path);
     _Exit(1);
   }
   while (std::getline(file, line)) {

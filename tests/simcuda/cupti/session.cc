@@ -21,7 +21,8 @@ struct SubscriberParameters {
 
 void CopyOldName(const SubscriberParameters& parameters) {
   if (parameters.old_name == nullptr || parameters.old_name_bytes == 0) return;
-  std::string name = "CUPTI for " + SubscriberName();
+  const std::string given = SubscriberName();
+  const std::string name = given.empty() ? "<not provided>" : "CUPTI for " + given;
   strncpy(parameters.old_name, name.c_str(), parameters.old_name_bytes - 1);
   parameters.old_name[parameters.old_name_bytes - 1] = '\0';
 }
