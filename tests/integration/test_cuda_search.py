@@ -14,7 +14,7 @@ from simcuda_runs import PROGRAMS, built
 LIBRARIES = PROGRAMS.parent / "lib"
 CUPTI, CUDART = "libcupti.so.13", "libcudart.so.13"
 OLDER = "libcupti.so.12"
-FOLDERS = {CUPTI: "cupti13-13.0", OLDER: "cupti12-any", CUDART: "runtime13"}
+FOLDERS = {CUPTI: "cupti13-13.0", OLDER: "cupti12-12.8", CUDART: "runtime13"}
 WORK = "begin()\nwork()\n"
 LOADED = "ctypes.CDLL({library!r})\n" + WORK
 
