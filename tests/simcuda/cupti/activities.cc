@@ -95,7 +95,6 @@ void WriteOverheadTruth(const Overhead& overhead) {
 
 // The time that CUPTI itself took to flush.
 void RecordFlush(uint64_t start) {
-  constexpr uint32_t kBufferFlush = 1 << 16;
   if (!On(kOverheadKind) || Replays()) return;
   Overhead overhead = {kBufferFlush, start, CpuTimestamp(), FindCore()->thread_id()};
   PutRecord(overhead.thread, OverheadRecord(overhead));
