@@ -16,6 +16,7 @@ using CuptiSubscriber = void*;
 
 constexpr CuptiResult kCuptiSuccess = 0;
 constexpr CuptiResult kCuptiNotCompatible = 14;
+constexpr CuptiResult kCuptiNotInitialized = 15;
 constexpr CuptiResult kCuptiVirtualisedDevice = 33;
 constexpr CuptiResult kCuptiInsufficientPrivileges = 35;
 constexpr CuptiResult kCuptiSubscribersNotSupported = 39;
@@ -23,7 +24,9 @@ constexpr CuptiResult kCuptiVirtualisedDevicePrivileges = 40;
 constexpr CuptiResult kCuptiConfidentialComputing = 41;
 constexpr CuptiResult kCuptiMiningDevice = 42;
 constexpr CuptiResult kCuptiInstance = 43;
+constexpr CuptiResult kCuptiLinkedDevices = 44;
 constexpr CuptiResult kCuptiWindowsSubsystem = 45;
+constexpr CuptiResult kCuptiUnknown = 999;
 
 enum CallbackDomain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3 };
 enum CallbackSite : uint32_t { kEnter = 0, kExit = 1 };
