@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from cuda_runs import CudaRun, comparable_work, expected_work
 from cuda_scripts import record_script
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC
+from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, OVERHEAD, SYNC
 from simcuda_runs import run_simulated
 
 PROGRAM = Path(__file__).parent.parent / "gpu" / "programs" / "raw_records.py"
 GOLDEN = sorted((Path(__file__).parent.parent / "golden" / "cupti").glob("*.txt"))
+OVERHEAD_KIND = 17  # of CUpti_ActivityKind
 STREAM_SYNC, EVENT_SYNC, CONTEXT_SYNC = 3, 1, 4
 
 
@@ -60,6 +61,21 @@ def test_records_of_the_simulated_cupti(tmp_path: Path, release: str, level: str
     truth = CudaRun(run.directory, done)
     expected = expected_work(truth, truth.pids()[0], graphs_as_nodes=level == "node")
     assert comparable_work(run.work(run.pids()[0])) == expected
+
+
+def test_each_kind_of_cuptis_overhead_is_told_from_the_others(tmp_path: Path) -> None:
+    """As a real CUPTI has more of them: its kinds are multiples of 1 << 16, the compiler's is 1."""
+    file = tmp_path / "records.txt"
+    done = run_simulated(tmp_path, [sys.executable, str(PROGRAM), str(file)])
+    assert done.code == 0, done.err
+    facts, *records = file.read_text().splitlines()
+    (flush,) = (bytes.fromhex(line) for line in records if line.startswith(f"{OVERHEAD_KIND:02x}"))
+    kinds = (1, *(number << 16 for number in range(1, 9)))
+    made = [flush[:4] + kind.to_bytes(4, "little") + flush[8:] for kind in kinds]
+    file.write_text("\n".join([facts, *(record.hex() for record in made)]) + "\n")
+    run = record_script(tmp_path, "begin()\nwork()", SIMCUPTI_REPLAY=str(file))
+    told = [row["how"] for row in run.work(run.pids()[0]) if row["kind"] == OVERHEAD]
+    assert told == [129, *range(1, 9)]
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cuda_boundaries import UNEXPLAINED_SHARE, boundaries, unexplained
 from cuda_runs import check_calls, check_work, expected_calls, record_cuda
+from cuda_trace import OVERHEAD
 from simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
 
 TRAINING = "40", "3"  # rounds, threads
@@ -64,6 +65,15 @@ def test_every_call_of_both_domains(tmp_path: Path) -> None:
     (pid,) = run.pids()
     check_calls(run, pid, everything=True)
     assert len(run.calls(pid)) > 1.5 * len(expected_calls(run, pid))
+
+
+def test_which_overhead_of_cuptis_own_it_was(tmp_path: Path) -> None:
+    buffer_flush = 1  # CUPTI's kind is 1 << 16
+    run = record_cuda(tmp_path, [str(PROGRAMS / "training13"), *TRAINING])
+    (pid,) = run.pids()
+    own = [row for row in run.work(pid) if row["kind"] == OVERHEAD]
+    assert own
+    assert {row["how"] for row in own} == {buffer_flush}
 
 
 def test_kernels_of_graphs(tmp_path: Path) -> None:
