@@ -1,8 +1,7 @@
 // CUPTI's binary interface, as far as rlscope uses it: own declarations. Records only ever grew at
 // their end: the offsets of these prefixes, and all numbers, are the same in every release from
-// 11.7 to 13.5 (compared by compiling the headers of 17 of them; tests compare them with whatever
-// headers are installed). Records are walked with cuptiActivityGetNextRecord, so their sizes do not
-// matter.
+// 11.7 to 13.5 (make test-cupti compares them with the headers of 17 of them). Records are walked
+// with cuptiActivityGetNextRecord, so their sizes do not matter.
 #ifndef RLSCOPE_CAPTURE_CUPTI_TYPES_H_
 #define RLSCOPE_CAPTURE_CUPTI_TYPES_H_
 
