@@ -26,7 +26,7 @@ INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring test-cupti check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -112,6 +112,10 @@ test-torch-cuda: system-packages $(VENV)/.installed $(TORCH_CUDA)/.installed-$(T
 	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m torch_cuda tests/torch_cuda
 	tests/simcuda/run $(TORCH_CUDA)/bin/python -m pytest -q -m 'not slow' \
 	    tests/integration/test_layers_torch_coverage.py
+
+test-cupti: system-packages $(VENV)/.installed ## declarations of CUPTI, and the simulated one, against NVIDIA's (17 releases, 210 MB, once)
+	$(BIN)/python tests/cupti/fetch.py build/cupti
+	$(BIN)/pytest -q -n $(JOBS) tests/cupti
 
 check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -21,13 +21,17 @@ PROF = Path(sys.executable).parent / "rls-prof"
 # ask (docs/guide/cuda.md). Spelled out here once more, for the recorder has callback numbers only.
 CHOSEN = re.compile(
     r"(__)?cu(da)?(Launch(Cooperative)?Kernel|LaunchHostFunc|LaunchKernelEx|Memcpy|Memset|Malloc"
-    r"|Mem(Alloc|Free|HostAlloc|HostRegister|HostUnregister|Prefetch)|Free|Host(Alloc|Register"
-    r"|Unregister)|Graph(Instantiate|Launch|Upload|ExecUpdate)|Stream(Create|Synchronize|Query"
-    r"|WaitEvent|BeginCapture|EndCapture)|Event(Record|Synchronize|Query)|(Device|Ctx)Synchronize"
-    r"|DeviceReset|ModuleLoad|LibraryLoad).*"
+    r"|Mem(Alloc|Free|HostAlloc|HostRegister|HostUnregister|Prefetch|DiscardAndPrefetch|Create"
+    r"|Release|Map|Unmap|SetAccess|AddressReserve|AddressFree)|Free|Host(Alloc|Register|Unregister)"
+    r"|Graph(Instantiate|Launch|Upload|ExecUpdate)|Stream(Create|Synchronize|Query|WaitEvent"
+    r"|BeginCapture|EndCapture)|Event(Record|Synchronize|Query)|(Device|Ctx|Thread)Synchronize"
+    r"|(GreenCtx|Ctx)(RecordEvent|WaitEvent)|GreenCtxStreamCreate|DeviceReset|ModuleLoad"
+    r"|LibraryLoad|FuncLoad).*"
 )
 # Of the driver, capturing is not among them: it takes no time and the runtime's is.
-_DRIVER_ONLY = re.compile(r"cu(Stream(Begin|End)Capture|MemHostGet|MemGet|EventRecord_v).*")
+_DRIVER_ONLY = re.compile(
+    r"cu(Stream(Begin|End)Capture|StreamCreateFor|MemHostGet|MemGet|MemMapArray|EventRecord_v).*"
+)
 
 _DIRECTIONS = {"HtoD": 1, "DtoH": 2, "DtoD": 8, "HtoH": 9, "PtoP": 10}
 _MEMORIES = {"pageable": 1, "pinned": 2, "device": 3, "managed": 5}

@@ -11,7 +11,7 @@ from rlscope.load import load
 
 Row = dict[str, Any]
 
-KERNEL, MEMCPY, MEMSET, GRAPH, SYNC = 1, 2, 3, 4, 5
+KERNEL, MEMCPY, MEMSET, GRAPH, SYNC, OVERHEAD = 1, 2, 3, 4, 5, 6
 """Kinds of GPU work (trace.proto)."""
 
 

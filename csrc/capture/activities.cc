@@ -203,11 +203,17 @@ void ReadGraph(const ActivityGraphTrace& graph) {
   Write(work, 0);
 }
 
+// CUPTI numbers what it does itself from 1 << 16 in steps of that, and what the driver does from 1.
+uint8_t KindOfOverhead(uint32_t kind) {
+  constexpr uint8_t kOfDriver = 128;
+  return static_cast<uint8_t>(kind >> 16 != 0 ? kind >> 16 : kind | kOfDriver);
+}
+
 void ReadOverhead(const ActivityOverhead& overhead) {
   GpuWork work = {};
   SetTimes(overhead.start, overhead.end, &work);
   work.interval.kind = GpuKind::kOverhead;
-  work.interval.detail.how = static_cast<uint8_t>(overhead.overhead_kind);
+  work.interval.detail.how = KindOfOverhead(overhead.overhead_kind);
   Write(work, 0);
 }
 

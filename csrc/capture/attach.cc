@@ -32,16 +32,16 @@ bool IsKnown(uint32_t version) {
 
 // CUPTI with all of it ours; null, and the note says why.
 const Cupti* Begin(Taken taken, Note* note) {
-  const Cupti* cupti = LoadCupti();
-  if (cupti == nullptr) {
-    note->Problem("CUDA is not recorded", "no CUPTI was found", 0);
+  const Cupti& cupti = LoadCupti();
+  if (cupti.path[0] != '\0') note->Text("library", cupti.path);
+  if (cupti.problem[0] != '\0') {
+    note->Problem("CUDA is not recorded", cupti.problem, 0);
     return nullptr;
   }
-  note->Text("library", cupti->path);
-  note->Number("version", cupti->version);
-  if (!Subscribe(*cupti, taken, note)) return nullptr;
-  if (!IsKnown(cupti->version)) note->Problem("unknown version of CUPTI", nullptr, 0);
-  return cupti;
+  if (cupti.version != 0) note->Number("version", cupti.version);
+  if (!Subscribe(cupti, taken, note)) return nullptr;
+  if (!IsKnown(cupti.version)) note->Problem("unknown version of CUPTI", nullptr, 0);
+  return &cupti;
 }
 
 void AtExit(void*) { EndCapture(); }

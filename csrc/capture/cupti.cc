@@ -1,18 +1,10 @@
 #include "capture/cupti.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 
 #include "base/env.h"
+#include "capture/mapped.h"
 #include "runtime/text.h"
-
-// Weak: before glibc 2.34 they are in libdl, which every program that has CUDA has loaded.
-extern "C" {
-void* dlopen(const char*, int) __attribute__((weak));
-void* dlsym(void*, const char*) __attribute__((weak));
-int dl_iterate_phdr(int (*)(struct dl_phdr_info*, size_t, void*), void*) __attribute__((weak));
-}
 
 namespace rlscope::capture {
 namespace {
@@ -22,35 +14,21 @@ constexpr int kOldest = 11;
 
 Cupti cupti;
 
-// ---- libraries that are mapped ------------------------------------------------------------------
+// ---- candidates ---------------------------------------------------------------------------------
 
-struct Mapped {
-  const char* part;  // of the path
-  char path[512];
+// The newest first. Only CUDA 11 numbers the minor, too.
+constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
+                                    "libcupti.so.11.7"};
+
+struct Majors {
+  int newest;
+  int oldest;
 };
 
-int MatchPath(struct dl_phdr_info* info, size_t, void* argument) {
-  auto* mapped = static_cast<Mapped*>(argument);
-  if (info->dlpi_name == nullptr || strstr(info->dlpi_name, mapped->part) == nullptr) return 0;
-  const size_t length = strnlen(info->dlpi_name, sizeof mapped->path);
-  if (length == sizeof mapped->path) return 0;
-  memcpy(mapped->path, info->dlpi_name, length + 1);
-  return 1;
+bool IsAmong(const char* soname, Majors majors) {
+  const int major = MajorOf(soname);
+  return majors.oldest <= major && major <= majors.newest;
 }
-
-bool FindMapped(const char* part, Mapped* mapped) {
-  mapped->part = part;
-  mapped->path[0] = '\0';
-  return dl_iterate_phdr(&MatchPath, mapped) != 0;
-}
-
-template <typename Function>
-bool Find(void* library, const char* name, Function* function) {
-  *function = reinterpret_cast<Function>(dlsym(library, name));
-  return *function != nullptr;
-}
-
-// ---- candidates ---------------------------------------------------------------------------------
 
 void* Open(const char* path, int flags) {
   void* library = dlopen(path, flags | RTLD_LOCAL);
@@ -58,55 +36,36 @@ void* Open(const char* path, int flags) {
   return library;
 }
 
-// The soname of a CUDA major: only CUDA 11 numbers the minor too.
-const char* SonameOf(int major) {
-  return major == 13 ? "libcupti.so.13" : major == 12 ? "libcupti.so.12" : "libcupti.so.11.8";
-}
-
-void* OpenIn(const char* folder, size_t length, const char* below, int major) {
+void* OpenIn(const char* folder, size_t length, const char* below, Majors majors) {
   char path[512];
   if (length == 0 || length > sizeof path - 64) return nullptr;
   char copy[sizeof path];
   memcpy(copy, folder, length);
   copy[length] = '\0';
-  runtime::Text(path).Add(copy).Add(below).Add("/").Add(SonameOf(major));
-  return Open(path, RTLD_NOW);
-}
-
-// The CUDA major of the process, by its runtime library; 0: not known.
-int MajorOf(const char* cudart) {
-  const char* version = strstr(cudart, "libcudart.so.");
-  if (version == nullptr) return 0;
-  version += strlen("libcudart.so.");
-  int major = 0;
-  while (*version >= '0' && *version <= '9') major = major * 10 + (*version++ - '0');
-  return major;
+  for (const char* soname : kSonames) {
+    if (!IsAmong(soname, majors)) continue;
+    runtime::Text(path).Add(copy).Add(below).Add("/").Add(soname);
+    if (void* library = Open(path, RTLD_NOW)) return library;
+  }
+  return nullptr;
 }
 
 // In a toolkit both lie in one folder; the wheels have .../cuda_runtime/lib and .../cuda_cupti/lib.
-void* OpenBeside(const char* cudart, int major) {
+void* OpenBeside(const char* cudart, Majors majors) {
   const char* name = strrchr(cudart, '/');
   if (name == nullptr) return nullptr;
   const auto folder = static_cast<size_t>(name - cudart);
-  if (void* library = OpenIn(cudart, folder, "", major)) return library;
+  if (void* library = OpenIn(cudart, folder, "", majors)) return library;
   const char* wheel = strstr(cudart, "/cuda_runtime/");
   if (wheel == nullptr) return nullptr;
-  return OpenIn(cudart, static_cast<size_t>(wheel - cudart), "/cuda_cupti/lib", major);
+  return OpenIn(cudart, static_cast<size_t>(wheel - cudart), "/cuda_cupti/lib", majors);
 }
 
-struct Majors {
-  int newest;
-  int oldest;
-};
-
-// Folders of a list, each tried with every major that may be meant.
 void* OpenInFolders(const char* list, Majors majors) {
   for (const char* begin = list; begin != nullptr && *begin != '\0';) {
     const char* end = strchr(begin, ':');
     const size_t length = end == nullptr ? strlen(begin) : static_cast<size_t>(end - begin);
-    for (int major = majors.newest; major >= majors.oldest; major--) {
-      if (void* library = OpenIn(begin, length, "", major)) return library;
-    }
+    if (void* library = OpenIn(begin, length, "", majors)) return library;
     begin = end == nullptr ? nullptr : end + 1;
   }
   return nullptr;
@@ -122,25 +81,17 @@ void* OpenInToolkit(const char* toolkit, Majors majors) {
 }
 
 void* OpenBySoname(Majors majors) {
-  for (int major = majors.newest; major >= majors.oldest; major--) {
-    if (void* library = Open(SonameOf(major), RTLD_NOW)) return library;
+  for (const char* soname : kSonames) {
+    if (!IsAmong(soname, majors)) continue;
+    if (void* library = Open(soname, RTLD_NOW)) return library;
   }
   return nullptr;
 }
 
-// The newest major that the driver, which is mapped, knows: it refuses a newer CUPTI.
-int MajorOfDriver() {
-  Mapped mapped;
-  if (!FindMapped("/libcuda.so", &mapped)) return kNewest;
-  void* driver = dlopen(mapped.path, RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return kNewest;
-  int (*get_version)(int*) = nullptr;
-  int version = 0;
-  if (!Find(driver, "cuDriverGetVersion", &get_version) || get_version(&version) != 0) {
-    return kNewest;
-  }
-  const int major = version / 1000;
-  return major < kNewest ? major : kNewest;
+// Those that the driver takes: it refuses a newer CUPTI.
+Majors MajorsOfDriver() {
+  const int major = DriverVersion() / 1000;
+  return {major == 0 || major > kNewest ? kNewest : major, kOldest};
 }
 
 void* OpenAny() {
@@ -154,10 +105,10 @@ void* OpenAny() {
     majors.newest = majors.oldest = MajorOf(mapped.path);
     if (majors.newest != 0) {
       if (majors.newest < kOldest || kNewest < majors.newest) return nullptr;
-      if (void* library = OpenBeside(mapped.path, majors.newest)) return library;
+      if (void* library = OpenBeside(mapped.path, majors)) return library;
     }
   }
-  if (majors.newest == 0) majors = {MajorOfDriver(), kOldest};  // linked statically, or not at all
+  if (majors.newest == 0) majors = MajorsOfDriver();  // linked statically, or not at all
   if (void* library = OpenInFolders(base::GetEnv("RLSCOPE_CUPTI"), majors)) return library;
   if (void* library = OpenBySoname(majors)) return library;
   static const char* const kToolkits[] = {"/usr/local/cuda", "/usr/local/cuda-13",
@@ -187,6 +138,42 @@ bool FindAll(void* library) {
          Find(library, "cuptiActivityGetNextRecord", &cupti.next_record);
 }
 
+// ---- what cannot be used ------------------------------------------------------------------------
+
+// CUPTI 13.2 calls itself without end, in whichever function is called first, where it cannot
+// connect to the driver; other releases answer that they cannot. It is known by what it exports.
+constexpr int kDriverOfFailing = 13020;
+
+bool FailsToRefuse(void* library) {
+  return dlsym(library, "cuptiActivityEnable_v2") != nullptr &&
+         dlsym(library, "cuptiActivityEnableDriverApi_v2") == nullptr;
+}
+
+// Toolkits call the file that a soname links to after the year: libcupti.so.2025.3.1.
+constexpr int kLeastYear = 2000;
+
+void CheckDriver(void* library, runtime::Text* problem) {
+  const int driver = DriverVersion();
+  const int major = MajorOf(cupti.path);
+  if (driver != 0 && major > driver / 1000 && major < kLeastYear) {
+    problem->Add("CUPTI ").Add(static_cast<uint64_t>(major)).Add(" is newer than the driver, ");
+    problem->Add("which is for CUDA ").Add(static_cast<uint64_t>(driver / 1000));
+  } else if (driver < kDriverOfFailing && FailsToRefuse(library)) {
+    problem->Add("CUPTI 13.2 may end the program unless the driver is for CUDA 13.2 or newer");
+  }
+}
+
+// Nothing of the library may have been called before.
+void Check(void* library, runtime::Text* problem) {
+  if (library == nullptr) {
+    problem->Add("no CUPTI was found");
+  } else if (!FindAll(library)) {
+    problem->Add("the CUPTI that was found lacks a function");
+  } else {
+    CheckDriver(library, problem);
+  }
+}
+
 }  // namespace
 
 bool IsCudaLoaded() {
@@ -194,13 +181,14 @@ bool IsCudaLoaded() {
   return dl_iterate_phdr != nullptr && FindMapped("/libcuda.so", &mapped);
 }
 
-const Cupti* LoadCupti() {
-  if (dlopen == nullptr || dlsym == nullptr || dl_iterate_phdr == nullptr) return nullptr;
+const Cupti& LoadCupti() {
   cupti = Cupti();
-  void* library = OpenAny();
-  if (library == nullptr || !FindAll(library)) return nullptr;
-  cupti.get_version(&cupti.version);
-  return &cupti;
+  const bool can_load = dlopen != nullptr && dlsym != nullptr && dl_iterate_phdr != nullptr;
+  runtime::Text problem(cupti.problem);
+  Check(can_load ? OpenAny() : nullptr, &problem);
+  if (cupti.problem[0] != '\0') return cupti;
+  if (cupti.get_version(&cupti.version) != kCuptiSuccess) cupti.version = 0;
+  return cupti;
 }
 
 }  // namespace rlscope::capture

@@ -29,15 +29,16 @@ struct Cupti {
   CuptiResult (*flush)(uint32_t);
   CuptiResult (*next_record)(uint8_t*, size_t, uint8_t**);
   CuptiResult (*count_dropped)(void*, uint32_t, size_t*);
-  uint32_t version;  // as cuptiGetVersion() says
-  char path[512];    // or the name it was found under
+  uint32_t version;   // as cuptiGetVersion() says; 0: it does not, for want of a driver
+  char path[512];     // or the name it was found under; empty: none was found
+  char problem[128];  // why it cannot be used; empty: it can
 };
 
 // Loads the CUPTI that belongs to the CUDA of this process, in this order: one that is mapped
 // already, one beside the mapped libcudart, the folders of RLSCOPE_CUPTI (the traced Python's own
-// wheels), the loader's path, CUDA_HOME, /usr/local/cuda*. Null: there is none, or what was found
-// lacks an entry point.
-const Cupti* LoadCupti();
+// wheels), the loader's path, CUDA_HOME, /usr/local/cuda*. Where there is a problem, as that there
+// is none or that it is newer than the driver, nothing of it has been called.
+const Cupti& LoadCupti();
 
 // Whether this process has loaded the driver's library.
 bool IsCudaLoaded();

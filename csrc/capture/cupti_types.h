@@ -1,8 +1,7 @@
 // CUPTI's binary interface, as far as rlscope uses it: own declarations. Records only ever grew at
 // their end: the offsets of these prefixes, and all numbers, are the same in every release from
-// 11.7 to 13.5 (compared by compiling the headers of 17 of them; tests compare them with whatever
-// headers are installed). Records are walked with cuptiActivityGetNextRecord, so their sizes do not
-// matter.
+// 11.7 to 13.5 (make test-cupti compares them with the headers of 17 of them). Records are walked
+// with cuptiActivityGetNextRecord, so their sizes do not matter.
 #ifndef RLSCOPE_CAPTURE_CUPTI_TYPES_H_
 #define RLSCOPE_CAPTURE_CUPTI_TYPES_H_
 
@@ -16,6 +15,7 @@ using CuptiSubscriber = void*;
 
 constexpr CuptiResult kCuptiSuccess = 0;
 constexpr CuptiResult kCuptiNotCompatible = 14;
+constexpr CuptiResult kCuptiNotInitialized = 15;
 constexpr CuptiResult kCuptiVirtualisedDevice = 33;
 constexpr CuptiResult kCuptiInsufficientPrivileges = 35;
 constexpr CuptiResult kCuptiSubscribersNotSupported = 39;
@@ -23,7 +23,9 @@ constexpr CuptiResult kCuptiVirtualisedDevicePrivileges = 40;
 constexpr CuptiResult kCuptiConfidentialComputing = 41;
 constexpr CuptiResult kCuptiMiningDevice = 42;
 constexpr CuptiResult kCuptiInstance = 43;
+constexpr CuptiResult kCuptiLinkedDevices = 44;
 constexpr CuptiResult kCuptiWindowsSubsystem = 45;
+constexpr CuptiResult kCuptiUnknown = 999;
 
 enum CallbackDomain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3 };
 enum CallbackSite : uint32_t { kEnter = 0, kExit = 1 };

@@ -39,6 +39,8 @@ const char* WhyRefused(CuptiResult result) {
       return "another profiler holds CUPTI's one subscription";
     case kCuptiNotCompatible:
       return "another profiler uses CUPTI's newer interface, which excludes this one";
+    case kCuptiNotInitialized:
+      return "CUPTI cannot connect to the driver";
     case kCuptiInsufficientPrivileges:
       return "the driver lets only administrators profile (NVreg_RestrictProfilingToAdminUsers)";
     case kCuptiVirtualisedDevice:
@@ -51,8 +53,12 @@ const char* WhyRefused(CuptiResult result) {
       return "CUPTI does not work on mining GPUs";
     case kCuptiInstance:
       return "CUPTI does not work on a part of a GPU (MIG)";
+    case kCuptiLinkedDevices:
+      return "CUPTI does not work on GPUs in SLI";
     case kCuptiWindowsSubsystem:
       return "CUPTI does not work in the Windows Subsystem for Linux";
+    case kCuptiUnknown:  // from 13.0 on, in place of kCuptiNotInitialized, too
+      return "CUPTI cannot connect to the driver, or does not say what is wrong";
     default:
       return "CUPTI refused";
   }

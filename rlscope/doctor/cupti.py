@@ -35,6 +35,10 @@ _REFUSALS = {
     43: ("CUPTI does not work on a part of a GPU (MIG)", "use a whole GPU"),
     44: ("CUPTI does not work on GPUs in SLI", _WITHOUT),
     45: ("CUPTI does not work on this GPU in WSL", _WITHOUT),
+    999: (
+        "CUPTI cannot connect to the driver, or does not say what is wrong",
+        f"use the CUPTI of the driver's CUDA; {_WITHOUT}",
+    ),
 }
 
 
@@ -86,11 +90,13 @@ def cuda_version(number: int) -> str:
 
 
 def cupti_version(number: int) -> str:
-    """What cuptiGetVersion() means.
+    """What cuptiGetVersion() means; 0: it did not answer.
 
     >>> cupti_version(130102), cupti_version(28), cupti_version(200000)
     ('CUPTI 13.1', 'CUPTI of CUDA 12', 'CUPTI 20.0, newer than CUPTI 11.7 to 13.5')
     """
+    if number == 0:
+        return "CUPTI"
     if number < 10000:
         return "CUPTI of CUDA 11" if number < 18 else "CUPTI of CUDA 12"
     text = f"CUPTI {number // 10000}.{number % 10000 // 100}"

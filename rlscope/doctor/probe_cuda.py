@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The recorder's own order (csrc/capture/cupti.cc): folders, the loader's path, toolkits.
-SONAMES = {13: "libcupti.so.13", 12: "libcupti.so.12", 11: "libcupti.so.11.8"}
+SONAMES = ("libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.11.7")
 TOOLKITS = ("/usr/local/cuda", "/usr/local/cuda-13", "/usr/local/cuda-12", "/usr/local/cuda-11")
 BELOW = ("lib64", "lib", "extras/CUPTI/lib64")
 
@@ -31,6 +31,10 @@ FUNCTIONS = (
     "cuptiActivityGetNextRecord"
 ).split()
 CONCURRENT_KERNEL = 10  # of CUpti_ActivityKind
+
+# The one release that ends the process where it cannot connect to the driver, by what it exports.
+FAILS_TO_REFUSE = 13020
+EXPORTED, NOT_YET_EXPORTED = "cuptiActivityEnable_v2", "cuptiActivityEnableDriverApi_v2"
 
 # The callback of a subscription without callbacks.
 Callback = ctypes.CFUNCTYPE(
@@ -70,9 +74,14 @@ def device_name(library: ctypes.CDLL, index: int) -> str:
     return name.value.decode(errors="replace")
 
 
+def major_of(path: str) -> int:
+    """The CUDA that a library is of: 11 of libcupti.so.11.8."""
+    return int(os.path.basename(path).split(".")[2])
+
+
 def candidates(folders: Sequence[str], majors: Sequence[int]) -> Iterator[str]:
     """Paths and names under which the recorder looks for a CUPTI of these majors."""
-    names = [SONAMES[major] for major in majors if major in SONAMES]
+    names = [name for name in SONAMES if major_of(name) in majors]
     toolkits = [root for root in (os.environ.get("CUDA_HOME", ""), *TOOLKITS) if root]
     for folder in folders:
         yield from (os.path.join(folder, name) for name in names)
@@ -89,32 +98,46 @@ def cupti(folders: Sequence[str], major: int, version: int) -> dict[str, Any]:
     """
     facts = {"wanted": major, "driver": version, "path": "", "reason": ""}
     reasons = []
-    known = [number for number in SONAMES if number <= version // 1000]
+    known = [major_of(name) for name in SONAMES if major_of(name) <= version // 1000]
     for path in candidates(folders, [major] if major else known):
         library, reason = load(path)
         if library is not None:
-            return {**facts, **answers(library, path)}
+            return {**facts, **answers(library, path, version)}
         if os.path.exists(path):
             reasons.append(reason)
     return {**facts, "reason": "; ".join(dict.fromkeys(reasons)) or "not found"}
 
 
-def answers(library: ctypes.CDLL, path: str) -> dict[str, Any]:
-    """Version of a CUPTI library, and its statuses for a subscription and for kernels."""
+def answers(library: ctypes.CDLL, path: str, driver: int) -> dict[str, Any]:
+    """Version of a CUPTI library, and its statuses for a subscription and for kernels.
+
+    A library that is newer than the driver is not asked: version 0, as one that does not answer.
+    """
     name = os.path.basename(path)
     facts: dict[str, Any] = {"path": mapped(name) if path == name else path, "reason": ""}
+    facts.update(major=major_of(name), version=0, subscribe=0, enable=0)
+    if facts["major"] > driver // 1000:
+        return facts
+    if driver < FAILS_TO_REFUSE and fails_to_refuse(library):
+        why = "CUPTI 13.2 may end the program unless the driver is for CUDA 13.2 or newer"
+        return {**facts, "reason": f"{facts['path']}: {why}"}
     missing = [function for function in FUNCTIONS if not hasattr(library, function)]
     if missing:
         return {**facts, "reason": f"{facts['path']} lacks {missing[0]}()"}
     version, subscriber = ctypes.c_uint32(0), ctypes.c_void_p()
-    library.cuptiGetVersion(ctypes.byref(version))
-    facts.update(major=int(name.split(".")[2]), version=version.value, enable=0)
+    if library.cuptiGetVersion(ctypes.byref(version)) == 0:
+        facts["version"] = version.value
     facts["subscribe"] = library.cuptiSubscribe(ctypes.byref(subscriber), NOTHING, None)
     if facts["subscribe"] == 0:
         facts["enable"] = library.cuptiActivityEnable(CONCURRENT_KERNEL)
         library.cuptiActivityDisable(CONCURRENT_KERNEL)
         library.cuptiUnsubscribe(subscriber)
     return facts
+
+
+def fails_to_refuse(library: ctypes.CDLL) -> bool:
+    """Whether it calls itself without end where it cannot connect to the driver."""
+    return hasattr(library, EXPORTED) and not hasattr(library, NOT_YET_EXPORTED)
 
 
 def mapped(name: str) -> str:

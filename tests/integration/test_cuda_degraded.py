@@ -86,14 +86,17 @@ def test_times_that_cannot_be_are_said(tmp_path: Path) -> None:
 
 
 REFUSALS = {
+    15: "CUPTI cannot connect to the driver",
     33: "does not work on this virtual GPU",
     35: "lets only administrators profile",
     40: "is not allowed to be profiled",
     41: "confidential computing",
     42: "mining",
     43: "MIG",
+    44: "SLI",
     45: "Windows Subsystem for Linux",
-    999: "CUPTI refused",
+    999: "cannot connect to the driver, or does not say what is wrong",
+    1000: "CUPTI refused",
 }
 
 
@@ -105,6 +108,36 @@ def test_each_refusal_is_a_sentence(tmp_path: Path, status: int) -> None:
     assert problem.startswith("CUDA is not recorded: ")
     assert REFUSALS[status] in problem
     assert problem.endswith(f" ({status})")
+
+
+TOO_NEW = [
+    ("13.0", 12080, "CUPTI 13 is newer than the driver, which is for CUDA 12"),
+    ("13.2", 13010, "CUPTI 13.2 may end the program unless the driver is for CUDA 13.2 or newer"),
+]
+
+
+@pytest.mark.parametrize(("release", "driver", "why"), TOO_NEW)
+def test_a_cupti_that_may_be_too_new_for_the_driver_is_not_called(
+    tmp_path: Path, release: str, driver: int, why: str
+) -> None:
+    script = "ctypes.CDLL('libcudart.so.13')\nbegin()\nwork(2)\nprint('unharmed')"
+    knobs = {"SIMCUPTI_VERSION": release, "SIMCUDA_DRIVER_VERSION": str(driver)}
+    run = record_script(tmp_path, script, SIMCUPTI_CONNECTION="refuse", **knobs)
+    assert run.outcome.out == "unharmed\n"
+    said = note(run, run.pids()[0])
+    assert said == {"library": "libcupti.so.13", "problem": f"CUDA is not recorded: {why}"}
+
+
+@pytest.mark.parametrize("release", ["12.9", "13.0", "13.5"])
+def test_a_cupti_that_cannot_connect_to_the_driver_is_a_sentence(
+    tmp_path: Path, release: str
+) -> None:
+    knobs = {"SIMCUPTI_VERSION": release, "SIMCUPTI_CONNECTION": "refuse"}
+    run = record_script(tmp_path, "begin()\nwork(2)\nprint('unharmed')", **knobs)
+    assert run.outcome.out == "unharmed\n"
+    said = note(run, run.pids()[0])
+    assert said["problem"].startswith("CUDA is not recorded: CUPTI cannot connect to the driver")
+    assert said.keys() == {"library", "problem"} | ({"version"} if release != "13.5" else set())
 
 
 def test_gpu_work_that_was_refused_is_not_known_and_not_zero(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cuda_runs import CudaRun, comparable_work, expected_work
 from cuda_scripts import record_script
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC
+from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, OVERHEAD, SYNC
 from cuda_witness import compile_witness, put_facts, witness_environment
 from simcuda_runs import run_simulated
 
@@ -23,6 +23,7 @@ TESTS = Path(__file__).parent.parent
 PROGRAM = TESTS / "gpu" / "programs" / "driver_work.py"
 GOLDEN = sorted((TESTS / "golden" / "cupti").glob("*.txt"))
 LOOPS = sorted((TESTS / "golden" / "h100").glob("*-loop.records.gz"))
+OVERHEAD_KIND = 17  # of CUpti_ActivityKind
 STREAM_SYNC, EVENT_SYNC, CONTEXT_SYNC = 3, 1, 4
 ROUNDS = 100  # of library_loop.py
 
@@ -69,6 +70,22 @@ def test_records_of_the_simulated_cupti(tmp_path: Path, release: str, level: str
     truth = CudaRun(run.directory, done)
     expected = expected_work(truth, truth.pids()[0], graphs_as_nodes=level == "node")
     assert comparable_work(run.work(run.pids()[0])) == expected
+
+
+def test_each_kind_of_cuptis_overhead_is_told_from_the_others(tmp_path: Path) -> None:
+    """As a real CUPTI has more of them: its kinds are multiples of 1 << 16, the compiler's is 1."""
+    witness = witness_environment(compile_witness(tmp_path), tmp_path)
+    done = run_simulated(tmp_path, [sys.executable, str(PROGRAM)], **witness)
+    assert done.code == 0, done.err
+    file = tmp_path / "records.txt"
+    facts, *records = file.read_text().splitlines()
+    (flush,) = (bytes.fromhex(line) for line in records if line.startswith(f"{OVERHEAD_KIND:02x}"))
+    kinds = (1, *(number << 16 for number in range(1, 9)))
+    made = [flush[:4] + kind.to_bytes(4, "little") + flush[8:] for kind in kinds]
+    file.write_text("\n".join([facts, *(record.hex() for record in made)]) + "\n")
+    run = record_script(tmp_path, "begin()\nwork()", SIMCUPTI_REPLAY=str(file))
+    told = [row["how"] for row in run.work(run.pids()[0]) if row["kind"] == OVERHEAD]
+    assert told == [129, *range(1, 9)]
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)

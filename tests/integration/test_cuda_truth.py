@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cuda_boundaries import UNEXPLAINED_SHARE, boundaries, unexplained
 from cuda_runs import check_calls, check_work, expected_calls, record_cuda
+from cuda_trace import OVERHEAD
 from simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
 
 TRAINING = "40", "3"  # rounds, threads
@@ -30,7 +31,7 @@ LAYOUTS = [
 def test_the_layouts_are_all_that_there_are() -> None:
     """Releases whose records have the same sizes have the same records."""
     table = (SIMCUDA / "core" / "cupti_versions.h").read_text()
-    rows = re.findall(r'\{"([\d.]+)", (?:\d+, ){3}([\d, ]+)\}', table)
+    rows = re.findall(r'\{"([\d.]+)", (?:\d+, ){3}([\d, ]+), \d+\}', table)
     sizes = dict(rows)
     assert len(sizes) >= 17
     assert {sizes[release] for _, release in LAYOUTS} == set(sizes.values())
@@ -64,6 +65,15 @@ def test_every_call_of_both_domains(tmp_path: Path) -> None:
     (pid,) = run.pids()
     check_calls(run, pid, everything=True)
     assert len(run.calls(pid)) > 1.5 * len(expected_calls(run, pid))
+
+
+def test_which_overhead_of_cuptis_own_it_was(tmp_path: Path) -> None:
+    buffer_flush = 1  # CUPTI's kind is 1 << 16
+    run = record_cuda(tmp_path, [str(PROGRAMS / "training13"), *TRAINING])
+    (pid,) = run.pids()
+    own = [row for row in run.work(pid) if row["kind"] == OVERHEAD]
+    assert own
+    assert {row["how"] for row in own} == {buffer_flush}
 
 
 def test_kernels_of_graphs(tmp_path: Path) -> None:
@@ -137,7 +147,7 @@ def test_dropped_records_are_counted(tmp_path: Path) -> None:
     [
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "39"}, "another profiler holds CUPTI's one subscription"),
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface"),
-        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "CUPTI refused (999)"),
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "does not say what is wrong (999)"),
         ({"SIMCUPTI_ENABLE_STATUS": "35"}, "NVreg_RestrictProfilingToAdminUsers"),
     ],
 )

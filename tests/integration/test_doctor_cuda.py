@@ -38,7 +38,11 @@ def test_a_cupti_that_works_is_good(tmp_path: Path, cuda: str) -> None:
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "39"}, "holds CUPTI's one subscription (39)", "nsys"),
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface", "end it"),
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "15"}, "cannot connect to the driver", "driver's CUDA"),
-        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "does not work here (999)", "interpose"),
+        (
+            {"SIMCUPTI_SUBSCRIBE_STATUS": "999"},
+            "cannot connect to the driver, or does not say",
+            "interpose",
+        ),
         ({"SIMCUPTI_ENABLE_STATUS": "35"}, "administrators profile (35): no GPU work", "NVreg_"),
     ],
 )
@@ -70,6 +74,13 @@ def test_a_cupti_of_another_major_is_bad(tmp_path: Path) -> None:
     assert "no CUPTI for CUDA 11: not found" in wanted.text
 
 
+def test_a_cupti_that_may_end_the_program_is_bad(tmp_path: Path) -> None:
+    finding = cupti_line(tmp_path, "--cupti", "13.2", SIMCUDA_DRIVER_VERSION="13000")
+    assert finding.status is Status.BAD
+    assert "may end the program unless the driver is for CUDA 13.2" in finding.text
+    assert finding.remedy.startswith("pip install nvidia-cuda-cupti")
+
+
 def test_candidates_are_in_the_recorders_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_HOME", "/home/cuda")
     found = list(probe_cuda.candidates(["/wheel"], [13]))
@@ -81,4 +92,4 @@ def test_candidates_are_in_the_recorders_order(monkeypatch: pytest.MonkeyPatch) 
     toolkits = [path for path in found if path.startswith("/usr/local/")]
     assert toolkits[0] == "/usr/local/cuda/lib64/libcupti.so.13"
     assert len(toolkits) == 12
-    assert len(list(probe_cuda.candidates(["/wheel"], [13, 12, 11]))) == 3 * len(found)
+    assert len(list(probe_cuda.candidates(["/wheel"], [13, 12, 11]))) == 4 * len(found)

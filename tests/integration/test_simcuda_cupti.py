@@ -1,5 +1,6 @@
 """The simulated CUPTI, seen by a client of the tests' own: every release, and every knob."""
 
+import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -250,6 +251,30 @@ def test_a_refused_subscription_is_a_knob(tmp_path: Path, status: int) -> None:
     assert (done.code, done.out, done.callbacks()) == (0, "done\n", [])
 
 
+@pytest.mark.parametrize(
+    "release, version, subscription", [("12.9", 0, 15), ("13.0", 0, 999), ("13.3", 999, 999)]
+)
+def test_a_refused_connection_is_a_knob(
+    tmp_path: Path, release: str, version: int, subscription: int
+) -> None:
+    done = train(tmp_path, "--cupti", release, SIMCUPTI_CONNECTION="refuse")
+    assert done.status("cuptiGetVersion") == version
+    assert done.status("cuptiSubscribe") == subscription
+    assert done.status("cuptiActivityEnable") == subscription
+    assert (done.code, done.out, done.records()) == (0, "done\n", [])
+
+
+def test_13_2_ends_the_process_that_it_cannot_connect_for(tmp_path: Path) -> None:
+    done = train(tmp_path, "--cupti", "13.2", SIMCUPTI_CONNECTION="refuse")
+    assert (done.code, done.out) == (-signal.SIGSEGV, "")
+
+
+@pytest.mark.parametrize("release, driver", [("12.9", 13000), ("13.0", 13000), ("13.2", 13020)])
+def test_the_driver_is_as_new_as_its_cupti(tmp_path: Path, release: str, driver: int) -> None:
+    script = "own = c_int(); check(cuda.cuDriverGetVersion(byref(own))); print(own.value)"
+    assert run_python(tmp_path, script, "--cupti", release).out == f"{driver}\n"
+
+
 def test_a_second_subscriber_is_refused(tmp_path: Path) -> None:
     done = train(tmp_path, "--cupti", "13.0", CLIENT_V2_FIRST="1")
     assert done.status("cuptiSubscribe_v2") == 0
@@ -360,7 +385,12 @@ def test_a_kill_loses_what_was_not_flushed_and_nothing_of_the_calls(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "name, value", [("SIMCUPTI_DROP_EVERY", "some"), ("SIMCUPTI_TIMESTAMP_CALLBACK", "maybe")]
+    "name, value",
+    [
+        ("SIMCUPTI_DROP_EVERY", "some"),
+        ("SIMCUPTI_TIMESTAMP_CALLBACK", "maybe"),
+        ("SIMCUPTI_CONNECTION", "perhaps"),
+    ],
 )
 def test_a_misspelt_knob_is_one_line_of_error(tmp_path: Path, name: str, value: str) -> None:
     done = train(tmp_path, **{name: value})

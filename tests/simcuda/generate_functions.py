@@ -2,9 +2,11 @@
 
     generate_functions.py driver  OUTPUT_FOLDER
     generate_functions.py runtime OUTPUT_FOLDER 12|13
-    generate_functions.py cupti   OUTPUT_FOLDER SONAME any|13.0|13.2|13.3
+    generate_functions.py cupti   OUTPUT_FOLDER SONAME FAMILY
+    generate_functions.py families
 
-Symbols are weak: a function written by hand takes its name's place.
+A family is a set of functions that CUPTI exports, called after the first release that has it; the
+last form prints them. Symbols are weak: a function written by hand takes its name's place.
 """
 
 import sys
@@ -12,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 FACTS = Path(__file__).parent / "facts"
-CUPTI_FAMILIES = ["any", "13.0", "13.2", "13.3"]  # each has the functions of those before it
 
 STUBS = """// Generated from facts/.
 #include "core/functions.h"
@@ -36,6 +37,21 @@ def facts(name: str) -> list[list[str]]:
     """The words of each line, comments left out."""
     lines = (FACTS / name).read_text().splitlines()
     return [line.split() for line in lines if line and not line.startswith("#")]
+
+
+def release(text: str) -> tuple[int, ...]:
+    """The major and minor of a release, in whatever length it is given."""
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def families() -> list[str]:
+    """The releases from which on CUPTI exports something else than before."""
+    return sorted({row[1] for row in facts("cupti_functions.txt")}, key=release)
+
+
+def family_of(wanted: str) -> str:
+    """The newest family that is not newer than a release."""
+    return [each for each in families() if release(each) <= release(wanted)][-1]
 
 
 def version_script(node: str, names: list[str]) -> str:
@@ -72,10 +88,13 @@ def runtime(folder: Path, major: str) -> None:
 
 
 def cupti(folder: Path, soname: str, family: str) -> None:
-    families = CUPTI_FAMILIES[: CUPTI_FAMILIES.index(family) + 1]
     rows = facts("cupti_functions.txt")
-    exported = [name for name, since in rows if since in families]
-    stubs = "\n".join(f"SIM_STUB({name})" for name, _ in rows)
+    exported = [
+        name
+        for name, first, *last in rows
+        if release(first) <= release(family) and all(release(family) <= release(n) for n in last)
+    ]
+    stubs = "\n".join(f"SIM_STUB({name})" for name, *_ in rows)
     (folder / "stubs.cc").write_text(
         "// Generated from facts/cupti_functions.txt: what nobody implements is not supported.\n"
         '#define SIM_STUB(name) \\\n  extern "C" __attribute__((weak, visibility("default"))) '
@@ -85,6 +104,9 @@ def cupti(folder: Path, soname: str, family: str) -> None:
 
 
 def main() -> None:
+    if sys.argv[1] == "families":
+        print(";".join(families()))
+        return
     domain, folder = sys.argv[1], Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     makers: dict[str, Callable[..., None]] = {"driver": driver, "runtime": runtime, "cupti": cupti}

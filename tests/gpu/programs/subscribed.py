@@ -17,7 +17,7 @@ Callback = CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_void_p)
 
 def load_cupti() -> ctypes.CDLL:
     """The first CUPTI that can be loaded."""
-    names = (*SONAMES.values(), *candidates(cupti_folders(sys.path), tuple(SONAMES)))
+    names = (*SONAMES, *candidates(cupti_folders(sys.path), (13, 12, 11)))
     library = next((found for found, _ in map(load, names) if found is not None), None)
     if library is None:
         raise SystemExit("no CUPTI")

@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -95,7 +97,6 @@ void WriteOverheadTruth(const Overhead& overhead) {
 
 // The time that CUPTI itself took to flush.
 void RecordFlush(uint64_t start) {
-  constexpr uint32_t kBufferFlush = 1 << 16;
   if (!On(kOverheadKind) || Replays()) return;
   Overhead overhead = {kBufferFlush, start, CpuTimestamp(), FindCore()->thread_id()};
   PutRecord(overhead.thread, OverheadRecord(overhead));
@@ -133,14 +134,22 @@ void SetWatchedRecords(Domain domain, bool on) {
   }
 }
 
-// Kinds that exist and that the test double leaves empty: devices, contexts, names, markers and
-// such.
-bool Exists(uint32_t kind) { return kind >= 1 && kind <= 55; }
+// Some of them the test double leaves empty: devices, contexts, names, markers and such.
+bool Exists(uint32_t kind) { return kind >= 1 && kind <= GetSettings().version->last_kind; }
 
 }  // namespace
 
+// CUDA events (36) from 12.8 on.
+bool IsNeverEnabled(uint32_t kind) {
+  constexpr uint32_t k12_8 = 26;
+  constexpr uint32_t kCudaEventKind = 36;
+  constexpr uint32_t kNever[] = {6, 7, 14, 21, 23, 27, 31, 41, 42, 43, 44};
+  if (kind == kCudaEventKind) return GetSettings().version->number < k12_8;
+  return std::find(std::begin(kNever), std::end(kNever), kind) != std::end(kNever);
+}
+
 int EnableKind(uint32_t kind, bool enable) {
-  if (!Exists(kind)) return kCuptiInvalidKind;
+  if (!Exists(kind) || IsNeverEnabled(kind)) return kCuptiInvalidKind;
   {
     std::lock_guard<std::mutex> guard(WriterLock());
     SampleClocks();

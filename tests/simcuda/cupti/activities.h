@@ -6,6 +6,9 @@
 
 namespace simcuda {
 
+// Kinds that exist and that no release lets a client enable: events, metrics and such.
+bool IsNeverEnabled(uint32_t kind);
+
 // A CUPTI status. [MT]
 int EnableKind(uint32_t kind, bool enable);
 

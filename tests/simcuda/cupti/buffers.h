@@ -19,7 +19,8 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
 int SetBufferFunctions(BufferRequested requested, BufferCompleted completed);
 bool HaveBufferFunctions();
 
-// From CUPTI 12.3 on each thread has a buffer of its own; attribute 9 turns that off.
+// From CUPTI 12.3 on each thread has a buffer of its own; this attribute turns that off.
+constexpr uint32_t kPerThreadBuffers = 9;
 void SetPerThreadBuffers(bool on);
 bool PerThreadBuffers();
 

@@ -1,12 +1,10 @@
-// Offsets: offsetof in the headers of the 17 releases of core/cupti_versions.h. A field has one
-// offset in all of them; releases differ in how many bytes follow, and a field beyond a release's
-// end is left out.
 #include "cupti/records.h"
 
 #include <unistd.h>
 
 #include <cstring>
 
+#include "cupti/layouts.h"
 #include "cupti/replay.h"
 #include "cupti/settings.h"
 #include "cupti/timestamps.h"
@@ -19,15 +17,12 @@ constexpr size_t kAlignment = 8;  // records follow each other at multiples of i
 // One record being written: zeroes but for what is put.
 class Record {
  public:
-  explicit Record(uint32_t kind) : bytes_(RecordBytes(kind)) { Put(0, kind); }
+  explicit Record(uint32_t kind) : bytes_(RecordBytes(kind)) { Put({0, 4}, kind); }
 
-  template <class T>
-  void Put(size_t offset, T value) {
-    if (offset + sizeof(T) <= bytes_.size()) memcpy(bytes_.data() + offset, &value, sizeof(T));
-  }
-
-  void PutThree(size_t offset, const uint32_t (&values)[3]) {
-    for (size_t i = 0; i < 3; ++i) Put(offset + 4 * i, values[i]);
+  // A field beyond the release's end is left out.
+  void Put(Field field, uint64_t value) {
+    if (field.offset + field.bytes > bytes_.size()) return;
+    memcpy(bytes_.data() + field.offset, &value, field.bytes);
   }
 
   Bytes Take() { return std::move(bytes_); }
@@ -44,102 +39,110 @@ struct Times {
 
 Bytes KernelRecord(const DeviceOperation& operation, uint32_t kind, const Times& times) {
   Record record(kind);
-  record.Put(6, static_cast<uint16_t>(operation.registers));
-  record.Put(16, times.start);
-  record.Put(24, times.end);
-  record.Put(32, times.end);  // completed
-  record.Put(40, operation.device);
-  record.Put(44, operation.context);
-  record.Put(48, operation.stream);
-  record.PutThree(52, operation.grid);
-  record.PutThree(64, operation.block);
-  record.Put(76, operation.static_shared_bytes);
-  record.Put(80, operation.dynamic_shared_bytes);
-  record.Put(92, operation.correlation);
-  record.Put(96, uint64_t{operation.correlation});  // grid id
-  record.Put(104, operation.name);
-  record.Put(144, operation.node);
-  record.Put(156, operation.graph);
+  record.Put(kernel::kRegistersPerThread, operation.registers);
+  record.Put(kernel::kStart, times.start);
+  record.Put(kernel::kEnd, times.end);
+  record.Put(kernel::kCompleted, times.end);
+  record.Put(kernel::kDeviceId, operation.device);
+  record.Put(kernel::kContextId, operation.context);
+  record.Put(kernel::kStreamId, operation.stream);
+  record.Put(kernel::kGridX, operation.grid[0]);
+  record.Put(kernel::kGridY, operation.grid[1]);
+  record.Put(kernel::kGridZ, operation.grid[2]);
+  record.Put(kernel::kBlockX, operation.block[0]);
+  record.Put(kernel::kBlockY, operation.block[1]);
+  record.Put(kernel::kBlockZ, operation.block[2]);
+  record.Put(kernel::kStaticSharedMemory, operation.static_shared_bytes);
+  record.Put(kernel::kDynamicSharedMemory, operation.dynamic_shared_bytes);
+  record.Put(kernel::kCorrelationId, operation.correlation);
+  record.Put(kernel::kGridId, operation.correlation);
+  record.Put(kernel::kName, reinterpret_cast<uint64_t>(operation.name));
+  record.Put(kernel::kGraphNodeId, operation.node);
+  record.Put(kernel::kGraphId, operation.graph);
   return record.Take();
 }
 
-// What copies begin with, between devices or not.
-Record CopyRecord(const DeviceOperation& operation, uint32_t kind, const Times& times) {
-  Record record(kind);
-  record.Put(4, static_cast<uint8_t>(operation.direction));
-  record.Put(5, static_cast<uint8_t>(operation.source));
-  record.Put(6, static_cast<uint8_t>(operation.destination));
-  record.Put(7, static_cast<uint8_t>(operation.asynchronous));
-  record.Put(8, operation.bytes);
-  record.Put(16, times.start);
-  record.Put(24, times.end);
-  record.Put(32, operation.device);
-  record.Put(36, operation.context);
-  record.Put(40, operation.stream);
-  return record;
-}
-
 Bytes MemcpyRecord(const DeviceOperation& operation, const Times& times) {
-  Record record = CopyRecord(operation, kMemcpyKind, times);
-  record.Put(44, operation.correlation);
-  record.Put(64, operation.node);
-  record.Put(72, operation.graph);
-  record.Put(88, uint64_t{1});  // copies, since 12.8
+  Record record(kMemcpyKind);
+  record.Put(copy::kCopyKind, operation.direction);
+  record.Put(copy::kSrcKind, static_cast<uint64_t>(operation.source));
+  record.Put(copy::kDstKind, static_cast<uint64_t>(operation.destination));
+  record.Put(copy::kFlags, operation.asynchronous);
+  record.Put(copy::kBytes, operation.bytes);
+  record.Put(copy::kStart, times.start);
+  record.Put(copy::kEnd, times.end);
+  record.Put(copy::kDeviceId, operation.device);
+  record.Put(copy::kContextId, operation.context);
+  record.Put(copy::kStreamId, operation.stream);
+  record.Put(copy::kCorrelationId, operation.correlation);
+  record.Put(copy::kGraphNodeId, operation.node);
+  record.Put(copy::kGraphId, operation.graph);
+  record.Put(copy::kCopyCount, 1);
   return record.Take();
 }
 
 Bytes PeerMemcpyRecord(const DeviceOperation& operation, const Times& times) {
-  Record record = CopyRecord(operation, kPeerMemcpyKind, times);
-  record.Put(44, operation.source_device);
-  record.Put(48, operation.source_context);
-  record.Put(52, operation.destination_device);
-  record.Put(56, operation.destination_context);
-  record.Put(60, operation.correlation);
-  record.Put(72, operation.node);
-  record.Put(80, operation.graph);
+  Record record(kPeerMemcpyKind);
+  record.Put(peer_copy::kCopyKind, operation.direction);
+  record.Put(peer_copy::kSrcKind, static_cast<uint64_t>(operation.source));
+  record.Put(peer_copy::kDstKind, static_cast<uint64_t>(operation.destination));
+  record.Put(peer_copy::kFlags, operation.asynchronous);
+  record.Put(peer_copy::kBytes, operation.bytes);
+  record.Put(peer_copy::kStart, times.start);
+  record.Put(peer_copy::kEnd, times.end);
+  record.Put(peer_copy::kDeviceId, operation.device);
+  record.Put(peer_copy::kContextId, operation.context);
+  record.Put(peer_copy::kStreamId, operation.stream);
+  record.Put(peer_copy::kSrcDeviceId, operation.source_device);
+  record.Put(peer_copy::kSrcContextId, operation.source_context);
+  record.Put(peer_copy::kDstDeviceId, operation.destination_device);
+  record.Put(peer_copy::kDstContextId, operation.destination_context);
+  record.Put(peer_copy::kCorrelationId, operation.correlation);
+  record.Put(peer_copy::kGraphNodeId, operation.node);
+  record.Put(peer_copy::kGraphId, operation.graph);
   return record.Take();
 }
 
 Bytes MemsetRecord(const DeviceOperation& operation, const Times& times) {
   Record record(kMemsetKind);
-  record.Put(4, operation.value);
-  record.Put(8, operation.bytes);
-  record.Put(16, times.start);
-  record.Put(24, times.end);
-  record.Put(32, operation.device);
-  record.Put(36, operation.context);
-  record.Put(40, operation.stream);
-  record.Put(44, operation.correlation);
-  record.Put(48, static_cast<uint16_t>(operation.asynchronous));
-  record.Put(50, static_cast<uint16_t>(operation.destination));
-  record.Put(64, operation.node);
-  record.Put(72, operation.graph);
+  record.Put(set::kValue, operation.value);
+  record.Put(set::kBytes, operation.bytes);
+  record.Put(set::kStart, times.start);
+  record.Put(set::kEnd, times.end);
+  record.Put(set::kDeviceId, operation.device);
+  record.Put(set::kContextId, operation.context);
+  record.Put(set::kStreamId, operation.stream);
+  record.Put(set::kCorrelationId, operation.correlation);
+  record.Put(set::kFlags, operation.asynchronous);
+  record.Put(set::kMemoryKind, static_cast<uint64_t>(operation.destination));
+  record.Put(set::kGraphNodeId, operation.node);
+  record.Put(set::kGraphId, operation.graph);
   return record.Take();
 }
 
 Bytes SynchronizationRecord(const DeviceOperation& operation, const Times& times) {
   Record record(kSynchronizationKind);
-  record.Put(4, static_cast<uint32_t>(operation.sync));
-  record.Put(8, times.start);
-  record.Put(16, times.end);
-  record.Put(24, operation.correlation);
-  record.Put(28, operation.context);
-  record.Put(32, operation.stream);
-  record.Put(36, operation.event);
+  record.Put(synchronization::kType, operation.sync);
+  record.Put(synchronization::kStart, times.start);
+  record.Put(synchronization::kEnd, times.end);
+  record.Put(synchronization::kCorrelationId, operation.correlation);
+  record.Put(synchronization::kContextId, operation.context);
+  record.Put(synchronization::kStreamId, operation.stream);
+  record.Put(synchronization::kCudaEventId, operation.event);
   return record.Take();
 }
 
 Bytes GraphRecord(const DeviceOperation& operation, const Times& times) {
   Record record(kGraphTraceKind);
-  record.Put(4, operation.correlation);
-  record.Put(8, times.start);
-  record.Put(16, times.end);
-  record.Put(24, operation.device);
-  record.Put(28, operation.graph);
-  record.Put(32, operation.context);
-  record.Put(36, operation.stream);
-  record.Put(48, operation.device);  // where it ended, since 12.3
-  record.Put(52, operation.context);
+  record.Put(graph::kCorrelationId, operation.correlation);
+  record.Put(graph::kStart, times.start);
+  record.Put(graph::kEnd, times.end);
+  record.Put(graph::kDeviceId, operation.device);
+  record.Put(graph::kGraphId, operation.graph);
+  record.Put(graph::kContextId, operation.context);
+  record.Put(graph::kStreamId, operation.stream);
+  record.Put(graph::kEndDeviceId, operation.device);
+  record.Put(graph::kEndContextId, operation.context);
   return record.Take();
 }
 
@@ -210,33 +213,32 @@ Bytes OperationRecord(const DeviceOperation& operation, uint32_t kernel_kind, bo
 
 Bytes ApiRecord(const ApiCall& call, uint64_t start, uint64_t end, uint32_t thread) {
   Record record(call.function->domain == kDriver ? kDriverKind : kRuntimeKind);
-  record.Put(4, call.function->cbid);
-  record.Put(8, start);
-  record.Put(16, end);
-  record.Put(24, static_cast<uint32_t>(getpid()));
-  record.Put(28, thread);
-  record.Put(32, call.correlation);
-  record.Put(36, static_cast<uint32_t>(call.status));
+  record.Put(api::kCbid, call.function->cbid);
+  record.Put(api::kStart, start);
+  record.Put(api::kEnd, end);
+  record.Put(api::kProcessId, static_cast<uint64_t>(getpid()));
+  record.Put(api::kThreadId, thread);
+  record.Put(api::kCorrelationId, call.correlation);
+  record.Put(api::kReturnValue, static_cast<uint64_t>(call.status));
   return record.Take();
 }
 
 Bytes ExternalCorrelationRecord(uint32_t kind, uint64_t id, uint32_t correlation) {
   Record record(kExternalCorrelationKind);
-  record.Put(4, kind);
-  record.Put(8, id);
-  record.Put(16, correlation);
+  record.Put(external::kExternalKind, kind);
+  record.Put(external::kExternalId, id);
+  record.Put(external::kCorrelationId, correlation);
   return record.Take();
 }
 
 Bytes OverheadRecord(const Overhead& overhead) {
-  constexpr uint32_t kThreadObject = 2;
   Record record(kOverheadKind);
-  record.Put(4, overhead.kind);
-  record.Put(8, kThreadObject);
-  record.Put(12, static_cast<uint32_t>(getpid()));  // objectId: of a thread, process and thread
-  record.Put(16, overhead.thread);
-  record.Put(24, overhead.start);
-  record.Put(32, overhead.end);
+  record.Put(overhead::kOverheadKind, overhead.kind);
+  record.Put(overhead::kObjectKind, kThreadObject);
+  record.Put(overhead::kProcessId, static_cast<uint64_t>(getpid()));
+  record.Put(overhead::kThreadId, overhead.thread);
+  record.Put(overhead::kStart, overhead.start);
+  record.Put(overhead::kEnd, overhead.end);
   return record.Take();
 }
 

@@ -24,6 +24,9 @@ enum ActivityKind : uint32_t {
   kLastKind = 63,
 };
 
+constexpr uint32_t kBufferFlush = 1 << 16;  // kind of an overhead
+constexpr uint32_t kThreadObject = 2;       // what an overhead was in
+
 using Bytes = std::vector<uint8_t>;
 
 struct Overhead {

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "cupti/layouts.h"
+
 namespace simcuda {
 namespace {
-
-constexpr size_t kKernelNameOffset = 104;
 
 struct Replay {
   bool on = false;
@@ -37,7 +37,7 @@ Bytes FromHexadecimal(const std::string& text) {
 // A name lives as long as the process.
 void SetName(const std::string& name, Bytes* record) {
   const char* text = strdup(name.c_str());
-  memcpy(record->data() + kKernelNameOffset, &text, sizeof(text));
+  memcpy(record->data() + kernel::kName.offset, &text, sizeof(text));
 }
 
 Replay Read() {

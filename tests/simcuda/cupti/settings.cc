@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cupti/status.h"
-
 namespace simcuda {
 namespace {
 
@@ -33,6 +31,13 @@ TimestampCallback ReadTimestampCallback() {
   Refuse("SIMCUPTI_TIMESTAMP_CALLBACK", value, "accept, refuse or ignore");
 }
 
+bool RefusesConnection() {
+  const char* value = getenv("SIMCUPTI_CONNECTION");
+  if (value == nullptr || *value == '\0' || strcmp(value, "accept") == 0) return false;
+  if (strcmp(value, "refuse") == 0) return true;
+  Refuse("SIMCUPTI_CONNECTION", value, "accept or refuse");
+}
+
 const CuptiVersion& ReadVersion() {
   const char* wanted = getenv("SIMCUPTI_VERSION");
   const CuptiVersion& version = FindCuptiVersion(wanted, "13.0");
@@ -48,7 +53,8 @@ Settings Read() {
           Number("SIMCUPTI_ENABLE_STATUS"),
           ReadTimestampCallback(),
           Number("SIMCUPTI_RAW_TIMESTAMPS") != 0,
-          static_cast<uint32_t>(Number("SIMCUPTI_DROP_EVERY"))};
+          static_cast<uint32_t>(Number("SIMCUPTI_DROP_EVERY")),
+          RefusesConnection()};
 }
 
 }  // namespace
@@ -66,12 +72,6 @@ Core* FindCore() {
     return get_core == nullptr ? nullptr : get_core();
   }();
   return core;
-}
-
-int Usable() {
-  Core* core = FindCore();
-  if (core == nullptr) return kCuptiUnknown;
-  return core->forked() ? kCuptiNotInitialized : kCuptiSuccess;
 }
 
 }  // namespace simcuda

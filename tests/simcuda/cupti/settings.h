@@ -16,17 +16,15 @@ struct Settings {
   int subscribe_status;  // what cuptiSubscribe answers instead of subscribing; 0: subscribes
   int enable_status;     // the same for cuptiActivityEnable
   TimestampCallback timestamp_callback;
-  bool raw_timestamps;  // device records carry the GPU's own clock
-  uint32_t drop_every;  // every n-th record is lost; 0: none
+  bool raw_timestamps;      // device records carry the GPU's own clock
+  uint32_t drop_every;      // every n-th record is lost; 0: none
+  bool refuses_connection;  // the driver is there, and CUPTI cannot connect to it
 };
 
 const Settings& GetSettings();
 
 // The driver's core; null without a driver. Loads libcuda.so.1, as CUPTI does.
 Core* FindCore();
-
-// kCuptiSuccess, or why nothing works here: no driver, or the child of a fork.
-int Usable();
 
 }  // namespace simcuda
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "cupti/activities.h"
+#include "cupti/callback_data.h"
 #include "cupti/settings.h"
 #include "cupti/status.h"
 #include "cupti/timestamps.h"
@@ -16,27 +17,6 @@ constexpr uint32_t kDomains = 7;      // driver, runtime, resource, synchronize,
 constexpr uint32_t kOtherCbids = 64;  // more than any domain but the APIs' has
 constexpr uint32_t kSubscriberApi =
     130202;  // the first release whose *_v2 functions are a family of their own
-
-// CUpti_CallbackData; offsets 0, 8, 16, 24, 32, 40, 48, 56, 64 in all releases.
-struct CallbackData {
-  uint32_t site;  // 0 enter, 1 exit
-  const char* function_name;
-  const void* parameters;
-  void* return_value;
-  const char* symbol;
-  void* context;
-  uint32_t context_id;
-  uint64_t* correlation_data;
-  uint32_t correlation;
-};
-static_assert(sizeof(CallbackData) == 72, "CUpti_CallbackData of cupti_callbacks.h");
-
-// CUpti_ResourceData.
-struct ResourceData {
-  void* context;
-  void* resource;
-  void* descriptor;
-};
 
 std::atomic<Subscriber*> current{nullptr};  // never deleted: a callback may be under way
 std::atomic<uint8_t> others[kDomains][kOtherCbids];

@@ -1,0 +1,1 @@
+/* CUPTI includes it, and needs nothing of it. */
