@@ -17,10 +17,10 @@ from rlscope.capture.interpreters import InterpreterWatch
 from rlscope.capture.machine import MachineSampler
 from rlscope.capture.processes import Image, ProcessLog, process_start_time, survivors
 from rlscope.capture.schedule import Schedule
+from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.config import Config, unknown_variables
 from rlscope.errors import RecordingError
 from rlscope.native import runtime
-from rlscope.run_directory import prepare_directory, remove_run
 from rlscope.run_json import write_run_json
 from rlscope.session import foreign_injection, traced_environment
 
@@ -120,17 +120,15 @@ def record(settings: Settings, say: Say) -> Outcome:
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
     environ = _environment(os.path.realpath(output), settings, limits)
-    directory = prepare_directory(output, force=settings.force)
+    directory = prepare_directory(output, force=settings.force, made=not settings.output)
     mask = child.block_signals()
     try:
-        _describe_run(directory, settings)
-        drainer = runtime.Drainer(directory)
+        _describe_run(directory.path, settings)
+        drainer = runtime.Drainer(directory.path)
         program = _start(drainer, path, settings, limits, environ, mask)
     except BaseException:
         child.unblock_signals(mask)
-        remove_run(directory)
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)  # if it was made for this run, or was empty
+        directory.abandon()
         raise
     child.let_go_of_streams()
     recording = _Recording(directory, settings, say, drainer)
@@ -254,9 +252,10 @@ class _Recording:
     """What runs in the wrapper beside the program."""
 
     def __init__(
-        self, directory: str, settings: Settings, say: Say, drainer: runtime.Drainer
+        self, directory: RunDirectory, settings: Settings, say: Say, drainer: runtime.Drainer
     ) -> None:
-        self._directory = directory
+        self._run = directory
+        self._directory = directory.path
         self._settings = settings
         self._say = say
         self._drainer = drainer
@@ -299,6 +298,8 @@ class _Recording:
         with self._stated("the rest of the trace stays in its rings"):
             self._drainer.stop()
             outcome.statistics = self._drainer.stats()
+        with self._stated("cannot give the directory up"):
+            self._run.release()
         with self._stated("the machine samples are incomplete"):
             if self._sampler is not None:
                 self._sampler.stop()

@@ -29,6 +29,11 @@ void ReleaseControl(ControlPage* page);
 // Changes `recording` now; every process follows at its next record. Any thread. False: it was so
 // before. The caller notes the change in the log (run_notes.h).
 bool SetRecording(ControlPage* page, bool on);
+// Stores what the page of the run in `directory` begins with once more, by write(2): a store into
+// mapped memory changes no time of the file that another machine sees. Opens, writes and closes.
+void TouchControl(const char* directory);
+constexpr int64_t kTouchNs = 10000000000;  // how often a drainer does so
+
 // Stops recording for want of space.
 void SetDiskFull(ControlPage* page);
 

@@ -72,7 +72,7 @@ struct DrainDirectory::State {
   bool running = false;
   uint32_t stop = 0;
   uint32_t generation = 0;
-  int64_t next_second = 0;
+  int64_t next_second = 0, next_touch = 0;
   DirectoryStats own;               // of the drainer itself, not of images
   DirectoryStats shown;             // with the images'; under shown_lock
   mutable uint32_t shown_lock = 0;  // held for a copy of 60 bytes
@@ -126,6 +126,10 @@ void DrainDirectory::State::Pass() {
   if (second) {
     CheckDisk();
     next_second = now + kSecond;
+  }
+  if (now >= next_touch) {
+    TouchControl(directory);
+    next_touch = now + kTouchNs;
   }
 }
 
