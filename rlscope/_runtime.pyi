@@ -144,6 +144,6 @@ class Drainer:
         """Processes of the run that still run: {"pid", "name"}."""
 
     def stats(self) -> dict[str, int]:
-        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), disk_full, stalls
-        (its own stores beside the rings that waited for the disk for over 1 ms) and
-        longest_stall_ns."""
+        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), cut (why recording
+        was cut short, rlscope/cuts.py; 0: it was not), cut_ns (when), stalls (its own stores beside
+        the rings that waited for the disk for over 1 ms) and longest_stall_ns."""

@@ -41,6 +41,10 @@ class Directory:
     def problems(self) -> list[dict[str, Any]]:
         """Damage found while reading: {"file", "offset", "bytes", "what"}."""
 
+    @property
+    def cut(self) -> dict[str, int] | None:
+        """Why and when recording was cut short, if it was: {"why", "time_ns"}; rlscope/cuts.py."""
+
     def threads(self, process: int) -> Columns:
         """thread, os_tid, name, is_python, start_ns, end_ns."""
 

@@ -42,29 +42,29 @@ class Claim:
     """The claim of this process to a directory."""
 
     def __init__(self, directory: str, number: int) -> None:
-        self._directory = directory
+        self.directory = directory
         self._number = number
         self._holder = this_process()
         self._identity = _identity(directory)
 
     def settle(self) -> None:
         """Removes the claims before this one: nothing of their runs is left."""
-        for number in _numbers(self._directory):
+        for number in _numbers(self.directory):
             if number < self._number:
-                _unlink(_path(self._directory, number))
+                _unlink(_path(self.directory, number))
 
     def withdraw(self) -> None:
         """Removes the claim: the directory is as it was before."""
         if self.is_ours():
-            _unlink(_path(self._directory, self._number))
+            _unlink(_path(self.directory, self._number))
 
     def release(self) -> None:
         """Says in the claim that this process records no more."""
         if not self.is_ours():
             return
         released = this_process(released=True)
-        with contextlib.suppress(OSError), _written(self._directory, released) as path:
-            os.replace(path, _path(self._directory, self._number))
+        with contextlib.suppress(OSError), _written(self.directory, released) as path:
+            os.replace(path, _path(self.directory, self._number))
 
     def is_ours(self) -> bool:
         """False in a fork child, where another process has claimed the directory since, and where
@@ -72,8 +72,8 @@ class Claim:
         with contextlib.suppress(OSError):
             return (
                 this_process() == self._holder
-                and _identity(self._directory) == self._identity
-                and max(_numbers(self._directory), default=0) == self._number
+                and _identity(self.directory) == self._identity
+                and max(_numbers(self.directory), default=0) == self._number
             )
         return False
 

@@ -18,9 +18,32 @@ class RunDirectory:
         """Absolute, symbolic links resolved."""
         self._claim = held
         self._made = made
+        self._descriptor = -1
+        self._identity = _identity(path)
 
     def __fspath__(self) -> str:
         return self.path
+
+    def follow(self) -> None:
+        """From now on `found` knows the directory by a descriptor, also after it was renamed."""
+        self._descriptor = os.open(self.path, os.O_PATH | os.O_DIRECTORY)
+
+    @property
+    def place(self) -> str:
+        """A path of the directory that stays right for this process while the directory is
+        followed."""
+        return f"/proc/self/fd/{self._descriptor}" if self._descriptor >= 0 else self.path
+
+    def found(self) -> str:
+        """Where the directory is now; empty: it was removed, or nobody followed it."""
+        path = self.path
+        if self._descriptor >= 0:
+            with contextlib.suppress(OSError):
+                path = os.readlink(self.place)
+        with contextlib.suppress(OSError):
+            if _identity(path) == self._identity:
+                return path
+        return ""
 
     def abandon(self) -> None:
         """The run cannot begin: removes what it has left so far, the directory if it was made for
@@ -35,7 +58,9 @@ class RunDirectory:
 
     def release(self) -> None:
         """The run is over, but for processes that outlive it: those hold the directory further."""
-        if set(living_processes(self.path)) <= {os.getpid()}:
+        path = self.found()
+        if path and set(living_processes(path)) <= {os.getpid()}:
+            self._claim.directory = path
             self._claim.release()
 
 
@@ -100,3 +125,8 @@ def _is_made(directory: str) -> bool:
     there = os.path.isdir(directory)
     os.makedirs(directory, exist_ok=True)
     return not there
+
+
+def _identity(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino

@@ -101,7 +101,9 @@ class Profile:
         native_calls.end()
         runtime.profile_end()
         self._restore_environment()
-        if self._run is not None:
+        if self._run is not None and not self._run.found():
+            _say(f"the trace directory was removed or renamed meanwhile: {self.directory}")
+        elif self._run is not None:
             self._run.release()
 
     def _begin_window(self) -> Callable[[], None]:

@@ -122,14 +122,14 @@ PyObject* Alive(PyObject* self, PyObject*) {
 
 PyObject* Stats(PyObject* self, PyObject*) {
   const trace::DirectoryStats stats = AsDrainer(self)->drainer->stats();
-  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:L,s:i,s:K,s:L}", "events",
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:K,s:L}", "events",
                        static_cast<unsigned long long>(stats.drain.events), "bytes",
                        static_cast<unsigned long long>(stats.bytes), "chunks",
                        static_cast<unsigned long long>(stats.drain.chunks), "lost",
                        static_cast<unsigned long long>(stats.drain.lost), "rings",
                        static_cast<unsigned long long>(stats.drain.rings), "cpu_ns",
-                       static_cast<long long>(stats.cpu_ns), "disk_full",
-                       static_cast<int>(stats.disk_full), "stalls",
+                       static_cast<long long>(stats.cpu_ns), "cut", stats.cut, "cut_ns",
+                       static_cast<long long>(stats.cut_ns), "stalls",
                        static_cast<unsigned long long>(stats.stalls), "longest_stall_ns",
                        static_cast<long long>(stats.longest_stall_ns));
 }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,8 @@ namespace rlscope::python {
 namespace {
 
 constexpr char kLateAttach[] = "late_attach";
+constexpr char kCut[] = "cut";
+constexpr char kNoDrainer[] = "no_drainer";
 
 nb::object OrNone(int64_t ns) {
   return ns == trace::kUnknownNs ? nb::none() : nb::object(nb::int_(ns));
@@ -176,6 +179,29 @@ nb::dict Directory::Names(size_t process) const {
   return columns.TakeDict();
 }
 
+// How long the process lived after its recording had stopped for good, where it did and its end is
+// known.
+int64_t Directory::LostTime(size_t process, const std::string& kind) const {
+  const trace::Ended ended = Image(process).ended;
+  const bool known = ended == trace::Ended::kExit || ended == trace::Ended::kGone;
+  if (!known) return trace::kUnknownNs;
+  int64_t stopped_ns = ranges_[process].end_ns;
+  if (kind == kCut) {
+    stopped_ns = std::max(stopped_ns, directory_->cut_ns());
+  } else if (kind != kNoDrainer) {
+    return trace::kUnknownNs;
+  }
+  return std::max<int64_t>(0, Image(process).gone_ns - stopped_ns);
+}
+
+nb::object Directory::Cut() const {
+  if (directory_->cut() == 0) return nb::none();
+  nb::dict cut;
+  cut["why"] = directory_->cut();
+  cut["time_ns"] = directory_->cut_ns();
+  return cut;
+}
+
 nb::list Directory::Losses(size_t process) const {
   const trace::ProcessImage& image = Image(process);
   nb::list losses;
@@ -187,7 +213,8 @@ nb::list Directory::Losses(size_t process) const {
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
-      losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
+      losses.append(
+          MakeLoss(kind.c_str(), count, "counted by the program", LostTime(process, kind)));
     }
   }
   const uint64_t missing = image.trace->missing_slots();
@@ -255,6 +282,7 @@ void AddDirectory(nb::module_& module) {
           "path"_a, "rings"_a = nb::none())
       .def_prop_ro("processes", &Directory::Processes)
       .def_prop_ro("problems", &Directory::Problems)
+      .def_prop_ro("cut", &Directory::Cut)
       .def("threads", &Directory::Threads, "process"_a)
       .def("names", &Directory::Names, "process"_a)
       .def("losses", &Directory::Losses, "process"_a)

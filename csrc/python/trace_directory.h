@@ -24,6 +24,7 @@ class Directory {
 
   nanobind::list Processes() const;
   nanobind::list Problems() const;
+  nanobind::object Cut() const;
   nanobind::dict Threads(size_t process) const;
   nanobind::dict Names(size_t process) const;
   nanobind::list Losses(size_t process) const;
@@ -39,6 +40,7 @@ class Directory {
   // Throws IndexError.
   const trace::ProcessImage& Image(size_t process) const;
   nanobind::dict ProcessDict(size_t process) const;
+  int64_t LostTime(size_t process, const std::string& kind) const;
 
   std::unique_ptr<trace::Directory> directory_;
   std::vector<analysis::TimeRange> ranges_;  // of the processes, windows considered

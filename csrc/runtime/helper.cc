@@ -106,8 +106,9 @@ void DoWhatIsDue(Due* due) {
   if (now < due->check) return;
   due->check = now + kSecond;
   if (trace::IsDiskFull(helper.directory, helper.control->min_free_bytes)) {
-    trace::SetDiskFull(helper.control);
+    trace::Cut(helper.control, trace::kNearlyFull);
   }
+  helper.file->CheckRemoved();
   if (now < due->touch) return;
   due->touch = now + trace::kTouchNs;
   trace::TouchControl(helper.directory);
@@ -119,8 +120,8 @@ void DrainUntilAsked() {
   while (Requested() == kGoOn) {
     const uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     DoWhatIsDue(&due);
-    if (!helper.file->Drain(/*final=*/false)) {
-      trace::SetDiskFull(helper.control);
+    if (const int error = helper.file->Drain(/*final=*/false)) {
+      trace::Cut(helper.control, static_cast<uint32_t>(error));
       return;
     }
     if (!helper.own_table) helper.file->CloseDescriptor();

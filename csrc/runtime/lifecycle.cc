@@ -192,7 +192,7 @@ void Identify() {
   process.began_ns = base::ReadMonotonicNs();
   process.pid = SysGetPid();
   process.forked = process.ended = process.logged = false;
-  process.gave_up = process.disk_full = process.stopped = false;
+  process.gave_up = process.cut = process.stopped = false;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
   if (base::ReadProcStat(0, &stat)) {

@@ -69,7 +69,7 @@ int AppendRecords(const char* directory, trace::ProcessRecord* records, int coun
     records[i].crc = 0;
     records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
   }
-  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
+  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
   if (descriptor < 0) return descriptor;
   const uint64_t size = static_cast<uint64_t>(count) * sizeof *records;
   const long written = SysWrite(descriptor, records, size);

@@ -95,16 +95,21 @@ void DrainedImages::Discover() {
 
 // ---- draining them ------------------------------------------------------------------------------
 
-bool DrainedImages::Drain(uint32_t index, bool final) {
+int DrainedImages::Drain(uint32_t index, bool final) {
   Entry* entry = entries_[index];
-  if (entry->left) return true;
+  if (entry->left) return 0;
   if (entry->file.image().taken_over()) {
     entry->left = entry->helped = true;
-    return true;
+    return 0;
   }
-  entry->left = !entry->file.Drain(final);
+  const int error = entry->file.Drain(final);
+  entry->left = error != 0;
   if (count_ > kMaxOpenFiles) entry->file.CloseDescriptor();
-  return !entry->left;
+  return error;
+}
+
+void DrainedImages::CheckRemoved() {
+  for (uint32_t i = 0; i < count_; i++) entries_[i]->file.CheckRemoved();
 }
 
 bool DrainedImages::AnyBusy() const {
@@ -144,13 +149,13 @@ bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
 
 // The process drained itself and is gone. If it ended in order, nothing is left; if not, the rest
 // of its rings and its EndChunk go to a file of their own, beside ours and its.
-bool DrainedImages::EndHelped(const Entry& entry, const ImageEnd& end) {
+int DrainedImages::EndHelped(const Entry& entry, const ImageEnd& end) {
   ImageFile rest(scratch_);
-  if (rest.Open(directory_, rings_, entry.name) != 0) return true;
-  const bool complete = rest.End(end);
+  if (rest.Open(directory_, rings_, entry.name) != 0) return 0;
+  const int error = rest.End(end);
   ended_bytes_ += rest.bytes();
   Add(&ended_, rest.image().stats());
-  return complete;
+  return error;
 }
 
 // Removes an entry, whether it was ended in order or is left to others.
@@ -165,8 +170,9 @@ void DrainedImages::Close(uint32_t index) {
 
 // Asking /proc for 64 processes at every pass would cost more than draining them: `all` once a
 // second, those that said they ended at once.
-bool DrainedImages::CloseGone(bool all) {
-  bool refreshed = false, written = true;
+int DrainedImages::CloseGone(bool all) {
+  bool refreshed = false;
+  int refused = 0;
   for (uint32_t i = count_; i > 0; i--) {
     Entry* entry = entries_[i - 1];
     const bool mine = !entry->left || entry->helped;
@@ -175,15 +181,16 @@ bool DrainedImages::CloseGone(bool all) {
     refreshed = true;
     ImageEnd end;
     if (!FindEnd(*entry, &end)) continue;
-    if (entry->helped ? EndHelped(*entry, end) : entry->file.End(end)) {
+    const int error = entry->helped ? EndHelped(*entry, end) : entry->file.End(end);
+    if (error == 0) {
       Close(i - 1);
     } else {
       entry->left = true;
       entry->helped = false;
-      written = false;
+      refused = error;
     }
   }
-  return written;
+  return refused;
 }
 
 void DrainedImages::CloseAll() {

@@ -36,6 +36,8 @@ struct ProcessImage {
   int64_t began_ns = 0;  // identifies the image
   int64_t start_ns = 0;
   int64_t end_ns = 0;  // >= start_ns
+  int64_t gone_ns =
+      0;  // end_ns before the run's windows and a cut moved it: when the process ended
   Ended ended = Ended::kLastRecord;
   int exit_code = -1;  // -1 unknown
   std::string comm, name, program, python;

@@ -35,13 +35,17 @@ ProcessRecord MakeRecord(ProcessEvent event) {
   return record;
 }
 
+int OpenLog(const char* directory, int flags) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/processes.log", directory);
+  return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+}
+
 int Append(const char* directory, ProcessRecord* records, size_t count) {
   for (size_t i = 0; i < count; i++) {
     records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
   }
-  char path[4096 + 32];
-  snprintf(path, sizeof path, "%s/processes.log", directory);
-  const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int descriptor = OpenLog(directory, 0);
   if (descriptor < 0) return errno;
   const size_t size = count * sizeof *records;
   errno = 0;
@@ -52,6 +56,13 @@ int Append(const char* directory, ProcessRecord* records, size_t count) {
 }
 
 }  // namespace
+
+int MakeLog(const char* directory) {
+  const int descriptor = OpenLog(directory, O_CREAT);
+  if (descriptor < 0) return errno;
+  close(descriptor);
+  return 0;
+}
 
 int LogRings(const char* directory, const char* rings) {
   ProcessRecord records[kMostPieces];

@@ -4,6 +4,10 @@
 
 namespace rlscope::trace {
 
+// Makes the log, empty. Nothing else does, so that no process writes one into a directory that was
+// removed and is somebody else's by now. 0 or an errno.
+int MakeLog(const char* directory);
+
 // Where the run's rings lie when that is not DIR/rings. The control page says so too; the note is
 // there when that page is not. `rings` fits ControlPage::trace_rings; one write. 0 or an errno.
 int LogRings(const char* directory, const char* rings);

@@ -81,11 +81,13 @@ struct ControlPage {
   uint32_t exit_after;        // SystemExit at the boundary after this many; 0 = never
   uint32_t iterations_begun;  // by the owner
   uint64_t min_free_bytes;    // stop recording below this much free space (RLSCOPE_MIN_FREE)
-  uint32_t disk_full;         // set by the drainer: producers stop recording
+  uint32_t cut;               // why a drainer cut recording short (control_page.h): producers stop
+                              // at window_ticks; 0: it goes on
   uint32_t clock_kind;        // ClockKind of the run, chosen by who made this page
   uint64_t tick_hz;           // estimate of the run's clock, for every ProcessPage
   uint64_t window_ticks;      // when `recording` last changed; stored before window_changes
   char trace_rings[256];      // absolute folder of the rings when not DIR/rings; else empty
+  int64_t cut_ns;             // CLOCK_MONOTONIC of the cut
 };
 constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
 
@@ -95,7 +97,7 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
   X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                               \
   X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                                \
   X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                          \
-  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                      \
+  X(kCut, 3, "cut")               /* a drainer could write no more: recording stopped */         \
   X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                             \
   X(kExitWithoutEnter, 5, "exit_without_enter")                                                  \
   X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */            \

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rlscope import cuts
 from rlscope.analysis import coverage, iterations, operations
 from rlscope.analysis.operations import OTHER_OPERATIONS, OUTSIDE
-from rlscope.report import layers, limits, losses, units
+from rlscope.report import layers, limits, losses, sentences, units
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Headline:
     """Length, size and command in one line; the command last, which may be long."""
     sentence: str
     """Where the time goes: one sentence."""
+    cut: str = ""
+    """That recording stopped before the program did, and when: said first. Empty: it did not."""
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
@@ -66,6 +69,7 @@ def read(trace: Trace) -> Headline:
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
         sentence=sentence(times, facts, costs, summary),
+        cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_operations(times, facts),
             *_states(states),
@@ -193,7 +197,8 @@ def _scope(facts: dict[str, Any]) -> Iterable[Detail]:
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:
-    harmful = [row for row in lost if row["kind"] not in losses.HARMLESS]
+    said = losses.HARMLESS | set(cuts.KINDS)
+    harmful = [row for row in lost if row["kind"] not in said]
     if harmful:
         kinds = ", ".join(f"{row['kind']} {units.count(row['count'])}" for row in harmful)
         yield Detail(f"Not everything was recorded ({kinds}); see Data quality.", warning=True)

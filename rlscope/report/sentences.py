@@ -64,6 +64,25 @@ def progress(row: dict[str, Any]) -> str:
     )
 
 
+def cut(row: dict[str, Any]) -> str:
+    """One row of `cut`: "Recording was cut short 1.20 s after the start: the disk ... is full."."""
+    if row["kind"] == "cut":
+        why = f": {row['reason']}" if row["reason"] else ""
+        after_ns = max(0, row["after_ns"])
+        when = f"{units.duration(after_ns)} after the start" if after_ns else "before the start"
+        said = f"Recording was cut short {when}{why}."
+    else:
+        said = (
+            f"Recording of {units.plural(row['processes'], 'process')} was cut short, the first "
+            f"time {units.duration(row['after_ns'])} after the start: the process that drains the "
+            "rings was gone, and no other one could be started."
+        )
+    if row["left_ns"]:
+        said += f" The program went on for {units.duration(row['left_ns'])}, of which nothing is"
+        said += " in the trace."
+    return said
+
+
 def coverage(facts: dict[str, Any]) -> list[str]:
     """The row of `coverage`, one fact per sentence."""
     notes = [

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
-from rlscope import _trace
+from rlscope import _trace, cuts
 from rlscope.trace import cuda_rows, run_facts, store
 from rlscope.trace.absences import Absences
 from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
@@ -97,7 +97,7 @@ class _Build:
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
         self._collect("phase", rows.phases(), index)
-        self._collect("loss", _columns_of(self._directory.losses(index)), index)
+        self._collect("loss", _columns_of(self._losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
         relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
         if why := self._why_no_work(process, relations):
@@ -108,6 +108,19 @@ class _Build:
         instances = self._directory.operation_instances(index)
         self._put("operation_instance", rows.instances(instances, thread_ids), index)
         return len(threads["thread"])
+
+    def _losses(self, index: int) -> list[dict[str, Any]]:
+        """What the process counted; why recording was cut short is known to the run."""
+        cut = self._directory.cut
+        why = {"detail": cuts.reason(cut["why"]) if cut else ""}
+        losses = self._directory.losses(index)
+        return [{**loss, **why} if loss["kind"] == "cut" else loss for loss in losses]
+
+    def _cut_ns(self) -> int | None:
+        """When recording was cut short, if that met a process."""
+        cut = self._directory.cut
+        lost = self._collected.get("loss", {"kind": []})
+        return cut["time_ns"] if cut and "cut" in lost["kind"] else None
 
     def _why_no_work(
         self, process: Mapping[str, Any], relations: Mapping[str, Mapping[str, Any]]
@@ -137,7 +150,7 @@ class _Build:
         run = self._run_json
         hosts = run_facts.host_ids(self._processes)
         samples = run_facts.machine_sample_columns(self._root, self._processes, hosts)
-        self._put("run", run_facts.run_columns(self._root, run, self._processes))
+        self._put("run", run_facts.run_columns(self._root, run, self._processes, self._cut_ns()))
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", process_columns(self._processes, hosts))
         self._put("operation", self._operations.columns(read_rules(self._told(RULES))))

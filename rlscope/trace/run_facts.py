@@ -57,7 +57,12 @@ def _shown(value: Any) -> Any:
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
-def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
+def run_columns(
+    root: Path,
+    run: Mapping[str, Any],
+    processes: Sequence[Mapping[str, Any]],
+    cut_ns: int | None,
+) -> Rows:
     """The relation `run`: one row."""
     start_ns = min(process["start_ns"] for process in processes)
     host = run["host"]
@@ -68,6 +73,7 @@ def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[
         "name": str(run.get("name") or root.name),
         "start_ns": start_ns,
         "end_ns": max(process["end_ns"] for process in processes),
+        "cut_ns": cut_ns,
         "version": run.get("version"),
         "start_time": run.get("start_time"),
         "options": json.dumps(run["options"]) if run["options"] else None,

@@ -12,6 +12,7 @@ run = columns.relation(
     columns.text("name", "name given with --name, else the program"),
     columns.integer("start_ns", "start of the first process, ns of CLOCK_MONOTONIC"),
     columns.integer("end_ns", "end of the last process, ns of CLOCK_MONOTONIC"),
+    columns.integer("cut_ns", "when recording was cut short in all processes; NULL: it was not"),
     columns.text("version", "version of rlscope that recorded the run"),
     columns.text("start_time", "when the run began, by the calendar, in UTC"),
     columns.text("options", "how it was recorded, as JSON"),

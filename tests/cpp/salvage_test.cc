@@ -146,18 +146,19 @@ TEST_F(SalvageTest, OpeningChangesNothing) {
 }
 
 TEST_F(SalvageTest, RingsMayLieWhereTheControlPageSays) {
-  EXPECT_EQ(FindRings(path_, ""), path_ + "/rings");
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/tmp/logged") << "there is no page";
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), ""), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/tmp/logged")
+      << "there is no page";
   ControlPage control = {};
   control.magic = kControlMagic;
   strcpy(control.trace_rings, "/dev/shm/elsewhere");
   std::vector<uint8_t> bytes(kPageSize);
   memcpy(bytes.data(), &control, sizeof control);
   WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/dev/shm/elsewhere");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/dev/shm/elsewhere");
   memset(bytes.data() + offsetof(ControlPage, trace_rings), 0, sizeof control.trace_rings);
   WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), path_ + "/rings");
 }
 
 TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {

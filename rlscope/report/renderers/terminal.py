@@ -59,7 +59,8 @@ render = render_summary
 
 def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
-    yield [summary.run, *_wrapped([summary.sentence], width), ""]
+    cut = [f"! {summary.cut}"] if summary.cut else []
+    yield [*_wrapped(cut, width), summary.run, *_wrapped([summary.sentence], width), ""]
     yield from _operation_block(trace, width)
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
