@@ -45,6 +45,10 @@ class Directory:
     def cut(self) -> dict[str, int] | None:
         """Why and when recording was cut short, if it was: {"why", "time_ns"}; rlscope/cuts.py."""
 
+    @property
+    def nested(self) -> list[str]:
+        """Directories of runs that processes of this one recorded: rls-prof under rls-prof."""
+
     def threads(self, process: int) -> Columns:
         """thread, os_tid, name, is_python, start_ns, end_ns."""
 

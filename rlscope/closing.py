@@ -1,13 +1,14 @@
 """What rls-prof says once the program has ended: the trace, its price, the breakdown, the page."""
 
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rlscope import contents, cuts
 from rlscope.contents import Contents
 from rlscope.recording import Outcome
-from rlscope.report import sentences, units
+from rlscope.report import losses, sentences, units
 
 _ADVICE = "; annotate the program with rls.operation (or widen the window)"
 # A price is worth a line once the program had enough CPU time to compare it with.
@@ -105,6 +106,10 @@ def ending_lines(outcome: Outcome) -> Iterator[str]:
     ending = outcome.ending.describe()
     if ending:
         yield ending
+    status = outcome.ending.status
+    bus_error = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS
+    if bus_error and outcome.statistics.get("gone_pages"):
+        yield "files in DIR/rings were cut short while it used them, which is answered by SIGBUS"
 
 
 def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
@@ -124,12 +129,21 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
         yield f"{units.plural(missing, 'event')} that had been written to it are lost"
     if held is not None:
         yield f"trace {outcome.directory}: {_describe(held, whole=not _lacks_files(outcome))}"
+        if held.nested:
+            yield sentences.nested(", ".join(held.nested))
     if outcome.statistics.get("stalls"):
         longest = units.duration(outcome.statistics["longest_stall_ns"])
         yield (
             f"records may have waited for the disk of the trace, up to {longest}: -o on a faster"
             " one avoids that"
         )
+
+
+def loss_lines(held: Contents) -> Iterator[str]:
+    """What each kind of loss means."""
+    for kind in held.lost:
+        if kind in losses.MEANING:
+            yield f"{kind}: {losses.MEANING[kind]}"
 
 
 def running_lines(outcome: Outcome) -> Iterator[str]:
@@ -155,7 +169,8 @@ def _when_cut(outcome: Outcome) -> str:
 def _describe(held: Contents, whole: bool) -> str:
     until = " up to then" if held.cuts else ""
     if not held.events:
-        advice = _ADVICE if whole and not held.cuts else ""
+        idle = whole and not (held.cuts or held.nested or held.lost)
+        advice = _ADVICE if idle else ""
         return f"no events{until}{_lost(held, whole)}{advice}"
     return (
         f"{units.count(held.events)} events{until}{_lost(held, whole)}, {units.size(held.size)}"

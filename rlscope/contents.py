@@ -27,6 +27,8 @@ class Contents:
     """Counts of what was not recorded, by kind; without `cuts`."""
     cuts: list[dict[str, Any]] = field(default_factory=list)
     """Rows as those of the analysis `cut`: where recording stopped before the program did."""
+    nested: list[str] = field(default_factory=list)
+    """Directories of runs that other rls-prof recorded, which the program started."""
 
 
 def read(directory: str) -> Contents:
@@ -44,13 +46,16 @@ def read(directory: str) -> Contents:
     lost = Counter[str]()
     for _, loss in rows:
         lost[loss["kind"]] += loss["count"]
-    lost["damaged_bytes"] += sum(problem["bytes"] for problem in trace.problems)
+    for problem in trace.problems:
+        kind = "damaged_bytes" if problem["bytes"] else "unreadable_file"
+        lost[kind] += problem["bytes"] or 1
     return Contents(
         events=sum(process["events"] for process in processes),
         size=sum(process["file_bytes"] for process in processes),
         own_cpu_ns=sum(process["profiler_cpu_ns"] or 0 for process in processes),
         lost={kind: count for kind, count in lost.items() if count and kind not in _NOT_LOST},
         cuts=_cuts(trace, rows),
+        nested=trace.nested,
     )
 
 

@@ -133,6 +133,7 @@ def record(settings: Settings, say: Say) -> Outcome:
         _describe_run(directory.path, settings)
         drainer = runtime.Drainer(directory.path)
         program = _start(drainer, path, settings, limits, environ, mask)
+        _note_in_outer_run(drainer)
     except BaseException:
         child.unblock_signals(mask)
         directory.abandon()
@@ -142,6 +143,13 @@ def record(settings: Settings, say: Say) -> Outcome:
     ending = recording.follow(program, path)
     child.unblock_signals(mask)
     return recording.finish(ending)
+
+
+def _note_in_outer_run(drainer: runtime.Drainer) -> None:
+    """Where rls-prof itself is recorded by another one, that one can say where the trace is."""
+    if runtime.state() != "off":
+        with contextlib.suppress(OSError):
+            drainer.note_in(os.environ["RLSCOPE_DIR"])
 
 
 def _describe_run(directory: str, settings: Settings) -> None:

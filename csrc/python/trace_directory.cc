@@ -202,6 +202,12 @@ nb::object Directory::Cut() const {
   return cut;
 }
 
+nb::list Directory::Nested() const {
+  nb::list nested;
+  for (const std::string& directory : directory_->nested()) nested.append(ToStr(directory));
+  return nested;
+}
+
 nb::list Directory::Losses(size_t process) const {
   const trace::ProcessImage& image = Image(process);
   nb::list losses;
@@ -209,7 +215,12 @@ nb::list Directory::Losses(size_t process) const {
   if (image.late_attach) {
     losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
   }
-  if (image.trace == nullptr) return losses;
+  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "said by the program"));
+  if (image.trace == nullptr) {
+    const char* detail = "of which the program said that it had rings";
+    if (image.had_rings) losses.append(MakeLoss(trace::kMissingTrace, 1, detail));
+    return losses;
+  }
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
@@ -283,6 +294,7 @@ void AddDirectory(nb::module_& module) {
       .def_prop_ro("processes", &Directory::Processes)
       .def_prop_ro("problems", &Directory::Problems)
       .def_prop_ro("cut", &Directory::Cut)
+      .def_prop_ro("nested", &Directory::Nested)
       .def("threads", &Directory::Threads, "process"_a)
       .def("names", &Directory::Names, "process"_a)
       .def("losses", &Directory::Losses, "process"_a)

@@ -25,6 +25,7 @@ class Directory {
   nanobind::list Processes() const;
   nanobind::list Problems() const;
   nanobind::object Cut() const;
+  nanobind::list Nested() const;
   nanobind::dict Threads(size_t process) const;
   nanobind::dict Names(size_t process) const;
   nanobind::list Losses(size_t process) const;

@@ -178,6 +178,7 @@ Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
     image.gone_ns = image.end_ns;
     CutToWindow(notes, &image);
   }
+  opened->nested_ = notes.nested;
   opened->cut_ = control.cut;
   opened->cut_ns_ = control.cut_ns;
   opened->problems_ = std::move(problems_);

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/own_thread.h"
+#include "base/page_guard.h"
 #include "base/proc.h"
 #include "trace/drained_images.h"
 #include "trace/mapped_file.h"
@@ -132,6 +133,7 @@ void DrainDirectory::State::Beat() {
 }
 
 void DrainDirectory::State::Loop() {
+  const base::PageGuard guard;
   while (!IsStopped()) {
     const uint32_t wake = __atomic_load_n(&control->wake, __ATOMIC_ACQUIRE);
     Pass();
@@ -182,6 +184,7 @@ void DrainDirectory::State::CountStats() {
   images.AddTo(&sum.drain, &sum.bytes);
   sum.cut = __atomic_load_n(&control->cut, __ATOMIC_RELAXED);
   sum.cut_ns = control->cut_ns;
+  sum.gone_pages = base::PagesReplaced();
   const SpinGuard guard(&shown_lock);
   shown = sum;
 }
@@ -244,6 +247,7 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
 void DrainDirectory::Stop() {
   if (state_ == nullptr || !state_->running) return;
   State& state = *state_;
+  const base::PageGuard guard;
   __atomic_store_n(&state.stop, 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&state.control->wake, 1, __ATOMIC_RELEASE);
   syscall(SYS_futex, &state.control->wake, FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -269,6 +273,7 @@ void DrainDirectory::Stop() {
 }
 
 void DrainDirectory::SetRecording(bool on) {
+  const base::PageGuard guard;
   if (state_ == nullptr || !state_->running || !trace::SetRecording(state_->control, on)) return;
   LogWindow(state_->directory, on ? kWindowStarts : kWindowStops);
 }

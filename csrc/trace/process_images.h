@@ -45,6 +45,8 @@ struct ProcessImage {
   int64_t python_end_ns = kUnknownNs;
   int64_t cpu_ns = kUnknownNs;
   int64_t profiler_cpu_ns = kUnknownNs;
+  bool had_rings = false;  // it said so when it ended
+  bool refused = false;    // it said that it could not make its files
   bool forked = false;
   bool late_attach = false;
   int64_t late_attach_ns = kUnknownNs;  // from the kernel's start of the process to began_ns

@@ -15,7 +15,7 @@ namespace rlscope::trace {
 namespace {
 
 constexpr size_t kPieceBytes = sizeof(ProcessRecord::name);
-constexpr size_t kMostPieces = (sizeof(ControlPage::trace_rings) + kPieceBytes - 1) / kPieceBytes;
+constexpr size_t kMostPieces = 4080 / kPieceBytes;
 
 // All of the calling process; the name is still to be filled in.
 ProcessRecord MakeRecord(ProcessEvent event) {
@@ -55,6 +55,21 @@ int Append(const char* directory, ProcessRecord* records, size_t count) {
   return written ? 0 : error;
 }
 
+// One record for each piece of the path, in one write.
+int LogPath(const char* directory, ProcessEvent event, const char* path) {
+  ProcessRecord records[kMostPieces];
+  const ProcessRecord blank = MakeRecord(event);
+  const size_t length = strnlen(path, sizeof records / sizeof *records * kPieceBytes);
+  size_t count = 0;
+  for (size_t at = 0; at < length; at += kPieceBytes) {
+    ProcessRecord& record = records[count++];
+    record = blank;
+    record.flags = static_cast<uint32_t>(length << 16 | at);
+    memcpy(record.name, path + at, length - at < kPieceBytes ? length - at : kPieceBytes);
+  }
+  return Append(directory, records, count);
+}
+
 }  // namespace
 
 int MakeLog(const char* directory) {
@@ -65,17 +80,11 @@ int MakeLog(const char* directory) {
 }
 
 int LogRings(const char* directory, const char* rings) {
-  ProcessRecord records[kMostPieces];
-  const ProcessRecord blank = MakeRecord(ProcessEvent::kRings);
-  const size_t length = strnlen(rings, kMostPieces * kPieceBytes);
-  size_t count = 0;
-  for (size_t at = 0; at < length; at += kPieceBytes) {
-    ProcessRecord& record = records[count++];
-    record = blank;
-    record.flags = static_cast<uint32_t>(length << 16 | at);
-    memcpy(record.name, rings + at, length - at < kPieceBytes ? length - at : kPieceBytes);
-  }
-  return Append(directory, records, count);
+  return LogPath(directory, ProcessEvent::kRings, rings);
+}
+
+int LogNested(const char* directory, const char* nested) {
+  return LogPath(directory, ProcessEvent::kNested, nested);
 }
 
 int LogWindow(const char* directory, const char* change) {

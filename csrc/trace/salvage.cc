@@ -20,6 +20,11 @@ struct ScratchDeleter {
   void operator()(DrainScratch* scratch) const { FreeDrainScratch(scratch); }
 };
 
+// Rings come after the page of their image is complete.
+bool HasRings(const std::string& rings, const std::string& image) {
+  return access((rings + "/" + image + ".1.ring").c_str(), F_OK) == 0;
+}
+
 // 0 or an errno value.
 int Salvage(const std::string& rings, const std::string& image, DrainScratch* scratch,
             MemorySink* sink) {
@@ -63,7 +68,9 @@ std::vector<std::unique_ptr<TraceFile>> SalvageRings(const std::string& rings,
     const std::string image = page.substr(0, page.size() - strlen(kPageSuffix));
     if (const int error = Salvage(rings, image, scratch.get(), &sink)) {
       // Removed by its drainer meanwhile, or not yet begun: nothing is lost.
-      if (error != ENOENT && error != EAGAIN) problems->push_back({label, 0, 0, strerror(error)});
+      const bool cut = error == EAGAIN && HasRings(rings, image);
+      if (error == ENOENT || (error == EAGAIN && !cut)) continue;
+      problems->push_back({label, 0, 0, cut ? label + " was cut short" : strerror(error)});
       continue;
     }
     std::unique_ptr<TraceFile> file;

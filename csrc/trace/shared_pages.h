@@ -30,6 +30,8 @@ enum class ProcessEvent : uint16_t {
   kRings = 5,  // name = a piece of the path, flags = length of the path << 16 | offset in it
   // Nor is this: the run's window changed; name = what became of it, from whoever changed it.
   kWindow = 6,
+  // Nor this: a process of the run began to record a run of its own, as rls-prof does.
+  kNested = 7,  // name and flags: its directory, in pieces as those of kRings
 };
 constexpr char kWindowWaits[] = "waits";  // the run begins without recording
 constexpr char kWindowStarts[] = "starts";
@@ -60,6 +62,8 @@ constexpr uint32_t kProcessRecordMagic = 0x50534c52;  // "RLSP"
 constexpr uint32_t kLateAttach = 1;                   // flags: librlscope was not preloaded
 constexpr uint32_t kForkedPython = 4;                 // flags of kForked: runs the interpreter
 constexpr uint32_t kExitStatusKnown = 2;              // flags: exit code in bits 8..15 of flags
+constexpr uint32_t kHadRings = 8;                     // flags of kEnded: it recorded, or could have
+constexpr uint32_t kRefused = 16;                     // ... or could not make its files for that
 
 // ---- control page: one per run --------------------------------------------------------------
 
@@ -117,6 +121,12 @@ enum Loss : uint32_t {
 #undef RLSCOPE_LOSS_KIND
       kLossKinds = 16
 };
+
+// What no process can count: rings of its own whose files were removed, cut short or damaged; that
+// none of its files is left; and that it could not make any.
+constexpr char kDamagedRing[] = "damaged_ring";
+constexpr char kMissingTrace[] = "missing_trace";
+constexpr char kNoFiles[] = "no_files";
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
 

@@ -268,6 +268,9 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
         line = described or closing.too_short_line(outcome, held)
         if line and not options.quiet:
             say(line)
+    if options.no_report and not options.quiet:
+        for line in closing.loss_lines(held):  # as the breakdown does
+            say(line)
     if not options.no_report:
         with _stated("cannot analyse the trace"):
             _report(outcome.directory, options.quiet)

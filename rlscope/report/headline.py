@@ -68,17 +68,30 @@ def read(trace: Trace) -> Headline:
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=sentence(times, facts, costs, summary),
+        sentence=_of_nested(run, facts) or sentence(times, facts, costs, summary),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_operations(times, facts),
             *_states(states),
             *_outside(facts),
             *_scope(facts),
+            *_nested(run, facts),
             *_lost(lost),
         ],
         version=str(run.get("version") or ""),
     )
+
+
+def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:
+    """What to say instead where nothing is recorded here, but in another trace."""
+    if not run.get("nested") or facts["events"]:
+        return ""
+    return f"Nothing was recorded here. {sentences.nested(units.visible(run['nested']))}"
+
+
+def _nested(run: dict[str, Any], facts: dict[str, Any]) -> Iterable[Detail]:
+    if run.get("nested") and facts["events"]:
+        yield Detail(sentences.nested(units.visible(run["nested"])))
 
 
 def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:

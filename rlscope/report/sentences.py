@@ -83,6 +83,11 @@ def cut(row: dict[str, Any]) -> str:
     return said
 
 
+def nested(directories: str) -> str:
+    """Column `nested` of the run."""
+    return f"The program ran another rls-prof, and what that recorded is in {directories}."
+
+
 def coverage(facts: dict[str, Any]) -> list[str]:
     """The row of `coverage`, one fact per sentence."""
     notes = [

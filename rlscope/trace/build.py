@@ -150,7 +150,11 @@ class _Build:
         run = self._run_json
         hosts = run_facts.host_ids(self._processes)
         samples = run_facts.machine_sample_columns(self._root, self._processes, hosts)
-        self._put("run", run_facts.run_columns(self._root, run, self._processes, self._cut_ns()))
+        nested = self._directory.nested
+        self._put(
+            "run",
+            run_facts.run_columns(self._root, run, self._processes, self._cut_ns(), nested),
+        )
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", process_columns(self._processes, hosts))
         self._put("operation", self._operations.columns(read_rules(self._told(RULES))))

@@ -62,6 +62,7 @@ def run_columns(
     run: Mapping[str, Any],
     processes: Sequence[Mapping[str, Any]],
     cut_ns: int | None,
+    nested: Sequence[str],
 ) -> Rows:
     """The relation `run`: one row."""
     start_ns = min(process["start_ns"] for process in processes)
@@ -77,6 +78,7 @@ def run_columns(
         "version": run.get("version"),
         "start_time": run.get("start_time"),
         "options": json.dumps(run["options"]) if run["options"] else None,
+        "nested": ", ".join(nested) or None,
     }
     return {name: [_shown(value)] for name, value in row.items()}
 

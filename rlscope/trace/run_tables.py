@@ -16,6 +16,7 @@ run = columns.relation(
     columns.text("version", "version of rlscope that recorded the run"),
     columns.text("start_time", "when the run began, by the calendar, in UTC"),
     columns.text("options", "how it was recorded, as JSON"),
+    columns.text("nested", "directories of runs of other rls-prof that it started; NULL: none"),
 )
 
 host = columns.relation(

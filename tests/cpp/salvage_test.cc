@@ -167,6 +167,9 @@ TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {
   std::vector<Problem> problems;
   EXPECT_TRUE(SalvageRings(rings_, &problems).empty());
   EXPECT_EQ(problems.size(), 1u) << "the short one may be about to begin";
+  WriteFile(rings_ + "/4.5.6.1.ring", {1});
+  EXPECT_TRUE(SalvageRings(rings_, &problems).empty());
+  EXPECT_EQ(problems.size(), 3u) << "it had begun";
 }
 
 }  // namespace
