@@ -147,7 +147,8 @@ class Drainer:
         """Processes of the run that still run: {"pid", "name"}."""
 
     def stats(self) -> dict[str, int]:
-        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), cut (why recording
-        was cut short, rlscope/cuts.py; 0: it was not), cut_ns (when), gone_pages (of files in
-        DIR/rings that were cut short), stalls (its own stores beside the rings that waited for the
-        disk for over 1 ms) and longest_stall_ns."""
+        """events, bytes, removed (events written to files that were then removed), chunks, lost,
+        rings, cpu_ns (of the drainer's thread), cut (why recording was cut short, rlscope/cuts.py;
+        0: it was not), cut_ns (when), gone_pages (of files in DIR/rings that were cut short),
+        stalls (its own stores beside the rings that waited for the disk for over 1 ms) and
+        longest_stall_ns."""

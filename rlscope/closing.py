@@ -124,8 +124,8 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
         yield f"files of the trace were removed{_when_cut(outcome)}: {outcome.directory}"
     else:
         yield from map(sentences.cut, held.cuts)
-    missing = outcome.statistics.get("events", 0) - (held.events if held else 0)
-    if _lacks_files(outcome) and missing > 0:
+    missing = outcome.statistics.get("removed" if held else "events", 0)
+    if _lacks_files(outcome) and missing:
         yield f"{units.plural(missing, 'event')} that had been written to it are lost"
     if held is not None:
         yield f"trace {outcome.directory}: {_describe(held, whole=not _lacks_files(outcome))}"

@@ -289,7 +289,7 @@ class _Recording:
             log = ProcessLog(self._run.place)
             command = self._settings.command
             self._watch = InterpreterWatch(log, command, path, program.pid, self._say)
-            schedule.every(_LOOK_SECONDS, self._watch.look)
+            schedule.every(_LOOK_SECONDS, self._look_for_interpreters)
             root = Image(program.pid, os.getpid(), self._begun, 0, command[0], forked=False)
             self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
             schedule.every(_ABSENCE_SECONDS, self._look_for_absences)
@@ -307,7 +307,7 @@ class _Recording:
         outcome = Outcome(self._directory, ending, self._start_ns)
         removed = not self._run.found()
         with self._stated("cannot name the interpreters without rlscope"):
-            if self._watch is not None:
+            if self._watch is not None and not removed:
                 outcome.warnings = self._watch.finish()
         with self._stated("cannot name the programs that are not in the trace"):
             if self._absences is not None and not removed:
@@ -327,6 +327,11 @@ class _Recording:
                 if self._sampler.error is not None and not removed:
                     raise self._sampler.error
         return outcome
+
+    def _look_for_interpreters(self) -> None:
+        """Without the log, which goes with the directory, each would seem to lack rlscope."""
+        if self._watch is not None and self._run.found():
+            self._watch.look()
 
     def _look_for_absences(self) -> None:
         if self._absences is not None and self._run.found():

@@ -137,9 +137,10 @@ PyObject* Alive(PyObject* self, PyObject*) {
 
 PyObject* Stats(PyObject* self, PyObject*) {
   const trace::DirectoryStats stats = AsDrainer(self)->drainer->stats();
-  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:K,s:K,s:L}", "events",
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:K,s:K,s:L}", "events",
                        static_cast<unsigned long long>(stats.drain.events), "bytes",
-                       static_cast<unsigned long long>(stats.bytes), "chunks",
+                       static_cast<unsigned long long>(stats.bytes), "removed",
+                       static_cast<unsigned long long>(stats.removed), "chunks",
                        static_cast<unsigned long long>(stats.drain.chunks), "lost",
                        static_cast<unsigned long long>(stats.drain.lost), "rings",
                        static_cast<unsigned long long>(stats.drain.rings), "cpu_ns",

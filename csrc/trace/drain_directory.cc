@@ -80,7 +80,7 @@ struct DrainDirectory::State {
   int64_t next_second = 0, next_touch = 0;
   DirectoryStats own;               // of the drainer itself, not of images
   DirectoryStats shown;             // with the images'; under shown_lock
-  mutable uint32_t shown_lock = 0;  // held for a copy of 60 bytes
+  mutable uint32_t shown_lock = 0;  // held for a copy of 100 bytes
 
   State() : images(directory, rings) {}
 
@@ -181,7 +181,7 @@ void DrainDirectory::State::CheckRemoved() {
 
 void DrainDirectory::State::CountStats() {
   DirectoryStats sum = own;
-  images.AddTo(&sum.drain, &sum.bytes);
+  images.AddTo(&sum.drain, &sum.bytes, &sum.removed);
   sum.cut = __atomic_load_n(&control->cut, __ATOMIC_RELAXED);
   sum.cut_ns = control->cut_ns;
   sum.gone_pages = base::PagesReplaced();

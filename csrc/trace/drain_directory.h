@@ -21,6 +21,7 @@ namespace rlscope::trace {
 struct DirectoryStats {
   DrainStats drain;
   uint64_t bytes = 0;       // written to trace files
+  uint64_t removed = 0;     // events written to files that were then removed
   int64_t cpu_ns = 0;       // CPU time of the drainer's thread
   uint32_t cut = 0;         // why recording was cut short (control_page.h); 0: it was not
   int64_t cut_ns = 0;       // CLOCK_MONOTONIC of the cut

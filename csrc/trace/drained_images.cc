@@ -119,12 +119,15 @@ bool DrainedImages::AnyBusy() const {
   return false;
 }
 
-void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes) const {
+void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) const {
   Add(sum, ended_);
   *bytes += ended_bytes_;
   for (uint32_t i = 0; i < count_; i++) {
-    Add(sum, entries_[i]->file.image().stats());
-    *bytes += entries_[i]->file.bytes();
+    ImageFile& file = entries_[i]->file;
+    const DrainStats stats = file.image().stats();
+    Add(sum, stats);
+    *bytes += file.bytes();
+    if (file.removed()) *removed += stats.events;
   }
 }
 

@@ -39,8 +39,9 @@ class DrainedImages {
   void CloseAll();
 
   bool AnyBusy() const;
-  // Adds what was written of all images, closed ones too.
-  void AddTo(DrainStats* sum, uint64_t* bytes) const;
+  // Adds what was written of all images, closed ones too, and the events that were written to files
+  // that were then removed.
+  void AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) const;
 
  private:
   struct Entry;

@@ -43,6 +43,7 @@ int ImageFile::OpenDescriptor() {
   const int descriptor = path_[0] == '\0' ? CreateFile() : open(path_, kAppend);
   if (descriptor < 0) {
     path_[0] = '\0';
+    if (errno == ENOENT) sink_.Refuse(ENOENT);
     return errno;
   }
   sink_.SetDescriptor(descriptor);

@@ -3,6 +3,7 @@
 #ifndef RLSCOPE_TRACE_IMAGE_FILE_H_
 #define RLSCOPE_TRACE_IMAGE_FILE_H_
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "trace/drain.h"
@@ -28,6 +29,7 @@ class ImageFile {
   // Looks whether the file was removed: then it takes nothing more (ENOENT), for that would go
   // nowhere, and the reader finds the rest in the rings.
   void CheckRemoved();
+  bool removed() const { return sink_.error() == ENOENT; }
 
   // Lets go of the descriptor until the next pass. A thread with another descriptor table must
   // call this before it hands the file to one with this table.

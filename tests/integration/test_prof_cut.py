@@ -211,6 +211,16 @@ def test_a_directory_that_was_removed(
     assert os.listdir(directory) == [] if again else not os.path.exists(directory)
 
 
+def test_an_interpreter_of_a_removed_directory_is_not_said_to_lack_rlscope(
+    traced: TracedPython, directory: str
+) -> None:
+    """It could not announce itself."""
+    program = f"sleep 1; rm -rf {directory}; exec {traced.python} -c 'import time; time.sleep(3)'"
+    result = traced.run("-o", directory, "sh", "-c", program)
+    assert "the trace directory was removed" in result.stderr
+    assert "has no Python layer" not in result.stderr
+
+
 def test_a_directory_that_was_renamed(
     recording: subprocess.Popen[str], directory: str, tmp_path: Path
 ) -> None:

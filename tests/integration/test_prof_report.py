@@ -1,5 +1,6 @@
 """What rls-prof prints and makes at the end of a run, and how it fails there."""
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -75,6 +76,13 @@ def test_a_program_too_short_to_tell_the_price_says_so() -> None:
     )
     assert closing.too_short_line(short, Contents()) == ""
     assert closing.too_short_line(long, Contents(events=5)) == ""
+
+
+def test_events_of_a_removed_file_are_named_though_the_rings_held_more() -> None:
+    statistics = {"cut": errno.ENOENT, "cut_ns": 0, "events": 9, "removed": 5}
+    outcome = Outcome("run", Ending(0, 0), statistics=statistics)
+    lines = list(closing.trace_lines(outcome, Contents(events=100, size=1000)))
+    assert "5 events that had been written to it are lost" in lines
 
 
 def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) -> None:
