@@ -41,6 +41,7 @@ class CMakeBuild(build_ext):
             "Ninja",
             f"-DPython_EXECUTABLE={sys.executable}",
             "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+            f"-DRLSCOPE_ONCE={'OFF' if self.editable_mode else 'ON'}",
         ]
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         subprocess.run(configure, check=True)

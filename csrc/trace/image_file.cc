@@ -11,7 +11,7 @@
 namespace rlscope::trace {
 namespace {
 
-constexpr int kMaxFiles = 100000;  // of one pid and start time: one for each exec or drainer
+constexpr int kMostFiles = 100000;  // of one pid and start time: one for each exec or drainer
 constexpr int kAppend = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
 
 }  // namespace
@@ -27,7 +27,7 @@ int ImageFile::CreateFile() {
   char host[256];
   base::ReadHostName(host, sizeof host);
   const ProcessPage& page = *image_.page();
-  for (int n = 0; n < kMaxFiles; n++) {
+  for (int n = 0; n < kMostFiles; n++) {
     const int length = snprintf(path_, sizeof path_, "%s/trace/%s.%u.%llu.%d.rls", directory_, host,
                                 page.pid, static_cast<unsigned long long>(page.start_time), n);
     if (length < 0 || static_cast<size_t>(length) >= sizeof path_) break;
