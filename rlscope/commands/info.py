@@ -30,8 +30,9 @@ SELECT kind, sum("count")::BIGINT AS "count", sum(duration_ns)::BIGINT AS durati
 FROM loss GROUP BY kind ORDER BY "count" DESC, kind
 """
 _ABSENT = """
-SELECT reason, string_agg(CASE "column" WHEN '*' THEN relation ELSE relation || '.' || "column" END,
-                          ', ') AS what
+SELECT reason,
+       string_agg(relation || CASE column_name WHEN '*' THEN '' ELSE '.' || column_name END, ', ')
+         AS what
 FROM absent GROUP BY reason ORDER BY what
 """
 _SIZES = """

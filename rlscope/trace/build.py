@@ -93,7 +93,7 @@ class _Build:
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
-        for name in ("window", "iteration", "progress", "loss"):
+        for name in ("recording_window", "iteration", "progress", "loss"):
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
         self._collect("phase", rows.phases(), index)

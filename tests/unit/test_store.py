@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import pytest
 import sqlalchemy as sa
 from tiny_traces import load_checked, write_trace
@@ -23,11 +24,11 @@ from rlscope.trace import dataset, store
 CONTRACT = {
     "run": "run_id command name start_ns end_ns version",
     "host": "host_id name boot_id cpu cores clock tsc_hz",
-    "absent": "relation column reason",
+    "absent": "relation column_name reason",
     "process": "process_id parent_process_id host_id os_pid name program python start_ns end_ns"
     " exit cpu_ns profiler_cpu_ns",
     "thread": "thread_id process_id os_tid name is_python start_ns end_ns",
-    "window": "process_id start_ns duration_ns",
+    "recording_window": "process_id start_ns duration_ns",
     "phase": "process_id name start_ns duration_ns",
     "iteration": "process_id iteration start_ns duration_ns complete source",
     "operation": "operation_id parent_operation_id name path depth source",
@@ -299,7 +300,7 @@ def test_an_unknown_relation_lists_the_known_ones(root):
 
 def test_what_is_unknown_is_null_and_explained(root):
     with load(root) as trace:
-        absent = {(row["relation"], row["column"]) for row in trace.table("absent").to_dicts()}
+        absent = {(row["relation"], row["column_name"]) for row in trace.table("absent").to_dicts()}
         for relation, column in absent:
             rows = trace.table(relation)
             assert (len(rows) == 0) if column == "*" else (None in rows[column])
@@ -392,3 +393,34 @@ def test_what_is_no_trace_is_one_line(tmp_path, path):
     assert str(tmp_path / path) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not Path(tmp_path / "empty" / "tables").exists()
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+# Reserved words of PostgreSQL 16, those that may be a function or type among them: "SQL Key Words",
+# appendix C of its manual.
+POSTGRESQL = """
+all analyse analyze and any array as asc asymmetric authorization binary both case cast check
+collate collation column concurrently constraint create cross current_catalog current_date
+current_role current_schema current_time current_timestamp current_user default deferrable desc
+distinct do else end except false fetch for foreign freeze from full grant group having ilike in
+initially inner intersect into is isnull join lateral leading left like limit localtime
+localtimestamp natural not notnull null offset on only or order outer overlaps placing primary
+references returning right select session_user similar some symmetric system_user table tablesample
+then to trailing true union unique user using variadic verbose when where window with
+"""
+
+
+def test_no_name_of_the_schema_is_a_reserved_word():
+    words = duckdb.sql("SELECT keyword_name, keyword_category FROM duckdb_keywords()").fetchall()
+    reserved = {word for word, kind in words if kind in ("reserved", "type_function")}
+    assert "window" in reserved
+    for name, relation in store.relations().items():
+        names = {name, *relation.columns.keys()}
+        assert not names & (reserved | set(POSTGRESQL.split())), name
+
+
+def test_every_name_of_the_schema_stands_without_quotes(root):
+    with load(root) as trace:
+        for name, relation in store.relations().items():
+            trace.sql(f"SELECT {', '.join(relation.columns.keys())} FROM {name}")
