@@ -16,6 +16,7 @@ from typing import Protocol
 
 from rlscope import registry
 from rlscope.errors import RlscopeError
+from rlscope.visible import visible
 
 _EPILOG = """\
 `rlscope VERB --help` explains a verb and shows examples. A first run:
@@ -125,7 +126,7 @@ def _version() -> str:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return visible(" ".join(str(error).split()))
 
 
 def _reader_gone() -> int:

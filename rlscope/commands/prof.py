@@ -13,6 +13,7 @@ from dataclasses import fields
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
 from rlscope.recording import Outcome, Settings, record
+from rlscope.visible import visible
 
 _DESCRIPTION = "Runs a program under the profiler and says where its time went."
 _EXAMPLES = """\
@@ -208,7 +209,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def say(line: str) -> None:
     """Prints one line on stderr; where nobody can read it, it is dropped."""
-    _print(f"rls-prof: {line}\n")
+    _print(f"rls-prof: {visible(line)}\n")
 
 
 def _print(text: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import QueryError, RlscopeError
+from rlscope.visible import visible_lines
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -98,7 +99,8 @@ def _write_parquet(trace: Trace, statement: str, output: str) -> None:
 
 def _write_text(text: str, output: str | None) -> None:
     if output is None:
-        sys.stdout.write(text)
+        # A terminal obeys what a file keeps.
+        sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")

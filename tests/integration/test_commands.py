@@ -39,9 +39,14 @@ def locked(root: Path) -> Iterator[Path]:
     root.chmod(0o755)
 
 
-def rlscope(*arguments: object, input: str = "") -> Done:
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def rlscope(*arguments: object, input: str = "", out: io.StringIO | None = None) -> Done:
     """Runs the command in this process: each interpreter of its own costs a second."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = out or io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.StringIO(input))
         try:
@@ -116,6 +121,22 @@ def test_query_writes_what_the_name_of_the_file_says(root, tmp_path, name):
     done = rlscope("query", root, STATEMENT, "-o", tmp_path / name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert duckdb.sql(f"FROM '{tmp_path / name}'").fetchall() == ANSWER
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_terminal_gets_no_control_characters(root, form):
+    statement = "SELECT chr(27) || '[2J' || chr(155) AS a, 7 AS b"
+    piped = rlscope("query", root, statement, "--format", form)
+    shown = rlscope("query", root, statement, "--format", form, out=Terminal())
+    assert (piped.returncode, shown.returncode) == (0, 0)
+    assert all(line.isprintable() for line in shown.stdout.split("\n"))
+    assert (piped.stdout == shown.stdout) == (form == "table")
+
+
+def test_a_failure_is_told_without_control_characters(root):
+    done = rlscope("query", root, "SELECT '\x1b[2J' FROM \"\x1b[2J\"")
+    assert_states_failure(done, "\\x1b[2J")
+    assert done.stderr.rstrip("\n").isprintable()
 
 
 def test_query_reads_the_statement_from_stdin(root):
