@@ -41,7 +41,8 @@ int Append(const char* directory, ProcessRecord* records, size_t count) {
   }
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/processes.log", directory);
-  const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int descriptor =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (descriptor < 0) return errno;
   const size_t size = count * sizeof *records;
   errno = 0;

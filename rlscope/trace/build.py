@@ -119,7 +119,7 @@ class _Build:
 
     def _add_damage(self) -> None:
         """Damage found in files is a loss of the whole run: its process may be what was hit."""
-        problems = self._directory.problems
+        problems = [*self._directory.problems, *run_facts.problems(self._root)]
         columns = {
             "kind": ["damaged_bytes" if each["bytes"] else "unreadable_file" for each in problems],
             "count": [each["bytes"] or 1 for each in problems],
