@@ -13,21 +13,21 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from rlscope import own_files, process_log
+from rlscope import own_files, process_log, regular_files
 from rlscope.capture.processes import process_start_time
 from rlscope.errors import DirectoryInUse, RecordingError
-from rlscope.run_json import RUN_FORMAT
+from rlscope.run_json import MOST_BYTES, RUN_FORMAT
 
 # What an earlier run of ours can have left: force removes these and nothing else, and a folder once
 # it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
 _LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
-_TEMPORARY = re.compile(r"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp")
+_TEMPORARY = re.compile(r"\.?(run\.json|report\.(html|json|txt))\.\d+\.tmp")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
     "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls"),
     "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
     "tables": re.compile(
-        r"lock|(manifest|event)\.json(\.\d+\.tmp)?"
+        r"lock|\.?(manifest|event)\.json(\.\d+\.tmp)?"
         rf"|[a-z_]+/{own_files.TABLE_PART}"
     ),
 }
@@ -63,12 +63,19 @@ def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> s
             _make_room(directory, force)
         else:
             _refuse_foreign_results(directory)
-        os.makedirs(os.path.join(directory, "trace"), exist_ok=True)
-        os.makedirs(os.path.join(directory, "rings"), mode=0o700, exist_ok=True)
+        _make_folder(directory, "trace", 0o777)
+        _make_folder(directory, "rings", 0o700)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RecordingError(f"Cannot record into {directory}: {reason}") from error
     return directory
+
+
+def _make_folder(directory: str, name: str, mode: int) -> None:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.join(directory, name), mode)
+    with regular_files.folder(directory, name):  # else it is a link, through which nothing is read
+        pass
 
 
 def remove_run(directory: str) -> None:
@@ -78,7 +85,7 @@ def remove_run(directory: str) -> None:
     """
     _remove_rings_elsewhere(directory)
     for name, files in _FOLDERS.items():
-        own_files.remove(os.path.join(directory, name), files)
+        own_files.remove(directory, name, files)
     _, _, found = next(os.walk(directory), ("", [], []))
     temporary = (name for name in found if _TEMPORARY.fullmatch(name))
     results = (name for name, beginning in _RESULTS.items() if _begins(directory, name, beginning))
@@ -91,8 +98,7 @@ def living_processes(directory: str) -> list[int]:
     """Process ids of the run in `directory` that still run, its drainer included.
 
     A process is known by its pid and the start time the kernel gives it, so a recycled pid is
-    not mistaken for it. Records are not checked against their CRC: a damaged one can only name
-    a process that does live.
+    not mistaken for it.
     """
     logged = ((record.pid, record.start_time) for record in process_log.read(directory))
     known = {*logged, *_drainer(directory)}
@@ -138,9 +144,8 @@ def _check_removable(directory: str) -> None:
         folder = os.path.join(directory, name)
         if os.path.lexists(folder) and not os.path.isdir(folder):
             raise _not_ours(directory, name)
-        for parent, files in own_files.find(folder, _FOLDERS[name]):
-            if files:
-                _check_writable(parent)
+        for holder in own_files.find(directory, name, _FOLDERS[name]):
+            _check_writable(holder)
 
 
 def _check_writable(folder: str) -> None:
@@ -150,11 +155,10 @@ def _check_writable(folder: str) -> None:
 
 def _begins(directory: str, name: str, beginning: bytes) -> bool:
     """Whether a file looks like ours; an empty one may be what we began."""
-    path = os.path.join(directory, name)
-    if not os.path.isfile(path):
+    try:
+        found = regular_files.read_start(directory, name, _BEGINNING)
+    except OSError:
         return False
-    with open(path, "rb") as file:
-        found = file.read(_BEGINNING)
     return not found or beginning in found
 
 
@@ -163,12 +167,14 @@ def _not_ours(directory: str, name: str) -> DirectoryInUse:
 
 
 def _refuse_foreign_run_json(directory: str) -> None:
-    path = os.path.join(directory, "run.json")
-    if not os.path.lexists(path) or os.path.getsize(path) == 0:
+    if not os.path.lexists(os.path.join(directory, "run.json")):
         return
     run: Any = None
-    with contextlib.suppress(ValueError), open(path, encoding="utf-8") as file:
-        run = json.load(file)
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        text = regular_files.read(directory, "run.json", MOST_BYTES)
+        if not text:
+            return
+        run = json.loads(text)
     if not isinstance(run, dict) or run.get("format") != RUN_FORMAT:
         raise _not_ours(directory, "run.json")
 
@@ -184,17 +190,16 @@ def _remove_rings_elsewhere(directory: str) -> None:
         }
     )
     files = re.compile(rf"(?:{images})\.(?:process|\d+\.(?:names|ring))")
-    for folder in process_log.ring_folders(log):
-        with contextlib.suppress(OSError):  # gone, or not for us to change
-            if images and os.lstat(folder).st_uid == os.getuid():
-                own_files.remove(folder, files)
+    folder = process_log.ring_folder(log)
+    if images and folder is not None and own_files.is_ring_folder(folder, {os.getuid()}):
+        with contextlib.suppress(OSError):  # not for us to change
+            own_files.remove(os.path.dirname(folder), os.path.basename(folder), files)
 
 
 def _drainer(directory: str) -> Iterator[tuple[int, int]]:
     """(pid, start time) of the process that drains the run's rings, if one does."""
     try:
-        with open(os.path.join(directory, "rings", "control"), "rb") as file:
-            page = file.read(_CONTROL_PAGE.size)
+        page = regular_files.read_start(directory, "rings/control", _CONTROL_PAGE.size)
     except OSError:
         return
     if len(page) == _CONTROL_PAGE.size:

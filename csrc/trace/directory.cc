@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "trace/folder.h"
 #include "trace/process_log_reader.h"
+#include "trace/ring_folder.h"
 #include "trace/salvage.h"
 
 namespace rlscope::trace {
@@ -42,7 +43,7 @@ class DirectoryOpener {
   std::vector<ProcessRecord> log_;
   std::map<Key, std::vector<std::unique_ptr<TraceFile>>> files_;
   std::vector<Problem> problems_;
-  Status first_failure_;  // of DIR/trace
+  Status first_failure_;  // of the log or of DIR/trace
 };
 
 namespace {
@@ -165,10 +166,11 @@ std::vector<std::unique_ptr<ProcessTrace>> DirectoryOpener::JoinFiles() {
 
 Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
   Status status = CheckIsTrace();
-  if (status.ok()) status = ReadProcessLog(path_ + "/processes.log", &log_, &problems_);
   if (!status.ok()) return status;
+  const std::string log = path_ + "/processes.log";
+  AddFailure(log, ReadProcessLog(log, &log_, &problems_));
   const RunNotes notes = TakeRunNotes(&log_);
-  if (rings_.empty()) rings_ = FindRings(path_, notes.rings);
+  if (rings_.empty()) rings_ = FindRings(path_, notes.rings, &problems_);
   OpenFiles();
   status = CheckReadable();
   if (!status.ok()) return status;

@@ -1,9 +1,7 @@
 #include "trace/salvage.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -31,19 +29,6 @@ int Salvage(const std::string& rings, const std::string& image, DrainScratch* sc
 }
 
 }  // namespace
-
-std::string FindRings(const std::string& directory, const std::string& logged) {
-  const std::string rings = directory + "/rings";
-  const std::string without_page = logged.empty() ? rings : logged;
-  ControlPage page = {};
-  const int descriptor = open((rings + "/control").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return without_page;
-  const ssize_t got = read(descriptor, &page, sizeof page);
-  close(descriptor);
-  if (got != sizeof page || page.magic != kControlMagic) return without_page;
-  const std::string elsewhere(page.trace_rings, strnlen(page.trace_rings, sizeof page.trace_rings));
-  return elsewhere.empty() ? rings : elsewhere;
-}
 
 std::vector<std::unique_ptr<TraceFile>> SalvageRings(const std::string& rings,
                                                      std::vector<Problem>* problems) {

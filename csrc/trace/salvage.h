@@ -10,10 +10,6 @@
 
 namespace rlscope::trace {
 
-// The folder of a run's rings: what DIR/rings/control says, without that file what the log of
-// processes says (TakeRunNotes), else DIR/rings.
-std::string FindRings(const std::string& directory, const std::string& logged);
-
 // One file in memory per process image that has a page in `rings`; a folder that is not there
 // has none. Call it before the trace files are opened: what a live drainer moves from a ring to a
 // file in between is then found twice, and dropped once, instead of never.

@@ -18,13 +18,14 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from rlscope import __version__, _trace, own_files, process_log
+from rlscope import __version__, _trace, own_files, process_log, regular_files
 from rlscope.trace import store
 from rlscope.trace.database import Database
 
@@ -34,7 +35,8 @@ MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
-_SOURCES = ("run.json", "processes.log", "machine.jsonl", "trace/*", "rings/*")
+_SOURCES = ("run.json", "processes.log", "machine.jsonl")
+_SOURCE_FOLDERS = ("trace", "rings")
 _PARTS = re.compile(own_files.TABLE_PART)
 
 
@@ -154,20 +156,25 @@ def fingerprint(root: Path) -> dict[str, Any]:
 
 
 def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
-    for path in _sources(root):
-        try:
-            status = path.stat()
-        except OSError:
-            continue  # a ring that was salvaged between the listing and now
-        name = path.relative_to(root) if path.is_relative_to(root) else path
-        yield str(name), [status.st_size, status.st_mtime_ns]
+    for name in _SOURCES:
+        with suppress(OSError):
+            yield name, _stamp(os.lstat(root / name))
+    for name in _SOURCE_FOLDERS:
+        yield from _stamps_in(root, name, name)
+    folder = process_log.ring_folder(process_log.read(root))
+    users = {os.getuid(), os.stat(root).st_uid}
+    if folder is not None and own_files.is_ring_folder(folder, users):
+        yield from _stamps_in(*os.path.split(folder), folder)
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    for pattern in _SOURCES:
-        yield from sorted(root.glob(pattern))
-    for folder in process_log.ring_folders(process_log.read(root)):
-        yield from sorted(Path(folder).glob("*"))
+def _stamps_in(root: str | Path, name: str, label: str) -> Iterator[tuple[str, list[int]]]:
+    with suppress(OSError):
+        for file, status in regular_files.statuses(root, name).items():
+            yield f"{label}/{file}", _stamp(status)
+
+
+def _stamp(status: os.stat_result) -> list[int]:
+    return [status.st_size, status.st_mtime_ns]
 
 
 def read_manifest(root: Path, name: str) -> dict[str, Any] | None:
@@ -192,7 +199,7 @@ def remove_files(root: Path, names: Iterable[str]) -> None:
     for manifest in (MANIFEST, EVENT_MANIFEST):
         (root / "tables" / manifest).unlink(missing_ok=True)
     for name in names:
-        own_files.remove(str(root / "tables" / name), _PARTS)
+        own_files.remove(str(root), f"tables/{name}", _PARTS)
 
 
 def _length(columns: Mapping[str, Any]) -> int:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "trace/cursor.h"
 #include "trace/directory.h"
 #include "trace/record.h"
+#include "trace/ring_folder.h"
 #include "trace/shared_pages.h"
 
 namespace rlscope::trace {
@@ -145,19 +147,65 @@ TEST_F(SalvageTest, OpeningChangesNothing) {
   EXPECT_EQ(read(".1.ring"), ring);
 }
 
-TEST_F(SalvageTest, RingsMayLieWhereTheControlPageSays) {
-  EXPECT_EQ(FindRings(path_, ""), path_ + "/rings");
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/tmp/logged") << "there is no page";
-  ControlPage control = {};
-  control.magic = kControlMagic;
-  strcpy(control.trace_rings, "/dev/shm/elsewhere");
-  std::vector<uint8_t> bytes(kPageSize);
-  memcpy(bytes.data(), &control, sizeof control);
-  WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/dev/shm/elsewhere");
-  memset(bytes.data() + offsetof(ControlPage, trace_rings), 0, sizeof control.trace_rings);
-  WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), path_ + "/rings");
+// ---- where the rings lie ------------------------------------------------------------------------
+
+class RingFolderTest : public SalvageTest {
+ protected:
+  std::string MakeFolder(const std::string& name) const {
+    std::filesystem::create_directories(path_ + "/" + name);
+    return path_ + "/" + name;
+  }
+  std::string OurName() const { return "rlscope-" + std::to_string(geteuid()) + "-4711-99"; }
+  void WriteControl(const std::string& folder, uint32_t drainer_pid = 0) {
+    ControlPage control = {};
+    control.magic = kControlMagic;
+    control.drainer_pid = drainer_pid;
+    strcpy(control.trace_rings, folder.c_str());
+    std::vector<uint8_t> bytes(kPageSize);
+    memcpy(bytes.data(), &control, sizeof control);
+    WriteFile(rings_ + "/control", bytes);
+  }
+  std::string Find(const std::string& logged = "") {
+    problems_.clear();
+    return FindRings(path_, logged, &problems_);
+  }
+  std::vector<Problem> problems_;
+};
+
+TEST_F(RingFolderTest, TheLogIsBelievedBeforeTheControlPage) {
+  const std::string folder = MakeFolder(OurName());
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(Find(folder), folder);
+  WriteControl("");
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(Find(folder), folder) << "the page's note may be damaged";
+  WriteControl(folder);
+  EXPECT_EQ(Find(), folder);
+  EXPECT_TRUE(problems_.empty());
+}
+
+TEST_F(RingFolderTest, AFolderThatIsNotOneOfOursIsNotRead) {
+  const std::string ours = MakeFolder(OurName());
+  std::filesystem::create_directory_symlink(ours, path_ + "/rlscope-1-2-3");
+  std::filesystem::create_directory_symlink(ours, path_ + "/" + OurName() + "0");
+  const std::string other = "rlscope-" + std::to_string(geteuid() + 1) + "-4711-99";
+  for (const std::string& name : {std::string("anything"), OurName() + "-5", other})
+    MakeFolder(name);
+  for (const std::string& name :
+       {std::string("anything"), std::string("rlscope-1-2-3"), OurName() + "0", OurName() + "-5",
+        other, OurName() + "/..", OurName() + "/"}) {
+    EXPECT_EQ(Find(path_ + "/" + name), rings_) << name;
+    EXPECT_EQ(problems_.size(), 1u) << name;
+  }
+}
+
+TEST_F(RingFolderTest, AFolderThatIsGoneIsAProblemUnlessItsDrainerCameToTheEnd) {
+  WriteControl(path_ + "/" + OurName(), /*drainer_pid=*/0);
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_TRUE(problems_.empty());
+  WriteControl(path_ + "/" + OurName(), /*drainer_pid=*/4711);
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(problems_.size(), 1u);
 }
 
 TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {

@@ -16,6 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from process_records import crc32c
 from tiny_traces import load_checked, write_trace
 
 from rlscope.commands import main
@@ -228,15 +229,6 @@ def test_empty_files(root, verb):
     for path in [root / "processes.log", *(root / "trace").iterdir()]:
         path.write_bytes(b"")
     assert_states_failure(ask(verb, root), str(root))
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 def set_version(content: bytearray, version: int) -> None:
