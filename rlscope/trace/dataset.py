@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -33,25 +33,40 @@ from rlscope.trace.database import Database
 TABLES_VERSION = 2
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
+FOLDER = "tables"
+_LOCK = f"{FOLDER}/lock"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
 _SOURCES = ("run.json", "processes.log", "machine.jsonl")
 _SOURCE_FOLDERS = ("trace", "rings")
 _PARTS = re.compile(own_files.TABLE_PART)
+_FILE = re.compile(r"[a-z_]+/(?:process_id=([0-9]+)/)?part\.parquet")
+_MOST_BYTES = 256 << 20  # of a manifest: 100 bytes for each file of a trace and of its tables
+
+
+class Manifest(NamedTuple):
+    """What the files of DIR/tables are."""
+
+    made_from: Any
+    """fingerprint() of the trace then."""
+    live: bool
+    """A process of the run was still running."""
+    files: dict[str, list[str]]
+    """Relation -> its files, relative to DIR/tables."""
 
 
 class Lock:
     """The lock of a dataset. The kernel releases it when the process ends, however it ends."""
 
-    def __init__(self, tables: Path) -> None:
-        self._path = tables / "lock"
+    def __init__(self, root: Path) -> None:
+        self._root = root
         self._descriptor = -1
 
     def share(self) -> bool:
         """Keeps writers away; False when one writes now. True without a file: nobody writes."""
         self.release()
         try:
-            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            self._descriptor = regular_files.open_file(self._root, _LOCK)
         except OSError:
             return True
         return self._take(fcntl.LOCK_SH)
@@ -60,9 +75,10 @@ class Lock:
         """Keeps everybody else away; False when somebody reads or writes, or it cannot be made."""
         self.release()
         try:
-            self._path.parent.mkdir(exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._descriptor = os.open(self._path, flags, 0o666)
+            with regular_files.folder(self._root, FOLDER, make=True):
+                self._descriptor = regular_files.open_file(
+                    self._root, _LOCK, os.O_RDWR | os.O_CREAT
+                )
         except OSError:
             return False
         return self._take(fcntl.LOCK_EX)
@@ -89,10 +105,14 @@ class Lock:
 class FileSink:
     """Takes relations as columns and writes them into DIR/tables."""
 
-    def __init__(self, root: Path, database: Database) -> None:
-        self._tables = root / "tables"
-        self._database = database
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._database = Database()
         self.files: dict[str, list[str]] = {}
+
+    def close(self) -> None:
+        """Ends the database that wrote the files."""
+        self._database.close()
 
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
@@ -100,14 +120,13 @@ class FileSink:
         """Writes one file; a relation without rows has none."""
         if not _length(columns):
             return
-        folder = self._tables / relation.name
-        if process_id is not None:
-            folder /= f"process_id={process_id}"
-        folder.mkdir(parents=True, exist_ok=True)
-        part, unfinished = folder / "part.parquet", folder / f"part.{os.getpid()}.tmp"
-        self._database.write(relation, columns, unfinished)
-        os.replace(unfinished, part)
-        self.files.setdefault(relation.name, []).append(str(part.relative_to(self._tables)))
+        file = _file_of(relation, process_id)
+        inside = f"{FOLDER}/{os.path.dirname(file)}"
+        unfinished = regular_files.unfinished_name("part")
+        with regular_files.folder(self._root, inside, make=True) as folder:
+            self._database.write(relation, columns, self._root / inside / unfinished)
+            os.replace(unfinished, os.path.basename(file), src_dir_fd=folder, dst_dir_fd=folder)
+        self.files.setdefault(relation.name, []).append(file)
 
 
 class MemorySink:
@@ -134,10 +153,37 @@ def view(
     relations: Iterable[sa.Table],
     database: Database,
 ) -> None:
-    """Makes relations of an up-to-date dataset visible to queries."""
+    """Makes relations of an up-to-date dataset visible to queries.
+
+    Raises:
+        ValueError: a file is named that is none of the relation's, or has other columns.
+        duckdb.Error: a file cannot be read.
+    """
     for relation in relations:
-        found = [root / "tables" / file for file in files.get(relation.name, [])]
-        database.view(relation, found)
+        found = files.get(relation.name, [])
+        for file in found:
+            if not _is_file_of(root, relation, file):
+                raise ValueError(f"no file of {relation.name}: {file}")
+        database.view(relation, [root / FOLDER / file for file in found])
+
+
+def path_of(root: Path, relation: sa.Table, process_id: int) -> Path:
+    """Where the part of a relation lies that is about one process."""
+    return root / FOLDER / _file_of(relation, process_id)
+
+
+def _file_of(relation: sa.Table, process_id: int | None) -> str:
+    """The file of a relation, or of one process's part of it, relative to DIR/tables."""
+    part = "part.parquet" if process_id is None else f"process_id={process_id}/part.parquet"
+    return f"{relation.name}/{part}"
+
+
+def _is_file_of(root: Path, relation: sa.Table, file: str) -> bool:
+    match = _FILE.fullmatch(file)
+    if match is None or (match[1] is None) != (store.layout_of(relation) == store.RUN):
+        return False
+    expected = _file_of(relation, None if match[1] is None else int(match[1]))
+    return file == expected and regular_files.is_file(root, f"{FOLDER}/{file}")
 
 
 def fingerprint(root: Path) -> dict[str, Any]:
@@ -177,29 +223,38 @@ def _stamp(status: os.stat_result) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-def read_manifest(root: Path, name: str) -> dict[str, Any] | None:
+def read_manifest(root: Path, name: str) -> Manifest | None:
     """A manifest of DIR/tables; None when there is none or it is damaged."""
     try:
-        manifest = json.loads((root / "tables" / name).read_text())
-    except (OSError, ValueError):
+        found = json.loads(regular_files.read(root, f"{FOLDER}/{name}", _MOST_BYTES))
+        return Manifest(found["made_from"], bool(found["live"]), _checked(found["files"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    complete = isinstance(manifest, dict) and {"made_from", "live", "files"} <= set(manifest)
-    return manifest if complete else None
 
 
-def write_manifest(root: Path, name: str, manifest: Mapping[str, Any]) -> None:
+def _checked(files: Any) -> dict[str, list[str]]:
+    """Names of files by relation. Raises ValueError: it is something else."""
+    lists = files.values() if isinstance(files, dict) else [None]
+    for names in lists:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("not lists of names")
+    return dict(files)
+
+
+def write_manifest(root: Path, name: str, manifest: Manifest) -> None:
     """Replaces a manifest in one step."""
-    unfinished = root / "tables" / f"{name}.{os.getpid()}.tmp"
-    unfinished.write_text(json.dumps(manifest))
-    os.replace(unfinished, root / "tables" / name)
+    text = json.dumps(manifest._asdict())
+    regular_files.replace(root, f"{FOLDER}/{name}", text.encode())
 
 
 def remove_files(root: Path, names: Iterable[str]) -> None:
     """Removes the files of these relations and every manifest, manifests first."""
-    for manifest in (MANIFEST, EVENT_MANIFEST):
-        (root / "tables" / manifest).unlink(missing_ok=True)
+    with regular_files.folder(root, FOLDER) as folder:
+        for manifest in (MANIFEST, EVENT_MANIFEST):
+            with suppress(FileNotFoundError):
+                os.unlink(manifest, dir_fd=folder)
     for name in names:
-        own_files.remove(str(root), f"tables/{name}", _PARTS)
+        own_files.remove(str(root), f"{FOLDER}/{name}", _PARTS)
 
 
 def _length(columns: Mapping[str, Any]) -> int:

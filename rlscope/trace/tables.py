@@ -27,7 +27,7 @@ class Tables:
         self.database = Database()
         self.in_memory = False
         self._root = root
-        self._lock = dataset.Lock(root / "tables")
+        self._lock = dataset.Lock(root)
         self._made_from: dict[str, Any] = {}
         self._directory: _trace.Directory | None = None
         self._has_events = False
@@ -69,11 +69,11 @@ class Tables:
         written through a mapped ring need not change the time of its file.
         """
         manifest = dataset.read_manifest(self._root, dataset.MANIFEST)
-        if manifest is None or manifest["made_from"] != self._made_from:
+        if manifest is None or manifest.made_from != self._made_from:
             return False
-        if finished and manifest["live"]:
+        if finished and manifest.live:
             return False
-        return self._view(manifest["files"], store.swept_relations())
+        return self._view(manifest.files, store.swept_relations())
 
     def _write_files(self, directory: _trace.Directory) -> bool:
         """Makes DIR/tables anew and uses it; False when that fails. Needs the lock for itself."""
@@ -88,15 +88,15 @@ class Tables:
 
     def _view_events(self) -> bool:
         manifest = dataset.read_manifest(self._root, dataset.EVENT_MANIFEST)
-        if self.in_memory or manifest is None or manifest["made_from"] != self._made_from:
+        if self.in_memory or manifest is None or manifest.made_from != self._made_from:
             return False
-        return self._view(manifest["files"], [store.event])
+        return self._view(manifest.files, [store.event])
 
     def _view(self, files: Mapping[str, list[str]], relations: Iterable[sa.Table]) -> bool:
-        """Makes relations visible; False when somebody removed or damaged one of their files."""
+        """Makes relations visible; False when their files are gone, damaged or none of theirs."""
         try:
             dataset.view(self._root, files, relations, self.database)
-        except duckdb.Error:
+        except (duckdb.Error, ValueError):
             self.database.drop(relations)
             return False
         return True
@@ -113,13 +113,15 @@ class Tables:
 
     def _fill_files(self, fill: Callable[[Sink], None], manifest: str, *, live: bool) -> bool:
         """Writes files and their manifest; False for want of space or permission."""
-        sink = dataset.FileSink(self._root, self.database)
+        sink = dataset.FileSink(self._root)
         try:
             fill(sink)
-            content = {"made_from": self._made_from, "live": live, "files": sink.files}
+            content = dataset.Manifest(self._made_from, live, sink.files)
             dataset.write_manifest(self._root, manifest, content)
         except (OSError, duckdb.IOException):
             return False
+        finally:
+            sink.close()
         return True
 
     def _open_directory(self) -> _trace.Directory:
