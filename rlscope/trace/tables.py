@@ -23,10 +23,11 @@ class Tables:
     One thread at a time, but `database` may be queried from any.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, unrestricted: bool = False) -> None:
         self.database = Database()
         self.in_memory = False
         self._root = root
+        self._unrestricted = unrestricted
         self._lock = dataset.Lock(root)
         self._made_from: dict[str, Any] = {}
         self._directory: _trace.Directory | None = None
@@ -34,6 +35,11 @@ class Tables:
 
     def open(self) -> None:
         """Makes every relation but those on request visible to queries. Raises TraceError."""
+        self._make()
+        if not self._unrestricted:
+            self.database.restrict(self._event_files())
+
+    def _make(self) -> None:
         try:
             self._made_from = dataset.fingerprint(self._root)
         except (OSError, ValueError) as error:  # a path that no directory can have
@@ -48,6 +54,13 @@ class Tables:
         self.in_memory = True
         sink = dataset.MemorySink(self.database, store.swept_relations())
         build(directory, self._root, sink)
+
+    def _event_files(self) -> list[Path]:
+        """Where `event` will be, once it is asked for."""
+        if self.in_memory:
+            return []
+        processes = self.database.select(store.process.select())["process_id"]
+        return [dataset.path_of(self._root, store.event, process) for process in processes]
 
     def open_events(self) -> None:
         """Makes the relation `event` visible to queries. Raises TraceError."""

@@ -140,6 +140,15 @@ def test_a_failure_is_told_without_control_characters(root):
     assert done.stderr.rstrip("\n").isprintable()
 
 
+def test_query_reads_outside_of_the_trace_only_when_it_may(root, tmp_path):
+    (tmp_path / "secret.txt").write_text("hush")
+    statement = f"SELECT content FROM read_text('{tmp_path / 'secret.txt'}')"
+    refused = rlscope("query", root, statement, "--format", "csv")
+    assert_states_failure(refused, "only relations can be read", "--unrestricted")
+    done = rlscope("query", root, statement, "--format", "csv", "--unrestricted")
+    assert (done.returncode, done.stdout) == (0, "content\nhush\n")
+
+
 def test_query_reads_the_statement_from_stdin(root):
     done = rlscope("query", root, "-", "--format", "csv", input="SELECT 7 AS n")
     assert done.stdout == "n\n7\n"

@@ -395,6 +395,96 @@ def test_what_is_no_trace_is_one_line(tmp_path, path):
     assert not Path(tmp_path / "empty" / "tables").exists()
 
 
+# ---- what a statement may do -------------------------------------------------------------------
+
+
+def forbidden(tmp_path):
+    """Statements that reach outside of the relations; what they would write is in tmp_path."""
+    other = tmp_path / "other.parquet"
+    return {
+        "a file": "SELECT * FROM read_text('/etc/passwd')",
+        "another table": f"FROM '{other}'",
+        "a folder": "SELECT * FROM glob('/etc/*')",
+        "an address": "FROM 'http://127.0.0.1:9/x.csv'",
+        "an export": f"COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+        "a whole export": f"EXPORT DATABASE '{tmp_path / 'written'}'",
+        "another database": f"ATTACH '{tmp_path / 'written.db'}'",
+        "an extension": "INSTALL httpfs",
+        "an installed extension": "LOAD httpfs",
+        "a setting": "SET enable_external_access = true",
+        "a table": "CREATE TABLE mine AS SELECT 1",
+        "a relation": "DROP VIEW breakdown",
+        "a later statement": f"SELECT 1; COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+        "an explained one": f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+    }
+
+
+@pytest.fixture(params=["files", "memory"])
+def kept(request, root):
+    """A trace whose tables lie in files, or could only be kept in memory."""
+    if request.param == "memory":
+        (root / "tables").write_text("a file where the folder should be")
+    return root
+
+
+def test_a_statement_reads_relations_and_nothing_else(kept, tmp_path):
+    duckdb.sql("SELECT 1 AS a").write_parquet(str(tmp_path / "other.parquet"))
+    with load(kept) as trace:
+        assert len(trace.sql("FROM breakdown"))
+        for what, statement in forbidden(tmp_path).items():
+            for ask in (trace.sql, lambda text: trace.write_parquet(text, tmp_path / "x.parquet")):
+                with pytest.raises(QueryError, match="unrestricted") as caught:
+                    ask(statement)
+                assert "\n" not in str(caught.value), what
+        assert len(trace.table("event"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "run"]
+
+
+def test_no_statement_writes_the_files_of_the_relations(root):
+    with load(root) as trace:
+        part = root / "tables" / "process" / "part.parquet"
+        before = part.read_bytes()
+        with pytest.raises(QueryError, match="COPY is not run"):
+            trace.sql(f"COPY (SELECT 1) TO '{part}' (USE_TMP_FILE false)")
+        with trace.engine.connect() as connection, pytest.raises(QueryError):
+            connection.exec_driver_sql(f"COPY (SELECT 1) TO '{part}' (USE_TMP_FILE false)")
+        assert part.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "FROM breakdown",
+        "WITH a AS (SELECT 1 AS b) SELECT * FROM a",
+        "SELECT 1; SELECT 2 AS n",
+        "DESCRIBE breakdown",
+        "SUMMARIZE breakdown",
+        "SHOW TABLES",
+        "PIVOT breakdown ON layer USING sum(duration_ns) GROUP BY operation",
+        "SELECT now()::TIMESTAMPTZ, json_extract('[1]', '$[0]')",
+        "SELECT count(*) FROM (SELECT range FROM range(3000000) ORDER BY hash(range))",
+    ],
+)
+def test_what_reads_is_run(kept, statement):
+    with load(kept) as trace:
+        assert len(trace.sql(statement))
+
+
+def test_an_unrestricted_trace_runs_anything(root, tmp_path):
+    with load(root, unrestricted=True) as trace:
+        trace.sql(f"COPY (SELECT 7 AS n) TO '{tmp_path / 'written.parquet'}'")
+        assert trace.sql(f"FROM '{tmp_path / 'written.parquet'}'")["n"] == (7,)
+
+
+def test_a_restricted_trace_still_writes_what_was_asked_for(kept, tmp_path):
+    output = tmp_path / "odd 'name\".parquet"
+    with load(kept) as trace:
+        trace.write_parquet("SELECT count(*) AS n FROM breakdown", output)
+        trace.write_parquet("SELECT count(*) AS n FROM event", output)
+    assert duckdb.sql("SELECT n FROM read_parquet($1)", params=[str(output)]).fetchall() == [(7,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [output.name, "run"]
+
+
 # ---- names -------------------------------------------------------------------------------------
 
 # Reserved words of PostgreSQL 16, those that may be a function or type among them: "SQL Key Words",
