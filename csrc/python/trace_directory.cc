@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -55,11 +56,12 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["metadata"] = metadata;
 }
 
+// A count from a file may be any number; a relation's is signed.
 nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail,
                   int64_t duration_ns = trace::kUnknownNs) {
   nb::dict loss;
   loss["kind"] = kind;
-  loss["count"] = count;
+  loss["count"] = std::min<uint64_t>(count, INT64_MAX);
   loss["duration_ns"] = OrNone(duration_ns);
   loss["detail"] = detail;
   return loss;
@@ -187,11 +189,16 @@ nb::list Directory::Losses(size_t process) const {
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
-      losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
+      const bool is_damage = kind == trace::kMissingRecords || kind == trace::kDamagedBytes ||
+                             kind == trace::kUnreadableFiles;
+      losses.append(MakeLoss(kind.c_str(), count,
+                             is_damage ? "found in its rings" : "counted by the program"));
     }
   }
   const uint64_t missing = image.trace->missing_slots();
-  if (missing > 0) losses.append(MakeLoss("missing_records", missing, "damaged or never written"));
+  if (missing > 0) {
+    losses.append(MakeLoss(trace::kMissingRecords, missing, "damaged or never written"));
+  }
   return losses;
 }
 

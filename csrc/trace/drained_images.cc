@@ -128,13 +128,13 @@ void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes) const {
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a
 // process of a pid namespace that cannot be seen from here.
 bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
-  const ProcessPage& page = *const_cast<Entry&>(entry).file.image().page();
-  const LoggedImage* logged = log_.Find(page.pid, page.start_time, page.began_ns);
+  const auto& [pid, start_time, began_ns] = const_cast<Entry&>(entry).file.image().identity();
+  const LoggedImage* logged = log_.Find(pid, start_time, began_ns);
   const bool visible =
       logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;
-  const int64_t replaced = log_.ReplacedNs(page.pid, page.start_time, page.began_ns);
+  const int64_t replaced = log_.ReplacedNs(pid, start_time, began_ns);
   const bool said = logged != nullptr && logged->end_ns != 0;
-  const bool gone = visible ? replaced != 0 || !base::IsAlive(page.pid, page.start_time) : said;
+  const bool gone = visible ? replaced != 0 || !base::IsAlive(pid, start_time) : said;
   if (!gone) return false;
   end->exited = said;
   end->end_ns = said ? logged->end_ns : replaced != 0 ? replaced : base::ReadMonotonicNs();

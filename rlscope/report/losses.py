@@ -21,7 +21,9 @@ MEANING = {
     "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose): no GPU work, and no "
     "calls but those of the CUDA runtime library; launches inside cuBLAS, cuDNN, NCCL, Triton and "
     "JAX are missing",
-    "damaged_bytes": "bytes of trace files that could not be read",
+    "damaged_bytes": "bytes of the trace that could not be read",
+    "missing_records": "records that were damaged, or never came into a file",
+    "unreadable_file": "files of the trace, or rings of a process, that could not be read at all",
     "clamped": "times that were moved, and nesting that was mended, to fit around each other",
     "exit_out_of_order": "operations that ended while others inside them were open",
     "call_end_without_begin": "ends of native calls whose begin was not recorded",

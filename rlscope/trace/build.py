@@ -251,10 +251,11 @@ def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:
 
 
 def dense_ids(numbers: Any, first: int) -> Any:
-    """A function from a process's own thread numbers to ids that are dense over the run."""
-    table = np.full(int(max(numbers, default=-1)) + 1, -1, dtype=np.int64)
-    table[numbers] = np.arange(first, first + len(numbers))
-    return lambda values: table[values]
+    """A function from a process's own thread numbers to ids that are dense over the run.
+
+    `numbers` ascend, and may be far from dense themselves where a trace is damaged.
+    """
+    return lambda values: first + np.searchsorted(numbers, values).astype(np.int64)
 
 
 def process_columns(
