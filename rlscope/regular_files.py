@@ -92,16 +92,19 @@ def read(root: str | os.PathLike[str], name: str, most: int) -> bytes:
     return data
 
 
-def is_file(root: str | os.PathLike[str], name: str) -> bool:
-    """Whether a regular file of that name is there, below folders that are no symbolic links."""
+def status(root: str | os.PathLike[str], name: str) -> os.stat_result:
+    """Of a regular file, below folders that are no symbolic links.
+
+    Raises OSError: it is not there, or is no regular file.
+    """
     parts = name.split("/")
-    try:
-        for count in range(1, len(parts)):
-            if not stat.S_ISDIR(os.lstat(os.path.join(root, *parts[:count])).st_mode):
-                return False
-        return stat.S_ISREG(os.lstat(os.path.join(root, name)).st_mode)
-    except OSError:
-        return False
+    for count in range(1, len(parts)):
+        if not stat.S_ISDIR(os.lstat(os.path.join(root, *parts[:count])).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+    found = os.lstat(os.path.join(root, name))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "Not a regular file", name)
+    return found
 
 
 def replace(root: str | os.PathLike[str], name: str, data: bytes) -> None:
@@ -124,5 +127,5 @@ def replace(root: str | os.PathLike[str], name: str, data: bytes) -> None:
 
 
 def unfinished_name(name: str) -> str:
-    """A name for a file in the making, beside which nobody can have put a link of that name."""
+    """A name for a file in the making; it cannot be guessed, so no link of that name lies there."""
     return f"{name}.{secrets.randbits(63)}.tmp"

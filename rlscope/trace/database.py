@@ -159,10 +159,7 @@ class Database:
             door.unlink()
 
     def view(self, relation: sa.Table, files: Sequence[Path]) -> None:
-        """Makes `relation` a view over Parquet files; without files it is an empty table.
-
-        Raises ValueError: the files have other columns. Raises duckdb.Error.
-        """
+        """Makes `relation` a view over Parquet files; without files it is an empty table."""
         if not files:
             self.create(relation)
             return
@@ -171,7 +168,6 @@ class Database:
             [str(file) for file in files], hive_partitioning=False, filename=True
         )
         partitioned = store.layout_of(relation) == store.PROCESS
-        _check_columns(relation, partitioned, rows)
         self._files.extend(files)
         rows.project(", ".join(_viewed(relation, partitioned))).create_view(relation.name)
 
@@ -284,16 +280,6 @@ def _viewed(relation: sa.Table, partitioned: bool) -> Iterator[str]:
     for column in relation.columns:
         found = partitioned and column.name == "process_id"
         yield _PROCESS_OF_FILE if found else _quoted(column.name)
-
-
-def _check_columns(relation: sa.Table, partitioned: bool, rows: Any) -> None:
-    """Raises ValueError when a column is missing, or is not of the schema's type."""
-    found = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    for column in relation.columns:
-        expected = store.type_name(column.type).replace("TEXT", "VARCHAR")
-        in_name = partitioned and column.name == "process_id"
-        if not in_name and found.get(column.name) != expected:
-            raise ValueError(f"{relation.name}.{column.name} is no {expected} in its file")
 
 
 def _literal(text: str) -> str:

@@ -1,6 +1,6 @@
 """DIR/tables: the analysis results of a trace as Parquet files, made once and shared by readers.
 
-    tables/manifest.json   what the files were made from, and by which version
+    tables/manifest.json   what the files were made from, by which version, and which they are
     tables/event.json      the same for `event`, which is made on request
     tables/lock            shared by readers, exclusive for the one that writes
 
@@ -44,6 +44,9 @@ _FILE = re.compile(r"[a-z_]+/(?:process_id=([0-9]+)/)?part\.parquet")
 _MOST_BYTES = 256 << 20  # of a manifest: 100 bytes for each file of a trace and of its tables
 
 
+Files = dict[str, dict[str, list[int]]]
+
+
 class Manifest(NamedTuple):
     """What the files of DIR/tables are."""
 
@@ -51,8 +54,8 @@ class Manifest(NamedTuple):
     """fingerprint() of the trace then."""
     live: bool
     """A process of the run was still running."""
-    files: dict[str, list[str]]
-    """Relation -> its files, relative to DIR/tables."""
+    files: Files
+    """Relation -> its files, relative to DIR/tables, and the stamp of each."""
 
 
 class Lock:
@@ -108,7 +111,7 @@ class FileSink:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._database = Database()
-        self.files: dict[str, list[str]] = {}
+        self.files: Files = {}
 
     def close(self) -> None:
         """Ends the database that wrote the files."""
@@ -126,7 +129,7 @@ class FileSink:
         with regular_files.folder(self._root, inside, make=True) as folder:
             self._database.write(relation, columns, self._root / inside / unfinished)
             os.replace(unfinished, os.path.basename(file), src_dir_fd=folder, dst_dir_fd=folder)
-        self.files.setdefault(relation.name, []).append(file)
+        self.files.setdefault(relation.name, {})[file] = _file_stamp(self._root, file)
 
 
 class MemorySink:
@@ -149,20 +152,20 @@ class MemorySink:
 
 def view(
     root: Path,
-    files: Mapping[str, list[str]],
+    files: Files,
     relations: Iterable[sa.Table],
     database: Database,
 ) -> None:
     """Makes relations of an up-to-date dataset visible to queries.
 
     Raises:
-        ValueError: a file is named that is none of the relation's, or has other columns.
+        ValueError: a file is named that is none of the relation's, or not the one written.
         duckdb.Error: a file cannot be read.
     """
     for relation in relations:
-        found = files.get(relation.name, [])
-        for file in found:
-            if not _is_file_of(root, relation, file):
+        found = files.get(relation.name, {})
+        for file, stamp in found.items():
+            if not _is_name_of(relation, file) or _file_stamp(root, file) != stamp:
                 raise ValueError(f"no file of {relation.name}: {file}")
         database.view(relation, [root / FOLDER / file for file in found])
 
@@ -178,12 +181,25 @@ def _file_of(relation: sa.Table, process_id: int | None) -> str:
     return f"{relation.name}/{part}"
 
 
-def _is_file_of(root: Path, relation: sa.Table, file: str) -> bool:
+def _file_stamp(root: Path, file: str) -> list[int]:
+    """What a file has that was written here and is the same since; [] when there is no such file.
+
+    The kernel gives the inode and the time of its change. So tables that a stranger packed into a
+    trace are not believed, whatever their manifest says: they are made again from the records.
+    """
+    try:
+        status = regular_files.status(root, f"{FOLDER}/{file}")
+    except OSError:
+        return []
+    return [status.st_ino, status.st_ctime_ns, status.st_size]
+
+
+def _is_name_of(relation: sa.Table, file: str) -> bool:
     match = _FILE.fullmatch(file)
     if match is None or (match[1] is None) != (store.layout_of(relation) == store.RUN):
         return False
     expected = _file_of(relation, None if match[1] is None else int(match[1]))
-    return file == expected and regular_files.is_file(root, f"{FOLDER}/{file}")
+    return file == expected
 
 
 def fingerprint(root: Path) -> dict[str, Any]:
@@ -232,13 +248,13 @@ def read_manifest(root: Path, name: str) -> Manifest | None:
         return None
 
 
-def _checked(files: Any) -> dict[str, list[str]]:
-    """Names of files by relation. Raises ValueError: it is something else."""
-    lists = files.values() if isinstance(files, dict) else [None]
-    for names in lists:
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("not lists of names")
-    return dict(files)
+def _checked(files: Any) -> Files:
+    """Files by relation. Raises ValueError: it is something else."""
+    if not isinstance(files, dict) or not all(isinstance(each, dict) for each in files.values()):
+        raise ValueError("no files")
+    if not all(stamps for of_relation in files.values() for stamps in of_relation.values()):
+        raise ValueError("a file without a stamp")
+    return files
 
 
 def write_manifest(root: Path, name: str, manifest: Manifest) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,10 @@ class Tables:
             return False
         if finished and manifest.live:
             return False
-        return self._view(manifest.files, store.swept_relations())
+        # Each trace has a process. A manifest that names no file of it was not written here.
+        return store.process.name in manifest.files and self._view(
+            manifest.files, store.swept_relations()
+        )
 
     def _write_files(self, directory: _trace.Directory) -> bool:
         """Makes DIR/tables anew and uses it; False when that fails. Needs the lock for itself."""
@@ -105,7 +108,7 @@ class Tables:
             return False
         return self._view(manifest.files, [store.event])
 
-    def _view(self, files: Mapping[str, list[str]], relations: Iterable[sa.Table]) -> bool:
+    def _view(self, files: dataset.Files, relations: Iterable[sa.Table]) -> bool:
         """Makes relations visible; False when their files are gone, damaged or none of theirs."""
         try:
             dataset.view(self._root, files, relations, self.database)

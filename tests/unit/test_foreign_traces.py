@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+import duckdb
 import pytest
 from tiny_traces import load_checked, write_trace
 
@@ -145,12 +146,15 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
     shutil.copy(part, stolen / "part.parquet")
     manifest = root / "tables" / dataset.MANIFEST
     content = json.loads(manifest.read_text())
-    content["files"]["breakdown"] = {
-        "absolute": [str(stolen / "part.parquet")],
-        "relative": ["../../stolen/process_id=0/part.parquet"],
-        "of another relation": ["breakdown_by_thread/process_id=0/part.parquet"],
-        "no name": [3, None],
+    name = {
+        "absolute": str(stolen / "part.parquet"),
+        "relative": "../../stolen/process_id=0/part.parquet",
+        "of another relation": "breakdown_by_thread/process_id=0/part.parquet",
+        "no name": "",
     }[named]
+    status = os.stat(root / "tables" / name)
+    stamp = [status.st_ino, status.st_ctime_ns, status.st_size]
+    content["files"]["breakdown"] = {name: stamp}
     manifest.write_text(json.dumps(content))
     assert rows_of(root) == before
 
@@ -164,7 +168,10 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
         ("files", []),
         ("files", {"breakdown": 3}),
         ("files", {"breakdown": "x"}),
-        ("files", {"breakdown": [["x"]]}),
+        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": []}}),
+        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": {}}}),
+        ("files", {"breakdown": {"breakdown/process_id=0/none.parquet": []}}),
+        ("files", {}),
     ],
 )
 def test_a_manifest_that_is_not_as_we_write_it_is_made_again(root, part, value):
@@ -193,13 +200,32 @@ def test_a_table_file_that_is_a_symbolic_link_is_not_followed(root, tmp_path):
     assert not part.is_symlink()
 
 
-def test_a_table_with_other_types_is_made_again(root):
-    import duckdb
+def rewrite_table(part, columns):
+    unfinished = part.with_suffix(".new")
+    duckdb.sql(f"SELECT {columns} FROM '{part}'").write_parquet(str(unfinished))
+    unfinished.rename(part)
 
+
+@pytest.mark.parametrize(
+    "columns", ["* REPLACE (name AS os_pid)", "* REPLACE (NULL::BIGINT AS start_ns)", "1 AS one"]
+)
+def test_a_table_that_was_not_written_here_is_made_again(root, columns):
     before = rows_of(root)
-    part = root / "tables" / "process" / "part.parquet"
-    duckdb.sql(f"SELECT * REPLACE (name AS os_pid) FROM '{part}'").write_parquet(
-        str(part.with_suffix(".new"))
-    )
-    part.with_suffix(".new").rename(part)
+    rewrite_table(root / "tables" / "process" / "part.parquet", columns)
     assert rows_of(root)["process"] == before["process"]
+
+
+def test_tables_that_came_with_a_trace_are_made_again(root, tmp_path):
+    before = rows_of(root)
+    for part in (root / "tables" / "operation").rglob("*.parquet"):
+        rewrite_table(part, "* REPLACE (operation_id AS parent_operation_id)")
+    received = shutil.copytree(root, tmp_path / "received")
+    assert rows_of(received)["operation"] == before["operation"]
+
+
+def test_tables_that_were_written_here_are_not_made_again(root):
+    rows_of(root)
+    parts = sorted((root / "tables").rglob("*"))
+    stamps = [path.stat().st_ctime_ns for path in parts]
+    rows_of(root)
+    assert [path.stat().st_ctime_ns for path in sorted((root / "tables").rglob("*"))] == stamps
