@@ -56,12 +56,13 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["metadata"] = metadata;
 }
 
-// A count from a file may be any number; a relation's is signed.
-nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail,
+// What a file says may be any text and any number. A relation's numbers are signed, and so are
+// their sums.
+nb::dict MakeLoss(const std::string& kind, uint64_t count, const char* detail,
                   int64_t duration_ns = trace::kUnknownNs) {
   nb::dict loss;
-  loss["kind"] = kind;
-  loss["count"] = std::min<uint64_t>(count, INT64_MAX);
+  loss["kind"] = ToStr(kind);
+  loss["count"] = std::min(count, trace::kMostLost);
   loss["duration_ns"] = OrNone(duration_ns);
   loss["detail"] = detail;
   return loss;
@@ -191,8 +192,8 @@ nb::list Directory::Losses(size_t process) const {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
       const bool is_damage = kind == trace::kMissingRecords || kind == trace::kDamagedBytes ||
                              kind == trace::kUnreadableFiles;
-      losses.append(MakeLoss(kind.c_str(), count,
-                             is_damage ? "found in its rings" : "counted by the program"));
+      losses.append(
+          MakeLoss(kind, count, is_damage ? "found in its rings" : "counted by the program"));
     }
   }
   const uint64_t missing = image.trace->missing_slots();

@@ -24,7 +24,6 @@ void FreeDrainScratch(DrainScratch* scratch) { free(scratch); }
 namespace {
 
 constexpr size_t kMostLosses = kLossKinds + 3;
-constexpr uint64_t kMostLost = uint64_t{1} << 56;
 
 }  // namespace
 

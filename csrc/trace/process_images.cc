@@ -16,7 +16,7 @@ using ImageKey = std::tuple<uint32_t, uint64_t, int64_t>;  // pid, start_time, b
 // A time from a file, which may be any number, where differences of two times fit 64 bits.
 int64_t ToTime(int64_t ns) {
   constexpr int64_t kMaxNs = base::ClockConverter::kMaxNs;
-  return ns == kUnknownNs ? ns : std::clamp(ns, -kMaxNs, kMaxNs);
+  return std::clamp(ns, -kMaxNs, kMaxNs);
 }
 
 int64_t OrUnknown(int64_t ns) { return ns == 0 ? kUnknownNs : ToTime(ns); }
@@ -79,8 +79,8 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     image.python_begin_ns = ToTime(record.time_ns);
   } else if (event == ProcessEvent::kEnded) {
     row.exit_ns = ToTime(record.time_ns);
-    image.cpu_ns = record.cpu_ns;
-    image.profiler_cpu_ns = record.profiler_cpu_ns;
+    image.cpu_ns = ToTime(record.cpu_ns);
+    image.profiler_cpu_ns = ToTime(record.profiler_cpu_ns);
     image.python_end_ns = OrUnknown(record.python_end_ns);
     if ((record.flags & kExitStatusKnown) != 0) image.exit_code = record.flags >> 8 & 255;
     if (image.comm.empty()) image.comm = NameOf(record);

@@ -120,6 +120,8 @@ enum Loss : uint32_t {
 constexpr char kMissingRecords[] = "missing_records";   // that a ring must have held
 constexpr char kDamagedBytes[] = "damaged_bytes";       // of a page or of entries
 constexpr char kUnreadableFiles[] = "unreadable_file";  // rings and arenas
+// No counter gets further: nine years at a million a second. Sums of such counts fit 64 bits.
+constexpr uint64_t kMostLost = uint64_t{1} << 48;
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
 

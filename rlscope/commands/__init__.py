@@ -7,6 +7,7 @@ A verb is a module with two functions (Command); the first line of its docstring
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -61,8 +62,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Libraries that poll for signals report a Ctrl-C as an error of their own.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return 128 + signal.SIGINT
+        if _is_out_of_memory(error):
+            print("rlscope: This trace does not fit into memory", file=sys.stderr)
+            return 1
         raise
     return code
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
 
 
 def _run(arguments: list[str]) -> int:
