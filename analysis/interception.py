@@ -65,7 +65,7 @@ def _parse(text: str) -> dict[str, Any]:
     """What a process said; nothing if another version of rlscope said it otherwise."""
     try:
         facts = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     known = isinstance(facts, dict) and {"engine", "reason", "libraries", "counts"} <= set(facts)
     return facts if known else {}

@@ -121,6 +121,10 @@ def monitoring_counts() -> dict[str, int]:
     """calls (recorded), sites (of watched calls), switched_off (times a site was), unpaired (calls
     whose return was not seen)."""
 
+def process_records(data: bytes, /) -> tuple[list[bytes], int]:
+    """The intact records of processes.log in `data`, each 128 bytes, and how many bytes of it need
+    no second look when the log has grown."""
+
 class Drainer:
     """Drains the rings of every process of a run into trace files, from the wrapper's process.
 

@@ -85,7 +85,7 @@ class Directory:
         breakdown_by_thread  thread + the same                      (by_thread)
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
                              (buckets > 0; level 0 is the finest, each level halves the count)
-        window               start_ns, duration_ns
+        recording_window     start_ns, duration_ns
         phase                name, start_ns, duration_ns
         iteration            iteration, start_ns, duration_ns, complete, source
         progress             start_ns, done, total

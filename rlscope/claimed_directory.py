@@ -3,7 +3,7 @@
 import contextlib
 import os
 
-from rlscope import claim
+from rlscope import claim, regular_files
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.run_directory import check_room, living_processes, remove_run
 
@@ -51,6 +51,9 @@ class RunDirectory:
         if not self._claim.is_ours():
             return
         remove_run(self.path)
+        for name in ("trace", "rings"):  # without a file of ours they stay
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.join(self.path, name))
         self._claim.withdraw()
         if self._made:
             with contextlib.suppress(OSError):  # somebody else's files are in it
@@ -86,8 +89,8 @@ def prepare_directory(
             if check_room(directory, force):
                 remove_run(directory)
             held.settle()
-            os.makedirs(os.path.join(directory, "trace"), exist_ok=True)
-            os.makedirs(os.path.join(directory, "rings"), mode=0o700, exist_ok=True)
+            _make_folder(directory, "trace", 0o777)
+            _make_folder(directory, "rings", 0o700)
         except BaseException:
             held.withdraw()
             raise
@@ -95,6 +98,13 @@ def prepare_directory(
         reason = error.strerror or str(error)
         raise RecordingError(f"Cannot record into {directory}: {reason}") from error
     return RunDirectory(directory, held, made or now_made)
+
+
+def _make_folder(directory: str, name: str, mode: int) -> None:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.join(directory, name), mode)
+    with regular_files.folder(directory, name):  # else it is a link, through which nothing is read
+        pass
 
 
 def _take(directory: str, force: bool) -> tuple[bool, claim.Claim]:

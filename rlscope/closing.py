@@ -95,9 +95,9 @@ def keep_stalls(outcome: Outcome) -> None:
 
 
 def _keep(directory: str, metrics: Mapping[str, float]) -> None:
-    from rlscope.capture.machine import FILE, write_samples
+    from rlscope.capture.machine import open_samples, write_samples
 
-    with open(os.path.join(directory, FILE), "a", encoding="utf-8") as file:
+    with open_samples(directory) as file:
         write_samples(file, [(None, name, value) for name, value in metrics.items()])
 
 

@@ -1,7 +1,7 @@
 """The front door to a recorded run: `trace = rls.load("rlscope_out/...")`.
 
 trace.table("breakdown")                     a relation, as a Table
-trace.sql("SELECT ... FROM breakdown ...")   any SQL over the relations
+trace.sql("SELECT ... FROM breakdown ...")   SQL over the relations
 rls.analysis.breakdown(trace, by=["layer"])  an analysis: Trace -> Table
 """
 
@@ -16,16 +16,22 @@ from rlscope.trace.trace import Trace
 __all__ = ["Trace", "load"]
 
 
-def load(path: str | os.PathLike[str]) -> Trace:
+def load(path: str | os.PathLike[str], *, unrestricted: bool = False) -> Trace:
     """Opens the trace directory of a run, which may still be going.
 
     The first time, and again whenever a trace file changed, the files are swept and the results
     kept in DIR/tables; where that cannot be written they are kept in memory.
 
+    Args:
+        path: the directory. It may come from a stranger.
+        unrestricted: let SQL statements do what DuckDB can: read and write any file, install
+            extensions. Without it a statement reads the relations and nothing else, so that it
+            may come from elsewhere than from the author of the program.
+
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
     """
-    return Trace(path)
+    return Trace(path, unrestricted=unrestricted)
 
 
 class _Door(types.ModuleType):
@@ -33,8 +39,8 @@ class _Door(types.ModuleType):
     file, `rls.load` is this module and no more the function. So calling the module is calling it.
     """
 
-    def __call__(self, path: str | os.PathLike[str]) -> Trace:
-        return load(path)
+    def __call__(self, path: str | os.PathLike[str], *, unrestricted: bool = False) -> Trace:
+        return load(path, unrestricted=unrestricted)
 
 
 sys.modules[__name__].__class__ = _Door

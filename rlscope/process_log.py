@@ -1,21 +1,23 @@
 """DIR/processes.log as Python reads it: one fixed record for each thing that happens to a process.
 
-csrc/trace/shared_pages.h is the layout's home. Records are not checked against their CRC, for that
-would cost more than reading them: whoever acts on one asks the kernel or the file system first.
+csrc/trace/shared_pages.h is the layout's home. Records with a wrong checksum are left out.
 """
 
 import os
 import struct
-from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
+from rlscope import regular_files
+from rlscope.native import runtime
+
 FILE = "processes.log"
+# A longer log is not read beyond this: half a million records (csrc/trace/process_record.h).
+_MOST_BYTES = 64 << 20
 
 # magic, crc, version, event, pid, parent_pid, flags, start_time, pid_namespace, began_ns, time_ns,
 # cpu_ns, profiler_cpu_ns, python_end_ns, name.
 _RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
-_MAGIC = 0x50534C52
 
 
 class Event(IntEnum):
@@ -50,32 +52,41 @@ class Record(NamedTuple):
 
 
 def parse(data: bytes) -> tuple[list[Record], int]:
-    """The whole records at the start of `data`, and how many bytes they take."""
-    whole = len(data) - len(data) % _RECORD.size
+    """The intact records in `data`, and how many bytes of it need no second look."""
+    found, taken = runtime.process_records(data)
     records = [
         Record._make((*fields[3:11], fields[14].rstrip(b"\0")))
-        for fields in _RECORD.iter_unpack(memoryview(data)[:whole])
-        if fields[0] == _MAGIC
+        for fields in map(_RECORD.unpack, found)
     ]
-    return records, whole
+    return records, taken
 
 
 def read(directory: str | os.PathLike[str]) -> list[Record]:
-    """Every whole record of the run in `directory`; none when there is no log."""
+    """Every intact record of the run in `directory`; none when there is no log."""
+    return read_on(directory, 0)[0]
+
+
+def read_on(directory: str | os.PathLike[str], start: int) -> tuple[list[Record], int]:
+    """The intact records from byte `start` on, and where to go on when the log has grown."""
     try:
-        with open(os.path.join(directory, FILE), "rb") as file:
-            return parse(file.read())[0]
+        data = regular_files.read_start(directory, FILE, max(0, _MOST_BYTES - start), start)
     except OSError:
-        return []
+        return [], start
+    records, taken = parse(data)
+    return records, start + taken
 
 
-def ring_folders(records: list[Record]) -> Iterator[str]:
-    """Folders outside of the trace directory that hold rings of the run."""
+def ring_folder(records: list[Record]) -> str | None:
+    """The folder outside of the trace directory that holds the rings of the run, if one does.
+
+    It is what the log says: see own_files.is_ring_folder before it is looked into.
+    """
     path = b""
+    length = 0
     for record in records:
         if record.event != Event.RINGS:
             continue
         length, offset = record.flags >> 16, record.flags & 0xFFFF
-        path = path[:offset] + record.name
-        if len(path) == length and path.startswith(b"/"):
-            yield os.fsdecode(path)
+        if offset == len(path):  # else one before it is damaged
+            path += record.name
+    return os.fsdecode(path) if path and len(path) == length else None

@@ -14,24 +14,22 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from rlscope import claim, own_files, process_log
+from rlscope import claim, own_files, process_log, regular_files
 from rlscope.capture.processes import process_start_time
 from rlscope.errors import DirectoryInUse
 from rlscope.process_log import Event
-from rlscope.run_json import RUN_FORMAT
+from rlscope.run_json import MOST_BYTES, RUN_FORMAT
 
 # What an earlier run of ours can have left: force removes these and nothing else, and a folder once
 # it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
 _LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
-_TEMPORARY = re.compile(
-    rf"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp|{claim.TEMPORARY}"
-)
+_TEMPORARY = re.compile(rf"\.?(run\.json|report\.(html|json|txt))\.\d+\.tmp|{claim.TEMPORARY}")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
     "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls"),
     "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
     "tables": re.compile(
-        r"lock|(manifest|event)\.json(\.\d+\.tmp)?"
+        r"lock|\.?(manifest|event)\.json(\.\d+\.tmp)?"
         rf"|[a-z_]+/{own_files.TABLE_PART}"
     ),
 }
@@ -58,7 +56,7 @@ def remove_run(directory: str) -> None:
     """
     _remove_rings_elsewhere(directory)
     for name, files in _FOLDERS.items():
-        own_files.remove(os.path.join(directory, name), files)
+        own_files.remove(directory, name, files)
     _, _, found = next(os.walk(directory), ("", [], []))
     temporary = (name for name in found if _TEMPORARY.fullmatch(name))
     results = (name for name, beginning in _RESULTS.items() if _begins(directory, name, beginning))
@@ -71,8 +69,7 @@ def living_processes(directory: str) -> list[int]:
     """Process ids of the run in `directory` that still record, its drainer included.
 
     A process is known by its pid and the start time the kernel gives it, so a recycled pid is
-    not mistaken for it. Records are not checked against their CRC: a damaged one can only name
-    a process that does live.
+    not mistaken for it.
     """
     log = process_log.read(directory)
     began = {_image(record) for record in log if record.event in _OF_LIVING}
@@ -89,8 +86,7 @@ def _holds_run(directory: str) -> bool:
     """Whether there are logs of a run, or at least files of its processes."""
     if any(os.path.lexists(os.path.join(directory, name)) for name in _LOGS):
         return True
-    folders = ((os.path.join(directory, name), _FOLDERS[name]) for name in ("trace", "rings"))
-    return any(files for folder in folders for _, files in own_files.find(*folder))
+    return any(own_files.find(directory, name, _FOLDERS[name]) for name in ("trace", "rings"))
 
 
 def _refuse_foreign_results(directory: str) -> None:
@@ -139,9 +135,8 @@ def _check_removable(directory: str) -> None:
         folder = os.path.join(directory, name)
         if os.path.lexists(folder) and not os.path.isdir(folder):
             raise _not_ours(directory, name)
-        for parent, files in own_files.find(folder, _FOLDERS[name]):
-            if files:
-                _check_writable(parent)
+        for holder in own_files.find(directory, name, _FOLDERS[name]):
+            _check_writable(holder)
 
 
 def _check_writable(folder: str) -> None:
@@ -152,11 +147,10 @@ def _check_writable(folder: str) -> None:
 
 def _begins(directory: str, name: str, beginning: bytes) -> bool:
     """Whether a file looks like ours; an empty one may be what we began."""
-    path = os.path.join(directory, name)
-    if not os.path.isfile(path):
+    try:
+        found = regular_files.read_start(directory, name, _BEGINNING)
+    except OSError:
         return False
-    with open(path, "rb") as file:
-        found = file.read(_BEGINNING)
     return not found or beginning in found
 
 
@@ -165,12 +159,14 @@ def _not_ours(directory: str, name: str) -> DirectoryInUse:
 
 
 def _refuse_foreign_run_json(directory: str) -> None:
-    path = os.path.join(directory, "run.json")
-    if not os.path.lexists(path) or os.path.getsize(path) == 0:
+    if not os.path.lexists(os.path.join(directory, "run.json")):
         return
     run: Any = None
-    with contextlib.suppress(ValueError), open(path, encoding="utf-8") as file:
-        run = json.load(file)
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        text = regular_files.read(directory, "run.json", MOST_BYTES)
+        if not text:
+            return
+        run = json.loads(text)
     if not isinstance(run, dict) or run.get("format") != RUN_FORMAT:
         raise _not_ours(directory, "run.json")
 
@@ -186,17 +182,16 @@ def _remove_rings_elsewhere(directory: str) -> None:
         }
     )
     files = re.compile(rf"(?:{images})\.(?:process|\d+\.(?:names|ring))")
-    for folder in process_log.ring_folders(log):
-        with contextlib.suppress(OSError):  # gone, or not for us to change
-            if images and os.lstat(folder).st_uid == os.getuid():
-                own_files.remove(folder, files)
+    folder = process_log.ring_folder(log)
+    if images and folder is not None and own_files.is_ring_folder(folder, {os.getuid()}):
+        with contextlib.suppress(OSError):  # not for us to change
+            own_files.remove(os.path.dirname(folder), os.path.basename(folder), files)
 
 
 def _drainer(directory: str) -> Iterator[tuple[int, int]]:
     """(pid, start time) of the process that drains the run's rings, if one does."""
     try:
-        with open(os.path.join(directory, "rings", "control"), "rb") as file:
-            page = file.read(_CONTROL_PAGE.size)
+        page = regular_files.read_start(directory, "rings/control", _CONTROL_PAGE.size)
     except OSError:
         return
     if len(page) == _CONTROL_PAGE.size:

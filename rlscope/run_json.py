@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from rlscope import regular_files
 from rlscope.capture.cuda_driver import driver_path
 from rlscope.errors import RecordingError
 
 RUN_FORMAT = "rlscope"
 RUN_FORMAT_VERSION = 1
+MOST_BYTES = 16 << 20
+"""What a file of ours does not exceed: a command line has some megabytes at most."""
 
 # Variables that change what a program measures and cannot hold a secret.
 _ENVIRONMENT = frozenset(
@@ -65,7 +68,7 @@ def write_run_json(
         "options": dict(options or {}),
         "environment": _environment(os.environ),
     }
-    _write_json(os.path.join(directory, "run.json"), run)
+    _write_json(directory, "run.json", run)
 
 
 def mask_secrets(command: Sequence[str]) -> list[str]:
@@ -128,13 +131,9 @@ def _read(path: str) -> str:
         return ""
 
 
-def _write_json(path: str, value: object) -> None:
-    """Writes under another name and renames, so that a reader never sees half a file."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+def _write_json(directory: str, name: str, value: object) -> None:
+    text = json.dumps(value, indent=2) + "\n"
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=2)
-            file.write("\n")
-        os.replace(temporary, path)
+        regular_files.replace(directory, name, text.encode())
     except OSError as error:
-        raise RecordingError(f"Cannot write {path}: {error.strerror}") from error
+        raise RecordingError(f"Cannot write {directory}/{name}: {error.strerror}") from error

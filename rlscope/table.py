@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rlscope.errors import RlscopeError
+from rlscope.visible import visible
 
 # Rows that repr() and notebooks show; a longer table is cut in the middle and says so.
 SHOWN_ROWS = 40
@@ -183,7 +184,7 @@ class Table:
             for row in head + tail
         ]
         right = [_is_number(values) for values in self._columns.values()]
-        lines = _aligned([list(self._columns), *cells], right)
+        lines = _aligned([[visible(key) for key in self._columns], *cells], right)
         if hidden:
             lines.insert(2 + len(head), f"... {hidden:,} more rows ...")
         return "\n".join(lines)
@@ -242,7 +243,7 @@ def _text_cell(value: Any, grouped: bool = False) -> str:
     if isinstance(value, int):
         return f"{value:,}" if grouped else str(value)
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    text = text.replace("\n", "\\n")
+    text = visible(text)
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 3] + "..."
 
 

@@ -60,7 +60,7 @@ def full_run(
         ],
         loss=[{"process_id": 0, "kind": name, "count": 5, "detail": name}],
         metadata=[{"process_id": 0, "key": name, "value": f'"{name}"'}],
-        absent=[{"relation": name, "column": name, "reason": name}],
+        absent=[{"relation": name, "column_name": name, "reason": name}],
         **cuda_relations(ids, paths, name),
     )
 

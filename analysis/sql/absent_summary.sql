@@ -1,5 +1,5 @@
 -- What the trace cannot fill: the columns of a relation that lack the same reason in one row.
-SELECT relation, STRING_AGG("column", ', ' ORDER BY "column") AS columns, reason
+SELECT relation, STRING_AGG(column_name, ', ' ORDER BY column_name) AS columns, reason
 FROM absent
 GROUP BY relation, reason
 ORDER BY relation, columns

@@ -70,8 +70,8 @@ inline void Step(const uint64_t* left, const uint64_t* right, size_t* taken, siz
 // When an input has none left, the key before its first is looked at, which is smaller.
 inline void StepBack(const uint64_t* left, const uint64_t* right, size_t* left_size, size_t at,
                      uint64_t* out) {
-  const uint64_t a = left[*left_size - 1];
-  const uint64_t b = right[at - *left_size];
+  const uint64_t a = (left - 1)[*left_size];
+  const uint64_t b = (right - 1)[at + 1 - *left_size];
   const bool from_left = b < a;
   out[at] = from_left ? a : b;
   *left_size -= from_left;

@@ -9,6 +9,7 @@
 #include "python/runtime_interception.h"
 #include "python/runtime_monitoring.h"
 #include "python/runtime_phase.h"
+#include "python/runtime_process_log.h"
 #include "runtime/hot.h"
 #include "trace/shared_pages.h"
 
@@ -229,6 +230,7 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"pause_cuda", PauseCuda, METH_NOARGS, nullptr},
                                 {"resume_cuda", ResumeCuda, METH_NOARGS, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
+                                {"process_records", ProcessRecords, METH_O, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};
 
 // A preloaded library of another version has the same name and so is the one that is linked.

@@ -58,11 +58,13 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["metadata"] = metadata;
 }
 
-nb::dict MakeLoss(const char* kind, uint64_t count, const char* detail,
+// What a file says may be any text and any number. A relation's numbers are signed, and so are
+// their sums.
+nb::dict MakeLoss(const std::string& kind, uint64_t count, const char* detail,
                   int64_t duration_ns = trace::kUnknownNs) {
   nb::dict loss;
-  loss["kind"] = kind;
-  loss["count"] = count;
+  loss["kind"] = ToStr(kind);
+  loss["count"] = std::min(count, trace::kMostLost);
   loss["duration_ns"] = OrNone(duration_ns);
   loss["detail"] = detail;
   return loss;
@@ -224,12 +226,17 @@ nb::list Directory::Losses(size_t process) const {
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
-      losses.append(
-          MakeLoss(kind.c_str(), count, "counted by the program", LostTime(process, kind)));
+      const bool is_damage = kind == trace::kMissingRecords || kind == trace::kDamagedBytes ||
+                             kind == trace::kUnreadableFiles;
+      losses.append(MakeLoss(kind, count,
+                             is_damage ? "found in its rings" : "counted by the program",
+                             LostTime(process, kind)));
     }
   }
   const uint64_t missing = image.trace->missing_slots();
-  if (missing > 0) losses.append(MakeLoss("missing_records", missing, "damaged or never written"));
+  if (missing > 0) {
+    losses.append(MakeLoss(trace::kMissingRecords, missing, "damaged or never written"));
+  }
   return losses;
 }
 

@@ -1,12 +1,13 @@
 #include "python/trace_gpu_work.h"
 
-#include <cxxabi.h>
-#include <stdlib.h>
-
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+
+#include "python/trace_function_names.h"
 
 namespace rlscope::python {
 namespace {
@@ -79,17 +80,6 @@ void AddLaunches(const WorkRows& rows, Columns* columns) {
   columns->Add("launch_bound", Numbers(rows, &GpuWorkRow::launch_bound));
 }
 
-// The name as its source spells it; itself if it is none of C++. (Without the prefix "f" would be
-// the type float.)
-std::string Demangle(const std::string& name) {
-  if (name.compare(0, 2, "_Z") != 0) return name;
-  char* const plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr);
-  if (plain == nullptr) return name;
-  std::string text(plain);
-  free(plain);
-  return text;
-}
-
 // CUPTI's numbers of directions and of kinds of memory.
 const std::vector<std::string>& Directions() {
   static const auto* const words = new std::vector<std::string>{
@@ -117,15 +107,16 @@ Columns MakeKernels(const analysis::ProcessInput& input, const analysis::CudaRes
   const WorkRows rows = SortWork(result.kernels, input, paths, &names);
   const auto name = [&](size_t i) { return rows[i].first.name; };
   // Rows of one name are many: one for each stream and operation.
-  std::unordered_map<std::string, std::string> functions;
-  for (const auto& row : rows) {
-    std::string* const function = &functions[row.first.name];
-    if (function->empty()) *function = Demangle(row.first.name);
-  }
+  std::set<std::string> distinct;
+  for (const auto& row : rows) distinct.insert(row.first.name);
+  const std::unordered_map<std::string, std::string> functions = Demangle(distinct);
+  const auto function = [&](size_t i) {
+    const auto found = functions.find(name(i));
+    return found == functions.end() ? name(i) : found->second;
+  };
   Columns columns = BeginWork(rows);
   columns.Add("name", MakeColumn<std::string>(rows.size(), name));
-  columns.Add("function",
-              MakeColumn<std::string>(rows.size(), [&](size_t i) { return functions[name(i)]; }));
+  columns.Add("function", MakeColumn<std::string>(rows.size(), function));
   AddLaunches(rows, &columns);
   return columns;
 }

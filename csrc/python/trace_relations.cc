@@ -265,7 +265,7 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
                            MakeThreadBreakdown(input, *result.threads, paths));
   }
   if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
-  relations.emplace_back("window", MakeWindows(history.windows()));
+  relations.emplace_back("recording_window", MakeWindows(history.windows()));
   relations.emplace_back("phase", MakePhases(history.phases()));
   relations.emplace_back("iteration", MakeIterations(history.iterations()));
   relations.emplace_back("progress", MakeProgress(history.progress()));

@@ -8,7 +8,6 @@
 namespace rlscope::runtime {
 namespace {
 
-constexpr uint32_t kOtherKinds = 5;      // operation, phase, function, CUDA call, kernel
 constexpr uint32_t kBuckets = 1u << 17;  // half full at most
 constexpr uint64_t kTextChunk = 1 << 16;
 
@@ -16,7 +15,7 @@ constexpr uint64_t kTextChunk = 1 << 16;
 struct Table {
   uint32_t buckets[kBuckets];  // index + 1 of a name; 0 empty. Stored last, so that a fork in the
                                // middle of AddName() leaves a consistent table to the child.
-  Name names[trace::kMaxNames + kOtherKinds];
+  Name names[trace::kLargestNameId];
 };
 
 Table* table = nullptr;
@@ -94,7 +93,7 @@ const Name* OtherName(uint32_t kind, uint32_t layer, bool* is_new) {
     const Name& name = table->names[trace::kMaxNames + i];
     if (name.kind == kind) return &name;
   }
-  if (other_count == kOtherKinds) return nullptr;
+  if (other_count == trace::kOtherNames) return nullptr;
   static constexpr char kOther[] = "(other)";
   Name* name = &table->names[trace::kMaxNames + other_count];
   *name = {kOther,

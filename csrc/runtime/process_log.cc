@@ -70,11 +70,15 @@ int AppendRecords(const char* directory, trace::ProcessRecord* records, int coun
     records[i].crc = 0;
     records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
   }
-  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+  // A stranger may have put a FIFO there. O_NONBLOCK: the program must not wait for its reader.
+  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0);
   if (descriptor < 0) return descriptor;
   const uint64_t size = static_cast<uint64_t>(count) * sizeof *records;
   const FileSizeSignalGuard guard;
-  const long written = SysWrite(descriptor, records, size);
+  // A FIFO cannot be sought in. A write to one whose reader has gone would end the program
+  // (SIGPIPE).
+  const long position = SysCall(SYS_lseek, descriptor, 0, /*SEEK_CUR=*/1);
+  const long written = position < 0 ? position : SysWrite(descriptor, records, size);
   if (written == -EFBIG) guard.TakeSignal();
   SysClose(descriptor);
   if (written < 0) return static_cast<int>(written);

@@ -24,11 +24,20 @@ class ArenaView {
   // the rest of this file is given up).
   bool Next(ArenaEntry* entry, const char** text);
 
+  // Bytes that were published and can be no entries; those behind the last entry too, once all
+  // are read.
+  uint64_t GivenUp() const;
+
  private:
+  uint64_t Used() const;
+  uint64_t Read(uint64_t position, uint64_t end, ArenaEntry* entry) const;
+  uint64_t Unpublished() const;
+
   const char* base_ = nullptr;
   const uint64_t* used_ = nullptr;
   uint64_t capacity_ = 0;
   uint64_t position_ = 0;
+  uint64_t given_up_ = 0;
 };
 
 }  // namespace rlscope::trace

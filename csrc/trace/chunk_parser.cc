@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "trace/shared_pages.h"
+#include "trace/tick_unit.h"
 
 namespace rlscope::trace {
 namespace {
@@ -32,7 +34,8 @@ bool ParseName(const WireReader& entry, Name* name) {
     if (field.field() == 3) name->layer = Low32(field);
     if (field.field() == 4) name->text = ToString(field);
   }
-  return field.ok();
+  if (name->layer > static_cast<uint32_t>(Layer::kGpu)) name->layer = 0;
+  return field.ok() && name->id <= kLargestNameId;
 }
 
 bool ParseThread(const WireReader& entry, Thread* thread) {
@@ -43,7 +46,7 @@ bool ParseThread(const WireReader& entry, Thread* thread) {
     if (field.field() == 3) thread->name = ToString(field);
     if (field.field() == 4) thread->is_python = field.value() != 0;
   }
-  return field.ok();
+  return field.ok() && thread->thread <= kMaxId;
 }
 
 bool ParseMetadataEntry(const WireReader& entry, Metadata* metadata) {
@@ -72,13 +75,17 @@ bool ParseLoss(const WireReader& entry, EndInfo* end) {
 template <typename Entry, typename Parse>
 bool ParseEntries(Span payload, std::vector<Entry>* entries, Parse parse) {
   WireReader reader(payload.data, payload.size);
+  bool valid = true;
   while (reader.Next()) {
     if (reader.field() != 1 || !reader.is_bytes()) continue;
     Entry entry;
-    if (!parse(reader, &entry)) return false;
-    entries->push_back(std::move(entry));
+    if (parse(reader, &entry)) {
+      entries->push_back(std::move(entry));
+    } else {
+      valid = false;
+    }
   }
-  return reader.ok();
+  return valid && reader.ok();
 }
 
 }  // namespace
@@ -112,7 +119,7 @@ bool ParseProcess(Span payload, ProcessInfo* process) {
         process->clock = ToClockKind(reader.value());
         break;
       case 9:
-        process->tick_hz = reader.value();
+        process->tick_hz = reader.value() <= kMostTickHz ? reader.value() : 0;
         break;
       case 10:
         process->main_thread = Low32(reader);

@@ -1,6 +1,6 @@
 // Payloads of the small chunks (names, threads, clock, metadata...) -> values. Counterpart of
 // chunks.h. Every function is safe on any bytes: false when they are not such a message, with
-// what could be read before that kept.
+// what could be read kept.
 #ifndef RLSCOPE_TRACE_CHUNK_PARSER_H_
 #define RLSCOPE_TRACE_CHUNK_PARSER_H_
 

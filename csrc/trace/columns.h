@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/wire.h"
+#include "trace/record.h"
 
 namespace rlscope::trace {
 
@@ -46,11 +47,12 @@ bool SetRingField(const base::WireReader& field, Header* header) {
   }
 }
 
-// A step takes a byte at least; slots are positions, and must not wrap around.
+// A step takes a byte at least; slots are positions, and must not wrap around; a thread's number is
+// an id of its first record.
 template <typename Header>
 bool IsValidRingHeader(const Header& header) {
-  return header.count <= header.step.size && header.slots <= UINT64_MAX - header.first_slot &&
-         header.base_ticks <= header.last_ticks;
+  return header.thread <= kMaxId && header.count <= header.step.size &&
+         header.slots <= UINT64_MAX - header.first_slot && header.base_ticks <= header.last_ticks;
 }
 
 // Whether the base and `count` steps and as many lengths cannot add up to 2^64: then the loop over

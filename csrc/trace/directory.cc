@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "trace/folder.h"
 #include "trace/process_log_reader.h"
+#include "trace/ring_folder.h"
 #include "trace/salvage.h"
 
 namespace rlscope::trace {
@@ -31,6 +32,7 @@ class DirectoryOpener {
 
   Status CheckIsTrace() const;
   void OpenFiles();
+  void AddFailure(const std::string& path, const Status& status);
   void AddFile(const std::string& name);
   void Add(std::unique_ptr<TraceFile> file);
   Status CheckReadable() const;
@@ -41,7 +43,7 @@ class DirectoryOpener {
   std::vector<ProcessRecord> log_;
   std::map<Key, std::vector<std::unique_ptr<TraceFile>>> files_;
   std::vector<Problem> problems_;
-  Status first_failure_;  // of a file in DIR/trace
+  Status first_failure_;  // of the log or of DIR/trace
 };
 
 namespace {
@@ -98,7 +100,7 @@ Status DirectoryOpener::CheckIsTrace() const {
                          path_.c_str());
   }
   std::vector<std::string> names;
-  if (const int error = ListFolder(path_, "", &names)) {
+  if (const int error = ListFolder(path_ + "/.", "", &names)) {
     return Status::Error(error, "cannot read %s: %s", path_.c_str(), strerror(error));
   }
   if (Exists(path_ + "/processes.log") || Exists(path_ + "/trace") || Exists(path_ + "/rings")) {
@@ -112,15 +114,17 @@ void DirectoryOpener::Add(std::unique_ptr<TraceFile> file) {
   files_[{process.os_pid, process.start_time, process.began_ns}].push_back(std::move(file));
 }
 
+void DirectoryOpener::AddFailure(const std::string& path, const Status& status) {
+  if (status.ok()) return;
+  problems_.push_back({path, 0, 0, status.message()});
+  if (first_failure_.ok()) first_failure_ = status;
+}
+
 void DirectoryOpener::AddFile(const std::string& name) {
   const std::string path = path_ + "/trace/" + name;
   std::unique_ptr<TraceFile> file;
   const Status status = TraceFile::Open(path, &file);
-  if (!status.ok()) {
-    problems_.push_back({path, 0, 0, status.message()});
-    if (first_failure_.ok()) first_failure_ = status;
-    return;
-  }
+  if (!status.ok()) return AddFailure(path, status);
   if (!file->has_process()) {
     uint32_t pid = 0;
     uint64_t start_time = 0;
@@ -133,10 +137,10 @@ void DirectoryOpener::AddFile(const std::string& name) {
 void DirectoryOpener::OpenFiles() {
   std::vector<std::unique_ptr<TraceFile>> salvaged = SalvageRings(rings_, &problems_);
   std::vector<std::string> names;
-  const int error = ListFolder(path_ + "/trace", ".rls", &names);
+  const std::string folder = path_ + "/trace";
+  const int error = ListFolder(folder, ".rls", &names);
   if (error != 0 && error != ENOENT) {
-    first_failure_ =
-        Status::Error(error, "cannot read %s/trace: %s", path_.c_str(), strerror(error));
+    AddFailure(folder, Status::Error(error, "cannot read %s: %s", folder.c_str(), strerror(error)));
   }
   for (const std::string& name : names) AddFile(name);
   for (auto& file : salvaged) Add(std::move(file));
@@ -162,12 +166,13 @@ std::vector<std::unique_ptr<ProcessTrace>> DirectoryOpener::JoinFiles() {
 
 Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
   Status status = CheckIsTrace();
-  if (status.ok()) status = ReadProcessLog(path_ + "/processes.log", &log_, &problems_);
   if (!status.ok()) return status;
+  const std::string log = path_ + "/processes.log";
+  AddFailure(log, ReadProcessLog(log, &log_, &problems_));
   const ControlPage control = ReadControl(path_);
   RunNotes notes = TakeRunNotes(&log_);
   if (control.cut != 0) notes.last_stop_ns = std::min(notes.last_stop_ns, control.cut_ns);
-  if (rings_.empty()) rings_ = FindRings(path_, control, notes.rings);
+  if (rings_.empty()) rings_ = FindRings(path_, control, notes.rings, &problems_);
   OpenFiles();
   status = CheckReadable();
   if (!status.ok()) return status;

@@ -10,7 +10,6 @@
 #include "base/page_guard.h"
 #include "trace/drain_scratch.h"
 #include "trace/image_entries.h"
-#include "trace/image_path.h"
 #include "trace/image_rings.h"
 #include "trace/mapped_file.h"
 
@@ -22,6 +21,12 @@ DrainScratch* NewDrainScratch() {
 }
 
 void FreeDrainScratch(DrainScratch* scratch) { free(scratch); }
+
+namespace {
+
+constexpr size_t kMostLosses = kLossKinds + 4;
+
+}  // namespace
 
 struct DrainImage::State {
   DrainScratch* scratch = nullptr;
@@ -56,12 +61,12 @@ DrainImage::~DrainImage() {
 int DrainImage::Open(const char* rings, const char* image, DrainMode mode) {
   if (state_ == nullptr || state_->scratch == nullptr) return ENOMEM;
   State& state = *state_;
-  if (!state.path.Set(rings, image)) return ENAMETOOLONG;
+  if (!state.path.Set(rings, image)) return EINVAL;
   ImagePath::Path path;
   state.path.Page(path);
   const bool consumes = mode == DrainMode::kConsume;
   void* address;
-  if (const int error = MapFile(path, kPageSize, consumes, &address, &state.page_bytes)) {
+  if (const int error = MapFile(path, kProcessFileSize, consumes, &address, &state.page_bytes)) {
     return error;
   }
   auto* page = static_cast<ProcessPage*>(address);
@@ -76,6 +81,7 @@ int DrainImage::Open(const char* rings, const char* image, DrainMode mode) {
   return 0;
 }
 
+const ImageIdentity& DrainImage::identity() const { return state_->path.identity(); }
 const ProcessPage* DrainImage::page() const { return state_ == nullptr ? nullptr : state_->page; }
 
 bool DrainImage::Drain(Sink* sink, bool final) {
@@ -94,7 +100,7 @@ bool DrainImage::Drain(Sink* sink, bool final) {
   return !state.failed;
 }
 
-// At most kLossKinds of them, and what the drainer counts.
+// At most kMostLosses of them. A count that nothing can reach is damage of eight bytes.
 size_t DrainImage::State::CollectLosses(LossFields* losses) const {
   static const char* const kLossNames[] = {
 #define RLSCOPE_LOSS_KIND(name, number, text) text,
@@ -102,14 +108,23 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
 #undef RLSCOPE_LOSS_KIND
   };
   size_t count = 0;
+  const auto add = [&](const char* kind, uint64_t lost) {
+    if (lost != 0) losses[count++] = {kind, lost};
+  };
+  uint64_t damaged_bytes = entries.damaged_bytes();
   for (uint32_t kind = 0; kind < kLossKinds; kind++) {
     uint64_t lost = __atomic_load_n(&page->losses[kind], __ATOMIC_RELAXED);
-    if (kind == kClamped) lost += rings.clamped();
-    if (lost != 0) losses[count++] = {kLossNames[kind], lost};
+    if (lost > kMostLost) {
+      damaged_bytes += sizeof page->losses[kind];
+      lost = 0;
+    }
+    add(kLossNames[kind], kind == kClamped ? lost + rings.clamped() : lost);
   }
   const bool page_gone = page_damaged || page->magic != kProcessMagic;
-  const uint64_t damaged = rings.damaged() + (page_gone ? 1 : 0);
-  if (damaged != 0) losses[count++] = {kDamagedRing, damaged};
+  add(kDamagedRing, rings.damaged() + (page_gone ? 1 : 0));
+  add(kMissingRecords, rings.missing_records());
+  add(kDamagedBytes, damaged_bytes);
+  add(kUnreadableFiles, entries.unreadable_files() + rings.unreadable_files());
   return count;
 }
 
@@ -117,7 +132,7 @@ bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
   State& state = *state_;
   if (state.failed) return false;
   const ProcessPage& page = *state.page;
-  LossFields losses[kLossKinds + 1];
+  LossFields losses[kMostLosses];
   const size_t count = state.CollectLosses(losses);
   const EndFields fields = {end.end_ns, end.exited, page.python_begin_ns,
                             end.python_end_ns != 0 ? end.python_end_ns : page.python_end_ns,
@@ -130,9 +145,10 @@ bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
 void DrainImage::RemoveFiles() {
   const State& state = *state_;
   ImagePath::Path path;
-  for (uint32_t i = 1; i <= state.rings.count(); i++) {
+  // One that the process was about to announce when it died was not seen.
+  for (uint32_t i = 1;; i++) {
     state.path.Ring(i, path);
-    unlink(path);
+    if (unlink(path) != 0 && i > state.rings.count()) break;
   }
   for (uint32_t i = 1; i <= state.entries.files(); i++) {
     state.path.Arena(i, path);

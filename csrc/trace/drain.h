@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/image_path.h"
 #include "trace/shared_pages.h"
 
 namespace rlscope::trace {
@@ -61,6 +62,8 @@ class DrainImage {
   // Maps <rings>/<image>.process. 0, or an errno: ENOENT, EACCES, EINVAL (not such a page).
   int Open(const char* rings, const char* image, DrainMode mode);
 
+  // From the name of its file. Valid after a successful Open().
+  const ImageIdentity& identity() const;
   // Null before a successful Open(). Mapped memory that the producer may change at any time.
   const ProcessPage* page() const;
 

@@ -134,13 +134,9 @@ void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) c
 // ---- ending them --------------------------------------------------------------------------------
 
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a
-// process of a pid namespace that cannot be seen from here. Which process it is the name tells: its
-// page may be damaged.
+// process of a pid namespace that cannot be seen from here.
 bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
-  uint32_t pid;
-  unsigned long long start_time;
-  long long began_ns;
-  if (sscanf(entry.name, "%u.%llu.%lld", &pid, &start_time, &began_ns) != 3) return false;
+  const auto& [pid, start_time, began_ns] = const_cast<Entry&>(entry).file.image().identity();
   const LoggedImage* logged = log_.Find(pid, start_time, began_ns);
   const bool visible =
       logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;

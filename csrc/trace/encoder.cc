@@ -71,7 +71,7 @@ void CpuEncoder::Begin(ThreadStream* stream, uint32_t ring, uint64_t first_slot,
   changes_ = changes;
   ring_ = ring;
   first_slot_ = first_slot;
-  slots_ = 0;
+  slots_ = left_out_ = 0;
   base_ticks_ = stream->last_ticks;
   count_ = process_items_ = chunk_events_ = 0;
   what_.Begin();
@@ -132,7 +132,10 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   const uint32_t kind = KindOf(slot.word);
   const uint32_t id = IdOf(slot.word);
   slots_ += HasTwoSlots(kind) ? 2 : 1;
-  if (!IsItem(kind)) return;
+  if (!IsItem(kind)) {
+    left_out_ += kind != kRingEnd && kind != kPad;
+    return;
+  }
   uint64_t ticks = slot.tsc >> stream_->tick_shift;
   if (ticks < stream_->last_ticks) {
     ticks = stream_->last_ticks;

@@ -69,6 +69,8 @@ class CpuEncoder {
   bool Full() const { return count_ >= kChunkItems || process_items_ >= kChunkProcessItems; }
   uint32_t items() const { return count_; }
   uint64_t slots() const { return slots_; }
+  // Records since Begin() of kinds that a thread does not write.
+  uint64_t left_out() const { return left_out_; }
 
   // Writes the chunk as one frame; nothing when no slot was added. 0 or an errno value. The next
   // call must be Begin.
@@ -93,6 +95,7 @@ class CpuEncoder {
   uint32_t ring_ = 0;
   uint64_t first_slot_ = 0;
   uint64_t slots_ = 0;
+  uint64_t left_out_ = 0;
   uint64_t base_ticks_ = 0;
   uint32_t count_ = 0;
   uint32_t process_items_ = 0;

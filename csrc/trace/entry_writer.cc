@@ -2,7 +2,38 @@
 
 #include <string.h>
 
+#include "trace/record.h"
+
 namespace rlscope::trace {
+
+namespace {
+
+// Whether `id` and `aux` are what a process writes in an entry of this kind.
+bool NamesWhatItShould(const ArenaEntry& entry) {
+  switch (static_cast<EntryKind>(entry.kind)) {
+    case EntryKind::kOperationName:
+    case EntryKind::kPhaseName:
+    case EntryKind::kFunctionName:
+    case EntryKind::kCudaCallName:
+    case EntryKind::kKernelName:
+      return entry.id != 0 && entry.id <= kLargestNameId &&
+             entry.aux <= static_cast<uint32_t>(Layer::kGpu);
+    case EntryKind::kThread:
+    case EntryKind::kThreadName:
+      return entry.id != 0 && entry.id <= kMaxId && entry.aux != 0;
+    case EntryKind::kMetadata:
+      return entry.id <= entry.length && entry.aux == 0;
+    case EntryKind::kClockPair:
+      return entry.length == sizeof(base::ClockPair);
+    case EntryKind::kProcessName:
+    case EntryKind::kProgram:
+    case EntryKind::kPythonVersion:
+      return entry.id == 0 && entry.aux == 0;
+  }
+  return false;
+}
+
+}  // namespace
 
 int EntryWriter::WriteAll(ArenaView* arena) {
   ArenaEntry entry;
@@ -15,6 +46,7 @@ int EntryWriter::WriteAll(ArenaView* arena) {
 
 void EntryWriter::Take(const ArenaEntry& entry, const char* text) {
   const Text value = {text, entry.length};
+  if (!NamesWhatItShould(entry)) return LeaveOut(entry);
   switch (static_cast<EntryKind>(entry.kind)) {
     case EntryKind::kOperationName:
       return AddName(entry, NameKind::kOperation, text);
@@ -38,7 +70,7 @@ void EntryWriter::Take(const ArenaEntry& entry, const char* text) {
     case EntryKind::kMetadata:
       return WriteMetadataEntry(entry, text);
     case EntryKind::kClockPair:
-      return WriteClockEntry(entry, text);
+      return WriteClockEntry(text);
   }
 }
 
@@ -54,14 +86,12 @@ void EntryWriter::AddThread(const ArenaEntry& entry, const char* text) {
 }
 
 void EntryWriter::WriteMetadataEntry(const ArenaEntry& entry, const char* text) {
-  if (entry.id > entry.length) return;
   const MetadataFields fields = {{text, entry.id}, {text + entry.id, entry.length - entry.id}};
   Keep(WriteMetadata(sink_, buffer_, {}, &fields, 1));
 }
 
-void EntryWriter::WriteClockEntry(const ArenaEntry& entry, const char* text) {
+void EntryWriter::WriteClockEntry(const char* text) {
   base::ClockPair pair;
-  if (entry.length != sizeof pair) return;
   memcpy(&pair, text, sizeof pair);
   Keep(WriteClock(sink_, buffer_, &pair, 1));
 }

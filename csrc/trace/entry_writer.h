@@ -20,14 +20,18 @@ class EntryWriter {
   // Writes everything that is published and not yet written. 0 or an errno.
   int WriteAll(ArenaView* arena);
 
+  // Bytes of entries that no process writes, which are left out.
+  uint64_t left_out() const { return left_out_; }
+
  private:
   static constexpr size_t kBatch = 256;
 
   void Take(const ArenaEntry& entry, const char* text);
+  void LeaveOut(const ArenaEntry& entry) { left_out_ += sizeof entry + entry.length; }
   void AddName(const ArenaEntry& entry, NameKind kind, const char* text);
   void AddThread(const ArenaEntry& entry, const char* text);
   void WriteMetadataEntry(const ArenaEntry& entry, const char* text);
-  void WriteClockEntry(const ArenaEntry& entry, const char* text);
+  void WriteClockEntry(const char* text);
   void FlushNames();
   void FlushThreads();
   void Keep(int error) {
@@ -37,6 +41,7 @@ class EntryWriter {
   Sink* sink_;
   ChunkBuffer* buffer_;
   int error_ = 0;
+  uint64_t left_out_ = 0;
   size_t name_count_ = 0;
   size_t thread_count_ = 0;
   NameFields names_[kBatch];

@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -9,8 +11,13 @@ namespace rlscope::trace {
 
 int ListFolder(const std::string& folder, const std::string& suffix,
                std::vector<std::string>* names) {
-  DIR* stream = opendir(folder.c_str());
-  if (stream == nullptr) return errno;
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR* stream = descriptor < 0 ? nullptr : fdopendir(descriptor);
+  if (stream == nullptr) {
+    const int error = errno == ELOOP ? ENOTDIR : errno;
+    if (descriptor >= 0) close(descriptor);
+    return error;
+  }
   while (const dirent* entry = readdir(stream)) {
     const std::string name = entry->d_name;
     if (name.size() > suffix.size() &&

@@ -7,7 +7,8 @@
 
 namespace rlscope::trace {
 
-// Names in `folder` that end with `suffix`, sorted. 0 or an errno value.
+// Names in `folder` that end with `suffix`, sorted. 0 or an errno value: ENOTDIR for a symbolic
+// link too, unless its path ends in "/.".
 int ListFolder(const std::string& folder, const std::string& suffix,
                std::vector<std::string>* names);
 

@@ -27,11 +27,13 @@ bool FrameReader::ReadAt(uint64_t offset, FrameView* frame) const {
 // From the damage at offset_ to the next intact frame.
 bool FrameReader::Search(FrameView* frame) {
   constexpr uint8_t kFirstByte = kFrameMagic & 255;
-  for (uint64_t at = offset_ + 1; at < size_; ++at) {
-    const void* found = memchr(data_ + at, kFirstByte, size_ - at);
+  const uint64_t end = size_ - offset_ < search_budget_ ? size_ : offset_ + search_budget_;
+  for (uint64_t at = offset_ + 1; at < end; ++at) {
+    const void* found = memchr(data_ + at, kFirstByte, end - at);
     if (found == nullptr) break;
     at = static_cast<uint64_t>(static_cast<const uint8_t*>(found) - data_);
     if (!ReadAt(at, frame)) continue;
+    search_budget_ -= at - offset_;
     damages_.push_back({offset_, at - offset_, false});
     return true;
   }

@@ -49,6 +49,8 @@ class FrameReader {
   // A file made of magics with long lengths would make the search quadratic; an honest one needs
   // far less than this.
   mutable uint64_t checksum_budget_;
+  // Nor is damage searched for ever: a file may be made of 40 GB that are not there.
+  uint64_t search_budget_ = 256 << 20;
   std::vector<Damage> damages_;
 };
 

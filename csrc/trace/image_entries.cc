@@ -1,5 +1,6 @@
 #include "trace/image_entries.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/proc.h"
@@ -10,7 +11,8 @@
 namespace rlscope::trace {
 namespace {
 
-constexpr uint32_t kMaxFiles = 4096;  // 256 KiB each
+constexpr uint32_t kMaxFiles = 4096;            // 256 KiB each
+constexpr uint64_t kMostArenaBytes = 1u << 20;  // with the longest entry there is
 constexpr char kToolVersion[] = "0.1.0";
 
 // ClockKind of a page that anybody may have written.
@@ -41,12 +43,13 @@ bool ImageEntries::WriteHeader(Sink* sink) {
   char boot_id[64];
   base::ReadHostName(host, sizeof host);
   base::ReadBootId(boot_id, sizeof boot_id);
+  const ImageIdentity& identity = path_->identity();
   const ProcessFields fields = {kToolVersion,
                                 host,
                                 boot_id,
-                                page_->pid,
-                                page_->start_time,
-                                page_->began_ns,
+                                identity.pid,
+                                identity.start_time,
+                                identity.began_ns,
                                 clock_,
                                 page_->tsc_hz,
                                 static_cast<uint32_t>(page_->main_thread),
@@ -58,38 +61,54 @@ bool ImageEntries::WriteHeader(Sink* sink) {
   return true;
 }
 
+bool ImageEntries::WriteArena(Sink* sink) {
+  EntryWriter writer(sink, buffer_);
+  const int error = writer.WriteAll(&arena_);
+  damaged_bytes_ += writer.left_out();
+  return error == 0;
+}
+
+int ImageEntries::MapArena(uint32_t number, void** address, uint64_t* bytes) const {
+  ImagePath::Path path;
+  path_->Arena(number, path);
+  if (const int error = MapFile(path, kMostArenaBytes, false, address, bytes)) return error;
+  const auto* names = static_cast<const NamesPage*>(*address);
+  const uint64_t magic = __atomic_load_n(&names->magic, __ATOMIC_ACQUIRE);
+  if (magic == kNamesMagic) return 0;
+  munmap(*address, *bytes);
+  return magic == 0 ? EAGAIN : EINVAL;
+}
+
 // Goes on to the next arena file, if the process made one. It makes one only when the one before
 // is full, so once it exists the last entries of that one are published: they are written first.
-bool ImageEntries::NextFile(Sink* sink, bool* moved) {
+// One that cannot be read is passed over, as rings are (image_rings.h).
+bool ImageEntries::NextFile(Sink* sink, bool look, bool* moved) {
+  const uint32_t announced = __atomic_load_n(&page_->arena_files, __ATOMIC_ACQUIRE);
+  const bool is_told = announced <= kMaxFiles;
   *moved = false;
-  if (files_ == kMaxFiles) return true;
-  ImagePath::Path path;
-  path_->Arena(files_ + 1, path);
+  if (files_ == kMaxFiles || (!look && is_told && announced <= files_)) return true;
   void* address;
   uint64_t bytes = 0;
-  if (MapFile(path, kPageSize, false, &address, &bytes) != 0) return true;
-  const auto* names = static_cast<const NamesPage*>(address);
-  if (__atomic_load_n(&names->magic, __ATOMIC_ACQUIRE) != kNamesMagic) {
-    munmap(address, bytes);
-    return true;
-  }
-  const bool written = EntryWriter(sink, buffer_).WriteAll(&arena_) == 0;
+  const int error = MapArena(files_ + 1, &address, &bytes);
+  const Unread unread = WhyUnread(error, is_told && files_ < announced, look);
+  if (unread == Unread::kNotYet) return true;
+  if (!WriteArena(sink)) return false;
+  files_++;
+  *moved = true;
+  unreadable_files_ += unread == Unread::kDamaged;
+  if (unread != Unread::kNo) return true;
+  damaged_bytes_ += arena_.GivenUp();
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
   mapping_ = address;
   mapping_bytes_ = bytes;
+  const auto* names = static_cast<const NamesPage*>(address);
   arena_ = ArenaView(names, &names->arena_used, bytes);
-  files_++;
-  *moved = true;
-  return written;
+  return true;
 }
 
 bool ImageEntries::WriteNew(Sink* sink, bool look) {
   for (bool moved = true; moved;) {
-    moved = false;
-    EntryWriter writer(sink, buffer_);
-    if (writer.WriteAll(&arena_) != 0) return false;
-    if (!look && __atomic_load_n(&page_->arena_files, __ATOMIC_ACQUIRE) <= files_) return true;
-    if (!NextFile(sink, &moved)) return false;
+    if (!WriteArena(sink) || !NextFile(sink, look, &moved)) return false;
   }
   return true;
 }

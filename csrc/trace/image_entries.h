@@ -22,8 +22,9 @@ class ImageEntries {
   ImageEntries(const ImageEntries&) = delete;
   ImageEntries& operator=(const ImageEntries&) = delete;
 
-  // `page`, a mapping of `bytes`, and the others must outlive this. `has_clock`: the image's clock
-  // can be read here and now, which is not so for a reader hours later or elsewhere.
+  // `page`, a mapping of `bytes`, and the others must outlive this. The path, and not the
+  // page, says whose page it is. `has_clock`: the image's clock can be read here and now,
+  // which is not so for a reader hours later or elsewhere.
   void Open(const ProcessPage* page, uint64_t bytes, const ImagePath* path, ChunkBuffer* buffer,
             bool has_clock);
 
@@ -41,11 +42,16 @@ class ImageEntries {
   }
 
   uint32_t files() const { return files_; }  // further arenas seen
+  // Damage, counted.
+  uint64_t unreadable_files() const { return unreadable_files_; }
+  uint64_t damaged_bytes() const { return damaged_bytes_ + arena_.GivenUp(); }
   uint32_t tick_shift() const { return tick_shift_; }
 
  private:
   bool WriteClockPair(Sink* sink);
-  bool NextFile(Sink* sink, bool* moved);
+  bool WriteArena(Sink* sink);
+  int MapArena(uint32_t number, void** address, uint64_t* bytes) const;
+  bool NextFile(Sink* sink, bool look, bool* moved);
 
   const ProcessPage* page_ = nullptr;
   const ImagePath* path_ = nullptr;
@@ -59,6 +65,8 @@ class ImageEntries {
   void* mapping_ = nullptr;  // of a further file, null for the process page's own
   uint64_t mapping_bytes_ = 0;
   uint32_t files_ = 0;
+  uint64_t unreadable_files_ = 0;
+  uint64_t damaged_bytes_ = 0;
 };
 
 }  // namespace rlscope::trace

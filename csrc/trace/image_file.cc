@@ -26,10 +26,10 @@ int ImageFile::Open(const char* directory, const char* rings, const char* name) 
 int ImageFile::CreateFile() {
   char host[256];
   base::ReadHostName(host, sizeof host);
-  const ProcessPage& page = *image_.page();
+  const ImageIdentity& image = image_.identity();
   for (int n = 0; n < kMostFiles; n++) {
     const int length = snprintf(path_, sizeof path_, "%s/trace/%s.%u.%llu.%d.rls", directory_, host,
-                                page.pid, static_cast<unsigned long long>(page.start_time), n);
+                                image.pid, static_cast<unsigned long long>(image.start_time), n);
     if (length < 0 || static_cast<size_t>(length) >= sizeof path_) break;
     const int descriptor = open(path_, kAppend | O_CREAT | O_EXCL, 0600);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;

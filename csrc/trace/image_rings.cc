@@ -6,12 +6,14 @@
 #include <new>
 
 #include "base/page_guard.h"
+#include "trace/mapped_file.h"
 
 namespace rlscope::trace {
 namespace {
 
-constexpr uint32_t kMaxRings = 1024;  // 64 MiB per process / 68 KiB
-constexpr int kChunksPerPass = 64;    // of one ring: a whole one of 4 MiB
+constexpr uint32_t kMaxRings = 1024;    // 64 MiB per process / 68 KiB
+constexpr int kChunksPerPass = 64;      // of one ring: a whole one of 4 MiB
+constexpr uint64_t kMostReserved = 64;  // slots that a producer keeps back for notes, and more
 
 uint32_t MostItems(RingUse use) {
   return use == RingUse::kGpu ? IntervalEncoder::kMostWork : kChunkItems;
@@ -21,7 +23,7 @@ uint32_t MostItems(RingUse use) {
 
 ImageRings::~ImageRings() {
   for (uint32_t i = 0; i < count_; i++) {
-    rings_[i]->~Source();
+    if (rings_[i] != nullptr) rings_[i]->~Source();
     free(rings_[i]);
   }
   free(rings_);
@@ -36,11 +38,26 @@ void ImageRings::Open(ProcessPage* page, const ImagePath* path, DrainMode mode,
   entries_ = entries;
 }
 
-// Null: no memory.
-ImageRings::Source* ImageRings::AddPlace() {
-  if (!Grow(&rings_, count_, &capacity_)) return nullptr;
+int ImageRings::Map(uint32_t number, Source** ring) const {
+  ImagePath::Path path;
+  path_->Ring(number, path);
   void* memory = calloc(1, sizeof(Source));
-  return memory == nullptr ? nullptr : new (memory) Source();
+  if (memory == nullptr) return ENOMEM;
+  *ring = new (memory) Source();
+  const int error = (*ring)->view.Open(path, number, consumes());
+  if (error == 0) {
+    (*ring)->begin = (*ring)->position = (*ring)->view.tail();
+  } else {
+    free(memory);
+    *ring = nullptr;
+  }
+  return error;
+}
+
+bool ImageRings::Add(Source* ring) {
+  if (!Grow(&rings_, count_, &capacity_)) return false;
+  rings_[count_++] = ring;
+  return true;
 }
 
 void ImageRings::NoteDamage(Source* ring) {
@@ -48,35 +65,18 @@ void ImageRings::NoteDamage(Source* ring) {
   ring->damaged = true;
 }
 
-// Adds the next ring, in its file or damaged. 0 or an errno: it is not there yet, or cannot be
-// opened now. What was announced was complete, so its file has been changed since.
-int ImageRings::Add(const char* path) {
-  const bool announced = __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE) > count_;
-  Source* ring = AddPlace();
-  if (ring == nullptr) return ENOMEM;
-  const int error = ring->view.Open(path, consumes());
-  const bool damaged = announced && (error == ENOENT || error == EAGAIN || error == EINVAL);
-  if (error != 0 && !damaged) {
-    ring->~Source();
-    free(ring);
-    return error;
-  }
-  if (damaged) {
-    NoteDamage(ring);
-  } else {
-    ring->position = ring->view.tail();
-  }
-  rings_[count_++] = ring;
-  return 0;
-}
-
 // Rings of an image are numbered from 1 without gaps.
 void ImageRings::Discover(bool look) {
-  ImagePath::Path path;
   while (count_ != kMaxRings) {
-    if (!look && __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE) <= count_) return;
-    path_->Ring(count_ + 1, path);
-    if (Add(path) != 0) return;
+    const uint32_t announced = __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE);
+    const bool is_told = announced <= kMaxRings;  // else the page is damaged
+    const bool is_announced = is_told && count_ < announced;
+    if (!look && is_told && !is_announced) return;
+    Source* ring = nullptr;
+    const int error = Map(count_ + 1, &ring);
+    const Unread unread = WhyUnread(error, is_announced, look);
+    if (unread == Unread::kNotYet || !Add(ring)) return;
+    unreadable_files_ += unread == Unread::kDamaged;
   }
 }
 
@@ -89,11 +89,12 @@ bool ImageRings::MustWait(const Source& ring) {
   const uint32_t previous = ring.view.previous();
   if (previous > count_) Discover(/*look=*/false);
   if (previous > count_) return true;
-  if (previous == 0 || rings_[previous - 1] == &ring) return false;
-  const Source& before = *rings_[previous - 1];
+  const Source* before = previous == 0 ? nullptr : rings_[previous - 1];
+  if (before == nullptr || before == &ring) return false;
   RingRecord record;
-  if (before.damaged) return false;
-  return before.view.thread() == ring.view.thread() && before.view.Read(before.position, &record);
+  if (before->damaged) return false;
+  return before->view.thread() == ring.view.thread() &&
+         before->view.Read(before->position, &record);
 }
 
 // Gives the ring the thread whose records lie at its position. False: there are none, or that
@@ -149,6 +150,35 @@ void ImageRings::CountClamped(uint64_t count) {
   }
 }
 
+// Where the producer cannot have come: a ring further, and half of one beyond the head, which it
+// stores at every quarter.
+uint64_t ImageRings::LimitOf(const Source& ring) {
+  const uint64_t lap = ring.position + ring.view.capacity();
+  const uint64_t ahead = ring.view.head() + ring.view.capacity() / 2 + kMostReserved;
+  return lap < ahead ? lap : ahead;
+}
+
+// In the last pass: goes on at the next record where the ring's position holds none. Every slot up
+// to the head, and up to the last one that was read, was written in this lap or the next; what lies
+// beyond has the bit of the lap before. The reader counts what is passed over as missing, except
+// behind the last record.
+void ImageRings::PassOverDamage(Source* ring) {
+  const RingView& view = ring->view;
+  const uint64_t head = view.head();
+  const bool is_written = ring->position != ring->begin || ring->begin == 0 || ring->begin < head;
+  RingRecord record;
+  if (!is_written || view.Read(ring->position, &record)) return;
+  for (uint64_t at = ring->position + 1; at < ring->limit; at++) {
+    if (!view.Read(at, &record) || KindOf(record.first.word) == kContinued) continue;
+    // A living producer writes in order: what was not there before this one is there by now.
+    if (!view.Read(ring->position, &record)) ring->position = at;
+    return;
+  }
+  if (ring->position >= head || head > ring->limit || HasMoved(*ring)) return;
+  missing_records_ += head - ring->position;
+  ring->position = head;
+}
+
 // Salvage beside a live drainer: what it moved past meanwhile may be overwritten, and is in the
 // file by now.
 bool ImageRings::HasMoved(const Source& ring) const {
@@ -169,10 +199,11 @@ bool ImageRings::WriteChunks(Source* ring, uint64_t end, Encoder* encoder, Begin
                              FinishChunk finish) {
   while (ring->position != end) {
     begin();
-    uint64_t at = ring->position;
+    uint64_t at = ring->position, stray_pads = 0;
     RingRecord record;
     while (at != end && !encoder->Full() && ring->view.Read(at, &record)) {
       encoder->Add(record.first, record.more);
+      stray_pads += KindOf(record.first.word) == kPad && !ring->view.MayBePadded(at);
       at += record.slots;
     }
     if (HasMoved(*ring) || !IsIntact() || encoder->slots() == 0) return true;
@@ -181,6 +212,7 @@ bool ImageRings::WriteChunks(Source* ring, uint64_t end, Encoder* encoder, Begin
     if (finish(&clamped) != 0) return false;
     events_ += encoder->events() - events;
     CountClamped(clamped);
+    missing_records_ += encoder->left_out() + stray_pads;
     MoveTo(ring, at);
   }
   return true;
@@ -242,6 +274,7 @@ bool ImageRings::IsIntact() const { return base::PagesReplaced() == replaced_; }
 bool ImageRings::WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
   // Bounded: a producer that never rests must not keep the others, or the heartbeat, waiting.
   for (int chunks = 0; final || chunks < kChunksPerPass; chunks++) {
+    if (final) PassOverDamage(ring);
     if (!Attach(ring, force)) return true;
     const Segment segment = FindSegment(*ring);
     if (!IsIntact() || !IsDue(*ring, segment, final)) return true;
@@ -261,6 +294,9 @@ bool ImageRings::WriteDue(Source* ring, Sink* sink, bool final, bool force, bool
 // ---- all rings ----------------------------------------------------------------------------------
 
 bool ImageRings::Drain(Sink* sink, bool final) {
+  for (uint32_t i = 0; final && i < count_; i++) {
+    if (rings_[i] != nullptr) rings_[i]->limit = LimitOf(*rings_[i]);
+  }
   // A ring may wait for another in which its thread's earlier records lie. When all wait for each
   // other (damage), the final pass takes them as they are.
   busy_ = false;
@@ -269,7 +305,7 @@ bool ImageRings::Drain(Sink* sink, bool final) {
     force = final && !moved;
     moved = false;
     for (uint32_t i = 0; i < count_; i++) {
-      if (!DrainRing(rings_[i], sink, final, force, &moved)) return false;
+      if (rings_[i] != nullptr && !DrainRing(rings_[i], sink, final, force, &moved)) return false;
     }
     if (!final) break;
   }

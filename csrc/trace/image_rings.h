@@ -25,7 +25,8 @@ class ImageRings {
   void Open(ProcessPage* page, const ImagePath* path, DrainMode mode, DrainScratch* scratch,
             ImageEntries* entries);
 
-  // Maps rings that are new. `look`: asks the file system, whatever the page says.
+  // Maps rings that are new. `look`: asks the file system, whatever the page says, and passes over
+  // files that cannot be read.
   void Discover(bool look);
 
   // One pass over all rings. False: the sink refused a write; what was not written stays.
@@ -37,8 +38,12 @@ class ImageRings {
   // Records whose ticks ran backwards. A drainer counts them in the process page instead, so that
   // whoever goes on after it still knows them.
   uint64_t clamped() const { return clamped_; }
-  // Rings whose files were removed, cut short or damaged while there may have been records in them.
+  // Damage, counted: files that are no rings; rings whose files were removed, cut short or damaged
+  // while they were read; and records that are none or cannot be reached. Those that lie between
+  // chunks the reader counts itself.
+  uint64_t unreadable_files() const { return unreadable_files_; }
   uint64_t damaged() const { return damaged_; }
+  uint64_t missing_records() const { return missing_records_; }
   // The last pass left work behind: a ring that could not be emptied in its turn.
   bool busy() const { return busy_; }
 
@@ -46,7 +51,9 @@ class ImageRings {
   struct Source {
     RingView view;
     ThreadStreams::Stream* stream;  // null: no thread yet; of CUDA rings always
+    uint64_t begin;                 // where this drainer found it
     uint64_t position;              // all below is written
+    uint64_t limit;                 // of the last pass: where no record can lie
     bool damaged;                   // nothing is read from it any more
   };
   // A piece of a ring that makes one chunk: records of one thread.
@@ -59,14 +66,16 @@ class ImageRings {
   };
 
   bool consumes() const { return mode_ == DrainMode::kConsume; }
-  int Add(const char* path);
-  Source* AddPlace();
+  int Map(uint32_t number, Source** ring) const;
+  bool Add(Source* ring);
   void NoteDamage(Source* ring);
   bool IsIntact() const;
   bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);
   bool WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved);
   bool MustWait(const Source& ring);
   bool Attach(Source* ring, bool force);
+  static uint64_t LimitOf(const Source& ring);
+  void PassOverDamage(Source* ring);
   Segment FindSegment(const Source& ring) const;
   bool IsDue(const Source& ring, const Segment& segment, bool final) const;
   bool WriteSegment(Source* ring, const Segment& segment, Sink* sink);
@@ -86,15 +95,17 @@ class ImageRings {
   DrainScratch* scratch_ = nullptr;
   ImageEntries* entries_ = nullptr;
 
-  Source** rings_ = nullptr;
+  Source** rings_ = nullptr;  // by number less 1; null: unreadable
   uint32_t count_ = 0, capacity_ = 0;
   ThreadStreams streams_;
   WindowChanges changes_;
   uint64_t events_ = 0;
   uint64_t chunks_ = 0;
   uint64_t clamped_ = 0;
+  uint64_t unreadable_files_ = 0;
   uint64_t damaged_ = 0;
   uint64_t replaced_ = 0;  // base::PagesReplaced() when the turn of a ring began
+  uint64_t missing_records_ = 0;
   bool busy_ = false;
 };
 

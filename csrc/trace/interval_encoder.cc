@@ -1,12 +1,28 @@
 #include "trace/interval_encoder.h"
 
+#include "base/clock.h"
+
 namespace rlscope::trace {
+
+namespace {
+
+// What a producer tells of its ring and of itself.
+bool IsNote(uint32_t kind) {
+  return kind == kPad || kind == kRingEnd || kind == kThreadEnd || kind == kGap || kind == kWait;
+}
+
+bool HasTime(const GpuInterval& interval) {
+  constexpr int64_t kMaxNs = base::ClockConverter::kMaxNs;
+  return interval.start_ns >= -kMaxNs && interval.start_ns <= kMaxNs - interval.duration_ns;
+}
+
+}  // namespace
 
 void IntervalEncoder::Begin(RingUse use, const Place& place) {
   use_ = use;
   place_ = place;
   count_ = 0;
-  slots_ = 0;
+  slots_ = left_out_ = 0;
 }
 
 void IntervalEncoder::Add(const Slot& first, const Slot* more) {
@@ -15,7 +31,12 @@ void IntervalEncoder::Add(const Slot& first, const Slot* more) {
   if (kind == kCudaCall && use_ == RingUse::kCudaCalls) {
     calls_[count_++] = UnpackCudaCall(first, more[0], place_.tick_shift);
   } else if (kind == kGpuWork && use_ == RingUse::kGpu) {
-    work_[count_++] = UnpackGpuWork(first, more);
+    work_[count_] = UnpackGpuWork(first, more);
+    const bool has_time = HasTime(work_[count_].interval);
+    count_ += has_time;
+    left_out_ += !has_time;
+  } else {
+    left_out_ += !IsNote(kind);
   }
 }
 

@@ -30,10 +30,13 @@ class IntervalEncoder {
   // `use` is kCudaCalls or kGpu. Drops what an unfinished piece held.
   void Begin(RingUse use, const Place& place);
 
-  // A record with its further slots. Those of other kinds count as slots. Only while !Full().
+  // A record with its further slots. Those that tell of no interval count as slots. Only while
+  // !Full().
   void Add(const Slot& first, const Slot* more);
   bool Full() const { return count_ == (use_ == RingUse::kGpu ? kMostWork : kMostCalls); }
   uint64_t slots() const { return slots_; }
+  // Records since Begin() that no producer writes there: of another use, or of no time.
+  uint64_t left_out() const { return left_out_; }
 
   // Writes the piece. 0 or an errno value. `clamped`: calls whose times had to move are added.
   int Finish(Sink* sink, ChunkBuffer* buffer, uint64_t* clamped);
@@ -50,6 +53,7 @@ class IntervalEncoder {
   Place place_ = {};
   uint32_t count_ = 0;
   uint64_t slots_ = 0;
+  uint64_t left_out_ = 0;
   uint64_t events_ = 0;
   CudaCall calls_[kMostCalls];
   GpuWork work_[kMostWork];

@@ -7,19 +7,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/regular_file.h"
+#include "trace/shared_pages.h"
+
 namespace rlscope::trace {
 
-int MapFile(const char* path, uint64_t least, bool writable, void** address, uint64_t* bytes) {
-  // O_NONBLOCK: somebody may have put a FIFO there.
-  const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (writable ? O_RDWR : O_RDONLY);
-  const int descriptor = open(path, flags);
+int MapFile(const char* path, uint64_t most, bool writable, void** address, uint64_t* bytes) {
+  const int descriptor = OpenRegular(path, writable ? O_RDWR : O_RDONLY, bytes);
   if (descriptor < 0) return errno;
-  const off_t size = lseek(descriptor, 0, SEEK_END);
-  int error = size < 0 ? errno : static_cast<uint64_t>(size) < least ? EAGAIN : 0;
+  int error = *bytes < kPageSize ? EAGAIN : *bytes > most ? EFBIG : 0;
   if (error == 0) {
     const int protection = PROT_READ | (writable ? PROT_WRITE : 0);
-    *address = mmap(nullptr, static_cast<size_t>(size), protection, MAP_SHARED, descriptor, 0);
-    *bytes = static_cast<uint64_t>(size);
+    *address = mmap(nullptr, *bytes, protection, MAP_SHARED, descriptor, 0);
     if (*address == MAP_FAILED) error = errno;
   }
   close(descriptor);
@@ -30,6 +29,14 @@ int MapFile(const char* path, uint64_t least, bool writable, void** address, uin
 bool IsRemoved(int descriptor) {
   struct stat status;
   return descriptor >= 0 && syscall(SYS_fstat, descriptor, &status) == 0 && status.st_nlink == 0;
+}
+
+Unread WhyUnread(int error, bool announced, bool last) {
+  if (error == 0) return Unread::kNo;
+  if (error == ENOENT) return announced && last ? Unread::kGone : Unread::kNotYet;
+  if (error == EAGAIN) return announced ? Unread::kDamaged : Unread::kNotYet;
+  const bool passes = error == ENOMEM || error == EMFILE || error == ENFILE || error == EACCES;
+  return passes && !last ? Unread::kNotYet : Unread::kDamaged;
 }
 
 }  // namespace rlscope::trace

@@ -6,12 +6,20 @@
 #include <map>
 #include <tuple>
 
+#include "base/clock.h"
+
 namespace rlscope::trace {
 namespace {
 
 using ImageKey = std::tuple<uint32_t, uint64_t, int64_t>;  // pid, start_time, began_ns
 
-int64_t OrUnknown(int64_t ns) { return ns == 0 ? kUnknownNs : ns; }
+// A time from a file, which may be any number, where differences of two times fit 64 bits.
+int64_t ToTime(int64_t ns) {
+  constexpr int64_t kMaxNs = base::ClockConverter::kMaxNs;
+  return std::clamp(ns, -kMaxNs, kMaxNs);
+}
+
+int64_t OrUnknown(int64_t ns) { return ns == 0 ? kUnknownNs : ToTime(ns); }
 
 std::string NameOf(const ProcessRecord& record) {
   return std::string(record.name, strnlen(record.name, sizeof record.name));
@@ -57,7 +65,7 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
   ProcessImage& image = row.image;
   const ProcessEvent event = static_cast<ProcessEvent>(record.event);
   row.in_log = true;
-  row.last_log_ns = std::max(row.last_log_ns, record.time_ns);
+  row.last_log_ns = std::max(row.last_log_ns, ToTime(record.time_ns));
   if (record.pid_namespace != 0) image.pid_namespace = record.pid_namespace;
   image.late_attach |= (record.flags & kLateAttach) != 0;
   if (event == ProcessEvent::kBegan || event == ProcessEvent::kForked) {
@@ -68,11 +76,11 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     row.forked_python = image.forked && (record.flags & kForkedPython) != 0;
   } else if (event == ProcessEvent::kPython) {
     image.python = NameOf(record);
-    image.python_begin_ns = record.time_ns;
+    image.python_begin_ns = ToTime(record.time_ns);
   } else if (event == ProcessEvent::kEnded) {
-    row.exit_ns = record.time_ns;
-    image.cpu_ns = record.cpu_ns;
-    image.profiler_cpu_ns = record.profiler_cpu_ns;
+    row.exit_ns = ToTime(record.time_ns);
+    image.cpu_ns = ToTime(record.cpu_ns);
+    image.profiler_cpu_ns = ToTime(record.profiler_cpu_ns);
     image.python_end_ns = OrUnknown(record.python_end_ns);
     image.had_rings = (record.flags & kHadRings) != 0;
     image.refused = (record.flags & kRefused) != 0;
@@ -111,8 +119,8 @@ void ImageBuilder::TakeTrace(Row* row) {
   const EndInfo* end = image.trace->end();
   if (end == nullptr) return;
   image.forks = end->forks;
-  if (end->python_begin_ns != 0) image.python_begin_ns = end->python_begin_ns;
-  if (end->python_end_ns != 0) image.python_end_ns = end->python_end_ns;
+  if (end->python_begin_ns != 0) image.python_begin_ns = ToTime(end->python_begin_ns);
+  if (end->python_end_ns != 0) image.python_end_ns = ToTime(end->python_end_ns);
 }
 
 void ImageBuilder::SetEnd(Row* row) const {
@@ -126,7 +134,7 @@ void ImageBuilder::SetEnd(Row* row) const {
     image.end_ns = row->exit_ns;
   } else if (end_known) {
     image.ended = end->exited ? Ended::kExit : Ended::kGone;
-    image.end_ns = end->end_ns;
+    image.end_ns = ToTime(end->end_ns);
   } else {
     image.ended = is_running_(image) ? Ended::kRunning : Ended::kLastRecord;
     image.end_ns = std::max(row->last_log_ns, last_ns);
@@ -166,7 +174,7 @@ void EndAtSuccessor(std::map<ImageKey, int64_t>* next_began, ProcessImage* image
   const ImageKey process = {image->os_pid, image->start_time, 0};
   const auto found = next_began->find(process);
   if (found != next_began->end()) {
-    image->end_ns = std::max(image->start_ns, std::min(image->end_ns, found->second));
+    image->end_ns = std::max(image->start_ns, std::min(image->end_ns, ToTime(found->second)));
     if (image->ended == Ended::kRunning) image->ended = Ended::kLastRecord;
   }
   (*next_began)[process] = image->began_ns;
@@ -179,9 +187,9 @@ std::vector<ProcessImage> ImageBuilder::Build() {
   std::map<ImageKey, int64_t> next_began;
   for (size_t i = rows_.size(); i-- > 0;) {
     Row& row = rows_[i];
-    row.image.start_ns = row.image.began_ns;
+    row.image.start_ns = ToTime(row.image.began_ns);
     if (row.forked_python && row.image.python_begin_ns == kUnknownNs) {
-      row.image.python_begin_ns = row.image.began_ns;
+      row.image.python_begin_ns = row.image.start_ns;
     }
     SetEnd(&row);
     EndAtSuccessor(&next_began, &row.image);

@@ -3,69 +3,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "base/crc32c.h"
+#include "trace/process_record.h"
+#include "trace/regular_file.h"
 
 namespace rlscope::trace {
 
 using base::Status;
-
-namespace {
-
-bool ReadRecord(const uint8_t* data, ProcessRecord* record) {
-  memcpy(record, data, sizeof *record);
-  if (record->magic != kProcessRecordMagic) return false;
-  ProcessRecord unsigned_record = *record;
-  unsigned_record.crc = 0;
-  return base::Crc32c(0, &unsigned_record, sizeof unsigned_record) == record->crc;
-}
-
-bool ReadAll(int descriptor, std::vector<uint8_t>* bytes) {
-  constexpr size_t kStep = 64 * 1024;
-  while (true) {
-    const size_t before = bytes->size();
-    bytes->resize(before + kStep);
-    const ssize_t got = read(descriptor, bytes->data() + before, kStep);
-    bytes->resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
-    if (got == 0) return true;
-    if (got < 0 && errno != EINTR) return false;
-  }
-}
-
-}  // namespace
 
 std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
                                            const std::string& label,
                                            std::vector<Problem>* problems) {
   std::vector<ProcessRecord> records;
   uint64_t versions_left_out = 0;
-  size_t at = 0, damaged_from = SIZE_MAX;
-  const auto end_damage = [&](size_t end) {
-    if (damaged_from != SIZE_MAX) {
-      problems->push_back({label, damaged_from, end - damaged_from, "damaged"});
-    }
-    damaged_from = SIZE_MAX;
+  size_t end = 0;  // of the record before
+  const auto add_damage_before = [&](size_t at) {
+    if (at > end) problems->push_back({label, end, at - end, "damaged"});
   };
-  while (at + sizeof(ProcessRecord) <= size) {
-    ProcessRecord record;
-    if (!ReadRecord(data + at, &record)) {
-      if (damaged_from == SIZE_MAX) damaged_from = at;
-      ++at;
-      continue;
-    }
-    end_damage(at);
-    at += sizeof record;
+  ProcessRecord record;
+  for (size_t at; (at = FindRecord(data, size, end, &record)) != SIZE_MAX;) {
+    add_damage_before(at);
+    end = at + sizeof record;
     if (record.version == kAbiVersion) {
       records.push_back(record);
     } else {
       ++versions_left_out;
     }
   }
-  if (at < size && damaged_from == SIZE_MAX) damaged_from = at;
-  end_damage(size);
+  add_damage_before(size);
   if (versions_left_out > 0) {
     problems->push_back(
         {label, 0, versions_left_out * sizeof(ProcessRecord), "records of another version"});
@@ -75,17 +42,18 @@ std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
 
 Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
                       std::vector<Problem>* problems) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
-    if (errno == ENOENT) return Status();
-    return Status::Error(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
+  uint64_t size = 0;
+  const int descriptor = OpenRegular(path.c_str(), O_RDONLY, &size);
+  if (descriptor < 0 && errno == ENOENT) return Status();
+  std::vector<uint8_t> bytes(std::min(size, kMostLogBytes));
+  const int64_t got = descriptor < 0 ? -1 : ReadAndClose(descriptor, bytes.data(), bytes.size());
+  if (got < 0) {
+    return Status::Error(errno, "cannot read %s: %s", path.c_str(), DescribeOpenError(errno));
   }
-  std::vector<uint8_t> bytes;
-  const bool whole = ReadAll(descriptor, &bytes);
-  const int error = errno;
-  close(descriptor);
-  if (!whole) return Status::Error(error, "cannot read %s: %s", path.c_str(), strerror(error));
-  *records = ParseProcessLog(bytes.data(), bytes.size(), path, problems);
+  *records = ParseProcessLog(bytes.data(), static_cast<size_t>(got), path, problems);
+  if (size > kMostLogBytes) {
+    problems->push_back({path, kMostLogBytes, size - kMostLogBytes, "too long to be read on"});
+  }
   return Status();
 }
 

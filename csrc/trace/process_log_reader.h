@@ -14,14 +14,14 @@
 
 namespace rlscope::trace {
 
-// Intact records in the order of the log. A record that a full disk cut short misaligns what
-// follows, so after damage the next intact one is searched byte by byte. `label` stands in the
+// Intact records in the order of the log; what lies between them is damage. `label` stands in the
 // problems.
 std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
                                            const std::string& label,
                                            std::vector<Problem>* problems);
 
-// The same for a file. A missing file gives no records and no error.
+// The same for a file, of which at most kMostLogBytes are read. A missing file gives no records and
+// no error.
 base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
                             std::vector<Problem>* problems);
 

@@ -6,36 +6,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "trace/process_record.h"
+#include "trace/regular_file.h"
 
 namespace rlscope::trace {
-namespace {
-
-bool IsIntact(ProcessRecord record) {
-  const uint32_t crc = record.crc;
-  record.crc = 0;
-  return record.magic == kProcessRecordMagic && record.version == kAbiVersion &&
-         base::Crc32c(0, &record, sizeof record) == crc;
-}
-
-}  // namespace
 
 ProcessLogView::~ProcessLogView() { free(images_); }
 
 void ProcessLogView::Refresh() {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/processes.log", directory_);
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  uint64_t bytes;
+  const int descriptor = OpenRegular(path, O_RDONLY, &bytes);
   if (descriptor < 0) return;
-  ProcessRecord record;
-  while (pread(descriptor, &record, sizeof record, static_cast<off_t>(offset_)) ==
-         static_cast<ssize_t>(sizeof record)) {
-    // A record cut short by a full disk shifts those behind it by some bytes.
-    const bool intact = IsIntact(record);
-    if (intact) Take(record);
-    offset_ += intact ? sizeof record : 1;
+  uint8_t block[32 * sizeof(ProcessRecord)];
+  while (offset_ < kMostLogBytes) {
+    const ssize_t got = pread(descriptor, block, sizeof block, static_cast<off_t>(offset_));
+    if (got < static_cast<ssize_t>(sizeof(ProcessRecord))) break;
+    offset_ += TakeAll(block, static_cast<size_t>(got));
   }
   close(descriptor);
+}
+
+// Takes the intact records of `data` in and returns how many bytes need no second look.
+size_t ProcessLogView::TakeAll(const uint8_t* data, size_t size) {
+  size_t done = 0;
+  ProcessRecord record;
+  for (size_t at; (at = FindRecord(data, size, done, &record)) != SIZE_MAX;) {
+    if (record.version == kAbiVersion) Take(record);
+    done = at + sizeof record;
+  }
+  return BytesDone(size, done);
 }
 
 const LoggedImage* ProcessLogView::Find(uint32_t pid, uint64_t start_time, int64_t began_ns) const {

@@ -3,6 +3,7 @@
 #ifndef RLSCOPE_TRACE_PROCESS_LOG_VIEW_H_
 #define RLSCOPE_TRACE_PROCESS_LOG_VIEW_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/shared_pages.h"
@@ -39,6 +40,7 @@ class ProcessLogView {
   int64_t ReplacedNs(uint32_t pid, uint64_t start_time, int64_t began_ns) const;
 
  private:
+  size_t TakeAll(const uint8_t* data, size_t size);
   void Take(const ProcessRecord& record);
   LoggedImage* FindOrAdd(const ProcessRecord& record);
 

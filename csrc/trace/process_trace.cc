@@ -125,6 +125,7 @@ void Merge(const Metadata& later, Metadata* metadata) {
 
 ProcessTrace::ProcessTrace(std::vector<std::unique_ptr<TraceFile>> files)
     : files_(std::move(files)) {
+  LeaveOutOtherClocks();
   JoinRest();
   JoinNames();
   JoinThreads();
@@ -133,16 +134,28 @@ ProcessTrace::ProcessTrace(std::vector<std::unique_ptr<TraceFile>> files)
   JoinGpu();
 }
 
-// Process, clock, metadata, end, problems.
+// Ticks of two files can only be compared when they are of one clock and one unit. A damaged page
+// may name another clock than the file beside it.
+void ProcessTrace::LeaveOutOtherClocks() {
+  const auto first = std::find_if(files_.begin(), files_.end(),
+                                  [](const auto& file) { return file->has_process(); });
+  info_ = (first == files_.end() ? files_.front() : *first)->process();
+  const auto differs = [&](const std::unique_ptr<TraceFile>& file) {
+    const ProcessInfo& other = file->process();
+    return file->has_process() &&
+           (other.clock != info_.clock || other.tick_shift != info_.tick_shift);
+  };
+  for (const auto& file : files_) {
+    if (!differs(file)) continue;
+    problems_.push_back({file->path(), 0, file->bytes(), "its clock is not that of the process"});
+  }
+  files_.erase(std::remove_if(files_.begin(), files_.end(), differs), files_.end());
+}
+
+// Clock, metadata, end, problems.
 void ProcessTrace::JoinRest() {
-  info_ = files_.front()->process();
-  bool has_process = false;
   std::vector<base::ClockPair> pairs;
   for (const auto& file : files_) {
-    if (file->has_process() && !has_process) {
-      info_ = file->process();
-      has_process = true;
-    }
     pairs.insert(pairs.end(), file->clock_pairs().begin(), file->clock_pairs().end());
     Merge(file->metadata(), &metadata_);
     // What was salvaged beside a closed file tells no end.
@@ -162,9 +175,17 @@ void ProcessTrace::JoinNames() {
   }
   std::stable_sort(names_.begin(), names_.end(),
                    [](const Name& a, const Name& b) { return a.id < b.id; });
-  names_.erase(std::unique(names_.begin(), names_.end(),
-                           [](const Name& a, const Name& b) { return a.id == b.id; }),
-               names_.end());
+  // Names are written again when a file is read twice, and never changed: another one is damage.
+  uint64_t contradicting_bytes = 0;
+  const auto is_known = [&](const Name& a, const Name& b) {
+    const bool same = a.kind == b.kind && a.text == b.text;
+    if (a.id == b.id && !same) contradicting_bytes += b.text.size();
+    return a.id == b.id;
+  };
+  names_.erase(std::unique(names_.begin(), names_.end(), is_known), names_.end());
+  if (contradicting_bytes == 0) return;
+  problems_.push_back(
+      {files_.front()->path(), 0, contradicting_bytes, "names whose number has another name"});
 }
 
 const Name* ProcessTrace::FindName(uint32_t id) const {

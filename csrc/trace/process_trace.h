@@ -72,6 +72,7 @@ class ProcessTrace {
   const std::vector<Problem>& problems() const { return problems_; }  // of all files and joins
 
  private:
+  void LeaveOutOtherClocks();
   void JoinNames();
   void JoinThreads();
   void JoinCpu();

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/frame_reader.h"
+#include "trace/regular_file.h"
 
 namespace rlscope::trace {
 
@@ -135,19 +135,13 @@ namespace {
 
 // Maps a whole regular file for reading. An empty file gives a null mapping.
 Status MapFile(const std::string& path, void** mapping, uint64_t* size) {
-  // O_NONBLOCK: a FIFO of that name must not stop us.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = OpenRegular(path.c_str(), O_RDONLY, size);
   if (descriptor < 0) {
-    return Status::Error(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
+    return Status::Error(errno, "cannot read %s: %s", path.c_str(), DescribeOpenError(errno));
   }
-  struct stat status;
   Status result;
   *mapping = nullptr;
-  *size = 0;
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    result = Status::Error(EINVAL, "%s is not a regular file", path.c_str());
-  } else if (status.st_size > 0) {
-    *size = static_cast<uint64_t>(status.st_size);
+  if (*size > 0) {
     *mapping = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (*mapping == MAP_FAILED) {
       *mapping = nullptr;

@@ -10,10 +10,11 @@ namespace {
 
 bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
+constexpr uint64_t kMostBytes = kPageSize + kLargestRingBytes;
+
 // Checked against the file's size, and copied: the page's own value may change at any time.
 bool CapacityFits(uint64_t capacity, uint64_t bytes) {
-  return IsPowerOfTwo(capacity) && capacity >= 2 && bytes >= kPageSize &&
-         capacity <= (bytes - kPageSize) / sizeof(Slot);
+  return IsPowerOfTwo(capacity) && capacity >= 2 && bytes == kPageSize + capacity * sizeof(Slot);
 }
 
 }  // namespace
@@ -22,24 +23,37 @@ RingView::~RingView() {
   if (page_ != nullptr) munmap(page_, bytes_);
 }
 
-int RingView::Open(const char* path, bool writable) {
+int RingView::Open(const char* path, uint32_t number, bool writable) {
   void* address;
-  uint64_t bytes;
-  if (const int error = MapFile(path, kPageSize, writable, &address, &bytes)) return error;
-  auto* page = static_cast<RingPage*>(address);
-  const uint64_t magic = __atomic_load_n(&page->magic, __ATOMIC_ACQUIRE);
-  const uint64_t capacity = page->capacity;
-  if (magic != kRingMagic || !CapacityFits(capacity, bytes)) {
-    munmap(address, bytes);
-    return magic == 0 ? EAGAIN : EINVAL;
-  }
-  page_ = page;
-  bytes_ = bytes;
-  number_ = page->number;
-  use_ = static_cast<RingUse>(page->use);
-  capacity_ = capacity;
+  if (const int error = MapFile(path, kMostBytes, writable, &address, &bytes_)) return error;
+  page_ = static_cast<RingPage*>(address);
+  const uint64_t magic = __atomic_load_n(&page_->magic, __ATOMIC_ACQUIRE);
+  number_ = number;
+  capacity_ = page_->capacity;
+  use_ = static_cast<RingUse>(page_->use);
   slots_ = reinterpret_cast<const Slot*>(static_cast<const char*>(address) + kPageSize);
-  return 0;
+  if (magic == kRingMagic && IsSane()) return 0;
+  munmap(address, bytes_);
+  page_ = nullptr;
+  return magic == 0 ? EAGAIN : EINVAL;
+}
+
+bool RingView::IsSane() const {
+  return CapacityFits(capacity_, bytes_) && use_ <= RingUse::kGpu && page_->thread <= kMaxId &&
+         TailIsInRing();
+}
+
+// Neither end of the unread part is further from the other than the ring is long, and the slot
+// before it was written. Both may move on meanwhile, so the head is read before and after the tail.
+bool RingView::TailIsInRing() const {
+  const uint64_t head_before = head();
+  const uint64_t position = tail();
+  const uint64_t head_after = head();
+  if (head_before > position && head_before - position > capacity_) return false;
+  if (position > head_after && position - head_after > capacity_) return false;
+  Slot slot;
+  return position == 0 || ReadSlot(position, &slot) || ReadSlot(position - 1, &slot) ||
+         tail() != position;
 }
 
 uint64_t RingView::CutAfter(uint64_t position) const {

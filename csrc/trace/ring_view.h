@@ -24,12 +24,18 @@ class RingView {
   RingView(const RingView&) = delete;
   RingView& operator=(const RingView&) = delete;
 
-  // Maps the file. 0 or an errno: ENOENT, EAGAIN (not complete yet), EINVAL (not a ring).
-  int Open(const char* path, bool writable);
+  // Maps the file of ring `number`. 0 or an errno: ENOENT, EAGAIN (not complete yet), EINVAL (not a
+  // ring, or a damaged one), or what else OpenRegular() found.
+  int Open(const char* path, uint32_t number, bool writable);
 
   // The record at `position`; false when the producer has not written it (or what is there is of
   // another lap, or half of a record).
   bool Read(uint64_t position, RingRecord* record) const;
+
+  // Whether the slot at `position` may be left over at the end of the ring.
+  bool MayBePadded(uint64_t position) const {
+    return (position & (capacity_ - 1)) + kMostSlots > capacity_;
+  }
 
   uint32_t number() const { return number_; }
   uint64_t capacity() const { return capacity_; }
@@ -37,7 +43,7 @@ class RingView {
   uint32_t thread() const { return static_cast<uint32_t>(page_->thread); }
   RingUse use() const { return use_; }
   uint32_t previous() const { return page_->previous; }
-  uint64_t lost() const { return __atomic_load_n(&page_->lost, __ATOMIC_RELAXED); }
+  uint64_t head() const { return __atomic_load_n(&page_->head, __ATOMIC_ACQUIRE); }
   // Where a chunk must end that begins at `position`: another drainer was about to write it.
   // UINT64_MAX: nowhere.
   uint64_t CutAfter(uint64_t position) const;
@@ -51,12 +57,14 @@ class RingView {
   }
 
  private:
+  bool IsSane() const;
+  bool TailIsInRing() const;
   bool ReadSlot(uint64_t position, Slot* slot) const;
 
   RingPage* page_ = nullptr;
-  const Slot* slots_ = nullptr;
   uint32_t number_ = 0;
   RingUse use_ = RingUse::kThread;
+  const Slot* slots_ = nullptr;
   uint64_t capacity_ = 0;
   uint64_t bytes_ = 0;
 };

@@ -38,7 +38,7 @@ ProcessRecord MakeRecord(ProcessEvent event) {
 int OpenLog(const char* directory, int flags) {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/processes.log", directory);
-  return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+  return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
 }
 
 int Append(const char* directory, ProcessRecord* records, size_t count) {

@@ -9,12 +9,15 @@
 
 #include "trace/drain.h"
 #include "trace/folder.h"
+#include "trace/regular_file.h"
+#include "trace/shared_pages.h"
 #include "trace/sink.h"
 
 namespace rlscope::trace {
 namespace {
 
 constexpr char kPageSuffix[] = ".process";
+constexpr char kRingSuffix[] = ".ring";
 
 struct ScratchDeleter {
   void operator()(DrainScratch* scratch) const { FreeDrainScratch(scratch); }
@@ -34,43 +37,58 @@ int Salvage(const std::string& rings, const std::string& image, DrainScratch* sc
   return drain.Drain(sink, /*final=*/true) && drain.WriteEnd(sink, ImageEnd()) ? 0 : ENOMEM;
 }
 
+std::string ImageOf(const std::string& file, const char* suffix) {
+  return file.substr(0, file.size() - strlen(suffix));
+}
+
+// Whether a process announced the ring: it stores the magic last.
+bool IsAnnounced(const std::string& path) {
+  uint64_t bytes, magic = 0;
+  const int descriptor = OpenRegular(path.c_str(), O_RDONLY, &bytes);
+  return descriptor >= 0 && ReadAndClose(descriptor, &magic, sizeof magic) == sizeof magic &&
+         magic == kRingMagic;
+}
+
+// Rings whose process page is not there cannot be read.
+void AddOrphans(const std::string& rings, const std::vector<std::string>& ring_files,
+                const std::vector<std::string>& pages, std::vector<Problem>* problems) {
+  for (const std::string& file : ring_files) {
+    const std::string numbered = ImageOf(file, kRingSuffix);
+    const std::string page = numbered.substr(0, numbered.rfind('.')) + kPageSuffix;
+    const std::string path = rings + "/" + file;
+    if (std::binary_search(pages.begin(), pages.end(), page)) continue;
+    if (!IsAnnounced(path)) continue;  // or its drainer was faster
+    problems->push_back({path, 0, 0, "cannot read " + path + ": its process page is not there"});
+  }
+}
+
 }  // namespace
-
-ControlPage ReadControl(const std::string& directory) {
-  const std::string path = directory + "/rings/control";
-  ControlPage page = {};
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return page;
-  const ssize_t got = read(descriptor, &page, sizeof page);
-  close(descriptor);
-  return got == sizeof page && page.magic == kControlMagic ? page : ControlPage{};
-}
-
-std::string FindRings(const std::string& directory, const ControlPage& control,
-                      const std::string& logged) {
-  const std::string rings = directory + "/rings";
-  if (control.magic == 0) return logged.empty() ? rings : logged;
-  const std::string elsewhere(control.trace_rings,
-                              strnlen(control.trace_rings, sizeof control.trace_rings));
-  return elsewhere.empty() ? rings : elsewhere;
-}
 
 std::vector<std::unique_ptr<TraceFile>> SalvageRings(const std::string& rings,
                                                      std::vector<Problem>* problems) {
   std::vector<std::unique_ptr<TraceFile>> files;
-  std::vector<std::string> pages;
-  ListFolder(rings, kPageSuffix, &pages);
+  // Pages after rings: a process makes its page first, and a drainer removes it last.
+  std::vector<std::string> ring_files, pages;
+  ListFolder(rings, kRingSuffix, &ring_files);
+  const int error = ListFolder(rings, kPageSuffix, &pages);
+  if (error != 0 && error != ENOENT) {
+    problems->push_back({rings, 0, 0, "cannot read " + rings + ": " + DescribeOpenError(error)});
+  }
+  AddOrphans(rings, ring_files, pages, problems);
   const std::unique_ptr<DrainScratch, ScratchDeleter> scratch(pages.empty() ? nullptr
                                                                             : NewDrainScratch());
   for (const std::string& page : pages) {
     const std::string label = rings + "/" + page;
     MemorySink sink;
-    const std::string image = page.substr(0, page.size() - strlen(kPageSuffix));
-    if (const int error = Salvage(rings, image, scratch.get(), &sink)) {
+    const std::string image = ImageOf(page, kPageSuffix);
+    if (const int failure = Salvage(rings, image, scratch.get(), &sink)) {
       // Removed by its drainer meanwhile, or not yet begun: nothing is lost.
-      const bool cut = error == EAGAIN && HasRings(rings, image);
-      if (error == ENOENT || (error == EAGAIN && !cut)) continue;
-      problems->push_back({label, 0, 0, cut ? label + " was cut short" : strerror(error)});
+      const bool cut = failure == EAGAIN && HasRings(rings, image);
+      if (failure == ENOENT || (failure == EAGAIN && !cut)) continue;
+      const char* why = failure == EINVAL ? "it is damaged"
+                        : cut             ? "it was cut short"
+                                          : DescribeOpenError(failure);
+      problems->push_back({label, 0, 0, "cannot read " + label + " and its rings: " + why});
       continue;
     }
     std::unique_ptr<TraceFile> file;

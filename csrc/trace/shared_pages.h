@@ -128,6 +128,13 @@ constexpr char kDamagedRing[] = "damaged_ring";
 constexpr char kMissingTrace[] = "missing_trace";
 constexpr char kNoFiles[] = "no_files";
 
+// Nor these, which are found where its memory is read.
+constexpr char kMissingRecords[] = "missing_records";   // that a ring must have held
+constexpr char kDamagedBytes[] = "damaged_bytes";       // of a page or of entries
+constexpr char kUnreadableFiles[] = "unreadable_file";  // rings and arenas
+// No counter gets further: nine years at a million a second. Sums of such counts fit 64 bits.
+constexpr uint64_t kMostLost = uint64_t{1} << 48;
+
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
 
 struct ProcessPage {
@@ -198,7 +205,9 @@ struct ArenaEntry {
   uint32_t length;  // bytes of text that follow, not counting the padding to 8
 };
 constexpr uint16_t kPythonThread = 1;
-constexpr uint32_t kMaxNames = 65536;            // per process; more become "(other)"
+constexpr uint32_t kMaxNames = 65536;  // per process; more become "(other)",
+constexpr uint32_t kOtherNames = 5;    // of which each kind of name has one
+constexpr uint32_t kLargestNameId = kMaxNames + kOtherNames;
 constexpr uint32_t kMaxNameBytes = 1024;         // longer names are cut
 constexpr uint32_t kMaxKernelNameBytes = 16384;  // mangled C++ templates: cut, they mean nothing
 constexpr uint32_t kMaxMetadataBytes = 65536;

@@ -9,7 +9,9 @@
 
 namespace rlscope::trace {
 
-constexpr uint32_t kMaxTickShift = 4;  // 16 GHz: a rate that no clock has is not believed
+// Rates that no clock has are not believed.
+constexpr uint32_t kMaxTickShift = 4;                // 16 GHz
+constexpr uint64_t kMostTickHz = uint64_t{1} << 40;  // 1 THz; beyond, the rate is not known
 
 // `tick_hz`: ticks of the clock per second, 0 if not known.
 constexpr uint32_t TickShift(uint64_t tick_hz) {

@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterable
 from typing import IO, Any, Protocol
 
+from rlscope import regular_files
 from rlscope.capture.processes import ProcessLog
 
 FILE = "machine.jsonl"
@@ -70,8 +71,7 @@ class MachineSampler:
 
     def _sample_until_stopped(self) -> None:
         probes: list[_Probe] = [_Host(), _Processes(ProcessLog(self._directory)), *_gpus()]
-        path = os.path.join(self._directory, FILE)
-        with open(path, "a", encoding="utf-8", buffering=1 << 16) as file:
+        with open_samples(self._directory) as file:
             sampled = flushed = time.monotonic()
             stopping = False
             while not stopping:
@@ -175,6 +175,12 @@ def _gpus() -> list[_Gpu]:
         return [_Gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())]
     except pynvml.NVMLError:
         return []
+
+
+def open_samples(directory: str) -> IO[str]:
+    """DIR/machine.jsonl, to append to. Raises OSError."""
+    descriptor = regular_files.open_file(directory, FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    return open(descriptor, "a", encoding="utf-8", buffering=1 << 16)
 
 
 def write_samples(file: IO[str], metrics: Metrics) -> None:

@@ -46,7 +46,7 @@ class ProcessLog:
     """Reads the log as it grows. One thread at a time."""
 
     def __init__(self, directory: str) -> None:
-        self._path = os.path.join(directory, process_log.FILE)
+        self._directory = directory
         self._offset = 0
         self._namespace = os.stat("/proc/self/ns/pid").st_ino
         self._images: dict[tuple[int, int], Image] = {}
@@ -82,14 +82,7 @@ class ProcessLog:
         return [image for image in self.latest() if image.runs]
 
     def _records(self) -> list[Record]:
-        try:
-            with open(self._path, "rb") as file:
-                file.seek(self._offset)
-                data = file.read()
-        except OSError:
-            return []
-        records, taken = process_log.parse(data)
-        self._offset += taken
+        records, self._offset = process_log.read_on(self._directory, self._offset)
         return records
 
 

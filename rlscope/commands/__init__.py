@@ -7,6 +7,7 @@ A verb is a module with two functions (Command); the first line of its docstring
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -16,6 +17,7 @@ from typing import Protocol
 
 from rlscope import registry
 from rlscope.errors import RlscopeError
+from rlscope.visible import visible
 
 _EPILOG = """\
 `rlscope VERB --help` explains a verb and shows examples. A first run:
@@ -60,8 +62,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Libraries that poll for signals report a Ctrl-C as an error of their own.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return 128 + signal.SIGINT
+        if _is_out_of_memory(error):
+            print("rlscope: This trace does not fit into memory", file=sys.stderr)
+            return 1
         raise
     return code
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
 
 
 def _run(arguments: list[str]) -> int:
@@ -125,7 +134,7 @@ def _version() -> str:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return visible(" ".join(str(error).split()))
 
 
 def _reader_gone() -> int:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlscope.visible import visible
+
 if TYPE_CHECKING:
     from rlscope.load import Trace
     from rlscope.table import Table
@@ -30,8 +32,9 @@ SELECT kind, sum("count")::BIGINT AS "count", sum(duration_ns)::BIGINT AS durati
 FROM loss GROUP BY kind ORDER BY "count" DESC, kind
 """
 _ABSENT = """
-SELECT reason, string_agg(CASE "column" WHEN '*' THEN relation ELSE relation || '.' || "column" END,
-                          ', ') AS what
+SELECT reason,
+       string_agg(relation || CASE column_name WHEN '*' THEN '' ELSE '.' || column_name END, ', ')
+         AS what
 FROM absent GROUP BY reason ORDER BY what
 """
 _SIZES = """
@@ -67,7 +70,7 @@ def _lines(trace: Trace) -> Iterator[str]:
     yield from _losses(trace.sql(_LOSSES))
     yield "unknown in this trace"
     for reason, what in trace.sql(_ABSENT):
-        yield from (f"  {reason}:", f"    {what}")
+        yield from (f"  {visible(reason)}:", f"    {what}")
 
 
 def _facts(title: str, table: Table) -> Iterator[str]:
@@ -80,7 +83,8 @@ def _listed(title: str, row: dict[str, object]) -> Iterator[str]:
     width = max(map(len, known), default=0)
     yield title
     for name, value in known.items():
-        yield f"  {name:{width}}  {f'{value:,}' if _grouped(name, value) else value}"
+        text = f"{value:,}" if _grouped(name, value) else visible(str(value))
+        yield f"  {name:{width}}  {text}"
     yield ""
 
 
@@ -101,8 +105,8 @@ def _losses(table: Table) -> Iterator[str]:
         yield "  nothing"
     for kind, count, duration_ns, details in table:
         time = "" if duration_ns is None else f", {duration_ns:,} ns"
-        yield f"  {kind}: {count:,}{time}"
-        yield from (f"    {detail}" for detail in (details or ())[:_DETAILS])
+        yield f"  {visible(kind)}: {count:,}{time}"
+        yield from (f"    {visible(detail)}" for detail in (details or ())[:_DETAILS])
         if len(details or ()) > _DETAILS:
             yield f"    and {len(details) - _DETAILS} more: rlscope query DIR 'FROM loss'"
     yield ""

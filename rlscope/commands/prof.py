@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
 from rlscope.recording import Outcome, Settings, record
+from rlscope.visible import visible
 
 if TYPE_CHECKING:
     from rlscope.contents import Contents
@@ -214,7 +215,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def say(line: str) -> None:
     """Prints one line on stderr; where nobody can read it, it is dropped."""
-    _print(f"rls-prof: {line}\n")
+    _print(f"rls-prof: {visible(line)}\n")
 
 
 def _print(text: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import QueryError, RlscopeError
+from rlscope.visible import visible_lines
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Runs one SQL statement (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
---schema lists relations and columns with their meaning."""
+--schema lists relations and columns with their meaning. The statement reads the relations and
+nothing else: no file, no network, no extension."""
 
 _EXAMPLES = """\
 examples:
@@ -30,6 +32,7 @@ examples:
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
       every recorded interval; made when first asked for
+  rlscope query runs/ppo --unrestricted "COPY (FROM iteration) TO 'iterations.csv'"
 """
 
 _FORMATS = ("table", "csv", "json", "parquet")
@@ -53,6 +56,11 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         choices=_FORMATS,
         help="default: what the name of FILE ends in, else table",
     )
+    parser.add_argument(
+        "--unrestricted",
+        action="store_true",
+        help="run any statement: read and write files, install extensions",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
 
 
@@ -67,8 +75,15 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if form == "parquet" and options.output is None:
         parser.error("--format parquet needs -o FILE")
     statement = _read_stdin() if options.statement == "-" else options.statement
-    _answer(options.directory, statement, form, options.output)
+    with _loaded(options) as trace:
+        _answer(trace, statement, form, options.output)
     return 0
+
+
+def _loaded(options: argparse.Namespace) -> Trace:
+    from rlscope.load import load
+
+    return load(options.directory, unrestricted=options.unrestricted)
 
 
 def _read_stdin() -> str:
@@ -78,14 +93,11 @@ def _read_stdin() -> str:
         raise QueryError(f"The statement on stdin is not text: {error}") from error
 
 
-def _answer(directory: str, statement: str, form: str, output: str | None) -> None:
-    from rlscope.load import load
-
-    with load(directory) as trace:
-        if form == "parquet":
-            _write_parquet(trace, statement, str(output))
-        else:
-            _write_text(_text(trace.sql(statement), form), output)
+def _answer(trace: Trace, statement: str, form: str, output: str | None) -> None:
+    if form == "parquet":
+        _write_parquet(trace, statement, str(output))
+    else:
+        _write_text(_text(trace.sql(statement), form), output)
 
 
 def _write_parquet(trace: Trace, statement: str, output: str) -> None:
@@ -98,7 +110,8 @@ def _write_parquet(trace: Trace, statement: str, output: str) -> None:
 
 def _write_text(text: str, output: str | None) -> None:
     if output is None:
-        sys.stdout.write(text)
+        # A terminal obeys what a file keeps.
+        sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import errno
 import os
 from pathlib import Path
 
+from rlscope import regular_files
 from rlscope.errors import RlscopeError
 
 _DESCRIPTION = """\
@@ -77,14 +77,10 @@ def write_report(
 
 
 def _write(path: Path, text: str) -> None:
-    unfinished = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         # A name may hold half a surrogate pair, which UTF-8 cannot.
-        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
-        os.replace(unfinished, path)
+        regular_files.replace(path.parent, path.name, text.encode(errors="backslashreplace"))
     except OSError as error:
-        with contextlib.suppress(OSError):  # it never was, or cannot even be looked for
-            unfinished.unlink()
         raise RlscopeError(f"Cannot write {path}: {error.strerror}") from error

@@ -12,8 +12,6 @@ MEANING = {
     "held was drained",
     "missing_trace": "processes that recorded, of which no file is left",
     "no_files": "processes that recorded nothing because they could not make their files",
-    "unreadable_file": "files of the trace that could not be read",
-    "missing_records": "places in rings that are in no file: damaged or never written",
     "names": "names beyond the limit of a process; their time is in (other)",
     "exit_without_enter": "ends of operations that were not open; ignored",
     "fork_without_record": "children made by fork that recorded nothing",
@@ -28,7 +26,9 @@ MEANING = {
     "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose): no GPU work, and no "
     "calls but those of the CUDA runtime library; launches inside cuBLAS, cuDNN, NCCL, Triton and "
     "JAX are missing",
-    "damaged_bytes": "bytes of trace files that could not be read",
+    "damaged_bytes": "bytes of the trace that could not be read",
+    "missing_records": "records that were damaged, or never came into a file",
+    "unreadable_file": "files of the trace, or rings of a process, that could not be read at all",
     "clamped": "times that were moved, and nesting that was mended, to fit around each other",
     "exit_out_of_order": "operations that ended while others inside them were open",
     "call_end_without_begin": "ends of native calls whose begin was not recorded",

@@ -5,7 +5,7 @@ Formatting only: the values come from tables and stay exact there.
 
 from __future__ import annotations
 
-import unicodedata
+from rlscope.visible import visible as visible
 
 # Axis units of durations, smallest first: (nanoseconds in one, its name).
 _DURATIONS = ((1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s"))
@@ -91,18 +91,6 @@ def plural(number: int, noun: str) -> str:
         return f"1 {noun}"
     ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
-
-
-def visible(text: str) -> str:
-    """A name without characters that would break a line or hide: they become escapes."""
-    return "".join(_visible(each) for each in text)
-
-
-def _visible(character: str) -> str:
-    # Cc: control, Cf: invisible (bidirectional overrides), Cs: half of a pair, Zl and Zp: breaks.
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
-        return character.encode("unicode_escape").decode("ascii")
-    return character
 
 
 def kernel(function: str) -> str:

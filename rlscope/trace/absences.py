@@ -95,7 +95,7 @@ class Absences:
             for (relation, column), reason in reasons.items()
             if (relation, column) in self._null or (column == ALL and relation not in self._filled)
         ]
-        names = ("relation", "column", "reason")
+        names = ("relation", "column_name", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))
 

@@ -93,7 +93,7 @@ class _Build:
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
-        for name in ("window", "iteration", "progress", "loss"):
+        for name in ("recording_window", "iteration", "progress", "loss"):
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
         self._collect("phase", rows.phases(), index)
@@ -132,7 +132,7 @@ class _Build:
 
     def _add_damage(self) -> None:
         """Damage found in files is a loss of the whole run: its process may be what was hit."""
-        problems = self._directory.problems
+        problems = [*self._directory.problems, *run_facts.problems(self._root)]
         columns = {
             "kind": ["damaged_bytes" if each["bytes"] else "unreadable_file" for each in problems],
             "count": [each["bytes"] or 1 for each in problems],
@@ -268,10 +268,11 @@ def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:
 
 
 def dense_ids(numbers: Any, first: int) -> Any:
-    """A function from a process's own thread numbers to ids that are dense over the run."""
-    table = np.full(int(max(numbers, default=-1)) + 1, -1, dtype=np.int64)
-    table[numbers] = np.arange(first, first + len(numbers))
-    return lambda values: table[values]
+    """A function from a process's own thread numbers to ids that are dense over the run.
+
+    `numbers` ascend, and may be far from dense themselves where a trace is damaged.
+    """
+    return lambda values: first + np.searchsorted(numbers, values).astype(np.int64)
 
 
 def process_columns(

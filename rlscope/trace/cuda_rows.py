@@ -108,6 +108,6 @@ def _why_unseen(run: Mapping[str, Any]) -> str:
 def _problem(note: str) -> str:
     try:
         facts = json.loads(note)
-    except ValueError:  # of another version, or cut
+    except (ValueError, RecursionError):  # of another version, or cut
         return ""
     return str(facts.get("problem", "")) if isinstance(facts, dict) else ""

@@ -24,6 +24,7 @@ from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import BigInteger, Boolean, Double
 
+from rlscope import regular_files
 from rlscope.errors import QueryError
 from rlscope.table import Table
 from rlscope.trace import store
@@ -32,6 +33,7 @@ _SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
 _PROCESS_OF_FILE = (
     r"CAST(regexp_extract(filename, '/process_id=(\d+)/[^/]*$', 1) AS BIGINT) AS process_id"
 )
+_REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), runs anything"
 _NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
 
 
@@ -40,9 +42,10 @@ class Database:
 
     def __init__(self) -> None:
         identity = uuid.uuid4().hex
+        self._folder = Path(tempfile.gettempdir()) / f"rlscope-{identity}"
         config = {
             # DuckDB would spill to ".tmp" in the user's working directory.
-            "temp_directory": str(Path(tempfile.gettempdir()) / f"rlscope-{identity}"),
+            "temp_directory": str(self._folder),
             # Installing an extension is a download, which hangs where there is no network.
             "autoinstall_known_extensions": False,
             # Objects are texts: no guessing from a sample, which fails when that is mostly NULL.
@@ -58,11 +61,48 @@ class Database:
         # The database lives as long as this connection.
         self._root = self.engine.raw_connection()
         self._duckdb: Any = self._root.driver_connection
+        self._files: list[Path] = []  # that views read
+        self._restricted = False
+        sa.event.listen(self.engine, "before_cursor_execute", self._check)
 
     def close(self) -> None:
         """Ends the database; later queries fail."""
         self._root.close()
         self.engine.dispose()
+        with suppress(OSError):  # never made, or removed by DuckDB
+            self._folder.rmdir()
+
+    def restrict(self, more: Iterable[Path]) -> None:
+        """From now on statements read relations and nothing else. For good.
+
+        `more`: files that views made later will read.
+        """
+        files = ", ".join(_literal(str(path)) for path in (*self._files, *more))
+        for setting in (
+            f"allowed_paths = [{files}]",
+            # Where DuckDB puts what does not fit into memory.
+            f"allowed_directories = [{_literal(str(self._folder))}]",
+            "autoload_known_extensions = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._duckdb.execute(f"SET {setting}")
+        self._restricted = True
+
+    def _check(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        """Refuses a statement that does more than read, once that is restricted.
+
+        DuckDB itself keeps it from other files, but not from writing those of the relations.
+        """
+        if not self._restricted:
+            return
+        statement.encode()  # DuckDB calls what is no text no str
+        with suppress(duckdb.Error):  # which it will be told when it runs
+            for part in duckdb.extract_statements(statement):
+                # PIVOT creates a type for itself, of which there is no text.
+                of_pivot = part.type == duckdb.StatementType.CREATE and not part.query
+                if part.type != duckdb.StatementType.SELECT and not of_pivot:
+                    raise QueryError(f"{part.type.name} is not run, only what reads: {_REMEDY}")
 
     def select(
         self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
@@ -94,17 +134,29 @@ class Database:
 
     def write_query(self, statement: str, path: Path) -> None:
         """Writes the result of an SQL statement as one Parquet file; raises QueryError."""
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        unfinished = path.absolute().with_name(regular_files.unfinished_name(path.name))
         try:
-            with _failures():
+            with _failures(), self._door_to(unfinished) as door:
+                self._check(None, None, statement)
                 rows = self._duckdb.sql(statement)
                 if rows is None:
                     raise QueryError("the statement returns no rows to write")
-                rows.write_parquet(str(unfinished), compression="zstd")
+                rows.write_parquet(str(door), compression="zstd")
                 os.replace(unfinished, path)
         finally:
             with suppress(OSError):  # renamed, or never made
                 unfinished.unlink()
+
+    @contextmanager
+    def _door_to(self, path: Path) -> Iterator[Path]:
+        """A link to a file that DuckDB is to make, in the one folder that it may write into."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        door = self._folder / regular_files.unfinished_name("door")
+        door.symlink_to(path)
+        try:
+            yield door
+        finally:
+            door.unlink()
 
     def view(self, relation: sa.Table, files: Sequence[Path]) -> None:
         """Makes `relation` a view over Parquet files; without files it is an empty table."""
@@ -116,6 +168,7 @@ class Database:
             [str(file) for file in files], hive_partitioning=False, filename=True
         )
         partitioned = store.layout_of(relation) == store.PROCESS
+        self._files.extend(files)
         rows.project(", ".join(_viewed(relation, partitioned))).create_view(relation.name)
 
     def create(self, relation: sa.Table) -> None:
@@ -137,7 +190,7 @@ class Database:
         arrays = _arrays(relation, columns)
         with self._registered(arrays):
             rows = _cast(relation.columns, arrays)
-            self._duckdb.execute(self._literal(sa.insert(relation).from_select(names, rows)))
+            self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, rows)))
 
     def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> None:
         """Writes rows as one Parquet file; columns that are not given are NULL.
@@ -152,7 +205,7 @@ class Database:
         ]
         arrays = _arrays(relation, columns)
         with _interrupts(), self._registered(arrays):
-            rows = self._duckdb.sql(self._literal(_cast(wanted, arrays)))
+            rows = self._duckdb.sql(self._compiled(_cast(wanted, arrays)))
             rows.write_parquet(str(path), compression="zstd")
 
     @contextmanager
@@ -162,9 +215,10 @@ class Database:
         try:
             yield
         finally:
-            self._duckdb.unregister(_SOURCE)
+            with suppress(duckdb.Error):  # closed, by a Ctrl-C on the way here
+                self._duckdb.unregister(_SOURCE)
 
-    def _literal(self, statement: Any) -> str:
+    def _compiled(self, statement: Any) -> str:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
 
 
@@ -228,6 +282,10 @@ def _viewed(relation: sa.Table, partitioned: bool) -> Iterator[str]:
         yield _PROCESS_OF_FILE if found else _quoted(column.name)
 
 
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -254,7 +312,10 @@ def _failures() -> Iterator[None]:
         with _interrupts():
             yield
     except (sa.exc.SQLAlchemyError, duckdb.Error, OSError, UnicodeEncodeError) as error:
-        raise QueryError(_one_line(error)) from error
+        reason = _one_line(error)
+        if isinstance(getattr(error, "orig", error), duckdb.PermissionException):
+            reason = f"only relations can be read ({reason}): {_REMEDY}"
+        raise QueryError(reason) from error
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """DIR/tables: the analysis results of a trace as Parquet files, made once and shared by readers.
 
-    tables/manifest.json   what the files were made from, and by which version
+    tables/manifest.json   what the files were made from, by which version, and which they are
     tables/event.json      the same for `event`, which is made on request
     tables/lock            shared by readers, exclusive for the one that writes
 
@@ -18,13 +18,14 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
 
-from rlscope import __version__, _trace, own_files, process_log
+from rlscope import __version__, _trace, own_files, process_log, regular_files
 from rlscope.trace import store
 from rlscope.trace.database import Database
 
@@ -32,24 +33,43 @@ from rlscope.trace.database import Database
 TABLES_VERSION = 2
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
+FOLDER = "tables"
+_LOCK = f"{FOLDER}/lock"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
-_SOURCES = ("run.json", "processes.log", "machine.jsonl", "trace/*", "rings/*")
+_SOURCES = ("run.json", "processes.log", "machine.jsonl")
+_SOURCE_FOLDERS = ("trace", "rings")
 _PARTS = re.compile(own_files.TABLE_PART)
+_FILE = re.compile(r"[a-z_]+/(?:process_id=([0-9]+)/)?part\.parquet")
+_MOST_BYTES = 256 << 20  # of a manifest: 100 bytes for each file of a trace and of its tables
+
+
+Files = dict[str, dict[str, list[int]]]
+
+
+class Manifest(NamedTuple):
+    """What the files of DIR/tables are."""
+
+    made_from: Any
+    """fingerprint() of the trace then."""
+    live: bool
+    """A process of the run was still running."""
+    files: Files
+    """Relation -> its files, relative to DIR/tables, and the stamp of each."""
 
 
 class Lock:
     """The lock of a dataset. The kernel releases it when the process ends, however it ends."""
 
-    def __init__(self, tables: Path) -> None:
-        self._path = tables / "lock"
+    def __init__(self, root: Path) -> None:
+        self._root = root
         self._descriptor = -1
 
     def share(self) -> bool:
         """Keeps writers away; False when one writes now. True without a file: nobody writes."""
         self.release()
         try:
-            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            self._descriptor = regular_files.open_file(self._root, _LOCK)
         except OSError:
             return True
         return self._take(fcntl.LOCK_SH)
@@ -58,9 +78,10 @@ class Lock:
         """Keeps everybody else away; False when somebody reads or writes, or it cannot be made."""
         self.release()
         try:
-            self._path.parent.mkdir(exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._descriptor = os.open(self._path, flags, 0o666)
+            with regular_files.folder(self._root, FOLDER, make=True):
+                self._descriptor = regular_files.open_file(
+                    self._root, _LOCK, os.O_RDWR | os.O_CREAT
+                )
         except OSError:
             return False
         return self._take(fcntl.LOCK_EX)
@@ -87,10 +108,14 @@ class Lock:
 class FileSink:
     """Takes relations as columns and writes them into DIR/tables."""
 
-    def __init__(self, root: Path, database: Database) -> None:
-        self._tables = root / "tables"
-        self._database = database
-        self.files: dict[str, list[str]] = {}
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._database = Database()
+        self.files: Files = {}
+
+    def close(self) -> None:
+        """Ends the database that wrote the files."""
+        self._database.close()
 
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
@@ -98,14 +123,13 @@ class FileSink:
         """Writes one file; a relation without rows has none."""
         if not _length(columns):
             return
-        folder = self._tables / relation.name
-        if process_id is not None:
-            folder /= f"process_id={process_id}"
-        folder.mkdir(parents=True, exist_ok=True)
-        part, unfinished = folder / "part.parquet", folder / f"part.{os.getpid()}.tmp"
-        self._database.write(relation, columns, unfinished)
-        os.replace(unfinished, part)
-        self.files.setdefault(relation.name, []).append(str(part.relative_to(self._tables)))
+        file = _file_of(relation, process_id)
+        inside = f"{FOLDER}/{os.path.dirname(file)}"
+        unfinished = regular_files.unfinished_name("part")
+        with regular_files.folder(self._root, inside, make=True) as folder:
+            self._database.write(relation, columns, self._root / inside / unfinished)
+            os.replace(unfinished, os.path.basename(file), src_dir_fd=folder, dst_dir_fd=folder)
+        self.files.setdefault(relation.name, {})[file] = _file_stamp(self._root, file)
 
 
 class MemorySink:
@@ -128,14 +152,54 @@ class MemorySink:
 
 def view(
     root: Path,
-    files: Mapping[str, list[str]],
+    files: Files,
     relations: Iterable[sa.Table],
     database: Database,
 ) -> None:
-    """Makes relations of an up-to-date dataset visible to queries."""
+    """Makes relations of an up-to-date dataset visible to queries.
+
+    Raises:
+        ValueError: a file is named that is none of the relation's, or not the one written.
+        duckdb.Error: a file cannot be read.
+    """
     for relation in relations:
-        found = [root / "tables" / file for file in files.get(relation.name, [])]
-        database.view(relation, found)
+        found = files.get(relation.name, {})
+        for file, stamp in found.items():
+            if not _is_name_of(relation, file) or _file_stamp(root, file) != stamp:
+                raise ValueError(f"no file of {relation.name}: {file}")
+        database.view(relation, [root / FOLDER / file for file in found])
+
+
+def path_of(root: Path, relation: sa.Table, process_id: int) -> Path:
+    """Where the part of a relation lies that is about one process."""
+    return root / FOLDER / _file_of(relation, process_id)
+
+
+def _file_of(relation: sa.Table, process_id: int | None) -> str:
+    """The file of a relation, or of one process's part of it, relative to DIR/tables."""
+    part = "part.parquet" if process_id is None else f"process_id={process_id}/part.parquet"
+    return f"{relation.name}/{part}"
+
+
+def _file_stamp(root: Path, file: str) -> list[int]:
+    """What a file has that was written here and is the same since; [] when there is no such file.
+
+    The kernel gives the inode and the time of its change. So tables that a stranger packed into a
+    trace are not believed, whatever their manifest says: they are made again from the records.
+    """
+    try:
+        status = regular_files.status(root, f"{FOLDER}/{file}")
+    except OSError:
+        return []
+    return [status.st_ino, status.st_ctime_ns, status.st_size]
+
+
+def _is_name_of(relation: sa.Table, file: str) -> bool:
+    match = _FILE.fullmatch(file)
+    if match is None or (match[1] is None) != (store.layout_of(relation) == store.RUN):
+        return False
+    expected = _file_of(relation, None if match[1] is None else int(match[1]))
+    return file == expected
 
 
 def fingerprint(root: Path) -> dict[str, Any]:
@@ -154,45 +218,59 @@ def fingerprint(root: Path) -> dict[str, Any]:
 
 
 def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
-    for path in _sources(root):
-        try:
-            status = path.stat()
-        except OSError:
-            continue  # a ring that was salvaged between the listing and now
-        name = path.relative_to(root) if path.is_relative_to(root) else path
-        yield str(name), [status.st_size, status.st_mtime_ns]
+    for name in _SOURCES:
+        with suppress(OSError):
+            yield name, _stamp(os.lstat(root / name))
+    for name in _SOURCE_FOLDERS:
+        yield from _stamps_in(root, name, name)
+    folder = process_log.ring_folder(process_log.read(root))
+    users = {os.getuid(), os.stat(root).st_uid}
+    if folder is not None and own_files.is_ring_folder(folder, users):
+        yield from _stamps_in(*os.path.split(folder), folder)
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    for pattern in _SOURCES:
-        yield from sorted(root.glob(pattern))
-    for folder in process_log.ring_folders(process_log.read(root)):
-        yield from sorted(Path(folder).glob("*"))
+def _stamps_in(root: str | Path, name: str, label: str) -> Iterator[tuple[str, list[int]]]:
+    with suppress(OSError):
+        for file, status in regular_files.statuses(root, name).items():
+            yield f"{label}/{file}", _stamp(status)
 
 
-def read_manifest(root: Path, name: str) -> dict[str, Any] | None:
+def _stamp(status: os.stat_result) -> list[int]:
+    return [status.st_size, status.st_mtime_ns]
+
+
+def read_manifest(root: Path, name: str) -> Manifest | None:
     """A manifest of DIR/tables; None when there is none or it is damaged."""
     try:
-        manifest = json.loads((root / "tables" / name).read_text())
-    except (OSError, ValueError):
+        found = json.loads(regular_files.read(root, f"{FOLDER}/{name}", _MOST_BYTES))
+        return Manifest(found["made_from"], bool(found["live"]), _checked(found["files"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    complete = isinstance(manifest, dict) and {"made_from", "live", "files"} <= set(manifest)
-    return manifest if complete else None
 
 
-def write_manifest(root: Path, name: str, manifest: Mapping[str, Any]) -> None:
+def _checked(files: Any) -> Files:
+    """Files by relation. Raises ValueError: it is something else."""
+    if not isinstance(files, dict) or not all(isinstance(each, dict) for each in files.values()):
+        raise ValueError("no files")
+    if not all(stamps for of_relation in files.values() for stamps in of_relation.values()):
+        raise ValueError("a file without a stamp")
+    return files
+
+
+def write_manifest(root: Path, name: str, manifest: Manifest) -> None:
     """Replaces a manifest in one step."""
-    unfinished = root / "tables" / f"{name}.{os.getpid()}.tmp"
-    unfinished.write_text(json.dumps(manifest))
-    os.replace(unfinished, root / "tables" / name)
+    text = json.dumps(manifest._asdict())
+    regular_files.replace(root, f"{FOLDER}/{name}", text.encode())
 
 
 def remove_files(root: Path, names: Iterable[str]) -> None:
     """Removes the files of these relations and every manifest, manifests first."""
-    for manifest in (MANIFEST, EVENT_MANIFEST):
-        (root / "tables" / manifest).unlink(missing_ok=True)
+    with regular_files.folder(root, FOLDER) as folder:
+        for manifest in (MANIFEST, EVENT_MANIFEST):
+            with suppress(FileNotFoundError):
+                os.unlink(manifest, dir_fd=folder)
     for name in names:
-        own_files.remove(str(root / "tables" / name), _PARTS)
+        own_files.remove(str(root), f"{FOLDER}/{name}", _PARTS)
 
 
 def _length(columns: Mapping[str, Any]) -> int:

@@ -22,7 +22,6 @@ from rlscope.trace.store import event
 
 # Kinds of csrc/trace/record.h.
 _CALL, _CALL_BEGIN, _CALL_END, _CALLBACK_BEGIN, _CALLBACK_END = 15, 16, 17, 18, 19
-# GpuKind of csrc/trace/trace.proto.
 # By number: GpuKind of csrc/trace/trace.proto.
 _GPU_KINDS = np.array(
     ["gpu", "kernel", "memcpy", "memset", "graph", "sync", "overhead"], dtype=object
@@ -57,10 +56,11 @@ class _Events:
         self._threads = threads
         self._thread_ids = dense_ids(threads["thread"], first_thread)
         names = directory.names(process)
-        size = int(max(names["id"], default=0)) + 1
-        self._texts = np.full(size, "", dtype=object)
+        # By number, which the reader limits. Behind the last one stands what has no name.
+        self._unnamed = int(max(names["id"], default=0)) + 1
+        self._texts = np.full(self._unnamed + 1, "", dtype=object)
         self._texts[names["id"]] = np.array(names["text"], dtype=object)
-        self._name_layers = np.zeros(size, dtype=np.int64)
+        self._name_layers = np.zeros(self._unnamed + 1, dtype=np.int64)
         self._name_layers[names["id"]] = names["layer"]
 
     def parts(self) -> Iterator[dict[str, Any]]:
@@ -86,12 +86,12 @@ class _Events:
 
     def _calls(self, items: Mapping[str, Any], thread: int) -> dict[str, Any]:
         chosen = items["kind"] == _CALL
-        ids = items["id"][chosen]
+        names = self._find(items["id"][chosen])
         return _columns(
             "call",
-            thread_id=self._repeated(thread, len(ids)),
-            layer=_layer(self._name_layers[ids]),
-            name=self._texts[ids],
+            thread_id=self._repeated(thread, len(names)),
+            layer=_layer(self._name_layers[names]),
+            name=self._texts[names],
             start_ns=items["time_ns"][chosen],
             duration_ns=items["duration_ns"][chosen],
         )
@@ -101,14 +101,14 @@ class _Events:
         start_ns = items["time_ns"][begins]
         closed = np.where(ends >= 0, items["time_ns"][ends], end_ns)
         called = items["kind"][begins] == _CALL_BEGIN
-        ids = items["id"][begins] * called
-        layers = np.where(called, self._name_layers[ids], _PYTHON_LAYER)
+        names = self._find(items["id"][begins])
+        layers = np.where(called, self._name_layers[names], _PYTHON_LAYER)
         kinds = np.where(called, "call", "callback").astype(object)
         return _columns(
             kinds,
             thread_id=self._repeated(thread, len(begins)),
             layer=_layer(layers),
-            name=np.where(called, self._texts[ids], ""),
+            name=np.where(called, self._texts[names], ""),
             start_ns=start_ns,
             duration_ns=closed - start_ns,
         )
@@ -119,7 +119,7 @@ class _Events:
             "cuda_call",
             thread_id=self._repeated(thread, len(calls["start_ns"])),
             layer=_layer(np.full(len(calls["start_ns"]), _CUDA_LAYER)),
-            name=self._texts[calls["name"]],
+            name=self._texts[self._find(calls["name"])],
             start_ns=calls["start_ns"],
             duration_ns=calls["duration_ns"],
             correlation_id=calls["correlation"],
@@ -128,9 +128,9 @@ class _Events:
     def _gpu(self) -> dict[str, Any]:
         intervals = self._directory.gpu_intervals(self._process)
         return _columns(
-            _GPU_KINDS[np.where(intervals["kind"] < len(_GPU_KINDS), intervals["kind"], 0)],
+            _GPU_KINDS[_in_range(intervals["kind"], len(_GPU_KINDS), 0)],
             layer=_layer(np.full(len(intervals["start_ns"]), _GPU_LAYER)),
-            name=self._texts[intervals["name"]],
+            name=self._texts[self._find(intervals["name"])],
             start_ns=intervals["start_ns"],
             duration_ns=intervals["duration_ns"],
             correlation_id=intervals["correlation"],
@@ -139,6 +139,10 @@ class _Events:
             bytes=intervals["bytes"],
             graph=intervals["graph"],
         )
+
+    def _find(self, ids: Any) -> Any:
+        """Where the names are."""
+        return _in_range(ids, self._unnamed, self._unnamed)
 
     def _repeated(self, thread: int, count: int) -> Any:
         return np.full(count, self._thread_ids(thread), dtype=np.int64)
@@ -158,6 +162,11 @@ def _pairs(kinds: Any) -> tuple[Any, Any]:
         elif open_:
             ends[open_.pop()] = position
     return np.array(begins, dtype=np.int64), np.array(ends, dtype=np.int64)
+
+
+def _in_range(numbers: Any, end: int, other: int) -> Any:
+    """The numbers, and `other` for those that are none from 0 to `end`, which a trace may hold."""
+    return np.where((numbers >= 0) & (numbers < end), numbers, other)
 
 
 def _layer(numbers: Any) -> Any:

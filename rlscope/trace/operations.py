@@ -72,7 +72,7 @@ def read_rules(told: Iterable[str]) -> dict[str, str]:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:  # of another version, or cut
+    except (ValueError, RecursionError):  # of another version, or cut
         return None
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bisect
 import json
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from rlscope import regular_files
 
 Rows = dict[str, list[Any]]
 
@@ -28,12 +31,17 @@ _HOST_KINDS: dict[str, type] = {
     "cuda_driver": str,
 }
 _LONGEST = 1 << 63  # what a BIGINT cannot hold
+_MOST_RUN_BYTES = 16 << 20  # rlscope/run_json.py
+# A day of samples of 60 processes; what lies beyond is left out, as a line is that has no end.
+_MOST_SAMPLE_BYTES = 1 << 30
+_LONGEST_LINE = 64 << 10
+_SAMPLES = "machine.jsonl"
 
 
 def read_run_json(root: Path) -> dict[str, Any]:
     """DIR/run.json, `host` and `options` always there; what is damaged costs its facts only."""
     try:
-        run = json.loads((root / "run.json").read_text(encoding="utf-8"))
+        run = json.loads(regular_files.read(root, "run.json", _MOST_RUN_BYTES))
     except (OSError, ValueError, RecursionError):
         run = None
     known = _of_kinds(run, _KINDS) if isinstance(run, dict) else {}
@@ -130,7 +138,7 @@ def machine_sample_columns(
     """The relation `machine_sample`, from DIR/machine.jsonl; lines cut short are left out."""
     columns: Rows = {name: [] for name in ("host_id", "process_id", "start_ns", "metric", "value")}
     finder = _ProcessFinder(processes)
-    for sample in _samples(root / "machine.jsonl"):
+    for sample in _samples(root):
         process_id = None
         if sample["pid"] is not None:
             process_id = finder.find(sample["pid"], sample["time_ns"])
@@ -158,18 +166,39 @@ class _ProcessFinder:
         return self._index[pid][position] if position >= 0 else None
 
 
-def _samples(path: Path) -> Iterator[dict[str, Any]]:
+def problems(root: Path) -> list[dict[str, Any]]:
+    """What cannot be read of run.json and machine.jsonl, as _trace.Directory.problems has it."""
+    found = []
+    for name, most in (("run.json", _MOST_RUN_BYTES), (_SAMPLES, _MOST_SAMPLE_BYTES)):
+        try:
+            size = regular_files.size(root, name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            found.append(_problem(name, 0, 0, f"cannot read {name}: {error.strerror}"))
+            continue
+        if size > most:
+            found.append(_problem(name, most, size - most, "too long to be read on"))
+    return found
+
+
+def _problem(file: str, offset: int, size: int, what: str) -> dict[str, Any]:
+    return {"file": file, "offset": offset, "bytes": size, "what": what}
+
+
+def _samples(root: Path) -> Iterator[dict[str, Any]]:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        descriptor = regular_files.open_file(root, _SAMPLES)
     except OSError:
         return
-    for line in lines:
-        sample = _sample(line)
-        if sample is not None:
-            yield sample
+    with os.fdopen(descriptor, "rb") as file:
+        while file.tell() < _MOST_SAMPLE_BYTES and (line := file.readline(_LONGEST_LINE)):
+            sample = _sample(line) if line.startswith(b"{") else None
+            if sample is not None:
+                yield sample
 
 
-def _sample(line: str) -> dict[str, Any] | None:
+def _sample(line: bytes) -> dict[str, Any] | None:
     """One line of machine.jsonl; None when the wrapper was killed while it wrote the line."""
     try:
         sample = json.loads(line)

@@ -35,7 +35,7 @@ absent = columns.relation(
     "absent",
     "What this trace cannot fill: NULL there means unknown, never 0.",
     columns.text("relation", "name of the relation"),
-    columns.text("column", "name of the column, * for the whole relation"),
+    columns.text("column_name", "name of the column, * for the whole relation"),
     columns.text("reason", "why, in plain words"),
 )
 
@@ -78,8 +78,8 @@ thread = columns.relation(
     columns.integer("end_ns", "its exit, else the end of the process"),
 )
 
-window = columns.relation(
-    "window",
+recording_window = columns.relation(
+    "recording_window",
     "A stretch in which the process recorded; gaps are operation (not recorded).",
     columns.process_id(),
     columns.start(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,23 @@ class Tables:
     One thread at a time, but `database` may be queried from any.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, unrestricted: bool = False) -> None:
         self.database = Database()
         self.in_memory = False
         self._root = root
-        self._lock = dataset.Lock(root / "tables")
+        self._unrestricted = unrestricted
+        self._lock = dataset.Lock(root)
         self._made_from: dict[str, Any] = {}
         self._directory: _trace.Directory | None = None
         self._has_events = False
 
     def open(self) -> None:
         """Makes every relation but those on request visible to queries. Raises TraceError."""
+        self._make()
+        if not self._unrestricted:
+            self.database.restrict(self._event_files())
+
+    def _make(self) -> None:
         try:
             self._made_from = dataset.fingerprint(self._root)
         except (OSError, ValueError) as error:  # a path that no directory can have
@@ -48,6 +54,13 @@ class Tables:
         self.in_memory = True
         sink = dataset.MemorySink(self.database, store.swept_relations())
         build(directory, self._root, sink)
+
+    def _event_files(self) -> list[Path]:
+        """Where `event` will be, once it is asked for."""
+        if self.in_memory:
+            return []
+        processes = self.database.select(store.process.select())["process_id"]
+        return [dataset.path_of(self._root, store.event, process) for process in processes]
 
     def open_events(self) -> None:
         """Makes the relation `event` visible to queries. Raises TraceError."""
@@ -69,11 +82,14 @@ class Tables:
         written through a mapped ring need not change the time of its file.
         """
         manifest = dataset.read_manifest(self._root, dataset.MANIFEST)
-        if manifest is None or manifest["made_from"] != self._made_from:
+        if manifest is None or manifest.made_from != self._made_from:
             return False
-        if finished and manifest["live"]:
+        if finished and manifest.live:
             return False
-        return self._view(manifest["files"], store.swept_relations())
+        # Each trace has a process. A manifest that names no file of it was not written here.
+        return store.process.name in manifest.files and self._view(
+            manifest.files, store.swept_relations()
+        )
 
     def _write_files(self, directory: _trace.Directory) -> bool:
         """Makes DIR/tables anew and uses it; False when that fails. Needs the lock for itself."""
@@ -88,15 +104,15 @@ class Tables:
 
     def _view_events(self) -> bool:
         manifest = dataset.read_manifest(self._root, dataset.EVENT_MANIFEST)
-        if self.in_memory or manifest is None or manifest["made_from"] != self._made_from:
+        if self.in_memory or manifest is None or manifest.made_from != self._made_from:
             return False
-        return self._view(manifest["files"], [store.event])
+        return self._view(manifest.files, [store.event])
 
-    def _view(self, files: Mapping[str, list[str]], relations: Iterable[sa.Table]) -> bool:
-        """Makes relations visible; False when somebody removed or damaged one of their files."""
+    def _view(self, files: dataset.Files, relations: Iterable[sa.Table]) -> bool:
+        """Makes relations visible; False when their files are gone, damaged or none of theirs."""
         try:
             dataset.view(self._root, files, relations, self.database)
-        except duckdb.Error:
+        except (duckdb.Error, ValueError):
             self.database.drop(relations)
             return False
         return True
@@ -113,13 +129,15 @@ class Tables:
 
     def _fill_files(self, fill: Callable[[Sink], None], manifest: str, *, live: bool) -> bool:
         """Writes files and their manifest; False for want of space or permission."""
-        sink = dataset.FileSink(self._root, self.database)
+        sink = dataset.FileSink(self._root)
         try:
             fill(sink)
-            content = {"made_from": self._made_from, "live": live, "files": sink.files}
+            content = dataset.Manifest(self._made_from, live, sink.files)
             dataset.write_manifest(self._root, manifest, content)
         except (OSError, duckdb.IOException):
             return False
+        finally:
+            sink.close()
         return True
 
     def _open_directory(self) -> _trace.Directory:

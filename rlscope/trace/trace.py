@@ -31,14 +31,14 @@ class Trace:
     process records after that is not seen until the trace is opened again.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises TraceError: not a trace directory, or nothing in it can be read."""
+    def __init__(self, path: str | os.PathLike[str], *, unrestricted: bool = False) -> None:
+        """See rlscope.load. Raises TraceError: no trace directory, or nothing in it can be read."""
         if not os.fspath(path):
             raise TraceError("No trace directory is named: its path is empty")
         if not _is_text(path):
             raise TraceError(f"Cannot read a directory whose path is not UTF-8: {path!r}")
         self.path = Path(path)
-        self._tables = Tables(self.path)
+        self._tables = Tables(self.path, unrestricted=unrestricted)
         self._closer = weakref.finalize(self, self._tables.close)
         self._making_events = threading.Lock()
         try:
@@ -56,9 +56,11 @@ class Trace:
         return Table(rows.columns, name=relation, descriptions=store.descriptions(known[relation]))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
-        """The result of any SQL statement of DuckDB over the relations.
+        """The result of an SQL statement of DuckDB over the relations.
 
-        `$name` in the statement is bound to parameters["name"]. Raises QueryError.
+        `$name` in the statement is bound to parameters["name"]. The statement may read the
+        relations and nothing else, unless the trace was loaded with unrestricted=True.
+        Raises QueryError.
         """
         return self._with_events(lambda: self._tables.database.sql(statement, parameters))
 
@@ -67,7 +69,7 @@ class Trace:
         return self._with_events(lambda: self._tables.database.select(statement, parameters))
 
     def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
-        """Writes the result of an SQL statement as one Parquet file, of any size.
+        """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
 
         Raises QueryError.
         """
@@ -75,7 +77,7 @@ class Trace:
 
     @property
     def engine(self) -> sa.Engine:
-        """The SQLAlchemy engine behind the queries: an in-memory DuckDB."""
+        """The SQLAlchemy engine behind the queries: an in-memory DuckDB, restricted as sql() is."""
         return self._tables.database.engine
 
     @property

@@ -80,6 +80,20 @@ TEST(ProcessImages, WithoutAnExitTheDrainersReadingElseTheLastRecord) {
   EXPECT_EQ(running[0].end_ns, 8);
 }
 
+TEST(ProcessImages, LivesOfAnyTimesFit64Bits) {
+  constexpr int64_t kTimes[] = {INT64_MIN, INT64_MIN + 1, -1, 1, INT64_MAX};
+  for (const int64_t began_ns : kTimes) {
+    for (const int64_t ended_ns : kTimes) {
+      const auto images = Build({Record(ProcessEvent::kBegan, 100, began_ns, began_ns),
+                                 Record(ProcessEvent::kEnded, 100, began_ns, ended_ns)});
+      ASSERT_EQ(images.size(), 1u);
+      int64_t length_ns;
+      EXPECT_FALSE(__builtin_sub_overflow(images[0].end_ns, images[0].start_ns, &length_ns));
+      EXPECT_GE(length_ns, 0);
+    }
+  }
+}
+
 TEST(ProcessImages, ForkAndExecEachBeginARowAndKnowTheirParents) {
   const auto images = Build(
       {Record(ProcessEvent::kBegan, 100, 10, 10), Record(ProcessEvent::kPython, 100, 10, 12),

@@ -4,6 +4,7 @@
 
 #include "memory_trace.h"
 #include "trace/cursor.h"
+#include "trace/shared_pages.h"
 
 namespace rlscope::trace {
 namespace {
@@ -34,6 +35,41 @@ TEST(ProcessTrace, ChunksInFileAndRingCountOnce) {
   EXPECT_EQ(trace->missing_slots(), 0u);
   const auto same = Join({&file, &file});
   EXPECT_EQ(Times(*same), (std::vector<int64_t>{10, 20}));
+}
+
+TEST(ProcessTrace, RingsOfAnotherClockThanTheFileAreLeftOut) {
+  MemoryTrace file, ring;
+  file.Process().Items(1, {{kPhase, 1, 10}});
+  ring.Process(base::ClockKind::kTsc).SkipSlots(1, 1).Items(1, {{kPhase, 2, 20000}});
+  const auto trace = Join({&file, &ring});
+  EXPECT_EQ(Times(*trace), (std::vector<int64_t>{10}));
+  ASSERT_EQ(trace->problems().size(), 1u);
+  EXPECT_EQ(trace->problems()[0].bytes, ring.bytes().size());
+}
+
+TEST(ProcessTrace, ANumberHasOneName) {
+  MemoryTrace file, ring;
+  file.Process().Name(7, "inference");
+  ring.Process().Name(7, "inference").Name(7, "damaged");
+  const auto trace = Join({&file, &ring});
+  ASSERT_EQ(trace->names().size(), 1u);
+  EXPECT_EQ(trace->FindName(7)->text, "inference");
+  ASSERT_EQ(trace->problems().size(), 1u);
+  EXPECT_EQ(trace->problems()[0].bytes, 7u);
+}
+
+TEST(ProcessTrace, NumbersThatNoRecorderGivesAreNotBelieved) {
+  MemoryTrace trace;
+  trace.Process().Name(kLargestNameId, "last").Name(kLargestNameId + 1, "beyond");
+  trace.Name(UINT32_MAX, "most").Thread(UINT32_MAX, 3, "thread").Thread(2, 3, "worker");
+  trace.Name(5, "strange", NameKind::kFunction, static_cast<Layer>(77));
+  const auto file = trace.File();
+  ASSERT_EQ(file->names().size(), 2u);
+  EXPECT_EQ(file->names()[0].text, "last");
+  EXPECT_EQ(file->names()[1].layer, 0u);
+  ASSERT_EQ(file->threads().size(), 1u);
+  EXPECT_EQ(file->threads()[0].name, "worker");
+  EXPECT_EQ(file->problems().size(), 3u);
 }
 
 TEST(ProcessTrace, ChunksThatShareOnlySomeSlotsAreNotCountedTwice) {

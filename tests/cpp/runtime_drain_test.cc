@@ -168,7 +168,7 @@ TEST(RuntimeDrain, PagesThatAreGoneReadAsZerosUnderAGuard) {
   KilledRun run;
   const std::string ring = run.rings() + "/" + run.image() + ".1.ring";
   trace::RingView view;
-  ASSERT_EQ(view.Open(ring.c_str(), /*writable=*/true), 0);
+  ASSERT_EQ(view.Open(ring.c_str(), /*number=*/1, /*writable=*/true), 0);
   const uint64_t before = base::PagesReplaced();
   fs::resize_file(ring, 0);
   {

@@ -1,20 +1,28 @@
 #include "trace/salvage.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "memory_trace.h"
 #include "trace/cursor.h"
 #include "trace/directory.h"
 #include "trace/record.h"
+#include "trace/ring_folder.h"
 #include "trace/shared_pages.h"
 
 namespace rlscope::trace {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr char kImage[] = "100.77.5";
 constexpr uint64_t kSlots = 64;
@@ -58,7 +66,7 @@ class SalvageTest : public testing::Test {
   }
 
   // A ring whose slots [0, tail) were drained and [tail, items.size()) were not.
-  void WriteRing(const std::vector<Item>& items, uint64_t tail) {
+  void WriteRing(const std::vector<Item>& items, uint64_t tail, uint32_t number = 1) {
     std::vector<uint8_t> bytes(kPageSize + kSlots * sizeof(Slot));
     for (uint64_t i = 0; i < items.size(); ++i) {
       const Slot slot = {items[i].ticks, items[i].duration,
@@ -68,14 +76,25 @@ class SalvageTest : public testing::Test {
     RingPage page = {};
     page.magic = kRingMagic;
     page.abi_version = kAbiVersion;
-    page.number = 1;
+    page.number = number;
     page.capacity = kSlots;
     page.state = static_cast<uint32_t>(RingState::kActive);
     page.began_ns = 5;
-    page.thread = 1;
+    page.thread = number;
     page.tail = tail;
     memcpy(bytes.data(), &page, sizeof page);
-    WriteFile(rings_ + "/" + kImage + ".1.ring", bytes);
+    WriteFile(rings_ + "/" + kImage + "." + std::to_string(number) + ".ring", bytes);
+  }
+
+  void Flip(const std::string& suffix, size_t offset) const {
+    std::fstream file(rings_ + "/" + kImage + suffix, std::ios::in | std::ios::out);
+    char byte;
+    file.seekg(static_cast<long>(offset)).get(byte);
+    file.seekp(static_cast<long>(offset)).put(static_cast<char>(~byte));
+  }
+
+  static std::map<std::string, uint64_t> Losses(const ProcessTrace& trace) {
+    return {trace.end()->losses.begin(), trace.end()->losses.end()};
   }
 
   std::vector<int64_t> Times() {
@@ -145,20 +164,128 @@ TEST_F(SalvageTest, OpeningChangesNothing) {
   EXPECT_EQ(read(".1.ring"), ring);
 }
 
-TEST_F(SalvageTest, RingsMayLieWhereTheControlPageSays) {
-  EXPECT_EQ(FindRings(path_, ReadControl(path_), ""), path_ + "/rings");
-  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/tmp/logged")
-      << "there is no page";
-  ControlPage control = {};
-  control.magic = kControlMagic;
-  strcpy(control.trace_rings, "/dev/shm/elsewhere");
-  std::vector<uint8_t> bytes(kPageSize);
-  memcpy(bytes.data(), &control, sizeof control);
-  WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/dev/shm/elsewhere");
-  memset(bytes.data() + offsetof(ControlPage, trace_rings), 0, sizeof control.trace_rings);
-  WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), path_ + "/rings");
+// ---- damage -------------------------------------------------------------------------------------
+
+TEST_F(SalvageTest, ADamagedRecordIsMissingAndThoseBehindItAreRead) {
+  WriteProcessPage();
+  WriteRing(kItems, 0);
+  // The word of the second slot: its lap bit, and so a record that is not there.
+  Flip(".1.ring", kPageSize + sizeof(Slot) + offsetof(Slot, word));
+  ASSERT_TRUE(Directory::Open(path_, "", &directory_).ok());
+  const ProcessTrace& trace = *directory_->processes().at(0).trace;
+  ThreadCursor cursor(trace, 0);
+  std::vector<int64_t> times;
+  while (const CpuBatch* batch = cursor.Next()) {
+    times.insert(times.end(), batch->time_ns, batch->time_ns + batch->count);
+  }
+  EXPECT_EQ(times, (std::vector<int64_t>{10, 30, 40}));
+  EXPECT_EQ(trace.missing_slots(), 1u);
+}
+
+TEST_F(SalvageTest, ADamagedRingLosesItsOwnRecordsOnly) {
+  WriteProcessPage();
+  WriteRing(kItems, 0, 1);
+  WriteRing({{kThreadBegin, 2, 15}, {kOperationEnter, 7, 25}}, 0, 2);
+  Flip(".1.ring", offsetof(RingPage, capacity));
+  ASSERT_TRUE(Directory::Open(path_, "", &directory_).ok());
+  const ProcessTrace& trace = *directory_->processes().at(0).trace;
+  ASSERT_EQ(trace.threads().size(), 1u);
+  EXPECT_EQ(trace.threads()[0].thread.thread, 2u);
+  EXPECT_EQ(Losses(trace).at(kUnreadableFiles), 1u);
+}
+
+TEST_F(SalvageTest, ALossCounterBeyondAnyCountIsDamage) {
+  WriteProcessPage();
+  WriteRing(kItems, 0);
+  Flip(".process", offsetof(ProcessPage, losses) + 7);
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40}));
+  const auto losses = Losses(*directory_->processes()[0].trace);
+  EXPECT_EQ(losses, (std::map<std::string, uint64_t>{{kDamagedBytes, 8}}));
+}
+
+TEST_F(SalvageTest, RingsWithoutTheirProcessPageAreAProblem) {
+  WriteProcessPage();
+  WriteRing(kItems, 0);
+  std::filesystem::rename(rings_ + "/" + kImage + ".1.ring", rings_ + "/100.77.6.1.ring");
+  ASSERT_TRUE(Directory::Open(path_, "", &directory_).ok());
+  ASSERT_EQ(directory_->problems().size(), 1u);
+  EXPECT_THAT(directory_->problems()[0].what, HasSubstr("100.77.6.1.ring"));
+}
+
+TEST_F(SalvageTest, WhatIsNoRegularFileIsNotOpened) {
+  WriteProcessPage();
+  WriteRing(kItems, 0);
+  const std::string ring = rings_ + "/" + kImage + ".1.ring";
+  std::filesystem::rename(ring, path_ + "/elsewhere");
+  std::filesystem::create_symlink(path_ + "/elsewhere", ring);
+  mkfifo((rings_ + "/1.2.3.process").c_str(), 0600);
+  ASSERT_TRUE(Directory::Open(path_, "", &directory_).ok());
+  const ProcessTrace& trace = *directory_->processes().at(0).trace;
+  EXPECT_TRUE(trace.threads().empty());
+  EXPECT_EQ(Losses(trace).at(kUnreadableFiles), 1u);
+  ASSERT_EQ(directory_->problems().size(), 1u);
+  EXPECT_THAT(directory_->problems()[0].what, HasSubstr("not a regular file"));
+}
+
+// ---- where the rings lie ------------------------------------------------------------------------
+
+class RingFolderTest : public SalvageTest {
+ protected:
+  std::string MakeFolder(const std::string& name) const {
+    std::filesystem::create_directories(path_ + "/" + name);
+    return path_ + "/" + name;
+  }
+  std::string OurName() const { return "rlscope-" + std::to_string(geteuid()) + "-4711-99"; }
+  void WriteControl(const std::string& folder, uint32_t drainer_pid = 0) {
+    ControlPage control = {};
+    control.magic = kControlMagic;
+    control.drainer_pid = drainer_pid;
+    strcpy(control.trace_rings, folder.c_str());
+    std::vector<uint8_t> bytes(kPageSize);
+    memcpy(bytes.data(), &control, sizeof control);
+    WriteFile(rings_ + "/control", bytes);
+  }
+  std::string Find(const std::string& logged = "") {
+    problems_.clear();
+    return FindRings(path_, ReadControl(path_), logged, &problems_);
+  }
+  std::vector<Problem> problems_;
+};
+
+TEST_F(RingFolderTest, TheLogIsBelievedBeforeTheControlPage) {
+  const std::string folder = MakeFolder(OurName());
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(Find(folder), folder);
+  WriteControl("");
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(Find(folder), folder) << "the page's note may be damaged";
+  WriteControl(folder);
+  EXPECT_EQ(Find(), folder);
+  EXPECT_TRUE(problems_.empty());
+}
+
+TEST_F(RingFolderTest, AFolderThatIsNotOneOfOursIsNotRead) {
+  const std::string ours = MakeFolder(OurName());
+  std::filesystem::create_directory_symlink(ours, path_ + "/rlscope-1-2-3");
+  std::filesystem::create_directory_symlink(ours, path_ + "/" + OurName() + "0");
+  const std::string other = "rlscope-" + std::to_string(geteuid() + 1) + "-4711-99";
+  for (const std::string& name : {std::string("anything"), OurName() + "-5", other})
+    MakeFolder(name);
+  for (const std::string& name :
+       {std::string("anything"), std::string("rlscope-1-2-3"), OurName() + "0", OurName() + "-5",
+        other, OurName() + "/..", OurName() + "/"}) {
+    EXPECT_EQ(Find(path_ + "/" + name), rings_) << name;
+    EXPECT_EQ(problems_.size(), 1u) << name;
+  }
+}
+
+TEST_F(RingFolderTest, AFolderThatIsGoneIsAProblemUnlessItsDrainerCameToTheEnd) {
+  WriteControl(path_ + "/" + OurName(), /*drainer_pid=*/0);
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_TRUE(problems_.empty());
+  WriteControl(path_ + "/" + OurName(), /*drainer_pid=*/4711);
+  EXPECT_EQ(Find(), rings_);
+  EXPECT_EQ(problems_.size(), 1u);
 }
 
 TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {

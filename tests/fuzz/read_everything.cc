@@ -6,6 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/cuda_relations.h"
+#include "analysis/instances.h"
+#include "analysis/sweep.h"
+#include "analysis/trace_source.h"
 #include "trace/cursor.h"
 #include "trace/process_images.h"
 #include "trace/process_log_reader.h"
@@ -87,7 +91,34 @@ void ReadTrace(const ProcessTrace& trace) {
   trace.CountEvents();
 }
 
+// As `rlscope summary` does.
+void Analyze(const ProcessImage& image) {
+  const analysis::ProcessInput input = analysis::MakeInput(image);
+  const analysis::TimeRange range = analysis::FindRange(image);
+  const auto swept = analysis::Sweep(input, {});
+  int64_t sum_ns = 0;
+  for (const analysis::BreakdownRow& row : swept->process.rows().slots()) {
+    if (row.key != 0) sum_ns += row.duration_ns;
+  }
+  Check(sum_ns == range.end_ns - range.start_ns, "times of a process add up");
+  analysis::FindInstances(input);
+  analysis::FindCuda(input);
+  analysis::FindLives(image);
+}
+
 }  // namespace
+
+void CheckImages(const std::vector<ProcessImage>& images) {
+  for (size_t i = 0; i < images.size(); ++i) {
+    Check(images[i].end_ns >= images[i].start_ns, "a process does not end before it starts");
+    Check(images[i].parent_index < static_cast<int64_t>(i), "parents come first");
+    if (images[i].trace != nullptr) ReadTrace(*images[i].trace);
+  }
+}
+
+void AnalyzeImages(const std::vector<ProcessImage>& images) {
+  for (const ProcessImage& image : images) Analyze(image);
+}
 
 void ReadEverything(const uint8_t* data, size_t size) {
   std::vector<std::unique_ptr<ProcessTrace>> traces;
@@ -100,16 +131,13 @@ void ReadEverything(const uint8_t* data, size_t size) {
       files.push_back(std::move(file));
     }
     traces.push_back(std::make_unique<ProcessTrace>(std::move(files)));
-    ReadTrace(*traces.back());
   }
   std::vector<Problem> problems;
   const std::vector<ProcessRecord> log = ParseProcessLog(data, size, "log", &problems);
   const auto images =
       BuildProcessImages(log, std::move(traces), [](const ProcessImage&) { return false; });
-  for (size_t i = 0; i < images.size(); ++i) {
-    Check(images[i].end_ns >= images[i].start_ns, "a process does not end before it starts");
-    Check(images[i].parent_index < static_cast<int64_t>(i), "parents come first");
-  }
+  CheckImages(images);
+  AnalyzeImages(images);
 }
 
 }  // namespace rlscope::trace

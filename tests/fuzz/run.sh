@@ -1,6 +1,7 @@
 #!/bin/sh
-# Reads COUNT damaged files (10,000 unless said otherwise) under AddressSanitizer and UBSan, then
-# lets libFuzzer search for a minute where clang is installed.
+# Reads COUNT damaged files (10,000 unless said otherwise), and rings in which each bit is damaged in
+# turn, under AddressSanitizer and UBSan, then lets libFuzzer search for a minute where clang is
+# installed.
 #   sh tests/fuzz/run.sh [COUNT [SECONDS]]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -21,6 +22,7 @@ cmake -S tests/fuzz/standalone -B "$build" -G Ninja $compilers -DRLSCOPE_TESTS=O
     -DRLSCOPE_FUZZ=$fuzz >/dev/null
 cmake --build "$build"
 "$build/fuzz/reader_replay" tests/fuzz/corpus "$count"
+"$build/fuzz/rings_replay" --all
 if [ $fuzz = ON ]; then
   mkdir -p "$build/found"
   "$build/fuzz/reader_fuzz" -max_total_time="$seconds" -max_len=16384 -print_final_stats=0 \

@@ -91,7 +91,9 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         "breakdown": _breakdown(segments),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
         "timeline": _timeline(streams, segments, buckets),
-        "window": [Window(window.start_ns, _length(window)) for window in streams.windows],
+        "recording_window": [
+            Window(window.start_ns, _length(window)) for window in streams.windows
+        ],
         "phase": _phases(final),
         "iteration": iterations,
         "progress": [Progress(*row) for row in final.progress],

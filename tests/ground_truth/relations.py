@@ -201,7 +201,7 @@ RELATIONS = {
     "breakdown": Breakdown,
     "breakdown_by_thread": ThreadBreakdown,
     "timeline": Bucket,
-    "window": Window,
+    "recording_window": Window,
     "phase": Phase,
     "iteration": Iteration,
     "progress": Progress,

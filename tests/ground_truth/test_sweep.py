@@ -54,7 +54,7 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
 @given(processes())
 def test_durations_add_up_to_the_lives_exactly(process: RawProcess) -> None:
     rows = sweep(process)
-    windows = rows["window"]
+    windows = rows["recording_window"]
     whole = max((w.start_ns + w.duration_ns for w in windows), default=0) - min(
         (w.start_ns for w in windows), default=0
     )

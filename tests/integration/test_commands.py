@@ -16,6 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from process_records import crc32c
 from tiny_traces import load_checked, write_trace
 
 from rlscope.commands import main
@@ -39,9 +40,14 @@ def locked(root: Path) -> Iterator[Path]:
     root.chmod(0o755)
 
 
-def rlscope(*arguments: object, input: str = "") -> Done:
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def rlscope(*arguments: object, input: str = "", out: io.StringIO | None = None) -> Done:
     """Runs the command in this process: each interpreter of its own costs a second."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = out or io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.StringIO(input))
         try:
@@ -116,6 +122,31 @@ def test_query_writes_what_the_name_of_the_file_says(root, tmp_path, name):
     done = rlscope("query", root, STATEMENT, "-o", tmp_path / name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert duckdb.sql(f"FROM '{tmp_path / name}'").fetchall() == ANSWER
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_terminal_gets_no_control_characters(root, form):
+    statement = "SELECT chr(27) || '[2J' || chr(155) AS a, 7 AS b"
+    piped = rlscope("query", root, statement, "--format", form)
+    shown = rlscope("query", root, statement, "--format", form, out=Terminal())
+    assert (piped.returncode, shown.returncode) == (0, 0)
+    assert all(line.isprintable() for line in shown.stdout.split("\n"))
+    assert (piped.stdout == shown.stdout) == (form == "table")
+
+
+def test_a_failure_is_told_without_control_characters(root):
+    done = rlscope("query", root, "SELECT '\x1b[2J' FROM \"\x1b[2J\"")
+    assert_states_failure(done, "\\x1b[2J")
+    assert done.stderr.rstrip("\n").isprintable()
+
+
+def test_query_reads_outside_of_the_trace_only_when_it_may(root, tmp_path):
+    (tmp_path / "secret.txt").write_text("hush")
+    statement = f"SELECT content FROM read_text('{tmp_path / 'secret.txt'}')"
+    refused = rlscope("query", root, statement, "--format", "csv")
+    assert_states_failure(refused, "only relations can be read", "--unrestricted")
+    done = rlscope("query", root, statement, "--format", "csv", "--unrestricted")
+    assert (done.returncode, done.stdout) == (0, "content\nhush\n")
 
 
 def test_query_reads_the_statement_from_stdin(root):
@@ -207,15 +238,6 @@ def test_empty_files(root, verb):
     for path in [root / "processes.log", *(root / "trace").iterdir()]:
         path.write_bytes(b"")
     assert_states_failure(ask(verb, root), str(root))
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 def set_version(content: bytearray, version: int) -> None:

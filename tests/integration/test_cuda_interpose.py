@@ -67,7 +67,7 @@ def test_what_it_cannot_see_is_null_and_explained(tmp_path: Path) -> None:
     for relation, column in (("api_call", "with_work"), ("breakdown", "gpu_busy")):
         assert {row[column] for row in run.query(f"SELECT {column} FROM {relation}")} == {None}
         (row,) = run.query(f"""SELECT reason FROM absent
-                               WHERE relation = '{relation}' AND "column" = '{column}'""")
+                               WHERE relation = '{relation}' AND column_name = '{column}'""")
         assert "(--cuda=interpose)" in row["reason"]
 
 

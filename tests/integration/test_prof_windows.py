@@ -92,7 +92,7 @@ def test_window_of_time(traced: TracedPython, directory: str) -> None:
     from rlscope._trace import Directory
 
     trace = Directory(directory)
-    (window,) = _rows(trace.sweep(0)["window"])
+    (window,) = _rows(trace.sweep(0)["recording_window"])
     start, end = window["start_ns"], window["start_ns"] + window["duration_ns"]
     assert truth[0][0] < start < end < truth[-1][1], "the program ran before and after it"
     inside = [1 for entered, left in truth if start <= entered and left <= end]
@@ -139,7 +139,9 @@ def test_a_process_without_records_counts_in_the_window_only(
     start_ns = changes.get(b"starts", child["began_ns"])
     end_ns = changes.get(b"stops", life[Event.ENDED])
     swept = trace.sweep(child["index"])
-    assert _rows(swept["window"]) == [{"start_ns": start_ns, "duration_ns": end_ns - start_ns}]
+    assert _rows(swept["recording_window"]) == [
+        {"start_ns": start_ns, "duration_ns": end_ns - start_ns}
+    ]
     assert sum(swept["breakdown"]["duration_ns"]) == end_ns - start_ns
 
 
@@ -192,7 +194,7 @@ def test_gaps_and_windows_add_up(traced: TracedPython, directory: str) -> None:
     (process,) = trace.processes
     swept = trace.sweep(0)
     total = sum(row["duration_ns"] for row in _rows(swept["breakdown"]))
-    windows = _rows(swept["window"])
+    windows = _rows(swept["recording_window"])
     assert all(one["start_ns"] < two["start_ns"] for one, two in pairwise(windows))
     assert total == process["end_ns"] - process["start_ns"]
 

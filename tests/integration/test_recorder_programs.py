@@ -176,6 +176,28 @@ def test_a_directory_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:
     assert not (tmp_path / "relative").exists()
 
 
+@pytest.mark.parametrize("name", ["processes.log", "rings/control"])
+def test_a_fifo_in_the_directory_does_not_hold_a_program_up(tmp_path: Path, name: str) -> None:
+    program = compile_program(tmp_path, "int main(void) { record(1000); return 3; }")
+    directory = tmp_path / "run"
+    (directory / "rings").mkdir(parents=True)
+    os.mkfifo(directory / name)
+    assert run(program, directory).returncode == 3
+
+
+def test_nothing_is_written_to_a_fifo_whose_reader_may_go(tmp_path: Path) -> None:
+    program = compile_program(tmp_path, "int main(void) { record(1000); return 3; }")
+    directory = tmp_path / "run"
+    (directory / "rings").mkdir(parents=True)
+    os.mkfifo(directory / "processes.log")
+    reader = os.open(directory / "processes.log", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run(program, directory).returncode == 3
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+
+
 def test_rings_on_a_full_file_system_are_a_counted_loss(tmp_path: Path) -> None:
     rings = tmp_path / "small"
     rings.mkdir()

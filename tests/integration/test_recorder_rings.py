@@ -19,7 +19,8 @@ from rlscope.trace import dataset
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-ELSEWHERE = f"{'elsewhere ' * 8}/rings"  # longer than one record of the log holds
+# The name is one that rls-prof gives; the path is longer than one record of the log holds.
+ELSEWHERE = f"{'elsewhere ' * 8}/rlscope-{os.getuid()}-4711-99"
 # What rls-prof does, in a process that can be killed.
 WRAPPER = """
 import signal, sys

@@ -104,7 +104,7 @@ def test_a_trace_without_cuda_says_why_in_one_line() -> None:
     relations = Relations(
         process=[process(0, 0, 4)],
         breakdown=[share(0, "a", "python", 4)],
-        absent=[{"relation": "api_call", "column": "*", "reason": reason}],
+        absent=[{"relation": "api_call", "column_name": "*", "reason": reason}],
     )
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
     assert drawing is not None

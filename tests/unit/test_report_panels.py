@@ -92,7 +92,7 @@ def test_why_there_is_no_gpu_work_is_said_only_when_there_is_none(busy: bool) ->
     trace = Relations(
         process=[process(0, 0, 4)],
         breakdown=[share(0, "a", "none", 4, gpu_busy=busy)],
-        absent=[{"relation": "kernel", "column": "*", "reason": "nobody looked"}],
+        absent=[{"relation": "kernel", "column_name": "*", "reason": "nobody looked"}],
     )
     said = ["No GPU work in this trace: nobody looked"]
     assert _draw("gpu", trace).notes == ([] if busy else said)

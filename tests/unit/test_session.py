@@ -11,11 +11,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from process_records import make_record, rings_records
 
-from rlscope import session
+from rlscope import process_log, session
 from rlscope.claimed_directory import prepare_directory
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.native import LIBRARY
+from rlscope.process_log import Event
 from rlscope.run_directory import living_processes, remove_run
 from rlscope.run_json import mask_secrets, write_run_json
 
@@ -25,9 +27,8 @@ def start_time(pid: int) -> int:
 
 
 def log_process(directory: Path, pid: int, began: int) -> None:
-    head = struct.pack("<IIHHIIIQ", 0x50534C52, 0, 1, 1, pid, 1, 0, began)
     with open(directory / "processes.log", "ab") as log:
-        log.write(head.ljust(128, b"\0"))
+        log.write(make_record(Event.BEGAN, pid, began))
 
 
 def prepared(path: Path, *, force: bool = False) -> Path:
@@ -81,6 +82,94 @@ def test_force_follows_no_symbolic_link(tmp_path: Path) -> None:
     (run / "trace").symlink_to(elsewhere)
     remove_run(str(run))
     assert (elsewhere / "precious.rls").exists()
+
+
+# No process has it: the kernel's largest number is smaller.
+DEAD = 1 << 22 | 77
+
+
+def write_killed_run(directory: Path, rings: Path) -> None:
+    """A run of a process that is gone, whose rings lie elsewhere."""
+    prepared(directory)
+    write_run_json(str(directory), command=["train.py"])
+    log = make_record(Event.BEGAN, DEAD) + rings_records(rings)
+    (directory / "processes.log").write_bytes(log)
+
+
+def ring_folder(folder: Path, user: int | None = None) -> Path:
+    return folder / f"rlscope-{os.getuid() if user is None else user}-{DEAD}-99"
+
+
+def test_force_removes_the_rings_that_lie_elsewhere(tmp_path: Path) -> None:
+    rings = ring_folder(tmp_path)
+    make_files(rings, f"{DEAD}.77.5.process", f"{DEAD}.77.5.1.ring", f"{DEAD}.77.5.1.names")
+    write_killed_run(tmp_path / "run", rings)
+    prepared(tmp_path / "run", force=True)
+    assert not rings.exists()
+
+
+@pytest.mark.parametrize("form", ["another name", "a link", "another user", "ours"])
+def test_force_leaves_what_a_log_names_that_holds_no_rings_of_ours(
+    tmp_path: Path, form: str
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / "empty" / "emptier").mkdir(parents=True)
+    rings = {
+        "another name": mine,
+        "a link": ring_folder(tmp_path),
+        "another user": ring_folder(tmp_path, os.getuid() + 1),
+        "ours": ring_folder(tmp_path),
+    }[form]
+    if form == "a link":
+        rings.symlink_to(mine)
+    elif form != "another name":
+        (rings / "empty").mkdir(parents=True)
+    if form != "ours":
+        make_files(rings, f"{DEAD}.77.5.process")
+    write_killed_run(tmp_path / "run", rings)
+    before = sorted(tmp_path.rglob("*"))
+    prepared(tmp_path / "run", force=True)
+    gone = {path.relative_to(tmp_path).parts[0] for path in set(before) - set(tmp_path.rglob("*"))}
+    assert gone == {"run"}
+
+
+def test_a_log_is_believed_where_its_checksums_hold(tmp_path: Path) -> None:
+    note = rings_records(ring_folder(tmp_path / ("long " * 20)))
+    assert len(note) > 2 * 128
+    for at in range(0, len(note), 8):
+        damaged = bytearray(note)
+        damaged[at] ^= 1
+        records, taken = process_log.parse(bytes(damaged))
+        assert len(records) == len(note) // 128 - 1
+        assert process_log.ring_folder(records) is None
+        assert taken <= len(note)
+    # A full disk cut the first record short: what follows lies elsewhere than in steps of 128.
+    torn = make_record(Event.BEGAN, 9)[:50] + make_record(Event.BEGAN, 10)
+    assert [record.pid for record in process_log.parse(torn)[0]] == [10]
+
+
+def test_a_log_is_followed_over_damage(tmp_path: Path) -> None:
+    log = tmp_path / "processes.log"
+    pieces = [make_record(Event.BEGAN, pid) for pid in range(1, 5)]
+    pieces[1] = pieces[1][:100]  # torn
+    data = b"".join(pieces)
+    seen, done = [], 0
+    for end in range(0, len(data) + 1, 10):
+        log.write_bytes(data[:end])
+        records, done = process_log.read_on(tmp_path, done)
+        seen += [record.pid for record in records]
+    log.write_bytes(data)
+    seen += [record.pid for record in process_log.read_on(tmp_path, done)[0]]
+    assert seen == [1, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["trace", "rings"])
+def test_nothing_is_recorded_through_a_symbolic_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RecordingError, match="Not a directory"):
+        prepare_directory(tmp_path / "run")
 
 
 OURS = (
@@ -173,10 +262,10 @@ def test_a_removal_that_is_cut_short_can_be_repeated(
     left = iter(range(5))  # files that can be removed
     unlink = os.unlink
 
-    def fail_later(path: str) -> None:
+    def fail_later(path: str, *, dir_fd: int | None = None) -> None:
         if "claim." not in path and next(left, None) is None:
             raise PermissionError(1, "Operation not permitted")
-        unlink(path)
+        unlink(path, dir_fd=dir_fd)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", fail_later)

@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import pytest
 import sqlalchemy as sa
 from tiny_traces import load_checked, write_trace
@@ -23,11 +24,11 @@ from rlscope.trace import dataset, store
 CONTRACT = {
     "run": "run_id command name start_ns end_ns version",
     "host": "host_id name boot_id cpu cores clock tsc_hz",
-    "absent": "relation column reason",
+    "absent": "relation column_name reason",
     "process": "process_id parent_process_id host_id os_pid name program python start_ns end_ns"
     " exit cpu_ns profiler_cpu_ns",
     "thread": "thread_id process_id os_tid name is_python start_ns end_ns",
-    "window": "process_id start_ns duration_ns",
+    "recording_window": "process_id start_ns duration_ns",
     "phase": "process_id name start_ns duration_ns",
     "iteration": "process_id iteration start_ns duration_ns complete source",
     "operation": "operation_id parent_operation_id name path depth source",
@@ -299,7 +300,7 @@ def test_an_unknown_relation_lists_the_known_ones(root):
 
 def test_what_is_unknown_is_null_and_explained(root):
     with load(root) as trace:
-        absent = {(row["relation"], row["column"]) for row in trace.table("absent").to_dicts()}
+        absent = {(row["relation"], row["column_name"]) for row in trace.table("absent").to_dicts()}
         for relation, column in absent:
             rows = trace.table(relation)
             assert (len(rows) == 0) if column == "*" else (None in rows[column])
@@ -392,3 +393,124 @@ def test_what_is_no_trace_is_one_line(tmp_path, path):
     assert str(tmp_path / path) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not Path(tmp_path / "empty" / "tables").exists()
+
+
+# ---- what a statement may do -------------------------------------------------------------------
+
+
+def forbidden(tmp_path):
+    """Statements that reach outside of the relations; what they would write is in tmp_path."""
+    other = tmp_path / "other.parquet"
+    return {
+        "a file": "SELECT * FROM read_text('/etc/passwd')",
+        "another table": f"FROM '{other}'",
+        "a folder": "SELECT * FROM glob('/etc/*')",
+        "an address": "FROM 'http://127.0.0.1:9/x.csv'",
+        "an export": f"COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+        "a whole export": f"EXPORT DATABASE '{tmp_path / 'written'}'",
+        "another database": f"ATTACH '{tmp_path / 'written.db'}'",
+        "an extension": "INSTALL httpfs",
+        "an installed extension": "LOAD httpfs",
+        "a setting": "SET enable_external_access = true",
+        "a table": "CREATE TABLE mine AS SELECT 1",
+        "a relation": "DROP VIEW breakdown",
+        "a later statement": f"SELECT 1; COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+        "an explained one": f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+    }
+
+
+@pytest.fixture(params=["files", "memory"])
+def kept(request, root):
+    """A trace whose tables lie in files, or could only be kept in memory."""
+    if request.param == "memory":
+        (root / "tables").write_text("a file where the folder should be")
+    return root
+
+
+def test_a_statement_reads_relations_and_nothing_else(kept, tmp_path):
+    duckdb.sql("SELECT 1 AS a").write_parquet(str(tmp_path / "other.parquet"))
+    with load(kept) as trace:
+        assert len(trace.sql("FROM breakdown"))
+        for what, statement in forbidden(tmp_path).items():
+            for ask in (trace.sql, lambda text: trace.write_parquet(text, tmp_path / "x.parquet")):
+                with pytest.raises(QueryError, match="unrestricted") as caught:
+                    ask(statement)
+                assert "\n" not in str(caught.value), what
+        assert len(trace.table("event"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "run"]
+
+
+def test_no_statement_writes_the_files_of_the_relations(root):
+    with load(root) as trace:
+        part = root / "tables" / "process" / "part.parquet"
+        before = part.read_bytes()
+        with pytest.raises(QueryError, match="COPY is not run"):
+            trace.sql(f"COPY (SELECT 1) TO '{part}' (USE_TMP_FILE false)")
+        with trace.engine.connect() as connection, pytest.raises(QueryError):
+            connection.exec_driver_sql(f"COPY (SELECT 1) TO '{part}' (USE_TMP_FILE false)")
+        assert part.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "FROM breakdown",
+        "WITH a AS (SELECT 1 AS b) SELECT * FROM a",
+        "SELECT 1; SELECT 2 AS n",
+        "DESCRIBE breakdown",
+        "SUMMARIZE breakdown",
+        "SHOW TABLES",
+        "PIVOT breakdown ON layer USING sum(duration_ns) GROUP BY operation",
+        "SELECT now()::TIMESTAMPTZ, json_extract('[1]', '$[0]')",
+        "SELECT count(*) FROM (SELECT range FROM range(3000000) ORDER BY hash(range))",
+    ],
+)
+def test_what_reads_is_run(kept, statement):
+    with load(kept) as trace:
+        assert len(trace.sql(statement))
+
+
+def test_an_unrestricted_trace_runs_anything(root, tmp_path):
+    with load(root, unrestricted=True) as trace:
+        trace.sql(f"COPY (SELECT 7 AS n) TO '{tmp_path / 'written.parquet'}'")
+        assert trace.sql(f"FROM '{tmp_path / 'written.parquet'}'")["n"] == (7,)
+
+
+def test_a_restricted_trace_still_writes_what_was_asked_for(kept, tmp_path):
+    output = tmp_path / "odd 'name\".parquet"
+    with load(kept) as trace:
+        trace.write_parquet("SELECT count(*) AS n FROM breakdown", output)
+        trace.write_parquet("SELECT count(*) AS n FROM event", output)
+    assert duckdb.sql("SELECT n FROM read_parquet($1)", params=[str(output)]).fetchall() == [(7,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [output.name, "run"]
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+# Reserved words of PostgreSQL 16, those that may be a function or type among them: "SQL Key Words",
+# appendix C of its manual.
+POSTGRESQL = """
+all analyse analyze and any array as asc asymmetric authorization binary both case cast check
+collate collation column concurrently constraint create cross current_catalog current_date
+current_role current_schema current_time current_timestamp current_user default deferrable desc
+distinct do else end except false fetch for foreign freeze from full grant group having ilike in
+initially inner intersect into is isnull join lateral leading left like limit localtime
+localtimestamp natural not notnull null offset on only or order outer overlaps placing primary
+references returning right select session_user similar some symmetric system_user table tablesample
+then to trailing true union unique user using variadic verbose when where window with
+"""
+
+
+def test_no_name_of_the_schema_is_a_reserved_word():
+    words = duckdb.sql("SELECT keyword_name, keyword_category FROM duckdb_keywords()").fetchall()
+    reserved = {word for word, kind in words if kind in ("reserved", "type_function")}
+    assert "window" in reserved
+    for name, relation in store.relations().items():
+        names = {name, *relation.columns.keys()}
+        assert not names & (reserved | set(POSTGRESQL.split())), name
+
+
+def test_every_name_of_the_schema_stands_without_quotes(root):
+    with load(root) as trace:
+        for name, relation in store.relations().items():
+            trace.sql(f"SELECT {', '.join(relation.columns.keys())} FROM {name}")

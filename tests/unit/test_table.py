@@ -38,6 +38,15 @@ def test_masked_values_become_null():
     assert table["a"] == (1, None)
 
 
+def test_no_text_of_a_cell_or_a_name_commands_the_terminal():
+    evil = "a\x1b]0;title\x07\x1b[2J\r\x9bm\u202e\n\x00\x7f\ud800"
+    shown = repr(Table({"name": [evil], f"{evil} ns": [1]}))
+    assert shown.count("\n") == 2
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "a\\x1b]0;title\\x07\\x1b[2J\\r\\x9bm\\u202e\\n\\x00\\x7f\\ud800" in shown
+    assert "模拟 → π é" in repr(Table({"name": ["模拟 → π é"]}))
+
+
 def test_columns_of_different_length_are_refused():
     with pytest.raises(ValueError, match="a 1, b 2"):
         Table({"a": [1], "b": [1, 2]})

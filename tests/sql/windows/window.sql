@@ -1,1 +1,0 @@
-SELECT w.start_ns - run.start_ns AS began_ns, duration_ns FROM "window" AS w, run ORDER BY 1

@@ -1,0 +1,231 @@
+"""A trace directory may come from a stranger: nothing outside of it is read, written or removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from tiny_traces import load_checked, write_trace
+
+from rlscope.load import load
+from rlscope.trace import dataset, store
+
+# Everything below a trace directory that a reader opens by its name.
+OPENED = (
+    "machine.jsonl",
+    "run.json",
+    "processes.log",
+    "tables/lock",
+    "tables/manifest.json",
+    "tables/event.json",
+    "trace/box.9.9.0.rls",
+    "rings/control",
+    "rings/9.9.9.process",
+    "rings/9.9.9.1.ring",
+)
+HUGE = 40 << 30
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write_trace("workers", tmp_path / "run")
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A folder of the reader's own, with what looks like files of ours in it."""
+    folder = tmp_path / "mine"
+    (folder / "breakdown" / "process_id=0").mkdir(parents=True)
+    (folder / "empty").mkdir()
+    (folder / "manifest.json").write_text("mine")
+    (folder / "breakdown" / "part.parquet").write_text("mine")
+    (folder / "breakdown" / "process_id=0" / "part.parquet").write_text("mine")
+    yield folder
+    assert not any(path.name == "lock" for path in folder.rglob("*"))
+    assert [path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()] == [
+        "mine"
+    ] * 3
+    assert (folder / "empty").is_dir()
+
+
+def put(root, name, kind):
+    """Puts something that is no file where one should be."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(HUGE)
+
+
+def rows_of(root):
+    with load_checked(root) as trace:
+        return {name: trace.table(name) for name in store.relations()}
+
+
+# ---- reading -----------------------------------------------------------------------------------
+
+READ = """
+import resource, sys
+from rlscope.load import load
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+with load(sys.argv[1]) as trace:
+    print(len(trace.table("breakdown")), len(trace.table("event")))
+"""
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "huge"])
+@pytest.mark.parametrize("name", OPENED)
+def test_what_is_no_file_or_has_no_end_neither_hangs_nor_harms(root, name, kind):
+    before = rows_of(root)
+    shutil.rmtree(root / "tables")
+    put(root, name, kind)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, root], capture_output=True, text=True, timeout=60
+    )
+    expected = f"{len(before['breakdown'])} {len(before['event'])}\n"
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+
+
+# ---- writing -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place", ["tables", "tables/breakdown", "tables/breakdown/process_id=0", "tables/event"]
+)
+def test_no_table_is_written_or_removed_through_a_symbolic_link(root, outside, place):
+    before = rows_of(root)
+    shutil.rmtree(root / "tables")
+    (root / place).parent.mkdir(parents=True, exist_ok=True)
+    target = {"tables": outside, "tables/breakdown": outside / "breakdown"}.get(
+        place, outside / "breakdown" / "process_id=0"
+    )
+    (root / place).symlink_to(target)
+    for _ in range(2):
+        assert rows_of(root) == before
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "event.json", "lock"])
+def test_no_file_of_the_tables_is_written_through_a_symbolic_link(root, outside, name):
+    before = rows_of(root)
+    shutil.rmtree(root / "tables")
+    (root / "tables").mkdir()
+    for planted in (name, f"{name}.{os.getpid()}.tmp"):
+        (root / "tables" / planted).symlink_to(outside / "manifest.json")
+    assert rows_of(root) == before
+
+
+def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outside):
+    for relation, folder in (("run", ""), ("breakdown", "process_id=0")):
+        place = root / "tables" / relation / folder
+        place.mkdir(parents=True)
+        (place / f"part.{os.getpid()}.tmp").symlink_to(outside / "manifest.json")
+    assert rows_of(root)
+
+
+# ---- believing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["absolute", "relative", "of another relation", "no name"])
+def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path, named):
+    before = rows_of(root)
+    stolen = tmp_path / "stolen" / "process_id=0"
+    stolen.mkdir(parents=True)
+    part = root / "tables" / "breakdown" / "process_id=0" / "part.parquet"
+    shutil.copy(part, stolen / "part.parquet")
+    manifest = root / "tables" / dataset.MANIFEST
+    content = json.loads(manifest.read_text())
+    name = {
+        "absolute": str(stolen / "part.parquet"),
+        "relative": "../../stolen/process_id=0/part.parquet",
+        "of another relation": "breakdown_by_thread/process_id=0/part.parquet",
+        "no name": "",
+    }[named]
+    status = os.stat(root / "tables" / name)
+    stamp = [status.st_ino, status.st_ctime_ns, status.st_size]
+    content["files"]["breakdown"] = {name: stamp}
+    manifest.write_text(json.dumps(content))
+    assert rows_of(root) == before
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("made_from", None),
+        ("made_from", []),
+        ("files", None),
+        ("files", []),
+        ("files", {"breakdown": 3}),
+        ("files", {"breakdown": "x"}),
+        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": []}}),
+        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": {}}}),
+        ("files", {"breakdown": {"breakdown/process_id=0/none.parquet": []}}),
+        ("files", {}),
+    ],
+)
+def test_a_manifest_that_is_not_as_we_write_it_is_made_again(root, part, value):
+    before = rows_of(root)
+    manifest = root / "tables" / dataset.MANIFEST
+    content = json.loads(manifest.read_text())
+    content[part] = value
+    manifest.write_text(json.dumps(content))
+    assert rows_of(root) == before
+
+
+def test_a_manifest_of_brackets_is_made_again(root):
+    before = rows_of(root)
+    for name in (dataset.MANIFEST, dataset.EVENT_MANIFEST):
+        (root / "tables" / name).write_text("[" * 100_000)
+    assert rows_of(root) == before
+
+
+def test_a_table_file_that_is_a_symbolic_link_is_not_followed(root, tmp_path):
+    before = rows_of(root)
+    part = root / "tables" / "breakdown" / "process_id=0" / "part.parquet"
+    part.rename(tmp_path / "part.parquet")
+    part.symlink_to(tmp_path / "part.parquet")
+    with load(root) as trace:
+        assert trace.table("breakdown") == before["breakdown"]
+    assert not part.is_symlink()
+
+
+def rewrite_table(part, columns):
+    unfinished = part.with_suffix(".new")
+    duckdb.sql(f"SELECT {columns} FROM '{part}'").write_parquet(str(unfinished))
+    unfinished.rename(part)
+
+
+@pytest.mark.parametrize(
+    "columns", ["* REPLACE (name AS os_pid)", "* REPLACE (NULL::BIGINT AS start_ns)", "1 AS one"]
+)
+def test_a_table_that_was_not_written_here_is_made_again(root, columns):
+    before = rows_of(root)
+    rewrite_table(root / "tables" / "process" / "part.parquet", columns)
+    assert rows_of(root)["process"] == before["process"]
+
+
+def test_tables_that_came_with_a_trace_are_made_again(root, tmp_path):
+    before = rows_of(root)
+    for part in (root / "tables" / "operation").rglob("*.parquet"):
+        rewrite_table(part, "* REPLACE (operation_id AS parent_operation_id)")
+    received = shutil.copytree(root, tmp_path / "received")
+    assert rows_of(received)["operation"] == before["operation"]
+
+
+def test_tables_that_were_written_here_are_not_made_again(root):
+    rows_of(root)
+    parts = sorted((root / "tables").rglob("*"))
+    stamps = [path.stat().st_ctime_ns for path in parts]
+    rows_of(root)
+    assert [path.stat().st_ctime_ns for path in sorted((root / "tables").rglob("*"))] == stamps
