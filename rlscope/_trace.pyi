@@ -74,6 +74,7 @@ class Directory:
         operation            parent, name, path, depth, instances, source ("explicit"|"automatic")
         phase_name           name
         breakdown            phase, operation, layer, gpu_busy, duration_ns, count
+        outside              part, layer, gpu_busy, duration_ns
         breakdown_by_thread  thread + the same                      (by_thread)
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
                              (buckets > 0; level 0 is the finest, each level halves the count)

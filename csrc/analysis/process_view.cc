@@ -31,10 +31,19 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
   times_.counted = row;
 }
 
+OutsideTimes ProcessView::outside() const {
+  OutsideTimes times = outside_ns_;
+  for (uint32_t row = 0; row < kRowsOfPath; ++row) {
+    times[row] += static_cast<int64_t>(times_.cells[row] >> time_shift_);
+  }
+  return times;
+}
+
 void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
   BreakdownRow* total = rows_.FindOrAdd((uint64_t{phase_} << 32 | row) + 1);
   total->duration_ns += duration_ns;
   total->count += count;
+  if (PathOfRow(row) == kNoPath) outside_ns_[row] += duration_ns;
   if (!has_buckets_) return;
   if (bucket_ns_[row] == 0) bucket_touched_.push_back(row);
   bucket_ns_[row] += duration_ns;

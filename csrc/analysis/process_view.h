@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct TimelineRow {
   int64_t duration_ns;
 };
 
+// Time in the rows of no operation, over all phases: by layer and GPU state, as in a row.
+using OutsideTimes = std::array<int64_t, kRowsOfPath>;
+
 class ProcessView {
  public:
   explicit ProcessView(bool has_buckets) : has_buckets_(has_buckets) {}
@@ -80,6 +84,8 @@ class ProcessView {
   void EndBucket(uint32_t bucket);
 
   const SpillTable<BreakdownRow>& rows() const { return rows_; }
+  // Up to now, flushed or not.
+  OutsideTimes outside() const;
   // By bucket, in a bucket by row.
   SpillVector<TimelineRow> TakeTimeline() { return std::move(timeline_); }
 
@@ -95,6 +101,7 @@ class ProcessView {
   uint32_t counted_phase_ = 0;     // of the last stretch of nonzero time,
   uint32_t counted_row_ = kNoRow;  // and its row
   SpillTable<BreakdownRow> rows_;
+  OutsideTimes outside_ns_{};       // flushed
   std::vector<int64_t> bucket_ns_;  // by row, of the bucket that runs
   std::vector<uint32_t> bucket_touched_;
   SpillVector<TimelineRow> timeline_;

@@ -20,6 +20,7 @@
 #include "analysis/history.h"
 #include "analysis/losses.h"
 #include "analysis/operation_paths.h"
+#include "analysis/outside_parts.h"
 #include "analysis/process_view.h"
 #include "analysis/source.h"
 #include "analysis/thread_view.h"
@@ -41,6 +42,7 @@ struct SweepResult {
   Losses losses;
   CallCounts counts;
   ProcessView process;
+  OutsideParts outside;
   std::unique_ptr<ThreadView> threads;  // null without by_thread; numbered as input.threads
   int64_t bucket_ns = 0;                // of level 0
   std::vector<SpillVector<TimelineRow>> timeline;  // by level

@@ -56,6 +56,7 @@ void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
+  if (instant_.owner != kNobody) result_->outside.Disown(end_ns, result_->process);
   owner_calls_.Resolve(kNever);
   result_->process.Flush();
   if (bucket_ns_ > 0) result_->process.EndBucket(bucket_);
@@ -136,8 +137,12 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
     owner_may_change = true;
   }
   if (!owner_may_change) return;
+  const bool was_owned = instant_.owner != kNobody;
   instant_ = table_.ChangeOwner(instant_, stream);
   owner_calls_.SetPath(now, instant_.path());
+  const bool is_owned = instant_.owner != kNobody;
+  if (is_owned && !was_owned) result_->outside.Own(now);
+  if (was_owned && !is_owned) result_->outside.Disown(now, result_->process);
 }
 
 // ---- edges --------------------------------------------------------------------------------------

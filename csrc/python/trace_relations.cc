@@ -53,6 +53,26 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }
 
+Columns MakeOutside(const analysis::SweepResult& result) {
+  std::vector<uint8_t> part;
+  std::vector<int32_t> layer;
+  std::vector<Bool> gpu_busy;
+  std::vector<int64_t> duration_ns;
+  result.outside.ForEach(result.process.outside(),
+                         [&](analysis::OutsideParts::Part of, uint32_t row, int64_t elapsed_ns) {
+                           part.push_back(of);
+                           layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row)));
+                           gpu_busy.push_back(analysis::IsBusyRow(row) ? kTrue : kFalse);
+                           duration_ns.push_back(elapsed_ns);
+                         });
+  Columns columns;
+  columns.Add("part", Words{{"start-up", "between", "end", "whole"}, std::move(part)});
+  columns.Add("layer", std::move(layer));
+  columns.Add("gpu_busy", std::move(gpu_busy));
+  columns.Add("duration_ns", std::move(duration_ns));
+  return columns;
+}
+
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
                             const PathRows& paths) {
   std::vector<TimeRow> rows;
@@ -260,6 +280,7 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result.process, paths));
+  relations.emplace_back("outside", MakeOutside(result));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));

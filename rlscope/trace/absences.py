@@ -37,6 +37,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("transition", "per_iteration"): "a process has no complete iteration",
     ("native_call", ALL): "no native call was recorded",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
+    ("outside", ALL): "every moment of every process was in an operation",
     ("breakdown", "overhead_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_low_ns"): _NO_CALIBRATION,
@@ -56,6 +57,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("gpu_time", ALL): _NO_GPU,
     ("api_call", "with_work"): _NO_WORK,
     ("breakdown", "gpu_busy"): _NO_WORK,
+    ("outside", "gpu_busy"): _NO_WORK,
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
 }

@@ -186,6 +186,7 @@ class ProcessRows:
         by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
         return {
             "breakdown": self._text(self._swept["breakdown"]),
+            "outside": self._outside(),
             "breakdown_by_thread": by_thread,
             "timeline": self._text(self._swept["timeline"]),
             "transition": self._transitions(),
@@ -206,6 +207,10 @@ class ProcessRows:
             "operation_id": self._operation_ids[swept["operation"]],
             "iteration": np.ma.array(iteration, mask=iteration < 0),
         }
+
+    def _outside(self) -> dict[str, Any]:
+        columns = self._swept["outside"]
+        return {**columns, "layer": self._layers[columns["layer"]]}
 
     def _transitions(self) -> dict[str, Any]:
         columns = self._text(self._swept["transition"])

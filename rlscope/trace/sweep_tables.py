@@ -65,6 +65,21 @@ breakdown = columns.relation(
     layout=columns.PROCESS,
 )
 
+outside = columns.relation(
+    "outside",
+    "Where the time outside operations, (none), lies in the life of a process.",
+    columns.process_id(),
+    columns.text(
+        "part",
+        "start-up: before its first operation; between: between operations; end: after the last; "
+        "whole: a process that was never in an operation",
+    ),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time; all rows of a process add up to its (none)"),
+    layout=columns.PROCESS,
+)
+
 breakdown_by_thread = columns.relation(
     "breakdown_by_thread",
     "Where the wall time of each thread went, by its own operations.",

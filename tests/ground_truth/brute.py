@@ -29,6 +29,7 @@ from ground_truth.relations import (
     Loss,
     NativeCall,
     Operation,
+    Outside,
     Phase,
     Progress,
     Rows,
@@ -89,6 +90,7 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
         "breakdown": _breakdown(segments),
+        "outside": _outside(segments),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
         "timeline": _timeline(streams, segments, buckets),
         "window": [Window(window.start_ns, _length(window)) for window in streams.windows],
@@ -186,6 +188,30 @@ def _thread_key(segment: Segment, number: int) -> tuple[str, str, str, bool] | N
 def _breakdown(segments: list[Segment]) -> list[Breakdown]:
     keyed = [(_process_key(segment), segment) for segment in segments]
     return [Breakdown(*key, *sums) for key, sums in _summed(keyed).items()]
+
+
+def _outside(segments: list[Segment]) -> list[Outside]:
+    owned = [
+        place
+        for place, segment in enumerate(segments)
+        if not _is_gap(segment) and owner(segment.state)
+    ]
+    durations: Counter[tuple[str, str, bool]] = Counter()
+    for place, segment in enumerate(segments):
+        key = _process_key(segment)
+        if key and not _is_gap(segment) and not owner(segment.state):
+            durations[(_part(place, owned, segment.state.rules), *key[2:])] += segment.duration_ns
+    return [Outside(*key, duration) for key, duration in durations.items()]
+
+
+def _part(place: int, owned: list[int], rules: Rules) -> str:
+    """Where a segment lies that is outside operations; `owned` are the places of the others."""
+    if not owned:
+        return "whole"
+    if rules.outside == "all between":
+        return "between"
+    first = owned[-1] if rules.outside == "start-up until the last" else owned[0]
+    return "start-up" if place < first else "end" if place > owned[-1] else "between"
 
 
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:

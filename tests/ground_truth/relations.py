@@ -47,6 +47,13 @@ class Breakdown(NamedTuple):
     count: int
 
 
+class Outside(NamedTuple):
+    part: str
+    layer: str
+    gpu_busy: bool
+    duration_ns: int
+
+
 class ThreadBreakdown(NamedTuple):
     thread: int
     phase: str
@@ -199,6 +206,7 @@ RELATIONS = {
     "operation": Operation,
     "operation_instance": Instance,
     "breakdown": Breakdown,
+    "outside": Outside,
     "breakdown_by_thread": ThreadBreakdown,
     "timeline": Bucket,
     "window": Window,

@@ -54,6 +54,7 @@ class Rules:
         "owner and threads without operations"
     )
     layer: Literal["deepest", "shallowest"] = "deepest"
+    outside: Literal["by part", "start-up until the last", "all between"] = "by part"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"

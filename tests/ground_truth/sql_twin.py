@@ -14,6 +14,7 @@ from ground_truth.relations import (
     CUDA_RELATIONS,
     LAYERS,
     Breakdown,
+    Outside,
     Rows,
     ThreadBreakdown,
 )
@@ -42,9 +43,11 @@ def tables(process: RawProcess) -> Rows:
     connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
     whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
+    outside = connection.execute("SELECT part, layer, busy, duration_ns FROM outside").fetchall()
     threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
     return {
         "breakdown": sorted(Breakdown(p, o, LAYERS[n], *rest) for p, o, n, *rest in whole),
+        "outside": sorted(Outside(part, LAYERS[n], *rest) for part, n, *rest in outside),
         "breakdown_by_thread": sorted(
             ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads
         ),

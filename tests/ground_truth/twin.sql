@@ -441,3 +441,14 @@ FROM compared GROUP BY ALL;
 CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
+
+-- Time without an owner, by where it lies: (part, layer, busy, duration_ns).
+CREATE OR REPLACE TEMP TABLE outside AS
+WITH owned AS (SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
+               FROM owner JOIN segment USING (start_ns) WHERE win IS NOT NULL)
+SELECT CASE WHEN first_ns IS NULL THEN 'whole' WHEN start_ns < first_ns THEN 'start-up'
+            WHEN start_ns > last_ns THEN 'end' ELSE 'between' END AS part,
+       layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
+FROM process_state JOIN segment USING (start_ns, end_ns), owned
+WHERE win IS NOT NULL AND start_ns NOT IN (SELECT start_ns FROM owner)
+GROUP BY ALL;

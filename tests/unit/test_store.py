@@ -35,6 +35,7 @@ CONTRACT = {
     " self_ns ended",
     "breakdown": "process_id phase operation layer gpu_busy duration_ns overhead_ns corrected_ns"
     " corrected_low_ns corrected_high_ns count",
+    "outside": "process_id part layer gpu_busy duration_ns",
     "breakdown_by_thread": "process_id thread_id phase operation layer gpu_busy duration_ns"
     " overhead_ns corrected_ns corrected_low_ns corrected_high_ns count",
     "timeline": "process_id level start_ns bucket_ns operation layer gpu_busy duration_ns",
