@@ -68,7 +68,8 @@ def full_run(
 def _process(process_id: int, name: str) -> dict[str, Any]:
     facts = {"cpu_ns": 7 * SECOND, "profiler_cpu_ns": 1_000_000, "events": 1000, "file_bytes": 9000}
     parent = {"parent_process_id": 0} if process_id else {}
-    row = process(process_id, BEGAN, BEGAN + LENGTH, name=name, program=name, python=name)
+    role = f"{name} worker" if process_id else name
+    row = process(process_id, BEGAN, BEGAN + LENGTH, name=role, program=name, python=name)
     return {**row, **facts, **parent, "host_id": 0}
 
 

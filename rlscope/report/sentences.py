@@ -11,6 +11,8 @@ from rlscope.report import units
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
 _FUNCTIONS = 3
+# Of the time in operations: what was found is worth a sentence above this share.
+_NOTABLE_FOUND = 0.05
 
 _HOW = {
     "patch": "Native calls were recorded by patching the interpreter's pointers to them",
@@ -36,17 +38,22 @@ def iteration(summary: dict[str, Any]) -> str:
     return ", ".join(parts) + found + "."
 
 
-def automatic(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows of `automatic_operations`: what nobody annotated, and how it was found."""
+def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
+    """Rows of `automatic_operations`: what rlscope found by itself, and how. Silent where the
+    program's own operations take nearly all."""
+    if sum(row["duration_ns"] for row in rows) <= _NOTABLE_FOUND * facts["inside_ns"]:
+        return []
     by_rule: dict[str, list[str]] = {}
     for row in rows:
-        share = f"{units.visible(row['operation'])} {units.share(row['share'], 1)}"
-        by_rule.setdefault(row["rule"] or "", []).append(share)
+        share = units.share(row["duration_ns"], facts["span_ns"])
+        by_rule.setdefault(row["rule"] or "", []).append(
+            f"{units.visible(row['operation'])} {share}"
+        )
     found = [
         ", ".join(shares) + (f" ({units.visible(rule)})" if rule else "")
         for rule, shares in by_rule.items()
     ]
-    return [f"Found automatically, of the time in operations: {'; '.join(found)}."] if found else []
+    return [f"Found automatically: {'; '.join(found)}."]
 
 
 def progress(row: dict[str, Any]) -> str:
@@ -74,14 +81,12 @@ def coverage(facts: dict[str, Any]) -> list[str]:
     ]
     if facts["not_recorded_ns"]:
         notes.append(
-            f"{units.duration(facts['not_recorded_ns'])} lie between recording windows and are in "
-            "no chart but the timeline."
+            f"{units.duration(facts['not_recorded_ns'])} between recording windows were not "
+            "recorded: a row of the table of operations, a grey area of the timeline, and in no "
+            "other chart."
         )
     if facts["annotated_processes"]:
-        notes.append(
-            f"{units.share(facts['none_ns'], facts['annotated_ns'])} of the time of processes with "
-            "operations lies outside any operation: (none)."
-        )
+        notes.append(_outside(facts))
     if facts["several_threads"]:
         notes.append(
             f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
@@ -99,6 +104,14 @@ def coverage(facts: dict[str, Any]) -> list[str]:
             "the next annotation is charged to the task before."
         )
     return notes
+
+
+def _outside(facts: dict[str, Any]) -> str:
+    return (
+        f"Outside operations, together (none) in the relations: start-up "
+        f"{units.duration(facts['startup_ns'])}, between operations "
+        f"{units.duration(facts['between_ns'])}, end {units.duration(facts['end_ns'])}."
+    )
 
 
 def bookkeeping(facts: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from report_rows import full_run
 
 from rlscope.analysis import cuda
 from rlscope.report import cuda_sentences, units
+from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.cuda import PANEL
 from rlscope.report.renderers.terminal import render_summary
 
@@ -106,10 +107,8 @@ def test_a_trace_without_cuda_says_why_in_one_line() -> None:
         breakdown=[share(0, "a", "python", 4)],
         absent=[{"relation": "api_call", "column": "*", "reason": reason}],
     )
-    drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
-    assert drawing.notes == [f"Nothing of CUDA in this trace: {reason}."]
-    assert not drawing.charts and not drawing.grids
+    nothing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
+    assert nothing == Nothing(f"{reason}.")
     lines = render_summary(relations, width=120, unicode=True).splitlines()  # type: ignore[arg-type]
     assert f"Nothing of CUDA: {reason}." in lines
 
@@ -123,7 +122,7 @@ def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
     )
     said = "Not all of CUDA was recorded: GPU work is missing."
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
+    assert isinstance(drawing, Drawing)
     assert (said in drawing.notes) == ("missing" in note)
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
     assert (said in text) == ("missing" in note)
@@ -137,7 +136,7 @@ def test_of_gpu_work_that_was_not_recorded_nothing_is_said() -> None:
         api_call=[{**call, "name": "cudaLaunchKernel", "with_work": None}],
     )
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
+    assert isinstance(drawing, Drawing)
     assert drawing.notes == ["7 CUDA calls took 5 ns.", "1 CUDA call with an error."]
     assert [grid.columns for grid in drawing.grids] == [["operation", ">in CUDA calls"]]
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import unicodedata
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rlscope.load import Trace
 
 # The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 9 more).
-_OPERATIONS = 14
+_OPERATIONS = 12  # and up to four rows of time outside operations
 _PROCESSES = 6
 _SENTENCES = 2
 _LOSSES = 3
@@ -35,6 +36,8 @@ _GPU_OPERATIONS = 2
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
 _BAR = 12  # characters of a bar of 100 %
+
+_BREAK = re.compile(r" (?!(?:ns|µs|ms|s|min|h|d|%|B|KiB|MiB|GiB|TiB)\b|%)")
 
 _PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
 
@@ -64,12 +67,13 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
     )
+    (facts,) = coverage.coverage(trace).to_dicts()
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
-    yield _wrapped(sentences.automatic(found), width)
+    yield _wrapped(sentences.automatic(found, facts), width)
     yield _wrapped(_layers(trace), width)
     yield _wrapped(_cuda(trace), width)
     yield _process_block(trace, width)
-    yield _wrapped([*_iterations(trace), *_losses(trace)], width)
+    yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 
 
 def _operation_block(trace: Trace, width: int) -> Iterator[list[str]]:
@@ -94,7 +98,7 @@ def _operation_row(
         "  " * row["depth"] + units.label(row["name"]),
         "█" * round(_BAR * share),
         units.duration(row["total_ns"]),
-        units.share(row["total_ns"], row["whole_ns"]),
+        units.share(row["total_ns"], row["whole_ns"]) if row["whole_ns"] else "",
         *([units.duration(row["self_ns"])] if nested else []),
         *(units.duration_or_blank(row[f"{name}_ns"]) for name in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
@@ -111,7 +115,7 @@ def _process_block(trace: Trace, width: int) -> list[str]:
             "  " * row["depth"] + units.label(row["name"] or "?"),
             str(row["os_pid"]),
             units.duration(row["wall_ns"]),
-            units.share(row["busy_ns"], row["wall_ns"]),
+            units.duration(row["busy_ns"]),
             units.duration(row["cpu_ns"]),
             units.count(row["events"]),
         ]
@@ -160,8 +164,7 @@ def _iterations(trace: Trace) -> list[str]:
     ]
 
 
-def _losses(trace: Trace) -> list[str]:
-    (facts,) = coverage.coverage(trace).to_dicts()
+def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
     lines = sentences.bookkeeping(facts) if facts["profiler_cpu_ns"] is not None else []
     if not rows:
@@ -201,10 +204,10 @@ def cells(text: str) -> int:
 
 
 def _wrapped(texts: Sequence[str], width: int) -> list[str]:
-    """Sentences broken at blanks; their further lines are indented."""
+    """Sentences broken at blanks, but not before a unit; their further lines are indented."""
     lines = []
     for text in texts:
-        first, *words = text.split(" ")
+        first, *words = _BREAK.split(text)
         lines.append(first)
         for word in words:
             if cells(lines[-1]) + 1 + cells(word) > width:

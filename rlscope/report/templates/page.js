@@ -23,13 +23,73 @@
     return result;
   }
 
+  // Below this width names stand above their bars and strips: beside them they would take half of it.
+  const narrow = matchMedia("(max-width: 640px)");
+  const nameHeight = 20;
+
+  // A category axis whose names get a line of their own above each row, which grows by as much.
+  function namesAbove(layout, key) {
+    const axis = layout[key];
+    const rows = axis.ticktext.length;
+    const share = axis.domain ? axis.domain[1] - axis.domain[0] : 1;
+    const { t, b } = layout.margin;
+    const plot = layout.height - t - b;
+    const before = (plot * share) / rows;
+    const row = before + nameHeight;
+    const half = row / 2 - nameHeight / 2 + 3;
+    const texts = (layout.annotations || []).map((each) => each.text);
+    const names = axis.ticktext.map((name, i) => ({
+      x: 0, xref: "paper", xanchor: "left", y: i, yref: key.replace("axis", ""), yshift: half,
+      text: texts[i] ? `${name} <b>${texts[i]}</b>` : name, showarrow: false, font: { size: 12 },
+    }));
+    return { rows, row, names, height: layout.height + rows * nameHeight };
+  }
+
+  function narrowBars(chosen) {
+    const { row, names, height } = namesAbove(chosen.layout, "yaxis");
+    const longest = chosen.layout.xaxis.range[1] / 1.22;
+    return {
+      data: chosen.data,
+      layout: {
+        ...chosen.layout, height, annotations: names, bargap: 1 - 14 / row,
+        xaxis: { ...chosen.layout.xaxis, range: [0, longest * 1.02], nticks: 5 },
+        yaxis: { ...chosen.layout.yaxis, showticklabels: false },
+      },
+    };
+  }
+
+  function narrowTimeline(chosen) {
+    const { rows, row, names, height } = namesAbove(chosen.layout, "yaxis2");
+    const { t, b } = chosen.layout.margin;
+    const strips = Math.min((rows * row) / (height - t - b), 0.86);
+    return {
+      data: chosen.data.map((each) => (each.type === "heatmap" ? { ...each, ygap: nameHeight + 2 } : each)),
+      layout: {
+        ...chosen.layout, height, annotations: names,
+        xaxis: { ...chosen.layout.xaxis, nticks: 5 },
+        yaxis: { ...chosen.layout.yaxis, domain: [strips + 0.04, 1] },
+        yaxis2: { ...chosen.layout.yaxis2, domain: [0, strips], showticklabels: false, ticks: "" },
+      },
+    };
+  }
+
+  function fitted(chosen) {
+    if (!narrow.matches) {
+      return chosen;
+    }
+    if ((chosen.layout.yaxis2 || {}).ticktext) {
+      return narrowTimeline(chosen);
+    }
+    return chosen.layout.yaxis.ticktext ? narrowBars(chosen) : chosen;
+  }
+
   function views(figure) {
     return [...figure.querySelectorAll('script[type="application/json"]')];
   }
 
   async function draw(figure) {
     const select = figure.querySelector("select");
-    const chosen = JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent);
+    const chosen = fitted(JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent));
     await Plotly.react(figure.querySelector(".chart"), chosen.data, themed(chosen.layout), config);
   }
 
@@ -57,6 +117,7 @@
     select.addEventListener("change", () => choose(select.value));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  narrow.addEventListener("change", drawAll);
   addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((each) => { each.open = true; });
     drawAll();
