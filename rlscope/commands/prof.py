@@ -249,24 +249,32 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
             say(line)
     if not options.no_report:
         with _stated("cannot analyse the trace"):
-            _analyse(outcome.directory, options.quiet)
+            _analyse(outcome, options.quiet)
     for line in (*closing.running_lines(outcome), *outcome.warnings):
         say(line)
 
 
-def _analyse(directory: str, quiet: bool) -> None:
+def _analyse(outcome: Outcome, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
-    from rlscope.commands.report import write_report
+    from rlscope.commands.progress import announces, progress
+    from rlscope.commands.report import link, write_report
     from rlscope.load import load
     from rlscope.report.renderers.terminal import render_summary
 
-    if not quiet:
-        with load(directory) as trace:
+    if quiet:
+        write_report(outcome.directory)
+        return
+    events = outcome.statistics.get("events", 0)
+    if announces(events):
+        say(f"analysing {events:,} events and writing the report")
+    with progress() as line:
+        line.step(f"analysing {events:,} events")
+        with load(outcome.directory) as trace:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
-            _print(text.rstrip("\n") + "\n")
-    path = write_report(directory)
-    if not quiet:
-        say(f"report {path}")
+        line.clear()
+        _print(text.rstrip("\n") + "\n")
+        path = write_report(outcome.directory, step=line.step)
+    say(f"report {link(path)}")
 
 
 def _width() -> int:

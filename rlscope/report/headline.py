@@ -69,7 +69,6 @@ def read(trace: Trace) -> Headline:
             *_next_groups(times, facts),
             *_states(states),
             *_between(facts),
-            *(Detail(text) for text in shares.left_out(facts)),
             *_scope(facts),
             *_lost(lost),
         ],

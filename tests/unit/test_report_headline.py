@@ -81,8 +81,6 @@ def test_every_share_is_of_one_denominator() -> None:
         "Its layers: no layer + gpu 50.0 %.",
         "Then between operations 25.0 %, simulation 25.0 %.",
         "By GPU state: cpu 50.0 %, gpu 50.0 %.",
-        "Not in the shares: start-up (before the first operation) 15 ns, "
-        "end (after the last) 5 ns.",
     ]
     assert _texts(trace, warning=True) == [
         "25.0 % lies between operations, where nothing is annotated."

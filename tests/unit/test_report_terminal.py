@@ -57,8 +57,6 @@ update                ██████████  7.00 s  87.5 %  2.00 s  2.
 Learning is update/backprop 62.5 %, update 25.0 %.
 Its layers: framework 62.5 %, python 25.0 %.
 Then between operations 12.5 %.
-Not in the shares: start-up (before the first operation) 2.00 s, gaps between recording windows
-  1.00 s.
 Nothing was lost.
 """
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,10 @@ _FOOTER = (
 )
 
 
-def render(trace: Trace) -> str:
-    """The whole page; raises RlscopeError when a table cannot be read."""
-    drawn = [(name, panel, panel.draw(panel.read(trace))) for name, panel in panels.load()]
+def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str:
+    """The whole page; raises RlscopeError when a table cannot be read. `step` is called with the
+    title of each panel before it is made."""
+    drawn = list(_drawn(trace, step))
     sections = [(n, panel, each) for n, panel, each in drawn if isinstance(each, Drawing)]
     summary = headline.read(trace)
     template = Template(resource("templates/page.html"))
@@ -46,6 +47,15 @@ def render(trace: Trace) -> str:
         script=resource("templates/page.js"),
         plotly=resource(PLOTLY),
     )
+
+
+def _drawn(
+    trace: Trace, step: Callable[[str], None]
+) -> Iterator[tuple[str, Panel, Drawing | Nothing]]:
+    loaded = list(panels.load())
+    for number, (name, panel) in enumerate(loaded, 1):
+        step(f"writing the report: {panel.title} ({number} of {len(loaded)})")
+        yield name, panel, panel.draw(panel.read(trace))
 
 
 def resource(path: str) -> str:
