@@ -78,17 +78,23 @@ return [...document.querySelectorAll("figure")].map((figure) => {
 });
 """
 
-# Texts of charts that reach beyond their chart or the screen, or that a bar's name runs over.
+# Texts of charts that reach beyond their chart or the screen, or that run over another text.
 _CUT = """
 const wide = document.documentElement.clientWidth;
 const cut = document.documentElement.scrollWidth > wide ? ["the page scrolls sideways"] : [];
 for (const chart of document.querySelectorAll(".chart")) {
   const frame = chart.getBoundingClientRect();
-  for (const text of chart.querySelectorAll("svg text")) {
-    const box = text.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("svg text")]
+    .map((text) => [text, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+  texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (across > 2 && down > 4) cut.push(`${one.textContent} over ${other.textContent}`);
+  }));
+  for (const [text, box] of texts) {
     const inside = box.left >= frame.left - 1 && box.right <= Math.min(frame.right, wide) + 1
       && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
-    if (box.width > 0 && !inside) cut.push(`${chart.parentNode.id}: ${text.textContent}`);
+    if (!inside) cut.push(`${chart.parentNode.id}: ${text.textContent}`);
   }
   const plot = chart.querySelector(".plot, .bglayer");
   const share = plot ? plot.getBoundingClientRect().width / frame.width : 1;

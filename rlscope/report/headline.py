@@ -93,8 +93,13 @@ def sentence(times: Rows, facts: dict[str, Any]) -> str:
     if not times:
         return "Nothing was recorded."
     if not facts["annotated_processes"]:
-        return f"No operation was annotated or found in {units.duration(facts['span_ns'])}."
+        return f"No operation was annotated or found in {_length(facts)}."
     return " ".join([*_mostly_around(facts), _largest(times, facts)])
+
+
+def _length(facts: dict[str, Any]) -> str:
+    length, processes = units.duration(facts["span_ns"]), facts["processes"]
+    return length if processes < 2 else f"{length} of {units.plural(processes, 'process')}"
 
 
 def _mostly_around(facts: dict[str, Any]) -> Iterable[str]:
@@ -122,7 +127,7 @@ def _title(group: str) -> str:
     """The subject of a sentence; an operation keeps its name."""
     if group == BETWEEN_OPERATIONS:
         return "What lies between operations"
-    return group.capitalize() if group in groups.GROUPS else units.visible(group)
+    return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 
 def _group_totals(times: Rows) -> dict[str, int]:
@@ -152,7 +157,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
 def _shares(parts: dict[str, int], whole_ns: int) -> str:
     """The largest parts by name; the smallest one can only be named alone."""
     return ", ".join(
-        f"{units.visible(name)} {units.share(ns, whole_ns)}"
+        f"{units.label(name)} {units.share(ns, whole_ns)}"
         for place, (name, ns) in enumerate(parts.items())
         if place == 0 or (place < _NEXT and ns > _SMALLEST * whole_ns)
     )
@@ -196,10 +201,6 @@ def _scope(facts: dict[str, Any]) -> Iterable[Detail]:
         yield Detail(
             f"Counted: {units.plural(facts['annotated_processes'], 'process')} with operations. "
             f"{units.plural(others, 'process')} without are under Processes."
-        )
-    elif facts["annotated_processes"] > 1:
-        yield Detail(
-            f"Time is added up over {units.plural(facts['annotated_processes'], 'process')}."
         )
 
 
