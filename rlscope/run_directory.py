@@ -67,7 +67,7 @@ def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> s
         os.makedirs(os.path.join(directory, "rings"), mode=0o700, exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise RecordingError(f"Cannot record into {directory}: {reason}") from error
+        raise RecordingError(f"cannot record into {directory}: {reason}") from error
     return directory
 
 
@@ -115,12 +115,12 @@ def _make_room(directory: str, force: bool) -> None:
     _refuse_foreign_run_json(directory)
     if not force:
         raise DirectoryInUse(
-            f"Directory holds a run, will not overwrite without force: {directory}"
+            f"directory holds a run, will not overwrite without force: {directory}"
         )
     living = living_processes(directory)
     if living:
         pids = ", ".join(map(str, living))
-        raise DirectoryInUse(f"Directory holds a run that is still going (pid {pids}): {directory}")
+        raise DirectoryInUse(f"directory holds a run that is still going (pid {pids}): {directory}")
     _check_removable(directory)
     remove_run(directory)
 

@@ -137,4 +137,4 @@ def _write_json(path: str, value: object) -> None:
             file.write("\n")
         os.replace(temporary, path)
     except OSError as error:
-        raise RecordingError(f"Cannot write {path}: {error.strerror}") from error
+        raise RecordingError(f"cannot write {path}: {error.strerror}") from error

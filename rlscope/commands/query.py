@@ -75,7 +75,7 @@ def _read_stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise QueryError(f"The statement on stdin is not text: {error}") from error
+        raise QueryError(f"the statement on stdin is not text: {error}") from error
 
 
 def _answer(directory: str, statement: str, form: str, output: str | None) -> None:
@@ -90,9 +90,9 @@ def _answer(directory: str, statement: str, form: str, output: str | None) -> No
 
 def _write_parquet(trace: Trace, statement: str, output: str) -> None:
     if not os.path.isdir(os.path.dirname(output) or "."):
-        raise RlscopeError(f"Cannot write {output}: no such directory")
+        raise RlscopeError(f"cannot write {output}: no such directory")
     if os.path.isdir(output or "."):
-        raise RlscopeError(f"Cannot write {output or '.'}: it is a directory")
+        raise RlscopeError(f"cannot write {output or '.'}: it is a directory")
     trace.write_parquet(statement, output)
 
 
@@ -103,7 +103,7 @@ def _write_text(text: str, output: str | None) -> None:
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise RlscopeError(f"Cannot write {output}: {error.strerror}") from error
+        raise RlscopeError(f"cannot write {output}: {error.strerror}") from error
 
 
 def _text(table: Table, form: str) -> str:

@@ -103,4 +103,4 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):  # it never was, or cannot even be looked for
             unfinished.unlink()
-        raise RlscopeError(f"Cannot write {path}: {error.strerror}") from error
+        raise RlscopeError(f"cannot write {path}: {error.strerror}") from error

@@ -315,7 +315,7 @@ def test_an_output_that_cannot_be_written(root):
     for path in (".", "/", "", root / "run.json" / "x", "a" * 255):
         failed = rlscope("query", root, "SELECT 1", "--format", "parquet", "-o", path)
         assert_states_failure(failed, "annot")
-        assert_states_failure(rlscope("report", root, "-o", path), "Cannot write ")
+        assert_states_failure(rlscope("report", root, "-o", path), "cannot write ")
 
 
 @pytest.mark.parametrize(
