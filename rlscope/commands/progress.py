@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-# Below this nobody waits long enough to wonder; a log gets one line from here on.
+# Fewer are analysed before a reader of a log could wonder; from here on a log gets one line.
 _MANY_EVENTS = 1_000_000
 
 

@@ -6,13 +6,11 @@ from collections import Counter
 from typing import Any
 
 from rlscope.analysis.interception import BLIND
-from rlscope.report import units
+from rlscope.report import shares, units
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
 _FUNCTIONS = 3
-# Of the time in operations: what was found is worth a sentence above this share.
-_NOTABLE_FOUND = 0.05
 
 _HOW = {
     "patch": "Native calls were recorded by patching the interpreter's pointers to them",
@@ -41,7 +39,7 @@ def iteration(summary: dict[str, Any]) -> str:
 def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
     """Rows of `automatic_operations`: what rlscope found by itself, and how. Silent where the
     program's own operations take nearly all."""
-    if sum(row["duration_ns"] for row in rows) <= _NOTABLE_FOUND * facts["inside_ns"]:
+    if sum(row["duration_ns"] for row in rows) <= shares.NOTABLE_FOUND * facts["inside_ns"]:
         return []
     by_rule: dict[str, list[str]] = {}
     for row in rows:
@@ -50,8 +48,8 @@ def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
             f"{units.visible(row['operation'])} {share}"
         )
     found = [
-        ", ".join(shares) + (f" ({units.visible(rule)})" if rule else "")
-        for rule, shares in by_rule.items()
+        ", ".join(parts) + (f" ({units.visible(rule)})" if rule else "")
+        for rule, parts in by_rule.items()
     ]
     return [f"Found automatically: {'; '.join(found)}."]
 
@@ -180,12 +178,12 @@ def crossings(rows: list[dict[str, Any]]) -> list[str]:
         rates[way] += row["per_iteration"] or 0
     if not counts:
         return []
-    shares = [
+    named = [
         f"{way} {units.count(count)}"
         + (f" ({_rate(rates[way])} per iteration)" if rates[way] else "")
         for way, count in counts.most_common(_WAYS)
     ]
-    return [f"Entries into another layer: {', '.join(shares)}."]
+    return [f"Entries into another layer: {', '.join(named)}."]
 
 
 def longest_calls(rows: list[dict[str, Any]]) -> list[str]:

@@ -12,6 +12,8 @@ from rlscope.report import units, views
 _SPAN = "the time from the first operation to the last"
 # Above this share of it between operations, page and terminal say so at their top.
 NOTABLE_BETWEEN = 0.2
+# Above this share of the time in operations, those that rlscope found by itself are worth a word.
+NOTABLE_FOUND = 0.05
 
 
 def whole_name(facts: dict[str, Any]) -> str:

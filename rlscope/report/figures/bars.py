@@ -45,7 +45,7 @@ def stacked_bars(bars: Sequence[Bar], series: Sequence[Series], whole: str) -> F
     """First bar on top, with total and share written at its end; exact ns first in `customdata`.
 
     Args:
-        whole: what `Bar.whole_ns` is, in words: "the time after start-up".
+        whole: what `Bar.whole_ns` is, in words: "the recorded time".
     """
     longest = max((each.total_ns for each in bars), default=0)
     divisor, unit = units.axis_unit(longest)

@@ -14,9 +14,6 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-# Of the time in operations: less than this was found in a program that annotates its own steps.
-_NOTABLE_FOUND = 0.05
-
 _LAYER_COLUMNS = {layer: f"{layer}_ns" for layer in palette.LAYERS}
 
 
@@ -115,7 +112,7 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
             ]
             for row in rows
         ],
-        open=found_ns > _NOTABLE_FOUND * facts["inside_ns"],
+        open=found_ns > shares.NOTABLE_FOUND * facts["inside_ns"],
     )
     return [grid]
 
