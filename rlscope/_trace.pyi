@@ -89,7 +89,8 @@ class Directory:
         phase                name, start_ns, duration_ns
         iteration            iteration, start_ns, duration_ns, complete, source
         progress             start_ns, done, total
-        transition           operation, from_layer, to_layer, count          (counts)
+        transition           operation, from_layer, to_layer, count, count_in_iterations
+                                                                             (counts)
         native_call          function (text), layer, operation, calls, duration_ns, self_ns
                              (counts)
         loss                 kind, count, duration_ns, detail

@@ -148,16 +148,19 @@ Columns MakeProgress(const analysis::SpillVector<analysis::ProgressRow>& rows) {
 
 Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& paths) {
   std::vector<int32_t> operation, from_layer, to_layer;
-  std::vector<int64_t> count;
+  std::vector<int64_t> count, count_in_iterations;
   for (uint32_t path : paths.order()) {
     for (uint32_t from = 0; from < analysis::kLayers; ++from) {
       for (uint32_t to = 0; to < analysis::kLayers; ++to) {
-        const uint64_t entries = counts.transitions(path, from, to);
+        const uint64_t inside = counts.transitions(path, from, to, /*in_iteration=*/true);
+        const uint64_t entries =
+            inside + counts.transitions(path, from, to, /*in_iteration=*/false);
         if (entries == 0) continue;
         operation.push_back(static_cast<int32_t>(paths.RowOf(path)));
         from_layer.push_back(static_cast<int32_t>(from));
         to_layer.push_back(static_cast<int32_t>(to));
         count.push_back(static_cast<int64_t>(entries));
+        count_in_iterations.push_back(static_cast<int64_t>(inside));
       }
     }
   }
@@ -166,6 +169,7 @@ Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& path
   columns.Add("from_layer", std::move(from_layer));
   columns.Add("to_layer", std::move(to_layer));
   columns.Add("count", std::move(count));
+  columns.Add("count_in_iterations", std::move(count_in_iterations));
   return columns;
 }
 

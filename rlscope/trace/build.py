@@ -25,6 +25,9 @@ _MOST_WORKERS = 8
 # Names of the layers, by their numbers in the trace format.
 LAYERS = ("none", "python", "simulator", "framework", "cuda_api", "gpu")
 
+# Of the sweep's transitions: those inside the complete iterations that rates count.
+_IN_ITERATIONS = "count_in_iterations"
+
 _PROCESS_COLUMNS = {
     "os_pid": "os_pid",
     "parent_process_id": "parent_index",
@@ -244,14 +247,16 @@ class ProcessRows:
 
 
 def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of transitions with `per_iteration`: count divided by complete iterations, None
-    without any. A process that has iterations of its own has rates by those alone."""
+    """The columns of transitions with `per_iteration`: the count in complete iterations divided by
+    their number, None without any. A process that has iterations of its own has rates by those
+    alone."""
     source = "explicit" if "explicit" in iteration["source"] else "automatic"
     rows = zip(iteration["source"], iteration["complete"], strict=True)
     complete = sum(bool(whole) for of, whole in rows if of == source)
-    counts = transition["count"].tolist()
+    counted = {name: values for name, values in transition.items() if name != _IN_ITERATIONS}
+    counts = transition[_IN_ITERATIONS].tolist()
     rates = [count / complete if complete else None for count in counts]
-    return {**transition, "per_iteration": rates}
+    return {**counted, "per_iteration": rates}
 
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:

@@ -96,7 +96,9 @@ transition = columns.relation(
     columns.text("from_layer", "layer that was left"),
     columns.text("to_layer", "layer that was entered"),
     columns.integer("count", columns.COUNTED),
-    columns.real("per_iteration", "count divided by complete iterations; NULL without any"),
+    columns.real(
+        "per_iteration", "those in complete iterations, divided by these; NULL without any"
+    ),
     layout=columns.PROCESS,
 )
 

@@ -84,7 +84,6 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
     _count_cuda_transitions(streams, final)
     finish(final)
     iterations = _iterations(final)
-    complete = _count_for_rates(iterations, rules)
     found: Rows = {
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
@@ -95,10 +94,7 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         "phase": _phases(final),
         "iteration": iterations,
         "progress": [Progress(*row) for row in final.progress],
-        "transition": [
-            Transition(text(path), before, after, count, count / complete if complete else None)
-            for (path, before, after), count in final.transitions.items()
-        ],
+        "transition": _transitions(final, iterations),
         "native_call": _native_calls(final, segments),
         "loss": [
             Loss(kind, n) for kind, n in (final.losses + count_losses(process, rules)).items()
@@ -312,14 +308,35 @@ def _iterations(final: State) -> list[Iteration]:
     ]
 
 
-def _count_for_rates(iterations: list[Iteration], rules: Rules) -> int:
-    """Those that a rate per iteration divides by: complete ones, the program's own if it has any,
-    complete or not."""
-    counted = [row for row in iterations if row.complete or rules.per_iteration == "all"]
-    explicit = any(row.source == EXPLICIT for row in iterations)
+def _transitions(final: State, iterations: list[Iteration]) -> list[Transition]:
+    """Counts, and rates by the iterations that hold the time of the entry."""
+    counted = [row for row in iterations if row.complete or final.rules.per_iteration == "all"]
+    counted = _for_rates(counted, iterations, final.rules)
+    spans = {
+        "those in complete iterations": [row for row in counted if row.complete],
+        "those in iterations": _for_rates(iterations, iterations, final.rules),
+        "all": None,
+    }[final.rules.rate_counts]
+    counts: Counter[tuple[Path, str, str]] = Counter()
+    inside: Counter[tuple[Path, str, str]] = Counter()
+    for time_ns, path, before, after in final.crossings:
+        counts[path, before, after] += 1
+        held = spans is None or any(_holds(row, time_ns) for row in spans)
+        inside[path, before, after] += held
+    rates = {key: inside[key] / len(counted) if counted else None for key in counts}
+    return [Transition(text(key[0]), *key[1:], counts[key], rates[key]) for key in counts]
+
+
+def _holds(row: Iteration, time_ns: int) -> bool:
+    return row.start_ns <= time_ns < row.start_ns + row.duration_ns
+
+
+def _for_rates(rows: list[Iteration], found: list[Iteration], rules: Rules) -> list[Iteration]:
+    """Those that a rate per iteration is about: the program's own if it has any in `found`."""
+    explicit = any(row.source == EXPLICIT for row in found)
     if explicit and rules.automatic_rates == "only without explicit ones":
-        counted = [row for row in counted if row.source == EXPLICIT]
-    return len(counted)
+        return [row for row in rows if row.source == EXPLICIT]
+    return rows
 
 
 def _iteration_at(final: State, now: int) -> int:
@@ -341,10 +358,10 @@ def _count_cuda_transitions(streams: Streams, final: State) -> None:
             if streams.window_of(call.start_ns) is None:
                 continue
             state = replay(streams, call.start_ns, final.rules)
-            state.transitions = final.transitions
+            state.crossings = final.crossings
             caller = next(each for each in state.threads if each.stream is thread)
             layer = layer_in_frames(state, caller, call.start_ns)
-            count_transition(state, caller, layer, "cuda_api")
+            count_transition(state, caller, call.start_ns, layer, "cuda_api")
 
 
 def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:

@@ -80,6 +80,9 @@ class Rules:
     last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
     before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
     per_iteration: Literal["complete ones", "all"] = "complete ones"
+    rate_counts: Literal["those in complete iterations", "those in iterations", "all"] = (
+        "those in complete iterations"
+    )
     automatic_rates: Literal["only without explicit ones", "always"] = "only without explicit ones"
     instance_iteration: Literal["where it began", "where it ended"] = "where it began"
     self_time: Literal["innermost and running", "innermost", "all"] = "innermost and running"

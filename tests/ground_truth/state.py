@@ -69,6 +69,15 @@ class Called(NamedTuple):
     end_ns: int
 
 
+class Crossing(NamedTuple):
+    """An entry of a thread into another layer."""
+
+    time_ns: int
+    path: Path
+    before: str
+    after: str
+
+
 class Change(NamedTuple):
     """From `time_ns` on it is `value`, in the window numbered `window`."""
 
@@ -92,7 +101,7 @@ class State:
     entered: list[Path] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)
-    transitions: Counter[tuple[Path, str, str]] = field(default_factory=Counter)
+    crossings: list[Crossing] = field(default_factory=list)
     losses: Counter[str] = field(default_factory=Counter)
 
 
