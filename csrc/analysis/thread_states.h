@@ -104,6 +104,8 @@ class ThreadStates : public StateStream {
   uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
   uint32_t Layer() const;
   void CountTransition(uint32_t from_layer, int64_t now);
+  // Where calls without an operation go: that of the main thread's calls is known.
+  CallNotes* NotesOfCalls() { return is_main_ ? nullptr : &call_notes_; }
   // Calls in a layer where the thread is already make no keys, but notes: after a block's worth of
   // them a key is due, so that they are taken.
   bool KeyIsDue() const { return call_notes_.size() >= kBlockKeys; }

@@ -10,8 +10,8 @@ from sqlalchemy import Column
 from rlscope.trace import columns
 
 _CALLER = (
-    "the innermost of its thread at the start of the call, of a thread without one the process "
-    "owner's"
+    "the innermost of its thread at the start of the call; of a thread that works for the owner, "
+    "the owner's"
 )
 
 api_call = columns.relation(

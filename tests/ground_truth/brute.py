@@ -369,7 +369,7 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
     totals: dict[tuple[str, str, str], list[int]] = {}
     for number, frame, end in final.called:
         path = frame.operation
-        if path is None and final.rules.no_operation == "takes the owner's":
+        if path is None and _takes_the_owners(final, number):
             path = process_path(replay(final.streams, frame.start_ns, final.rules))
         row = totals.setdefault((frame.function, frame.layer, text(path or ())), [0, 0, 0])
         own = self_ns[number, frame.order]
@@ -378,6 +378,14 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
         for place, value in enumerate((1, duration, duration if inclusive else own)):
             row[place] += value
     return [NativeCall(*key, *row) for key, row in totals.items()]
+
+
+def _takes_the_owners(final: State, number: int) -> bool:
+    """Whether calls that a thread makes outside of operations are the process owner's."""
+    rules = final.rules
+    caller = next(each for each in final.threads if each.stream.number == number)
+    is_excepted = caller.stream.is_main and rules.main_without_operation == "is (none)"
+    return rules.no_operation == "takes the owner's" and not is_excepted
 
 
 def _self_times(segments: list[Segment]) -> Counter[tuple[int, int]]:

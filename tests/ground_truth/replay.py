@@ -218,9 +218,7 @@ def _cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
     )
 
 
-def count_transition(
-    state: State, thread: ThreadState, now: int, before: str, after: str
-) -> None:
+def count_transition(state: State, thread: ThreadState, now: int, before: str, after: str) -> None:
     if before != after:
         path = own_path(thread, state.rules) or ()
         if state.rules.transition_operation == "of the process":

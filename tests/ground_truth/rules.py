@@ -54,6 +54,7 @@ class Rules:
         "owner and threads without operations"
     )
     layer: Literal["deepest", "shallowest"] = "deepest"
+    main_thread_lends: Literal["to no worker", "to the owner"] = "to no worker"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"
@@ -91,6 +92,7 @@ class Rules:
         "is closed and counted"
     )
     no_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    main_without_operation: Literal["is (none)", "takes the owner's"] = "is (none)"
     transitions: Literal["entries", "entries and returns"] = "entries"
     transition_operation: Literal["of the thread", "of the process"] = "of the thread"
     native_self: Literal["without callbacks and CUDA", "without callbacks", "inclusive"] = (
@@ -109,6 +111,7 @@ class CudaRules(Rules):
 
     call_operation: Literal["at its start", "at its end"] = "at its start"
     call_without_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    main_call_without_operation: Literal["is (none)", "takes the owner's"] = "is (none)"
     call_at_window_end: Literal["is cut", "is whole"] = "is cut"
     not_ready: Literal["is no error", "is an error"] = "is no error"
     work_operation: Literal["of its launch", "of the owner when it starts"] = "of its launch"

@@ -413,7 +413,8 @@ CREATE OR REPLACE TEMP TABLE process_state AS
 SELECT a.start_ns, a.end_ns, 0 AS thread, a.phase, a.busy,
     CASE WHEN a.win IS NULL THEN '(not recorded)'
          ELSE COALESCE(ANY_VALUE(owner.operation), '(none)') END AS operation,
-    COALESCE(MAX(t.layer) FILTER (t.outer_ns IS NULL OR t.thread = owner.thread), 0) AS layer
+    COALESCE(MAX(t.layer) FILTER (t.thread = owner.thread
+        OR (t.outer_ns IS NULL AND (owner.thread IS NULL OR NOT t.is_main))), 0) AS layer
 FROM around AS a
 LEFT JOIN thread_state AS t ON t.start_ns = a.start_ns
 LEFT JOIN owner ON owner.start_ns = a.start_ns
