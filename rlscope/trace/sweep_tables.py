@@ -74,11 +74,29 @@ breakdown_by_thread = columns.relation(
     layout=columns.PROCESS,
 )
 
+iteration_breakdown = columns.relation(
+    "iteration_breakdown",
+    "The breakdown of each iteration, split exactly at its start and end.",
+    columns.process_id(),
+    columns.integer("iteration", "iteration.iteration; NULL outside of iterations"),
+    columns.text("iteration_source", "iteration.source; NULL outside of iterations"),
+    columns.flag("complete", "iteration.complete; NULL outside of iterations"),
+    *columns.operation("the innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time in this state within the iteration"),
+    layout=columns.PROCESS,
+)
+
 timeline = columns.relation(
     "timeline",
-    "The breakdown over time, split exactly at the edges of buckets.",
+    "The breakdown over time, split exactly at the edges of buckets; one grid for a machine.",
     columns.process_id(),
-    columns.integer("level", "0 is the finest; each level has half the buckets of the one before"),
+    columns.integer(
+        "level",
+        "0: the same buckets in all processes; each level above has buckets of twice the length, "
+        "each below, of short processes, of half",
+    ),
     columns.integer("start_ns", "start of the bucket"),
     columns.integer("bucket_ns", "length of the bucket"),
     *columns.operation(),

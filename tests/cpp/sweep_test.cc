@@ -245,15 +245,15 @@ TEST_F(SweepTest, ZeroLengthInstancesCountWithoutTime) {
 TEST_F(SweepTest, BucketsSplitAtTheirEdges) {
   process.AddThread(Items({Enter(0, a), Exit(60, a)}));
   const auto result = Run(/*buckets=*/4);
-  EXPECT_EQ(result->bucket_ns, 25);
+  EXPECT_EQ(result->grid.bucket_ns, 32);
   Rows rows;
-  for (const TimelineRow& row : result->timeline[0]) {
-    rows.push_back(std::to_string(row.bucket) + " " + result->paths.Text(PathOfRow(row.row)) + " " +
+  for (const PartRow& row : result->timeline[0]) {
+    rows.push_back(std::to_string(row.part) + " " + result->paths.Text(PathOfRow(row.row)) + " " +
                    std::to_string(row.duration_ns));
   }
-  EXPECT_THAT(rows, ElementsAre("0 a 25", "1 a 25", "2 (none) 15", "2 a 10", "3 (none) 25"));
+  EXPECT_THAT(rows, ElementsAre("0 a 32", "1 (none) 4", "1 a 28", "2 (none) 32", "3 (none) 4"));
   int64_t sum_ns = 0;
-  for (const TimelineRow& row : result->timeline[3]) sum_ns += row.duration_ns;
+  for (const PartRow& row : result->timeline[3]) sum_ns += row.duration_ns;
   EXPECT_EQ(sum_ns, 100);
 }
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import count, pairwise, zip_longest
 from typing import TypeVar
 
 from ground_truth.losses import count_losses
@@ -25,6 +25,7 @@ from ground_truth.relations import (
     Bucket,
     Instance,
     Iteration,
+    IterationTime,
     Life,
     Loss,
     NativeCall,
@@ -76,7 +77,13 @@ class Segment:
         return self.end_ns - self.start_ns
 
 
-def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Rows:
+def tables(
+    process: RawProcess,
+    rules: Rules = RIGHT,
+    *,
+    buckets: int = 8,
+    grid: tuple[int, int] | None = None,
+) -> Rows:
     """Every relation of the process, sorted, as `raw.sweep` answers."""
     streams = put_in_order(without_missing(process, rules), rules)
     segments = _segments(streams, rules)
@@ -89,7 +96,8 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
         "operation_instance": _instances(final, segments),
         "breakdown": _breakdown(segments),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
-        "timeline": _timeline(streams, segments, buckets),
+        "iteration_breakdown": _iteration_breakdown(final, segments),
+        "timeline": _timeline(streams, segments, buckets, grid),
         "window": [Window(window.start_ns, _length(window)) for window in streams.windows],
         "phase": _phases(final),
         "iteration": iterations,
@@ -205,16 +213,48 @@ def _summed(keyed: list[tuple[Key | None, Segment]]) -> dict[Key, tuple[int, int
     return {key: (durations[key], counts[key]) for key in durations}
 
 
-def _timeline(streams: Streams, segments: list[Segment], buckets: int) -> list[Bucket]:
-    finest = max(1, -((streams.start_ns - streams.end_ns) // buckets))
+def _iteration_breakdown(final: State, segments: list[Segment]) -> list[IterationTime]:
+    sums: Counter[tuple[int, str, str, bool]] = Counter()
+    for segment in segments:
+        key = _process_key(segment)
+        if key is not None:
+            iteration = _iteration_at(final, _instant_for_iteration(segment))
+            sums[(iteration, *key[1:])] += segment.duration_ns
+    return [IterationTime(*key, duration) for key, duration in sums.items()]
+
+
+def _instant_for_iteration(segment: Segment) -> int:
+    owning = owner(segment.state)
+    opened = innermost(owning, segment.state.rules) if owning else None
+    if opened and segment.recorded and segment.state.rules.iteration_edges == "by the instance":
+        return opened.enter_ns
+    return segment.start_ns
+
+
+def _timeline(
+    streams: Streams, segments: list[Segment], buckets: int, grid: tuple[int, int] | None
+) -> list[Bucket]:
+    """`grid`: the time that level 0 is for, the process's own by default."""
+    own = (streams.start_ns, streams.end_ns)
+    origin, end = grid or own
+    zero = next(bits for bits in count() if _touched(origin, end, origin, 1 << bits) <= buckets)
+    finest = zero
+    while own[0] < own[1] and finest and _touched(*own, origin, 1 << finest - 1) <= buckets:
+        finest -= 1
     sums: Counter[tuple[int, int, int, str, str, bool]] = Counter()
-    for level in range(LEVELS):
-        width = finest << level
+    for bits in range(finest, zero + LEVELS):
         for segment in segments:
             key = _process_key(segment)
-            for start, duration in _shares(segment, streams.start_ns, width) if key else ():
-                sums[(level, start, width, *key[1:])] += duration
+            for start, duration in _shares(segment, origin, 1 << bits) if key else ():
+                sums[(bits - zero, start, 1 << bits, *key[1:])] += duration
     return [Bucket(*key, duration) for key, duration in sums.items()]
+
+
+def _touched(start: int, end: int, origin: int, width: int) -> int:
+    """Buckets of that width that hold some of the time from start to end."""
+    if start >= end:
+        return 0
+    return len(range((start - origin) // width, (end - 1 - origin) // width + 1))
 
 
 def _shares(segment: Segment, origin: int, width: int) -> Iterable[tuple[int, int]]:

@@ -78,6 +78,7 @@ class Rules:
     automatic_iterations: Literal["end at the first explicit", "go on"] = (
         "end at the first explicit"
     )
+    iteration_edges: Literal["split", "by the instance"] = "split"
     last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
     before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
     per_iteration: Literal["complete ones", "all"] = "complete ones"

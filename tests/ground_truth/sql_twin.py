@@ -14,6 +14,7 @@ from ground_truth.relations import (
     CUDA_RELATIONS,
     LAYERS,
     Breakdown,
+    IterationTime,
     Rows,
     ThreadBreakdown,
 )
@@ -38,12 +39,18 @@ INPUTS = {
 
 
 def tables(process: RawProcess) -> Rows:
-    """The process view and the per-thread view, in canonical form."""
+    """The process view, whole and by iteration, and the per-thread view, in canonical form."""
     connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
     whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
     threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
+    iterations = connection.execute(
+        "SELECT iteration, operation, layer, busy, duration_ns FROM iteration_breakdown"
+    ).fetchall()
     return {
+        "iteration_breakdown": sorted(
+            IterationTime(i, o, LAYERS[n], *rest) for i, o, n, *rest in iterations
+        ),
         "breakdown": sorted(Breakdown(p, o, LAYERS[n], *rest) for p, o, n, *rest in whole),
         "breakdown_by_thread": sorted(
             ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads

@@ -16,7 +16,7 @@ GUIDE = Path(__file__).parents[2] / "docs/guide/query.md"
 OWN = [
     iteration(1_000),
     enter(1_000, "update"),
-    leave(1_500, "update"),
+    leave(1_300, "update"),
     iteration(2_000),
     iteration(4_000),
     iteration(7_000),
