@@ -49,6 +49,15 @@ def automatic(rows: list[dict[str, Any]]) -> list[str]:
     return [f"Found automatically, of the time in operations: {'; '.join(found)}."] if found else []
 
 
+def beside_owner(row: dict[str, Any]) -> str:
+    """An operation of a thread that did not own its process all the time."""
+    thread = units.label(row["thread"] or str(row["os_tid"]))
+    return (
+        f"Thread {thread}: {units.label(row['operation'])} {units.duration(row['duration_ns'])}, "
+        f"{units.duration(row['beside_ns'])} of it while another thread owned the process."
+    )
+
+
 def progress(row: dict[str, Any]) -> str:
     """One row of `extrapolation`: "The whole run of trainer takes about 2 h 05 min, ..."."""
     name = units.visible(row["name"] or "?")
@@ -110,7 +119,7 @@ def coverage(facts: dict[str, Any]) -> list[str]:
         notes.append(
             f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
             "operations. The charts show the one that owned the process, the main thread first; "
-            "relation `breakdown_by_thread` shows each."
+            "panel Threads has the others, relation `breakdown_by_thread` all."
         )
     if facts["longest_stall_ns"]:
         notes.append(

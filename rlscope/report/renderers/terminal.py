@@ -16,6 +16,7 @@ from rlscope.analysis import (
     native_calls,
     operations,
     processes,
+    threads,
     transitions,
 )
 from rlscope.report import cuda_sentences, headline, layers, losses, palette, sentences, units
@@ -31,6 +32,7 @@ _LOSSES = 3
 _FUNCTIONS = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
+_THREADS = 1
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -69,6 +71,8 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(sentences.automatic(found), width)
     yield _wrapped(_layers(trace), width)
     yield _wrapped(_cuda(trace), width)
+    beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
+    yield _wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
     yield _wrapped([*_iterations(trace), *_losses(trace)], width)
 
