@@ -39,16 +39,14 @@ operation_instance = columns.relation(
 )
 
 
-def _share_columns() -> tuple[Column[Any], ...]:
+def _share_columns(whole: str) -> tuple[Column[Any], ...]:
     """The columns that the process view and the thread view of the breakdown share."""
     return (
         columns.text("phase", columns.PHASE),
         *columns.operation("the innermost open operation"),
         columns.text("layer", columns.LAYER),
         columns.flag("gpu_busy", columns.GPU_BUSY),
-        columns.integer(
-            "duration_ns", "wall time; all rows of a process add up to end_ns - start_ns"
-        ),
+        columns.integer("duration_ns", f"wall time; all rows of a {whole}"),
         columns.integer("overhead_ns", "bookkeeping in it, from calibration"),
         columns.integer("corrected_ns", "duration_ns without the overhead"),
         columns.integer("corrected_low_ns", "lower end of the 95 % interval of corrected_ns"),
@@ -61,7 +59,7 @@ breakdown = columns.relation(
     "breakdown",
     "Where the wall time of a process went: one row per state it was in.",
     columns.process_id(),
-    *_share_columns(),
+    *_share_columns("process add up to its end_ns - start_ns"),
     layout=columns.PROCESS,
 )
 
@@ -70,7 +68,7 @@ breakdown_by_thread = columns.relation(
     "Where the wall time of each thread went, by its own operations.",
     columns.process_id(),
     columns.thread_id(),
-    *_share_columns(),
+    *_share_columns("thread add up to the life of that thread"),
     layout=columns.PROCESS,
 )
 
