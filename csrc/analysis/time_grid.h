@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include <algorithm>
-
 #include "analysis/history.h"
 
 namespace rlscope::analysis {

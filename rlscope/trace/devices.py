@@ -28,7 +28,7 @@ class Devices:
         visible = _visible_devices(note)
         names = []
         for device, while_ns in zip(gpu_time["device"], gpu_time["while_ns"], strict=True):
-            name = visible[device] if device < len(visible) else str(device)
+            name = (visible[device] if device < len(visible) else "") or str(device)
             uses = self._uses.setdefault((host_id, name), {})
             use = process_id, int(device)
             uses[use] = uses.get(use, 0) + int(while_ns)
