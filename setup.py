@@ -9,6 +9,7 @@ csrc/               librlscope.so, rlscope._runtime, rlscope._trace
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -25,10 +26,11 @@ PTH = ROOT / "rlscope" / "capture" / "rlscope.pth"
 
 
 class CMakeBuild(build_ext):
-    """Configures csrc/ once per build folder and installs what it makes into the package."""
+    """Builds csrc/ and installs what it makes into the package."""
 
     def build_extension(self, ext: Extension) -> None:
         build = Path(self.build_temp).resolve() / "csrc"
+        forget_configuration(build)
         configure = [
             "cmake",
             "-S",
@@ -39,6 +41,7 @@ class CMakeBuild(build_ext):
             "Ninja",
             f"-DPython_EXECUTABLE={sys.executable}",
             "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+            f"-DRLSCOPE_ONCE={'OFF' if self.editable_mode else 'ON'}",
         ]
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         subprocess.run(configure, check=True)
@@ -54,6 +57,16 @@ class CMakeBuild(build_ext):
     def copy_extensions_to_source(self) -> None:
         # setuptools would copy the placeholder extension only; librlscope.so belongs beside it.
         self._install(Path(self.build_temp).resolve() / "csrc", ROOT / "rlscope")
+
+
+def forget_configuration(build: Path) -> None:
+    """As `cmake --fresh`, which CMake 3.22 lacks: what was compiled stays.
+
+    A build folder is kept from one install to the next. What it was configured with is not: pip
+    removes ninja, CMake and nanobind when an install is done, and a checkout can be moved.
+    """
+    (build / "CMakeCache.txt").unlink(missing_ok=True)
+    shutil.rmtree(build / "CMakeFiles", ignore_errors=True)
 
 
 class BuildWithPth(build_py):

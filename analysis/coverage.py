@@ -22,6 +22,11 @@ def loss_summary(trace: Trace, *, rows: int) -> Table:
     return statement.run(trace, "loss_summary", rows=rows)
 
 
+def cut(trace: Trace) -> Table:
+    """kind, after_ns, left_ns, processes, reason: where recording stopped before the program."""
+    return statement.run(trace, "cut")
+
+
 def absent(trace: Trace, *, rows: int) -> Table:
     """relation, columns (joined by commas), reason: what the trace cannot fill, and why."""
     return statement.run(trace, "absent_summary", rows=rows)

@@ -139,11 +139,16 @@ class Drainer:
         min_free_bytes: int = 1 << 30,
     ) -> None: ...
     def set_recording(self, on: bool) -> None: ...
+    def note_in(self, directory: str, /) -> None:
+        """Notes in another run, to which this process belongs, that it records this one."""
+
     def stop(self) -> None: ...
     def alive(self) -> list[dict[str, Any]]:
         """Processes of the run that still run: {"pid", "name"}."""
 
     def stats(self) -> dict[str, int]:
-        """events, bytes, chunks, lost, rings, cpu_ns (of the drainer's thread), disk_full, stalls
-        (its own stores beside the rings that waited for the disk for over 1 ms) and
+        """events, bytes, removed (events written to files that were then removed), chunks, lost,
+        rings, cpu_ns (of the drainer's thread), cut (why recording was cut short, rlscope/cuts.py;
+        0: it was not), cut_ns (when), gone_pages (of files in DIR/rings that were cut short),
+        stalls (its own stores beside the rings that waited for the disk for over 1 ms) and
         longest_stall_ns."""

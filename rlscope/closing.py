@@ -1,12 +1,16 @@
 """What rls-prof says once the program has ended: the trace, its price, the breakdown, the page."""
 
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rlscope import contents, cuts
+from rlscope.contents import Contents
 from rlscope.recording import Outcome
-from rlscope.report import units
+from rlscope.report import losses, sentences, units
 
+_ADVICE = "; annotate the program with rls.operation (or widen the window)"
 # A price is worth a line once the program had enough CPU time to compare it with.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -21,20 +25,37 @@ class Price:
     program_cpu_ns: int
     drainer_cpu_ns: int
     """CPU time of the wrapper's drainer, beside the program."""
+    own_cpu_ns: int = 0
+    """CPU time of the profiler's threads inside the processes, which drain where rls-prof does not;
+    not part of the program's."""
 
     def describe(self) -> str:
         """One line for the terminal."""
         events_ns = self.events * self.operation_cost_ns
+        drainers = f"the drainer took {self._beside(self.drainer_cpu_ns)}"
+        if self.own_cpu_ns:
+            drainers += f", threads of rlscope inside it {self._beside(self.own_cpu_ns)}"
         return (
             f"bookkeeping took {units.share(events_ns, self.program_cpu_ns)} of the program's CPU"
             f" time ({units.count(self.events)} events of {units.duration(self.operation_cost_ns)}"
-            f" in {units.duration(self.program_cpu_ns)}); the drainer took"
-            f" {units.share(self.drainer_cpu_ns, self.program_cpu_ns)} beside it"
-            f" ({units.duration(self.drainer_cpu_ns)})"
+            f" in {units.duration(self.program_cpu_ns)}); {drainers}"
         )
 
+    def _beside(self, cpu_ns: int) -> str:
+        share = units.share(cpu_ns, self.program_cpu_ns)
+        return f"{share} beside it ({units.duration(cpu_ns)})"
 
-def measure_price(outcome: Outcome) -> Price | None:
+
+def read_contents(outcome: Outcome) -> Contents | None:
+    """What the trace holds; None where it was removed.
+
+    Raises:
+        TraceError: nothing in it can be read.
+    """
+    return None if outcome.removed else contents.read(outcome.directory)
+
+
+def measure_price(outcome: Outcome, held: Contents) -> Price | None:
     """The price of the run; None if it recorded nothing or was too short to compare.
 
     Kept in the trace directory as metrics of the machine, for the report.
@@ -44,19 +65,19 @@ def measure_price(outcome: Outcome) -> Price | None:
     """
     from rlscope.capture.cost import can_measure, operation_cost_ns
 
-    events, program_ns = outcome.statistics.get("events", 0), outcome.ending.cpu_ns
-    if not events or program_ns < _SHORTEST_PROGRAM_NS or not can_measure():
+    program_ns = max(0, outcome.ending.cpu_ns - held.own_cpu_ns)
+    if not held.events or program_ns < _SHORTEST_PROGRAM_NS or not can_measure():
         return None
     drainer_ns = outcome.statistics.get("cpu_ns", 0)
-    price = Price(events, operation_cost_ns(), program_ns, drainer_ns)
+    price = Price(held.events, operation_cost_ns(), program_ns, drainer_ns, held.own_cpu_ns)
     metrics = {"operation_cost_ns": price.operation_cost_ns, "drainer_cpu_ns": float(drainer_ns)}
     _keep(outcome.directory, metrics)
     return price
 
 
-def too_short_line(outcome: Outcome) -> str:
+def too_short_line(outcome: Outcome, held: Contents) -> str:
     """Says why a program that recorded something has no price; empty if that is not why."""
-    if outcome.statistics.get("events", 0) and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
+    if held.events and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
         used = units.duration(outcome.ending.cpu_ns)
         return f"bookkeeping: {used} of CPU time are too few to tell its share"
     return ""
@@ -80,20 +101,49 @@ def _keep(directory: str, metrics: Mapping[str, float]) -> None:
         write_samples(file, [(None, name, value) for name, value in metrics.items()])
 
 
-def trace_lines(outcome: Outcome) -> Iterator[str]:
-    """Where the trace is, what it holds and what was lost."""
+def ending_lines(outcome: Outcome) -> Iterator[str]:
+    """How the program ended, if not well."""
     ending = outcome.ending.describe()
     if ending:
         yield ending
-    yield f"trace {outcome.directory}: {_contents(outcome.statistics)}"
-    if outcome.statistics.get("disk_full"):
-        yield "recording stopped: the disk is nearly full (RLSCOPE_MIN_FREE sets how nearly)"
+    status = outcome.ending.status
+    bus_error = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS
+    if bus_error and outcome.statistics.get("gone_pages"):
+        yield "files in DIR/rings were cut short while it used them, which is answered by SIGBUS"
+
+
+def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
+    """Where the trace is, what it holds and what was lost.
+
+    Args:
+        held: None where the trace was removed.
+    """
+    if held is None:
+        yield f"the trace directory was removed{_when_cut(outcome)}: {outcome.directory}"
+    elif _lacks_files(outcome) and not held.cuts:
+        yield f"files of the trace were removed{_when_cut(outcome)}: {outcome.directory}"
+    else:
+        yield from map(sentences.cut, held.cuts)
+    missing = outcome.statistics.get("removed" if held else "events", 0)
+    if _lacks_files(outcome) and missing:
+        yield f"{units.plural(missing, 'event')} that had been written to it are lost"
+    if held is not None:
+        yield f"trace {outcome.directory}: {_describe(held, whole=not _lacks_files(outcome))}"
+        if held.nested:
+            yield sentences.nested(", ".join(held.nested))
     if outcome.statistics.get("stalls"):
         longest = units.duration(outcome.statistics["longest_stall_ns"])
         yield (
             f"records may have waited for the disk of the trace, up to {longest}: -o on a faster"
             " one avoids that"
         )
+
+
+def loss_lines(held: Contents) -> Iterator[str]:
+    """What each kind of loss means."""
+    for kind in held.lost:
+        if kind in losses.MEANING:
+            yield f"{kind}: {losses.MEANING[kind]}"
 
 
 def running_lines(outcome: Outcome) -> Iterator[str]:
@@ -104,13 +154,32 @@ def running_lines(outcome: Outcome) -> Iterator[str]:
     yield f"still running: {names}; rlscope summary {outcome.directory} takes them in later"
 
 
-def _contents(statistics: dict[str, int]) -> str:
-    events, size = statistics.get("events", 0), statistics.get("bytes", 0)
-    lost = statistics.get("lost", 0)
-    losses = f"{units.count(lost)} lost" if lost else "none lost"
-    if not events:
-        return f"no events, {losses}; annotate the program with rls.operation (or widen the window)"
+def _lacks_files(outcome: Outcome) -> bool:
+    return outcome.removed or cuts.removed(outcome.statistics.get("cut", 0))
+
+
+def _when_cut(outcome: Outcome) -> str:
+    """When the drainer saw it, which looks once a second."""
+    if not outcome.statistics.get("cut"):
+        return ""
+    seen_ns = outcome.statistics["cut_ns"] - outcome.start_ns
+    return f", about {units.duration(seen_ns)} after the start"
+
+
+def _describe(held: Contents, whole: bool) -> str:
+    until = " up to then" if held.cuts else ""
+    if not held.events:
+        idle = whole and not (held.cuts or held.nested or held.lost)
+        advice = _ADVICE if idle else ""
+        return f"no events{until}{_lost(held, whole)}{advice}"
     return (
-        f"{units.count(events)} events, {losses}, {units.size(size)}"
-        f" ({size / events:.1f} bytes an event)"
+        f"{units.count(held.events)} events{until}{_lost(held, whole)}, {units.size(held.size)}"
+        f" ({held.size / held.events:.1f} bytes an event)"
     )
+
+
+def _lost(held: Contents, whole: bool) -> str:
+    if not held.lost:
+        return ", none lost" if whole else ""
+    kinds = ", ".join(f"{kind} {units.count(count)}" for kind, count in held.lost.items())
+    return f", lost: {kinds}"

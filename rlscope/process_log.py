@@ -29,6 +29,8 @@ class Event(IntEnum):
     """Of the run: a piece of the path of a folder that holds its rings, outside of DIR."""
     WINDOW = 6
     """Of the run: its window waits, starts or stops."""
+    NESTED = 7
+    """Of the run: a piece of the directory of another run that a process of it records."""
 
 
 class Record(NamedTuple):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
-from rlscope import native
+from rlscope import cuts, native
 from rlscope.capture import child
 from rlscope.capture.absences import AbsenceWatch
 from rlscope.capture.environment import sanitizer_variables
@@ -17,10 +17,10 @@ from rlscope.capture.interpreters import InterpreterWatch
 from rlscope.capture.machine import MachineSampler
 from rlscope.capture.processes import Image, ProcessLog, process_start_time, survivors
 from rlscope.capture.schedule import Schedule
+from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.config import Config, unknown_variables
 from rlscope.errors import RecordingError
 from rlscope.native import runtime
-from rlscope.run_directory import prepare_directory, remove_run
 from rlscope.run_json import write_run_json
 from rlscope.session import foreign_injection, traced_environment
 
@@ -30,6 +30,7 @@ DEFAULT_PARENT = "rlscope_out"
 _LOOK_SECONDS = 0.25
 # A look at all processes of the machine takes some ms of CPU time.
 _ABSENCE_SECONDS = 1.0
+_CUT_SECONDS = 1.0
 # Children of the program may outlive it; those that end within this are awaited.
 _OUTLIVE_SECONDS = 2.0
 _OUTLIVE_POLL_SECONDS = 0.02
@@ -88,7 +89,12 @@ class Outcome:
     """What a run left, and how its program ended."""
 
     directory: str
+    """Where the trace is by now, which may have been moved."""
     ending: child.Ending
+    start_ns: int = 0
+    """CLOCK_MONOTONIC, just before the program started."""
+    removed: bool = False
+    """The directory is gone, or another one has its path."""
     statistics: dict[str, int] = field(default_factory=dict)
     """Counters of the drainer: see _runtime.Drainer.stats."""
     running: list[Image] = field(default_factory=list)
@@ -120,23 +126,30 @@ def record(settings: Settings, say: Say) -> Outcome:
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
     environ = _environment(os.path.realpath(output), settings, limits)
-    directory = prepare_directory(output, force=settings.force)
+    directory = prepare_directory(output, force=settings.force, made=not settings.output)
     mask = child.block_signals()
     try:
-        _describe_run(directory, settings)
-        drainer = runtime.Drainer(directory)
+        directory.follow()
+        _describe_run(directory.path, settings)
+        drainer = runtime.Drainer(directory.path)
         program = _start(drainer, path, settings, limits, environ, mask)
+        _note_in_outer_run(drainer)
     except BaseException:
         child.unblock_signals(mask)
-        remove_run(directory)
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)  # if it was made for this run, or was empty
+        directory.abandon()
         raise
     child.let_go_of_streams()
     recording = _Recording(directory, settings, say, drainer)
     ending = recording.follow(program, path)
     child.unblock_signals(mask)
     return recording.finish(ending)
+
+
+def _note_in_outer_run(drainer: runtime.Drainer) -> None:
+    """Where rls-prof itself is recorded by another one, that one can say where the trace is."""
+    if runtime.state() != "off":
+        with contextlib.suppress(OSError):
+            drainer.note_in(os.environ["RLSCOPE_DIR"])
 
 
 def _describe_run(directory: str, settings: Settings) -> None:
@@ -254,14 +267,17 @@ class _Recording:
     """What runs in the wrapper beside the program."""
 
     def __init__(
-        self, directory: str, settings: Settings, say: Say, drainer: runtime.Drainer
+        self, directory: RunDirectory, settings: Settings, say: Say, drainer: runtime.Drainer
     ) -> None:
-        self._directory = directory
+        self._run = directory
+        self._directory = directory.path
         self._settings = settings
         self._say = say
         self._drainer = drainer
+        self._start_ns = time.monotonic_ns()
         # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
         self._begun = process_start_time(os.getpid()) or 0
+        self._said_cut = False
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
         self._sampler: MachineSampler | None = None
@@ -270,41 +286,63 @@ class _Recording:
         """Serves the program until it ends."""
         schedule = Schedule(lambda error: self._say(f"stopped watching the program: {error}"))
         with self._stated("cannot watch the program"):
-            log = ProcessLog(self._directory)
+            log = ProcessLog(self._run.place)
             command = self._settings.command
             self._watch = InterpreterWatch(log, command, path, program.pid, self._say)
-            schedule.every(_LOOK_SECONDS, self._watch.look)
+            schedule.every(_LOOK_SECONDS, self._look_for_interpreters)
             root = Image(program.pid, os.getpid(), self._begun, 0, command[0], forked=False)
             self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
-            schedule.every(_ABSENCE_SECONDS, self._absences.look)
+            schedule.every(_ABSENCE_SECONDS, self._look_for_absences)
+        schedule.every(_CUT_SECONDS, self._look_for_cut)
         with self._stated("cannot keep the window"):
             self._plan_window(schedule)
         with self._stated("cannot sample the machine"):
             if self._settings.sample_seconds > 0:
-                self._sampler = MachineSampler(self._directory, self._settings.sample_seconds)
+                self._sampler = MachineSampler(self._run.place, self._settings.sample_seconds)
                 self._sampler.start()
         return program.wait(schedule)
 
     def finish(self, ending: child.Ending) -> Outcome:
         """Waits for what outlives the program, drains the rest, says what went wrong."""
-        outcome = Outcome(self._directory, ending)
+        outcome = Outcome(self._directory, ending, self._start_ns)
+        removed = not self._run.found()
         with self._stated("cannot name the interpreters without rlscope"):
-            if self._watch is not None:
+            if self._watch is not None and not removed:
                 outcome.warnings = self._watch.finish()
         with self._stated("cannot name the programs that are not in the trace"):
-            if self._absences is not None:
+            if self._absences is not None and not removed:
                 outcome.warnings += self._absences.finish()
         with self._stated("waiting for its children was cut short"):
             outcome.running = self._wait_for_children()
         with self._stated("the rest of the trace stays in its rings"):
             self._drainer.stop()
             outcome.statistics = self._drainer.stats()
+        with self._stated("cannot give the directory up"):
+            self._run.release()
+            outcome.directory = self._run.found() or self._directory
+            outcome.removed = not self._run.found()
         with self._stated("the machine samples are incomplete"):
             if self._sampler is not None:
                 self._sampler.stop()
-                if self._sampler.error is not None:
+                if self._sampler.error is not None and not removed:
                     raise self._sampler.error
         return outcome
+
+    def _look_for_interpreters(self) -> None:
+        """Without the log, which goes with the directory, each would seem to lack rlscope."""
+        if self._watch is not None and self._run.found():
+            self._watch.look()
+
+    def _look_for_absences(self) -> None:
+        if self._absences is not None and self._run.found():
+            self._absences.look()
+
+    def _look_for_cut(self) -> None:
+        """Says at once that recording was cut short: hours may be left to begin again."""
+        why = self._drainer.stats()["cut"]
+        if why and not self._said_cut:
+            self._said_cut = True
+            self._say(f"recording was cut short: {cuts.reason(why)}; the program goes on")
 
     def _plan_window(self, schedule: Schedule) -> None:
         delay, length = self._settings.delay_seconds, self._settings.seconds
@@ -315,7 +353,7 @@ class _Recording:
 
     def _wait_for_children(self) -> list[Image]:
         deadline = time.monotonic() + _OUTLIVE_SECONDS
-        log = ProcessLog(self._directory)
+        log = ProcessLog(self._run.place)
         while True:
             running = survivors(self._directory, log, self._begun)
             if not running or time.monotonic() > deadline:

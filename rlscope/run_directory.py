@@ -1,5 +1,6 @@
-"""The directory of one run: made ready before anything is recorded, cleared of an earlier run.
+"""What a run leaves in its directory, which processes still record there, and how it is removed.
 
+DIR/claim.<n>      which process records into it (rlscope/claim.py)
 DIR/run.json       command, versions, start, options (rlscope/run_json.py)
 DIR/trace          files of the drainer
 DIR/rings          live memory of the recording processes
@@ -13,15 +14,18 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from rlscope import own_files, process_log
+from rlscope import claim, own_files, process_log
 from rlscope.capture.processes import process_start_time
-from rlscope.errors import DirectoryInUse, RecordingError
+from rlscope.errors import DirectoryInUse
+from rlscope.process_log import Event
 from rlscope.run_json import RUN_FORMAT
 
 # What an earlier run of ours can have left: force removes these and nothing else, and a folder once
 # it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
 _LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
-_TEMPORARY = re.compile(r"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp")
+_TEMPORARY = re.compile(
+    rf"run\.json\.\d+\.tmp|\.report\.(html|json|txt)\.\d+\.tmp|{claim.TEMPORARY}"
+)
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
     "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls"),
@@ -40,35 +44,11 @@ _RESULTS = {
 }
 _BEGINNING = 1024  # bytes
 
+_OF_LIVING = frozenset({Event.BEGAN, Event.FORKED, Event.PYTHON})
+
 # First 24 bytes of a ControlPage: csrc/trace/shared_pages.h.
 _CONTROL_PAGE = struct.Struct("<QIIQ")
 _CONTROL_MAGIC = 0x314C544E43534C52
-
-
-def prepare_directory(path: str | os.PathLike[str], *, force: bool = False) -> str:
-    """Makes `path` ready for a new run and returns it absolute, symbolic links resolved.
-
-    Creates it with its folders `trace` and `rings`. A directory that holds other people's files
-    is fine; one that holds a run of ours is refused, or with `force` that run is removed first.
-
-    Raises:
-        DirectoryInUse: it holds a run and `force` is not set, or a process of that run lives.
-        RecordingError: it cannot be created or written.
-    """
-    directory = os.path.realpath(path)
-    try:
-        os.makedirs(directory, exist_ok=True)
-        _check_writable(directory)
-        if _holds_run(directory):
-            _make_room(directory, force)
-        else:
-            _refuse_foreign_results(directory)
-        os.makedirs(os.path.join(directory, "trace"), exist_ok=True)
-        os.makedirs(os.path.join(directory, "rings"), mode=0o700, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise RecordingError(f"cannot record into {directory}: {reason}") from error
-    return directory
 
 
 def remove_run(directory: str) -> None:
@@ -88,19 +68,29 @@ def remove_run(directory: str) -> None:
 
 
 def living_processes(directory: str) -> list[int]:
-    """Process ids of the run in `directory` that still run, its drainer included.
+    """Process ids of the run in `directory` that still record, its drainer included.
 
     A process is known by its pid and the start time the kernel gives it, so a recycled pid is
     not mistaken for it. Records are not checked against their CRC: a damaged one can only name
     a process that does live.
     """
-    logged = ((record.pid, record.start_time) for record in process_log.read(directory))
-    known = {*logged, *_drainer(directory)}
+    log = process_log.read(directory)
+    began = {_image(record) for record in log if record.event in _OF_LIVING}
+    ended = {_image(record) for record in log if record.event == Event.ENDED}
+    known = {(pid, start) for pid, start, _ in began - ended} | {*_drainer(directory)}
     return sorted(pid for pid, start in known if process_start_time(pid) == start)
 
 
+def _image(record: process_log.Record) -> tuple[int, int, int]:
+    return record.pid, record.start_time, record.began_ns
+
+
 def _holds_run(directory: str) -> bool:
-    return any(os.path.lexists(os.path.join(directory, name)) for name in _LOGS)
+    """Whether there are logs of a run, or at least files of its processes."""
+    if any(os.path.lexists(os.path.join(directory, name)) for name in _LOGS):
+        return True
+    folders = ((os.path.join(directory, name), _FOLDERS[name]) for name in ("trace", "rings"))
+    return any(files for folder in folders for _, files in own_files.find(*folder))
 
 
 def _refuse_foreign_results(directory: str) -> None:
@@ -110,19 +100,30 @@ def _refuse_foreign_results(directory: str) -> None:
             raise _not_ours(directory, name)
 
 
-def _make_room(directory: str, force: bool) -> None:
-    """Removes the run that `directory` holds, if that is allowed."""
+def check_room(directory: str, force: bool) -> bool:
+    """Whether `directory` holds a run, which `force` allows to remove. Changes nothing.
+
+    Raises:
+        DirectoryInUse: it holds a run that may not be removed, or files that are not ours.
+        OSError: it cannot be read or written.
+    """
+    _check_writable(directory)
+    if not _holds_run(directory):
+        _refuse_foreign_results(directory)
+        return False
     _refuse_foreign_run_json(directory)
+    living = living_processes(directory)
+    if living:
+        pids = ", ".join(map(str, living))
+        raise DirectoryInUse(
+            f"directory holds a run that is still going (pid {pids}), choose another: {directory}"
+        )
     if not force:
         raise DirectoryInUse(
             f"directory holds a run, will not overwrite without force: {directory}"
         )
-    living = living_processes(directory)
-    if living:
-        pids = ", ".join(map(str, living))
-        raise DirectoryInUse(f"directory holds a run that is still going (pid {pids}): {directory}")
     _check_removable(directory)
-    remove_run(directory)
+    return True
 
 
 def _check_removable(directory: str) -> None:
@@ -145,6 +146,7 @@ def _check_removable(directory: str) -> None:
 
 def _check_writable(folder: str) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
+        os.stat(folder)  # it may be gone
         raise PermissionError(13, "Permission denied")
 
 

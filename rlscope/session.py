@@ -10,9 +10,9 @@ from types import TracebackType
 
 from rlscope import auto, config
 from rlscope.capture import native as native_calls
+from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError
 from rlscope.native import LIBRARY, REASON, runtime
-from rlscope.run_directory import prepare_directory, remove_run
 from rlscope.run_json import write_run_json
 
 __all__ = [
@@ -40,6 +40,7 @@ class Profile:
         self.directory = os.fspath(directory)
         self._name = name
         self._force = force
+        self._run: RunDirectory | None = None
         self._restore: dict[str, tuple[str, str | None]] = {}
         # What ends the blocks that are open, the innermost last: one object may be entered again.
         self._leave: list[Callable[[], None]] = []
@@ -72,20 +73,21 @@ class Profile:
             _say_once(message)
         settings = config.Config.from_environ()  # a bad value is refused before anything is written
         variables = traced_environment(os.path.realpath(self.directory), os.environ)
-        self.directory = prepare_directory(self.directory, force=self._force)
-        write_run_json(
-            self.directory,
-            command=sys.orig_argv,
-            name=self._name,
-            options={"profile": True},
-        )
+        self._run = prepare_directory(self.directory, force=self._force)
+        self.directory = self._run.path
         try:
+            write_run_json(
+                self.directory,
+                command=sys.orig_argv,
+                name=self._name,
+                options={"profile": True},
+            )
             self._set_environment(variables)
             runtime.profile_begin(self.directory)
-        except (OSError, RecordingError) as error:
+        except BaseException as error:
             self._restore_environment()
-            remove_run(self.directory)
-            if isinstance(error, RecordingError):
+            self._run.abandon()
+            if not isinstance(error, OSError):
                 raise
             reason = error.strerror or str(error)
             raise RecordingError(f"cannot record into {self.directory}: {reason}") from error
@@ -99,6 +101,10 @@ class Profile:
         native_calls.end()
         runtime.profile_end()
         self._restore_environment()
+        if self._run is not None and not self._run.found():
+            _say(f"the trace directory was removed or renamed meanwhile: {self.directory}")
+        elif self._run is not None:
+            self._run.release()
 
     def _begin_window(self) -> Callable[[], None]:
         active = os.environ.get("RLSCOPE_DIR", "")

@@ -38,6 +38,8 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     assert sum(swept["breakdown"]["duration_ns"].tolist()) == length_ns, f"{of}: breakdown"
     outside = _sums(swept["breakdown"], "operation").get(0, 0)  # (none)
     assert sum(swept["outside"]["duration_ns"].tolist()) == outside, f"{of}: outside"
+    in_iterations = sum(swept["iteration_breakdown"]["duration_ns"].tolist())
+    assert in_iterations == length_ns, f"{of}: iteration_breakdown"
     timeline = _sums(swept["timeline"], "level")
     assert set(timeline.values()) <= {length_ns}, f"{of}: timeline"
     assert timeline or length_ns == 0, f"{of}: no timeline"

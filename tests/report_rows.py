@@ -48,6 +48,10 @@ def full_run(
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
         breakdown=[row for i in ids for row in _breakdown(i, paths)],
+        # More of an operation than its process shows: another thread owned that meanwhile.
+        breakdown_by_thread=[
+            {**share(i, paths[-1], "python", 3 * SECOND), "thread_id": i} for i in ids
+        ],
         timeline=[row for i in ids for row in _timeline(i, paths, buckets)],
         iteration=[row for i in ids for row in _iterations(i, iterations)],
         operation_instance=[row for i in ids for row in _instances(i, len(paths), iterations)],

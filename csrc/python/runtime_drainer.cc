@@ -7,6 +7,7 @@
 
 #include "python/runtime_module.h"
 #include "trace/drain_directory.h"
+#include "trace/run_notes.h"
 
 namespace rlscope::python {
 
@@ -94,6 +95,20 @@ PyObject* SetRecording(PyObject* self, PyObject* on) {
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
+PyObject* NoteIn(PyObject* self, PyObject* outer) {
+  PyObject* path = nullptr;
+  if (!PyUnicode_FSConverter(outer, &path)) return nullptr;
+  const char* nested = PyBytes_AS_STRING(AsDrainer(self)->directory);
+  const int error = trace::LogNested(PyBytes_AS_STRING(path), nested);
+  if (error != 0) {
+    errno = error;
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, PyBytes_AS_STRING(path));
+  }
+  Py_DECREF(path);
+  if (error != 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyObject* Stop(PyObject* self, PyObject*) {
   Py_BEGIN_ALLOW_THREADS AsDrainer(self)->drainer->Stop();
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
@@ -122,14 +137,16 @@ PyObject* Alive(PyObject* self, PyObject*) {
 
 PyObject* Stats(PyObject* self, PyObject*) {
   const trace::DirectoryStats stats = AsDrainer(self)->drainer->stats();
-  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:L,s:i,s:K,s:L}", "events",
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:K,s:K,s:L}", "events",
                        static_cast<unsigned long long>(stats.drain.events), "bytes",
-                       static_cast<unsigned long long>(stats.bytes), "chunks",
+                       static_cast<unsigned long long>(stats.bytes), "removed",
+                       static_cast<unsigned long long>(stats.removed), "chunks",
                        static_cast<unsigned long long>(stats.drain.chunks), "lost",
                        static_cast<unsigned long long>(stats.drain.lost), "rings",
                        static_cast<unsigned long long>(stats.drain.rings), "cpu_ns",
-                       static_cast<long long>(stats.cpu_ns), "disk_full",
-                       static_cast<int>(stats.disk_full), "stalls",
+                       static_cast<long long>(stats.cpu_ns), "cut", stats.cut, "cut_ns",
+                       static_cast<long long>(stats.cut_ns), "gone_pages",
+                       static_cast<unsigned long long>(stats.gone_pages), "stalls",
                        static_cast<unsigned long long>(stats.stalls), "longest_stall_ns",
                        static_cast<long long>(stats.longest_stall_ns));
 }
@@ -148,6 +165,7 @@ PyMethodDef object_methods[] = {
     {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Start)),
      METH_VARARGS | METH_KEYWORDS, nullptr},
     {"set_recording", SetRecording, METH_O, nullptr},
+    {"note_in", NoteIn, METH_O, nullptr},
     {"stop", Stop, METH_NOARGS, nullptr},
     {"alive", Alive, METH_NOARGS, nullptr},
     {"stats", Stats, METH_NOARGS, nullptr},

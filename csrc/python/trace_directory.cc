@@ -1,11 +1,16 @@
 #include "python/trace_directory.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <list>
 #include <optional>
 #include <utility>
 
+#include "analysis/device_times.h"
 #include "analysis/instances.h"
 #include "python/trace_columns.h"
 #include "python/trace_cuda.h"
@@ -20,6 +25,8 @@ namespace rlscope::python {
 namespace {
 
 constexpr char kLateAttach[] = "late_attach";
+constexpr char kCut[] = "cut";
+constexpr char kNoDrainer[] = "no_drainer";
 
 nb::object OrNone(int64_t ns) {
   return ns == trace::kUnknownNs ? nb::none() : nb::object(nb::int_(ns));
@@ -176,6 +183,35 @@ nb::dict Directory::Names(size_t process) const {
   return columns.TakeDict();
 }
 
+// How long the process lived after its recording had stopped for good, where it did and its end is
+// known.
+int64_t Directory::LostTime(size_t process, const std::string& kind) const {
+  const trace::Ended ended = Image(process).ended;
+  const bool known = ended == trace::Ended::kExit || ended == trace::Ended::kGone;
+  if (!known) return trace::kUnknownNs;
+  int64_t stopped_ns = ranges_[process].end_ns;
+  if (kind == kCut) {
+    stopped_ns = std::max(stopped_ns, directory_->cut_ns());
+  } else if (kind != kNoDrainer) {
+    return trace::kUnknownNs;
+  }
+  return std::max<int64_t>(0, Image(process).gone_ns - stopped_ns);
+}
+
+nb::object Directory::Cut() const {
+  if (directory_->cut() == 0) return nb::none();
+  nb::dict cut;
+  cut["why"] = directory_->cut();
+  cut["time_ns"] = directory_->cut_ns();
+  return cut;
+}
+
+nb::list Directory::Nested() const {
+  nb::list nested;
+  for (const std::string& directory : directory_->nested()) nested.append(ToStr(directory));
+  return nested;
+}
+
 nb::list Directory::Losses(size_t process) const {
   const trace::ProcessImage& image = Image(process);
   nb::list losses;
@@ -183,11 +219,17 @@ nb::list Directory::Losses(size_t process) const {
   if (image.late_attach) {
     losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
   }
-  if (image.trace == nullptr) return losses;
+  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "said by the program"));
+  if (image.trace == nullptr) {
+    const char* detail = "of which the program said that it had rings";
+    if (image.had_rings) losses.append(MakeLoss(trace::kMissingTrace, 1, detail));
+    return losses;
+  }
   if (const trace::EndInfo* end = image.trace->end()) {
     for (const auto& [kind, count] : end->losses) {
       if (count == 0 || (kind == kLateAttach && image.late_attach)) continue;
-      losses.append(MakeLoss(kind.c_str(), count, "counted by the program"));
+      losses.append(
+          MakeLoss(kind.c_str(), count, "counted by the program", LostTime(process, kind)));
     }
   }
   const uint64_t missing = image.trace->missing_slots();
@@ -245,6 +287,33 @@ nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
   return result;
 }
 
+nb::dict Directory::DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
+                                const analysis::Span& grid, uint32_t buckets) const {
+  for (const auto& [process, device] : uses) Image(process);
+  std::vector<int64_t> start_ns, busy_ns;
+  int64_t bucket_ns = 0;
+  WithoutGil([&] {
+    std::list<analysis::ProcessInput> inputs;  // which stay where they are
+    std::vector<analysis::DeviceUse> found;
+    for (const auto& [process, device] : uses) {
+      inputs.push_back(analysis::MakeInput(Image(process)));
+      found.push_back({&inputs.back(), device});
+    }
+    const analysis::DeviceTimes times = analysis::FindDeviceTimes(found, grid, buckets);
+    bucket_ns = times.grid.bucket_ns;
+    for (size_t bucket = 0; bucket < times.busy_ns.size(); ++bucket) {
+      if (times.busy_ns[bucket] == 0) continue;
+      start_ns.push_back(times.grid.StartOf(static_cast<int64_t>(bucket)));
+      busy_ns.push_back(times.busy_ns[bucket]);
+    }
+  });
+  Columns columns;
+  columns.Add("bucket_ns", std::vector<int64_t>(start_ns.size(), bucket_ns));
+  columns.Add("start_ns", std::move(start_ns));
+  columns.Add("busy_ns", std::move(busy_ns));
+  return columns.TakeDict();
+}
+
 void AddDirectory(nb::module_& module) {
   nb::class_<Directory>(module, "Directory")
       .def(
@@ -255,6 +324,8 @@ void AddDirectory(nb::module_& module) {
           "path"_a, "rings"_a = nb::none())
       .def_prop_ro("processes", &Directory::Processes)
       .def_prop_ro("problems", &Directory::Problems)
+      .def_prop_ro("cut", &Directory::Cut)
+      .def_prop_ro("nested", &Directory::Nested)
       .def("threads", &Directory::Threads, "process"_a)
       .def("names", &Directory::Names, "process"_a)
       .def("losses", &Directory::Losses, "process"_a)
@@ -268,11 +339,20 @@ void AddDirectory(nb::module_& module) {
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,
-             bool gpu, uint32_t most_paths) {
-            return self.Sweep(process, {by_thread, counts, buckets, gpu}, most_paths);
+             bool gpu, std::pair<int64_t, int64_t> grid, uint32_t most_paths) {
+            const analysis::Span whole = {grid.first, grid.second};
+            return self.Sweep(process, {by_thread, counts, buckets, gpu, whole}, most_paths);
           },
           "process"_a, nb::kw_only(), "by_thread"_a = true, "counts"_a = true, "buckets"_a = 2000,
-          "gpu"_a = true, "most_paths"_a = analysis::kMaxPaths);
+          "gpu"_a = true, "grid"_a = std::pair<int64_t, int64_t>{0, 0},
+          "most_paths"_a = analysis::kMaxPaths)
+      .def(
+          "device_times",
+          [](const Directory& self, const std::vector<std::pair<size_t, uint32_t>>& uses,
+             std::pair<int64_t, int64_t> grid, uint32_t buckets) {
+            return self.DeviceTimes(uses, {grid.first, grid.second}, buckets);
+          },
+          "uses"_a, nb::kw_only(), "grid"_a, "buckets"_a = 2000);
 }
 
 }  // namespace rlscope::python

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/source.h"
@@ -24,6 +25,8 @@ class Directory {
 
   nanobind::list Processes() const;
   nanobind::list Problems() const;
+  nanobind::object Cut() const;
+  nanobind::list Nested() const;
   nanobind::dict Threads(size_t process) const;
   nanobind::dict Names(size_t process) const;
   nanobind::list Losses(size_t process) const;
@@ -34,11 +37,15 @@ class Directory {
                        uint32_t most_paths) const;
   nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
   nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
+  // `uses`: a process and the number that the device has in it.
+  nanobind::dict DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
+                             const analysis::Span& grid, uint32_t buckets) const;
 
  private:
   // Throws IndexError.
   const trace::ProcessImage& Image(size_t process) const;
   nanobind::dict ProcessDict(size_t process) const;
+  int64_t LostTime(size_t process, const std::string& kind) const;
 
   std::unique_ptr<trace::Directory> directory_;
   std::vector<analysis::TimeRange> ranges_;  // of the processes, windows considered

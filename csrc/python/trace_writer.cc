@@ -243,7 +243,7 @@ void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array
 
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Entries = std::vector<std::pair<std::string, std::string>>;
 using Counts = std::vector<std::pair<std::string, uint64_t>>;
 
 template <class Result>
@@ -300,7 +300,7 @@ void AddWriterClass(nb::module_& module) {
           "metadata",
           [](Writer& self, const nb::object& entries, const std::string& process_name,
              const std::string& program, const std::string& python) {
-            self.Metadata(ItemsOf<Pairs>(entries), process_name, program, python);
+            self.Metadata(ItemsOf<Entries>(entries), process_name, program, python);
           },
           "entries"_a, nb::kw_only(), "process_name"_a = "", "program"_a = "", "python"_a = "")
       .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,

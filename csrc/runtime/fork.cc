@@ -22,7 +22,7 @@ void BecomeForkChild() {
   process.generation++;
   process.forked = true;
   process.logged = process.ended = process.late = false;
-  process.gave_up = process.disk_full = false;
+  process.gave_up = process.refused = process.cut = false;
   process.capture_cpu_ns = 0;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;

@@ -96,23 +96,32 @@ Request Requested() {
   return static_cast<Request>(__atomic_load_n(&helper.request, __ATOMIC_ACQUIRE));
 }
 
-void CheckDisk(int64_t* next) {
+// When what need not happen at every pass is next due, CLOCK_MONOTONIC.
+struct Due {
+  int64_t check = 0, touch = 0;
+};
+
+void DoWhatIsDue(Due* due) {
   const int64_t now = base::ReadMonotonicNs();
-  if (now < *next) return;
-  *next = now + kSecond;
+  if (now < due->check) return;
+  due->check = now + kSecond;
   if (trace::IsDiskFull(helper.directory, helper.control->min_free_bytes)) {
-    trace::SetDiskFull(helper.control);
+    trace::Cut(helper.control, trace::kNearlyFull);
   }
+  helper.file->CheckRemoved();
+  if (now < due->touch) return;
+  due->touch = now + trace::kTouchNs;
+  trace::TouchControl(helper.directory);
 }
 
 void DrainUntilAsked() {
-  int64_t next_check = 0;
+  Due due;
   uint32_t* wake = &helper.control->wake;
   while (Requested() == kGoOn) {
     const uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
-    CheckDisk(&next_check);
-    if (!helper.file->Drain(/*final=*/false)) {
-      trace::SetDiskFull(helper.control);
+    DoWhatIsDue(&due);
+    if (const int error = helper.file->Drain(/*final=*/false)) {
+      trace::Cut(helper.control, static_cast<uint32_t>(error));
       return;
     }
     if (!helper.own_table) helper.file->CloseDescriptor();

@@ -192,6 +192,7 @@ bool OpenImage() {
   RunDetached(&OpenFiles, &opening);
   if (opening.page == nullptr) {
     UnmapOpening(opening);
+    process.refused = true;
     SetState(RLSCOPE_OFF);
     return false;
   }

@@ -111,6 +111,8 @@ void LogEnd(int status, int64_t end_ns) {
   end.profiler_cpu_ns = HelperCpuNs() + __atomic_load_n(&process.capture_cpu_ns, __ATOMIC_RELAXED);
   end.cpu_ns = ProcessCpuNs() - end.profiler_cpu_ns;
   end.python_end_ns = process.python_end_ns;
+  if (SharedPage() != nullptr) end.flags |= trace::kHadRings;
+  if (process.refused) end.flags |= trace::kRefused;
   if (status != kUnknownStatus) {
     end.flags |= trace::kExitStatusKnown | (static_cast<uint32_t>(status) & 0xff) << 8;
   }
@@ -192,7 +194,7 @@ void Identify() {
   process.began_ns = base::ReadMonotonicNs();
   process.pid = SysGetPid();
   process.forked = process.ended = process.logged = false;
-  process.gave_up = process.disk_full = process.stopped = false;
+  process.gave_up = process.refused = process.cut = process.stopped = false;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
   if (base::ReadProcStat(0, &stat)) {

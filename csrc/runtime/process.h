@@ -26,7 +26,8 @@ struct Process {
   bool late;                     // the library came by import, not by preload
   bool stopped;                  // rls.stop() of this process
   bool gave_up;                  // no drainer: records no more
-  bool disk_full;                // the drainer said so, and it was counted
+  bool refused;                  // it could not make its files: records nothing
+  bool cut;                      // a drainer cut recording short, and that was counted
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
   int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
   bool explicit_iterations;      // automatic ones are ignored from then on

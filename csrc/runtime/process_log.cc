@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "runtime/detached.h"
+#include "runtime/file_size_signal.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
 
@@ -69,10 +70,12 @@ int AppendRecords(const char* directory, trace::ProcessRecord* records, int coun
     records[i].crc = 0;
     records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
   }
-  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
+  const int descriptor = OpenHidden(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
   if (descriptor < 0) return descriptor;
   const uint64_t size = static_cast<uint64_t>(count) * sizeof *records;
+  const FileSizeSignalGuard guard;
   const long written = SysWrite(descriptor, records, size);
+  if (written == -EFBIG) guard.TakeSignal();
   SysClose(descriptor);
   if (written < 0) return static_cast<int>(written);
   return static_cast<uint64_t>(written) == size ? 0 : -ENOSPC;

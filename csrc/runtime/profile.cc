@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "runtime/file_size_signal.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
 #include "runtime/lifecycle.h"
@@ -18,8 +19,10 @@ int MakeRun(const char* directory) {
   trace::DrainOptions options;
   options.min_free_bytes = base::GetEnvNumber("RLSCOPE_MIN_FREE", options.min_free_bytes);
   trace::ControlPage* control;
+  const FileSizeSignalGuard guard;
   const int error = trace::CreateControl(process.directory, nullptr, options, &control);
   if (error == 0) trace::ReleaseControl(control);
+  if (error == EFBIG) guard.TakeSignal();
   return error;
 }
 

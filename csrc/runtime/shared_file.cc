@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "runtime/detached.h"
+#include "runtime/file_size_signal.h"
 #include "runtime/syscalls.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -52,7 +53,9 @@ void* CreateShared(const char* path, uint64_t size, int* error) {
     *error = descriptor;
     return nullptr;
   }
+  const FileSizeSignalGuard guard;
   *error = Allocate(descriptor, size);
+  if (*error == -EFBIG) guard.TakeSignal();
   void* address = *error == 0 ? MapShared(descriptor, size) : nullptr;
   if (address == nullptr) {
     if (*error == 0) *error = -ENOMEM;

@@ -18,13 +18,13 @@ const uint32_t no_changes = 0;
 
 bool WantsToRecord(const ControlPage& control) {
   return __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 && !process.stopped &&
-         !process.gave_up && !process.disk_full;
+         !process.gave_up && !process.cut;
 }
 
-void NoteDiskFull(const ControlPage& control) {
-  if (process.disk_full || __atomic_load_n(&control.disk_full, __ATOMIC_ACQUIRE) == 0) return;
-  process.disk_full = true;
-  CountLoss(trace::kDiskFull, 1);
+void NoteCut(const ControlPage& control) {
+  if (process.cut || __atomic_load_n(&control.cut, __ATOMIC_ACQUIRE) == 0) return;
+  process.cut = true;
+  CountLoss(trace::kCut, 1);
 }
 
 // Opens the image if this process may record at all. False: it may not.
@@ -34,7 +34,7 @@ bool EnsureImage() {
   const uint32_t* changes = &image.control->window_changes;
   Store(&rlscope_process.window_word, changes);
   Store(&rlscope_process.window_seen, no_changes);
-  NoteDiskFull(*image.control);
+  NoteCut(*image.control);
   // Nothing was recorded before, so there is no window to end.
   if (!WantsToRecord(*image.control)) SetState(RLSCOPE_PAUSED);
   return true;
@@ -147,7 +147,7 @@ void FollowControl() {
   const uint32_t changes = __atomic_load_n(&control.window_changes, __ATOMIC_ACQUIRE);
   if (changes == rlscope_process.window_seen) return;
   Store(&rlscope_process.window_seen, changes);
-  NoteDiskFull(control);
+  NoteCut(control);
   ApplyWindow(__atomic_load_n(&control.window_ticks, __ATOMIC_ACQUIRE));
 }
 

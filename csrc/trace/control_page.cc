@@ -152,6 +152,7 @@ int CreateControl(const char* directory, const char* rings, const DrainOptions& 
   char folder[sizeof ControlPage::trace_rings];
   if (const int error = MakeSubdirectory(directory, "rings")) return error;
   if (const int error = MakeSubdirectory(directory, "trace")) return error;
+  if (const int error = MakeLog(directory)) return error;
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/rings/control", directory);
   if (const int error = MapNewPage(path, page)) return error;
@@ -176,8 +177,25 @@ bool SetRecording(ControlPage* page, bool on) {
   return true;
 }
 
-void SetDiskFull(ControlPage* page) {
-  if (__atomic_exchange_n(&page->disk_full, 1, __ATOMIC_ACQ_REL) == 0) PublishChange(page);
+void Cut(ControlPage* page, uint32_t why) {
+  uint32_t none = 0;
+  if (!__atomic_compare_exchange_n(&page->cut, &none, why, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  page->cut_ns = base::ReadMonotonicNs();
+  PublishChange(page);
+}
+
+void TouchControl(const char* directory) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/rings/control", directory);
+  const int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const uint64_t magic = kControlMagic;
+  // Refused: other machines take the run to be over, and nothing else happens.
+  [[maybe_unused]] const ssize_t written = write(descriptor, &magic, sizeof magic);
+  close(descriptor);
 }
 
 bool IsDiskFull(const char* directory, uint64_t bytes) {

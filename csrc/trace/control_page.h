@@ -1,5 +1,5 @@
-// Makes the control page of a run: DIR/rings, DIR/trace, DIR/rings/control and, where DIR is no
-// place for mapped rings, their folder. Libc only.
+// Makes what a run needs: DIR/rings, DIR/trace, DIR/processes.log, the control page
+// DIR/rings/control and, where DIR is no place for mapped rings, their folder. Libc only.
 #ifndef RLSCOPE_TRACE_CONTROL_PAGE_H_
 #define RLSCOPE_TRACE_CONTROL_PAGE_H_
 
@@ -29,8 +29,16 @@ void ReleaseControl(ControlPage* page);
 // Changes `recording` now; every process follows at its next record. Any thread. False: it was so
 // before. The caller notes the change in the log (run_notes.h).
 bool SetRecording(ControlPage* page, bool on);
-// Stops recording for want of space.
-void SetDiskFull(ControlPage* page);
+// Stores what the page of the run in `directory` begins with once more, by write(2): a store into
+// mapped memory changes no time of the file that another machine sees. Opens, writes and closes.
+void TouchControl(const char* directory);
+constexpr int64_t kTouchNs = 10000000000;  // how often a drainer does so
+
+// Why recording was cut short: the errno of what a drainer was refused, ENOENT where the files of
+// the run were removed, or:
+constexpr uint32_t kNearlyFull = 1u << 16;  // less than min_free_bytes are free
+// Stops recording in all processes, for good. Of several reasons the first one stays.
+void Cut(ControlPage* page, uint32_t why);
 
 // Whether less than `bytes` are free where `directory` lies (false when nobody knows).
 bool IsDiskFull(const char* directory, uint64_t bytes);

@@ -164,15 +164,23 @@ Status DirectoryOpener::Open(std::unique_ptr<Directory>* directory) {
   Status status = CheckIsTrace();
   if (status.ok()) status = ReadProcessLog(path_ + "/processes.log", &log_, &problems_);
   if (!status.ok()) return status;
-  const RunNotes notes = TakeRunNotes(&log_);
-  if (rings_.empty()) rings_ = FindRings(path_, notes.rings);
+  const ControlPage control = ReadControl(path_);
+  RunNotes notes = TakeRunNotes(&log_);
+  if (control.cut != 0) notes.last_stop_ns = std::min(notes.last_stop_ns, control.cut_ns);
+  if (rings_.empty()) rings_ = FindRings(path_, control, notes.rings);
   OpenFiles();
   status = CheckReadable();
   if (!status.ok()) return status;
   std::unique_ptr<Directory> opened(new Directory());
   opened->path_ = path_;
   opened->processes_ = BuildProcessImages(log_, JoinFiles(), IsRunningHere);
-  for (ProcessImage& image : opened->processes_) CutToWindow(notes, &image);
+  for (ProcessImage& image : opened->processes_) {
+    image.gone_ns = image.end_ns;
+    CutToWindow(notes, &image);
+  }
+  opened->nested_ = notes.nested;
+  opened->cut_ = control.cut;
+  opened->cut_ns_ = control.cut_ns;
   opened->problems_ = std::move(problems_);
   *directory = std::move(opened);
   return Status();

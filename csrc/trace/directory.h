@@ -24,6 +24,11 @@ class Directory {
   const std::string& path() const { return path_; }
   // In order of began_ns.
   const std::vector<ProcessImage>& processes() const { return processes_; }
+  // Why recording was cut short (control_page.h), 0: it was not; and when, CLOCK_MONOTONIC.
+  uint32_t cut() const { return cut_; }
+  int64_t cut_ns() const { return cut_ns_; }
+  // Directories of runs that processes of this one recorded: rls-prof under rls-prof.
+  const std::vector<std::string>& nested() const { return nested_; }
   // Of processes.log, of every file, and of files that could not be opened at all.
   const std::vector<Problem>& problems() const { return problems_; }
 
@@ -34,6 +39,9 @@ class Directory {
   std::string path_;
   std::vector<ProcessImage> processes_;
   std::vector<Problem> problems_;
+  std::vector<std::string> nested_;
+  uint32_t cut_ = 0;
+  int64_t cut_ns_ = 0;
 };
 
 }  // namespace rlscope::trace

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "base/page_guard.h"
 #include "trace/drain_scratch.h"
 #include "trace/image_entries.h"
 #include "trace/image_path.h"
@@ -29,7 +30,8 @@ struct DrainImage::State {
   uint64_t page_bytes = 0;
   ImageEntries entries;
   ImageRings rings;
-  bool failed = false;  // the sink refused
+  bool failed = false;        // the sink refused
+  bool page_damaged = false;  // a page of it, or of its arenas, was gone when it was read
   DrainStats stats;
 
   ~State() {
@@ -79,16 +81,20 @@ const ProcessPage* DrainImage::page() const { return state_ == nullptr ? nullptr
 bool DrainImage::Drain(Sink* sink, bool final) {
   State& state = *state_;
   if (state.failed) return false;
+  const uint64_t replaced = base::PagesReplaced(), damaged = state.rings.damaged();
   state.rings.Discover(/*look=*/final);
   state.failed = !state.entries.WriteHeader(sink) ||
                  !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, final);
   state.stats.rings = state.rings.count();
   state.stats.events = state.rings.events();
   state.stats.chunks = state.rings.chunks();
+  if (base::PagesReplaced() != replaced && state.rings.damaged() == damaged) {
+    state.page_damaged = true;
+  }
   return !state.failed;
 }
 
-// At most kLossKinds of them.
+// At most kLossKinds of them, and what the drainer counts.
 size_t DrainImage::State::CollectLosses(LossFields* losses) const {
   static const char* const kLossNames[] = {
 #define RLSCOPE_LOSS_KIND(name, number, text) text,
@@ -101,6 +107,9 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
     if (kind == kClamped) lost += rings.clamped();
     if (lost != 0) losses[count++] = {kLossNames[kind], lost};
   }
+  const bool page_gone = page_damaged || page->magic != kProcessMagic;
+  const uint64_t damaged = rings.damaged() + (page_gone ? 1 : 0);
+  if (damaged != 0) losses[count++] = {kDamagedRing, damaged};
   return count;
 }
 
@@ -108,7 +117,7 @@ bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
   State& state = *state_;
   if (state.failed) return false;
   const ProcessPage& page = *state.page;
-  LossFields losses[kLossKinds];
+  LossFields losses[kLossKinds + 1];
   const size_t count = state.CollectLosses(losses);
   const EndFields fields = {end.end_ns, end.exited, page.python_begin_ns,
                             end.python_end_ns != 0 ? end.python_end_ns : page.python_end_ns,

@@ -1,6 +1,7 @@
 #include "trace/drain_directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,8 +16,10 @@
 
 #include "base/clock.h"
 #include "base/own_thread.h"
+#include "base/page_guard.h"
 #include "base/proc.h"
 #include "trace/drained_images.h"
+#include "trace/mapped_file.h"
 #include "trace/process_log_view.h"
 #include "trace/ring_disk.h"
 #include "trace/run_notes.h"
@@ -62,9 +65,11 @@ int64_t ThreadCpuNs() {
 }  // namespace
 
 struct DrainDirectory::State {
-  char directory[4096] = "";
+  int folder = -1;            // the trace directory
+  char directory[4096] = "";  // a path of it that stays right when it is renamed
   char rings[4096 + 16];
   ControlPage* control = nullptr;
+  int control_file = -1;  // to see whether it was removed
   DrainScratch* scratch = nullptr;
   DrainedImages images;
 
@@ -72,22 +77,48 @@ struct DrainDirectory::State {
   bool running = false;
   uint32_t stop = 0;
   uint32_t generation = 0;
-  int64_t next_second = 0;
+  int64_t next_second = 0, next_touch = 0;
   DirectoryStats own;               // of the drainer itself, not of images
   DirectoryStats shown;             // with the images'; under shown_lock
-  mutable uint32_t shown_lock = 0;  // held for a copy of 60 bytes
+  mutable uint32_t shown_lock = 0;  // held for a copy of 100 bytes
 
   State() : images(directory, rings) {}
 
+  int OpenFolder(const char* path);
+  void CloseFolder();
   void Loop();
   void Pass();
   void Beat();
   bool IsStopped() const { return __atomic_load_n(&stop, __ATOMIC_ACQUIRE) != 0; }
+  void OpenControl();
   void CheckDisk();
+  void CheckRemoved();
   void CountStats();
   DirectoryStats Shown() const;
-  void SetFullUnless(bool written);
+  void CutIf(int error);
 };
+
+// ---- the directory ----------------------------------------------------------------------------
+
+int DrainDirectory::State::OpenFolder(const char* path) {
+  CloseFolder();
+  folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return errno;
+  snprintf(directory, sizeof directory, "/proc/self/fd/%d", folder);
+  if (access(directory, X_OK) == 0) return 0;
+  return realpath(path, directory) != nullptr ? 0 : errno;  // no /proc here
+}
+
+void DrainDirectory::State::CloseFolder() {
+  if (folder >= 0) close(folder);
+  folder = -1;
+}
+
+void DrainDirectory::State::OpenControl() {
+  char path[sizeof directory + 16];
+  snprintf(path, sizeof path, "%s/rings/control", directory);
+  control_file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 // ---- the loop ---------------------------------------------------------------------------------
 
@@ -102,6 +133,7 @@ void DrainDirectory::State::Beat() {
 }
 
 void DrainDirectory::State::Loop() {
+  const base::PageGuard guard;
   while (!IsStopped()) {
     const uint32_t wake = __atomic_load_n(&control->wake, __ATOMIC_ACQUIRE);
     Pass();
@@ -119,28 +151,40 @@ void DrainDirectory::State::Pass() {
   if (seen != generation || second) images.Discover();
   generation = seen;
   for (uint32_t i = 0; i < images.count(); i++) {
-    SetFullUnless(images.Drain(i, /*final=*/false));
+    CutIf(images.Drain(i, /*final=*/false));
     Beat();
   }
-  SetFullUnless(images.CloseGone(/*all=*/second || IsStopped()));
+  CutIf(images.CloseGone(/*all=*/second || IsStopped()));
   if (second) {
     CheckDisk();
+    CheckRemoved();
     next_second = now + kSecond;
+  }
+  if (now >= next_touch) {
+    TouchControl(directory);
+    next_touch = now + kTouchNs;
   }
 }
 
-void DrainDirectory::State::SetFullUnless(bool written) {
-  if (!written) SetDiskFull(control);
+void DrainDirectory::State::CutIf(int error) {
+  if (error != 0) Cut(control, static_cast<uint32_t>(error));
 }
 
 void DrainDirectory::State::CheckDisk() {
-  if (IsDiskFull(directory, control->min_free_bytes)) SetDiskFull(control);
+  if (IsDiskFull(directory, control->min_free_bytes)) Cut(control, kNearlyFull);
+}
+
+void DrainDirectory::State::CheckRemoved() {
+  images.CheckRemoved();
+  if (IsRemoved(control_file)) Cut(control, ENOENT);
 }
 
 void DrainDirectory::State::CountStats() {
   DirectoryStats sum = own;
-  images.AddTo(&sum.drain, &sum.bytes);
-  sum.disk_full = __atomic_load_n(&control->disk_full, __ATOMIC_RELAXED) != 0;
+  images.AddTo(&sum.drain, &sum.bytes, &sum.removed);
+  sum.cut = __atomic_load_n(&control->cut, __ATOMIC_RELAXED);
+  sum.cut_ns = control->cut_ns;
+  sum.gone_pages = base::PagesReplaced();
   const SpinGuard guard(&shown_lock);
   shown = sum;
 }
@@ -160,6 +204,7 @@ DrainDirectory::DrainDirectory() : state_(nullptr) {
 DrainDirectory::~DrainDirectory() {
   if (state_ == nullptr) return;
   Stop();
+  state_->CloseFolder();
   state_->~State();
   free(state_);
 }
@@ -168,7 +213,7 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
   if (state_ == nullptr) return ENOMEM;
   State& state = *state_;
   if (state.running) return EALREADY;
-  if (realpath(directory, state.directory) == nullptr) return errno;
+  if (const int error = state.OpenFolder(directory)) return error;
   state.scratch = NewDrainScratch();
   if (state.scratch == nullptr) return ENOMEM;
   if (const int error = CreateControl(state.directory, rings, options, &state.control)) {
@@ -181,6 +226,7 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
   } else {
     snprintf(state.rings, sizeof state.rings, "%s/rings", state.directory);
   }
+  state.OpenControl();
   state.images.Use(state.scratch);
   base::ProcStat self;
   const bool known = base::ReadProcStat(0, &self);
@@ -201,16 +247,18 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
 void DrainDirectory::Stop() {
   if (state_ == nullptr || !state_->running) return;
   State& state = *state_;
+  const base::PageGuard guard;
   __atomic_store_n(&state.stop, 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&state.control->wake, 1, __ATOMIC_RELEASE);
   syscall(SYS_futex, &state.control->wake, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   pthread_join(state.thread, nullptr);
   state.running = false;
+  state.CheckRemoved();
   state.images.Discover();
-  state.SetFullUnless(state.images.CloseGone(/*all=*/true));
+  state.CutIf(state.images.CloseGone(/*all=*/true));
   // Those that live on get all they recorded so far into their file, and help themselves from now.
   for (uint32_t i = 0; i < state.images.count(); i++) {
-    state.SetFullUnless(state.images.Drain(i, /*final=*/true));
+    state.CutIf(state.images.Drain(i, /*final=*/true));
   }
   state.CountStats();
   __atomic_store_n(&state.control->drainer_pid, 0, __ATOMIC_RELEASE);
@@ -218,11 +266,14 @@ void DrainDirectory::Stop() {
   if (state.control->trace_rings[0] != '\0') rmdir(state.rings);  // succeeds when nobody is left
   ReleaseControl(state.control);
   FreeDrainScratch(state.scratch);
+  if (state.control_file >= 0) close(state.control_file);
+  state.control_file = -1;
   state.control = nullptr;
   state.scratch = nullptr;
 }
 
 void DrainDirectory::SetRecording(bool on) {
+  const base::PageGuard guard;
   if (state_ == nullptr || !state_->running || !trace::SetRecording(state_->control, on)) return;
   LogWindow(state_->directory, on ? kWindowStarts : kWindowStops);
 }

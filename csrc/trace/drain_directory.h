@@ -20,9 +20,12 @@ namespace rlscope::trace {
 
 struct DirectoryStats {
   DrainStats drain;
-  uint64_t bytes = 0;      // written to trace files
-  int64_t cpu_ns = 0;      // CPU time of the drainer's thread
-  bool disk_full = false;  // recording was stopped for want of space
+  uint64_t bytes = 0;       // written to trace files
+  uint64_t removed = 0;     // events written to files that were then removed
+  int64_t cpu_ns = 0;       // CPU time of the drainer's thread
+  uint32_t cut = 0;         // why recording was cut short (control_page.h); 0: it was not
+  int64_t cut_ns = 0;       // CLOCK_MONOTONIC of the cut
+  uint64_t gone_pages = 0;  // of rings and pages whose files were cut short (base/page_guard.h)
   // Stores into a page beside the rings that waited longer than kLongStoreNs: what a record may
   // meet there. The drainer makes four or more a second.
   uint64_t stalls = 0;

@@ -95,16 +95,21 @@ void DrainedImages::Discover() {
 
 // ---- draining them ------------------------------------------------------------------------------
 
-bool DrainedImages::Drain(uint32_t index, bool final) {
+int DrainedImages::Drain(uint32_t index, bool final) {
   Entry* entry = entries_[index];
-  if (entry->left) return true;
+  if (entry->left) return 0;
   if (entry->file.image().taken_over()) {
     entry->left = entry->helped = true;
-    return true;
+    return 0;
   }
-  entry->left = !entry->file.Drain(final);
+  const int error = entry->file.Drain(final);
+  entry->left = error != 0;
   if (count_ > kMaxOpenFiles) entry->file.CloseDescriptor();
-  return !entry->left;
+  return error;
+}
+
+void DrainedImages::CheckRemoved() {
+  for (uint32_t i = 0; i < count_; i++) entries_[i]->file.CheckRemoved();
 }
 
 bool DrainedImages::AnyBusy() const {
@@ -114,27 +119,34 @@ bool DrainedImages::AnyBusy() const {
   return false;
 }
 
-void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes) const {
+void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) const {
   Add(sum, ended_);
   *bytes += ended_bytes_;
   for (uint32_t i = 0; i < count_; i++) {
-    Add(sum, entries_[i]->file.image().stats());
-    *bytes += entries_[i]->file.bytes();
+    ImageFile& file = entries_[i]->file;
+    const DrainStats stats = file.image().stats();
+    Add(sum, stats);
+    *bytes += file.bytes();
+    if (file.removed()) *removed += stats.events;
   }
 }
 
 // ---- ending them --------------------------------------------------------------------------------
 
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a
-// process of a pid namespace that cannot be seen from here.
+// process of a pid namespace that cannot be seen from here. Which process it is the name tells: its
+// page may be damaged.
 bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
-  const ProcessPage& page = *const_cast<Entry&>(entry).file.image().page();
-  const LoggedImage* logged = log_.Find(page.pid, page.start_time, page.began_ns);
+  uint32_t pid;
+  unsigned long long start_time;
+  long long began_ns;
+  if (sscanf(entry.name, "%u.%llu.%lld", &pid, &start_time, &began_ns) != 3) return false;
+  const LoggedImage* logged = log_.Find(pid, start_time, began_ns);
   const bool visible =
       logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;
-  const int64_t replaced = log_.ReplacedNs(page.pid, page.start_time, page.began_ns);
+  const int64_t replaced = log_.ReplacedNs(pid, start_time, began_ns);
   const bool said = logged != nullptr && logged->end_ns != 0;
-  const bool gone = visible ? replaced != 0 || !base::IsAlive(page.pid, page.start_time) : said;
+  const bool gone = visible ? replaced != 0 || !base::IsAlive(pid, start_time) : said;
   if (!gone) return false;
   end->exited = said;
   end->end_ns = said ? logged->end_ns : replaced != 0 ? replaced : base::ReadMonotonicNs();
@@ -144,13 +156,13 @@ bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
 
 // The process drained itself and is gone. If it ended in order, nothing is left; if not, the rest
 // of its rings and its EndChunk go to a file of their own, beside ours and its.
-bool DrainedImages::EndHelped(const Entry& entry, const ImageEnd& end) {
+int DrainedImages::EndHelped(const Entry& entry, const ImageEnd& end) {
   ImageFile rest(scratch_);
-  if (rest.Open(directory_, rings_, entry.name) != 0) return true;
-  const bool complete = rest.End(end);
+  if (rest.Open(directory_, rings_, entry.name) != 0) return 0;
+  const int error = rest.End(end);
   ended_bytes_ += rest.bytes();
   Add(&ended_, rest.image().stats());
-  return complete;
+  return error;
 }
 
 // Removes an entry, whether it was ended in order or is left to others.
@@ -165,8 +177,9 @@ void DrainedImages::Close(uint32_t index) {
 
 // Asking /proc for 64 processes at every pass would cost more than draining them: `all` once a
 // second, those that said they ended at once.
-bool DrainedImages::CloseGone(bool all) {
-  bool refreshed = false, written = true;
+int DrainedImages::CloseGone(bool all) {
+  bool refreshed = false;
+  int refused = 0;
   for (uint32_t i = count_; i > 0; i--) {
     Entry* entry = entries_[i - 1];
     const bool mine = !entry->left || entry->helped;
@@ -175,15 +188,16 @@ bool DrainedImages::CloseGone(bool all) {
     refreshed = true;
     ImageEnd end;
     if (!FindEnd(*entry, &end)) continue;
-    if (entry->helped ? EndHelped(*entry, end) : entry->file.End(end)) {
+    const int error = entry->helped ? EndHelped(*entry, end) : entry->file.End(end);
+    if (error == 0) {
       Close(i - 1);
     } else {
       entry->left = true;
       entry->helped = false;
-      written = false;
+      refused = error;
     }
   }
-  return written;
+  return refused;
 }
 
 void DrainedImages::CloseAll() {

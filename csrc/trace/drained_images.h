@@ -27,17 +27,21 @@ class DrainedImages {
   void Discover();
   uint32_t count() const { return count_; }
 
-  // False: the sink refused; the image is left to others from then on.
-  bool Drain(uint32_t index, bool final);
+  // 0, or the errno for which its file takes nothing more; the image is left to others from then
+  // on.
+  int Drain(uint32_t index, bool final);
   // Ends the files of images whose process is gone; `all`: also of those that did not say so.
-  // False: a sink refused.
-  bool CloseGone(bool all);
+  // 0, or the errno of a file that took nothing more.
+  int CloseGone(bool all);
+  // Looks which files were removed; they take nothing more.
+  void CheckRemoved();
   // Leaves those that live on to help themselves.
   void CloseAll();
 
   bool AnyBusy() const;
-  // Adds what was written of all images, closed ones too.
-  void AddTo(DrainStats* sum, uint64_t* bytes) const;
+  // Adds what was written of all images, closed ones too, and the events that were written to files
+  // that were then removed.
+  void AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) const;
 
  private:
   struct Entry;
@@ -46,7 +50,7 @@ class DrainedImages {
   bool MakeRoom();
   void Adopt(const char* image);
   bool FindEnd(const Entry& entry, ImageEnd* end);
-  bool EndHelped(const Entry& entry, const ImageEnd& end);
+  int EndHelped(const Entry& entry, const ImageEnd& end);
   void Close(uint32_t index);
 
   const char* directory_;

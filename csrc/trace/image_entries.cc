@@ -66,7 +66,7 @@ bool ImageEntries::NextFile(Sink* sink, bool* moved) {
   ImagePath::Path path;
   path_->Arena(files_ + 1, path);
   void* address;
-  uint64_t bytes;
+  uint64_t bytes = 0;
   if (MapFile(path, kPageSize, false, &address, &bytes) != 0) return true;
   const auto* names = static_cast<const NamesPage*>(address);
   if (__atomic_load_n(&names->magic, __ATOMIC_ACQUIRE) != kNamesMagic) {

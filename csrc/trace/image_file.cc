@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "trace/mapped_file.h"
 
 namespace rlscope::trace {
 namespace {
 
-constexpr int kMaxFiles = 100000;  // of one pid and start time: one for each exec or drainer
+constexpr int kMostFiles = 100000;  // of one pid and start time: one for each exec or drainer
 constexpr int kAppend = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
 
 }  // namespace
@@ -26,25 +27,27 @@ int ImageFile::CreateFile() {
   char host[256];
   base::ReadHostName(host, sizeof host);
   const ProcessPage& page = *image_.page();
-  for (int n = 0; n < kMaxFiles; n++) {
+  for (int n = 0; n < kMostFiles; n++) {
     const int length = snprintf(path_, sizeof path_, "%s/trace/%s.%u.%llu.%d.rls", directory_, host,
                                 page.pid, static_cast<unsigned long long>(page.start_time), n);
     if (length < 0 || static_cast<size_t>(length) >= sizeof path_) break;
     const int descriptor = open(path_, kAppend | O_CREAT | O_EXCL, 0600);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
+  errno = ENAMETOOLONG;
   return -1;
 }
 
-bool ImageFile::OpenDescriptor() {
-  if (sink_.descriptor() >= 0) return true;
+int ImageFile::OpenDescriptor() {
+  if (sink_.descriptor() >= 0) return 0;
   const int descriptor = path_[0] == '\0' ? CreateFile() : open(path_, kAppend);
   if (descriptor < 0) {
     path_[0] = '\0';
-    return false;
+    if (errno == ENOENT) sink_.Refuse(ENOENT);
+    return errno;
   }
   sink_.SetDescriptor(descriptor);
-  return true;
+  return 0;
 }
 
 void ImageFile::CloseDescriptor() {
@@ -52,12 +55,24 @@ void ImageFile::CloseDescriptor() {
   sink_.SetDescriptor(-1);
 }
 
-bool ImageFile::Drain(bool final) { return OpenDescriptor() && image_.Drain(&sink_, final); }
+// What stopped a pass that the sink did not refuse is memory.
+int ImageFile::Refusal() const { return sink_.error() != 0 ? sink_.error() : ENOMEM; }
 
-bool ImageFile::End(const ImageEnd& end) {
-  if (!Drain(/*final=*/true) || !image_.WriteEnd(&sink_, end)) return false;
+int ImageFile::Drain(bool final) {
+  if (sink_.error() != 0) return sink_.error();
+  if (const int error = OpenDescriptor()) return error;
+  return image_.Drain(&sink_, final) ? 0 : Refusal();
+}
+
+int ImageFile::End(const ImageEnd& end) {
+  if (const int error = Drain(/*final=*/true)) return error;
+  if (!image_.WriteEnd(&sink_, end)) return Refusal();
   image_.RemoveFiles();
-  return true;
+  return 0;
+}
+
+void ImageFile::CheckRemoved() {
+  if (IsRemoved(sink_.descriptor())) sink_.Refuse(ENOENT);
 }
 
 }  // namespace rlscope::trace

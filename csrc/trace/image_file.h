@@ -3,6 +3,7 @@
 #ifndef RLSCOPE_TRACE_IMAGE_FILE_H_
 #define RLSCOPE_TRACE_IMAGE_FILE_H_
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "trace/drain.h"
@@ -21,10 +22,14 @@ class ImageFile {
   // must outlive this. 0 or an errno, as DrainImage::Open().
   int Open(const char* directory, const char* rings, const char* name);
 
-  // One pass; the file is created at the first. False: it takes nothing more (disk full).
-  bool Drain(bool final);
-  // The last pass, the EndChunk, and away with the rings. False as above; then the rings stay.
-  bool End(const ImageEnd& end);
+  // One pass; the file is created at the first. 0, or the errno for which it takes nothing more.
+  int Drain(bool final);
+  // The last pass, the EndChunk, and away with the rings. An errno as above; then the rings stay.
+  int End(const ImageEnd& end);
+  // Looks whether the file was removed: then it takes nothing more (ENOENT), for that would go
+  // nowhere, and the reader finds the rest in the rings.
+  void CheckRemoved();
+  bool removed() const { return sink_.error() == ENOENT; }
 
   // Lets go of the descriptor until the next pass. A thread with another descriptor table must
   // call this before it hands the file to one with this table.
@@ -34,8 +39,9 @@ class ImageFile {
   uint64_t bytes() const { return sink_.bytes(); }
 
  private:
-  bool OpenDescriptor();
+  int OpenDescriptor();
   int CreateFile();
+  int Refusal() const;
 
   DrainImage image_;
   FileSink sink_;

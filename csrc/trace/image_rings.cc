@@ -1,8 +1,11 @@
 #include "trace/image_rings.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include <new>
+
+#include "base/page_guard.h"
 
 namespace rlscope::trace {
 namespace {
@@ -33,18 +36,38 @@ void ImageRings::Open(ProcessPage* page, const ImagePath* path, DrainMode mode,
   entries_ = entries;
 }
 
-bool ImageRings::Add(const char* path) {
-  if (!Grow(&rings_, count_, &capacity_)) return false;
+// Null: no memory.
+ImageRings::Source* ImageRings::AddPlace() {
+  if (!Grow(&rings_, count_, &capacity_)) return nullptr;
   void* memory = calloc(1, sizeof(Source));
-  if (memory == nullptr) return false;
-  auto* ring = new (memory) Source();
-  if (ring->view.Open(path, consumes()) != 0) {
-    free(memory);
-    return false;
+  return memory == nullptr ? nullptr : new (memory) Source();
+}
+
+void ImageRings::NoteDamage(Source* ring) {
+  if (!ring->damaged) damaged_++;
+  ring->damaged = true;
+}
+
+// Adds the next ring, in its file or damaged. 0 or an errno: it is not there yet, or cannot be
+// opened now. What was announced was complete, so its file has been changed since.
+int ImageRings::Add(const char* path) {
+  const bool announced = __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE) > count_;
+  Source* ring = AddPlace();
+  if (ring == nullptr) return ENOMEM;
+  const int error = ring->view.Open(path, consumes());
+  const bool damaged = announced && (error == ENOENT || error == EAGAIN || error == EINVAL);
+  if (error != 0 && !damaged) {
+    ring->~Source();
+    free(ring);
+    return error;
   }
-  ring->position = ring->view.tail();
+  if (damaged) {
+    NoteDamage(ring);
+  } else {
+    ring->position = ring->view.tail();
+  }
   rings_[count_++] = ring;
-  return true;
+  return 0;
 }
 
 // Rings of an image are numbered from 1 without gaps.
@@ -53,7 +76,7 @@ void ImageRings::Discover(bool look) {
   while (count_ != kMaxRings) {
     if (!look && __atomic_load_n(&page_->ring_files, __ATOMIC_ACQUIRE) <= count_) return;
     path_->Ring(count_ + 1, path);
-    if (!Add(path)) return;
+    if (Add(path) != 0) return;
   }
 }
 
@@ -69,6 +92,7 @@ bool ImageRings::MustWait(const Source& ring) {
   if (previous == 0 || rings_[previous - 1] == &ring) return false;
   const Source& before = *rings_[previous - 1];
   RingRecord record;
+  if (before.damaged) return false;
   return before.view.thread() == ring.view.thread() && before.view.Read(before.position, &record);
 }
 
@@ -151,7 +175,7 @@ bool ImageRings::WriteChunks(Source* ring, uint64_t end, Encoder* encoder, Begin
       encoder->Add(record.first, record.more);
       at += record.slots;
     }
-    if (HasMoved(*ring) || encoder->slots() == 0) return true;
+    if (HasMoved(*ring) || !IsIntact() || encoder->slots() == 0) return true;
     const uint64_t events = encoder->events();
     uint64_t clamped = 0;
     if (finish(&clamped) != 0) return false;
@@ -204,11 +228,23 @@ void ImageRings::Finish(Source* ring, const Segment& segment) {
 }
 
 bool ImageRings::DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
+  if (ring->damaged) return true;
+  replaced_ = base::PagesReplaced();
+  const bool written = WriteDue(ring, sink, final, force, moved);
+  if (!IsIntact()) NoteDamage(ring);
+  return written;
+}
+
+// Whether what was read of the ring since its turn began is what the file held: zeros look like
+// records in every other lap.
+bool ImageRings::IsIntact() const { return base::PagesReplaced() == replaced_; }
+
+bool ImageRings::WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
   // Bounded: a producer that never rests must not keep the others, or the heartbeat, waiting.
   for (int chunks = 0; final || chunks < kChunksPerPass; chunks++) {
     if (!Attach(ring, force)) return true;
     const Segment segment = FindSegment(*ring);
-    if (!IsDue(*ring, segment, final)) return true;
+    if (!IsIntact() || !IsDue(*ring, segment, final)) return true;
     const uint64_t before = ring->position;
     // Entries and the clock after the records were seen: nothing they use is missing before them.
     if (!entries_->WriteBeforeRecords(sink, final) || !WriteSegment(ring, segment, sink)) {

@@ -37,6 +37,8 @@ class ImageRings {
   // Records whose ticks ran backwards. A drainer counts them in the process page instead, so that
   // whoever goes on after it still knows them.
   uint64_t clamped() const { return clamped_; }
+  // Rings whose files were removed, cut short or damaged while there may have been records in them.
+  uint64_t damaged() const { return damaged_; }
   // The last pass left work behind: a ring that could not be emptied in its turn.
   bool busy() const { return busy_; }
 
@@ -45,6 +47,7 @@ class ImageRings {
     RingView view;
     ThreadStreams::Stream* stream;  // null: no thread yet; of CUDA rings always
     uint64_t position;              // all below is written
+    bool damaged;                   // nothing is read from it any more
   };
   // A piece of a ring that makes one chunk: records of one thread.
   struct Segment {
@@ -56,8 +59,12 @@ class ImageRings {
   };
 
   bool consumes() const { return mode_ == DrainMode::kConsume; }
-  bool Add(const char* path);
+  int Add(const char* path);
+  Source* AddPlace();
+  void NoteDamage(Source* ring);
+  bool IsIntact() const;
   bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);
+  bool WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved);
   bool MustWait(const Source& ring);
   bool Attach(Source* ring, bool force);
   Segment FindSegment(const Source& ring) const;
@@ -86,6 +93,8 @@ class ImageRings {
   uint64_t events_ = 0;
   uint64_t chunks_ = 0;
   uint64_t clamped_ = 0;
+  uint64_t damaged_ = 0;
+  uint64_t replaced_ = 0;  // base::PagesReplaced() when the turn of a ring began
   bool busy_ = false;
 };
 

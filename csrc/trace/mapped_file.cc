@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace rlscope::trace {
@@ -22,6 +24,12 @@ int MapFile(const char* path, uint64_t least, bool writable, void** address, uin
   }
   close(descriptor);
   return error;
+}
+
+// The system call itself: the function is another one in older C libraries.
+bool IsRemoved(int descriptor) {
+  struct stat status;
+  return descriptor >= 0 && syscall(SYS_fstat, descriptor, &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace rlscope::trace

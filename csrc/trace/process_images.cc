@@ -74,6 +74,8 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     image.cpu_ns = record.cpu_ns;
     image.profiler_cpu_ns = record.profiler_cpu_ns;
     image.python_end_ns = OrUnknown(record.python_end_ns);
+    image.had_rings = (record.flags & kHadRings) != 0;
+    image.refused = (record.flags & kRefused) != 0;
     if ((record.flags & kExitStatusKnown) != 0) image.exit_code = record.flags >> 8 & 255;
     if (image.comm.empty()) image.comm = NameOf(record);
   }

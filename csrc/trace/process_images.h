@@ -36,6 +36,8 @@ struct ProcessImage {
   int64_t began_ns = 0;  // identifies the image
   int64_t start_ns = 0;
   int64_t end_ns = 0;  // >= start_ns
+  int64_t gone_ns =
+      0;  // end_ns before the run's windows and a cut moved it: when the process ended
   Ended ended = Ended::kLastRecord;
   int exit_code = -1;  // -1 unknown
   std::string comm, name, program, python;
@@ -43,6 +45,8 @@ struct ProcessImage {
   int64_t python_end_ns = kUnknownNs;
   int64_t cpu_ns = kUnknownNs;
   int64_t profiler_cpu_ns = kUnknownNs;
+  bool had_rings = false;  // it said so when it ended
+  bool refused = false;    // it said that it could not make its files
   bool forked = false;
   bool late_attach = false;
   int64_t late_attach_ns = kUnknownNs;  // from the kernel's start of the process to began_ns

@@ -103,29 +103,53 @@ void TakeWindow(const ProcessRecord& record, RunNotes* notes) {
   }
 }
 
+// A path that comes in pieces, one record each.
+class PathPieces {
+ public:
+  // True: `record` was the last piece, and path() is whole.
+  bool Take(const ProcessRecord& record) {
+    const size_t length = record.flags >> 16, offset = record.flags & 0xffff;
+    if (offset == 0) path_.clear();
+    if (offset != path_.size()) return false;  // one before it is damaged
+    path_.append(record.name, strnlen(record.name, sizeof record.name));
+    return path_.size() == length;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool IsOfRun(const ProcessRecord& record) {
+  const auto event = static_cast<ProcessEvent>(record.event);
+  return event == ProcessEvent::kRings || event == ProcessEvent::kWindow ||
+         event == ProcessEvent::kNested;
+}
+
+void AddOnce(const std::string& text, std::vector<std::string>* texts) {
+  if (std::find(texts->begin(), texts->end(), text) == texts->end()) texts->push_back(text);
+}
+
 }  // namespace
 
 RunNotes TakeRunNotes(std::vector<ProcessRecord>* log) {
-  const auto event_of = [](const ProcessRecord& record) {
-    return static_cast<ProcessEvent>(record.event);
-  };
-  const auto is_process = [&](const ProcessRecord& record) {
-    return event_of(record) != ProcessEvent::kRings && event_of(record) != ProcessEvent::kWindow;
-  };
+  const auto is_process = [](const ProcessRecord& record) { return !IsOfRun(record); };
   const auto notes_begin = std::stable_partition(log->begin(), log->end(), is_process);
   RunNotes notes;
-  uint32_t length = 0;
+  PathPieces rings, nested;
   for (auto note = notes_begin; note != log->end(); ++note) {
-    if (event_of(*note) == ProcessEvent::kWindow) {
-      TakeWindow(*note, &notes);
-      continue;
+    switch (static_cast<ProcessEvent>(note->event)) {
+      case ProcessEvent::kRings:
+        if (rings.Take(*note)) notes.rings = rings.path();
+        break;
+      case ProcessEvent::kNested:
+        if (nested.Take(*note)) AddOnce(nested.path(), &notes.nested);
+        break;
+      default:
+        TakeWindow(*note, &notes);
     }
-    length = note->flags >> 16;
-    if ((note->flags & 0xffff) != notes.rings.size()) continue;  // one before it is damaged
-    notes.rings.append(note->name, strnlen(note->name, sizeof note->name));
   }
   log->erase(notes_begin, log->end());
-  if (notes.rings.size() != length) notes.rings.clear();
   return notes;
 }
 

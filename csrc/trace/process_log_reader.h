@@ -29,6 +29,8 @@ base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>*
 struct RunNotes {
   // Folder of the rings; empty when the log does not tell it, or not all of it.
   std::string rings;
+  // Directories of runs that processes of this run recorded, each once.
+  std::vector<std::string> nested;
   // From the first start of the run's window to its last stop; no end while it is open, and no
   // start if it never was.
   int64_t first_start_ns = INT64_MIN;

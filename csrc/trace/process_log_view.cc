@@ -80,7 +80,8 @@ LoggedImage* ProcessLogView::FindOrAdd(const ProcessRecord& record) {
 
 void ProcessLogView::Take(const ProcessRecord& record) {
   const auto event = static_cast<ProcessEvent>(record.event);
-  const bool of_run = event == ProcessEvent::kRings || event == ProcessEvent::kWindow;
+  const bool of_run = event == ProcessEvent::kRings || event == ProcessEvent::kWindow ||
+                      event == ProcessEvent::kNested;
   LoggedImage* image = of_run ? nullptr : FindOrAdd(record);
   if (image == nullptr) return;
   if (event == ProcessEvent::kEnded) {

@@ -35,6 +35,8 @@ int RingView::Open(const char* path, bool writable) {
   }
   page_ = page;
   bytes_ = bytes;
+  number_ = page->number;
+  use_ = static_cast<RingUse>(page->use);
   capacity_ = capacity;
   slots_ = reinterpret_cast<const Slot*>(static_cast<const char*>(address) + kPageSize);
   return 0;

@@ -31,11 +31,11 @@ class RingView {
   // another lap, or half of a record).
   bool Read(uint64_t position, RingRecord* record) const;
 
-  uint32_t number() const { return page_->number; }
+  uint32_t number() const { return number_; }
   uint64_t capacity() const { return capacity_; }
   uint64_t tail() const { return __atomic_load_n(&page_->tail, __ATOMIC_ACQUIRE); }
   uint32_t thread() const { return static_cast<uint32_t>(page_->thread); }
-  RingUse use() const { return static_cast<RingUse>(page_->use); }
+  RingUse use() const { return use_; }
   uint32_t previous() const { return page_->previous; }
   uint64_t lost() const { return __atomic_load_n(&page_->lost, __ATOMIC_RELAXED); }
   // Where a chunk must end that begins at `position`: another drainer was about to write it.
@@ -55,6 +55,8 @@ class RingView {
 
   RingPage* page_ = nullptr;
   const Slot* slots_ = nullptr;
+  uint32_t number_ = 0;
+  RingUse use_ = RingUse::kThread;
   uint64_t capacity_ = 0;
   uint64_t bytes_ = 0;
 };

@@ -15,7 +15,7 @@ namespace rlscope::trace {
 namespace {
 
 constexpr size_t kPieceBytes = sizeof(ProcessRecord::name);
-constexpr size_t kMostPieces = (sizeof(ControlPage::trace_rings) + kPieceBytes - 1) / kPieceBytes;
+constexpr size_t kMostPieces = 4080 / kPieceBytes;
 
 // All of the calling process; the name is still to be filled in.
 ProcessRecord MakeRecord(ProcessEvent event) {
@@ -35,13 +35,17 @@ ProcessRecord MakeRecord(ProcessEvent event) {
   return record;
 }
 
+int OpenLog(const char* directory, int flags) {
+  char path[4096 + 32];
+  snprintf(path, sizeof path, "%s/processes.log", directory);
+  return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+}
+
 int Append(const char* directory, ProcessRecord* records, size_t count) {
   for (size_t i = 0; i < count; i++) {
     records[i].crc = base::Crc32c(0, &records[i], sizeof records[i]);
   }
-  char path[4096 + 32];
-  snprintf(path, sizeof path, "%s/processes.log", directory);
-  const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int descriptor = OpenLog(directory, 0);
   if (descriptor < 0) return errno;
   const size_t size = count * sizeof *records;
   errno = 0;
@@ -51,20 +55,36 @@ int Append(const char* directory, ProcessRecord* records, size_t count) {
   return written ? 0 : error;
 }
 
-}  // namespace
-
-int LogRings(const char* directory, const char* rings) {
+// One record for each piece of the path, in one write.
+int LogPath(const char* directory, ProcessEvent event, const char* path) {
   ProcessRecord records[kMostPieces];
-  const ProcessRecord blank = MakeRecord(ProcessEvent::kRings);
-  const size_t length = strnlen(rings, kMostPieces * kPieceBytes);
+  const ProcessRecord blank = MakeRecord(event);
+  const size_t length = strnlen(path, sizeof records / sizeof *records * kPieceBytes);
   size_t count = 0;
   for (size_t at = 0; at < length; at += kPieceBytes) {
     ProcessRecord& record = records[count++];
     record = blank;
     record.flags = static_cast<uint32_t>(length << 16 | at);
-    memcpy(record.name, rings + at, length - at < kPieceBytes ? length - at : kPieceBytes);
+    memcpy(record.name, path + at, length - at < kPieceBytes ? length - at : kPieceBytes);
   }
   return Append(directory, records, count);
+}
+
+}  // namespace
+
+int MakeLog(const char* directory) {
+  const int descriptor = OpenLog(directory, O_CREAT);
+  if (descriptor < 0) return errno;
+  close(descriptor);
+  return 0;
+}
+
+int LogRings(const char* directory, const char* rings) {
+  return LogPath(directory, ProcessEvent::kRings, rings);
+}
+
+int LogNested(const char* directory, const char* nested) {
+  return LogPath(directory, ProcessEvent::kNested, nested);
 }
 
 int LogWindow(const char* directory, const char* change) {

@@ -9,7 +9,6 @@
 
 #include "trace/drain.h"
 #include "trace/folder.h"
-#include "trace/shared_pages.h"
 #include "trace/sink.h"
 
 namespace rlscope::trace {
@@ -20,6 +19,11 @@ constexpr char kPageSuffix[] = ".process";
 struct ScratchDeleter {
   void operator()(DrainScratch* scratch) const { FreeDrainScratch(scratch); }
 };
+
+// Rings come after the page of their image is complete.
+bool HasRings(const std::string& rings, const std::string& image) {
+  return access((rings + "/" + image + ".1.ring").c_str(), F_OK) == 0;
+}
 
 // 0 or an errno value.
 int Salvage(const std::string& rings, const std::string& image, DrainScratch* scratch,
@@ -32,16 +36,22 @@ int Salvage(const std::string& rings, const std::string& image, DrainScratch* sc
 
 }  // namespace
 
-std::string FindRings(const std::string& directory, const std::string& logged) {
-  const std::string rings = directory + "/rings";
-  const std::string without_page = logged.empty() ? rings : logged;
+ControlPage ReadControl(const std::string& directory) {
+  const std::string path = directory + "/rings/control";
   ControlPage page = {};
-  const int descriptor = open((rings + "/control").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return without_page;
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return page;
   const ssize_t got = read(descriptor, &page, sizeof page);
   close(descriptor);
-  if (got != sizeof page || page.magic != kControlMagic) return without_page;
-  const std::string elsewhere(page.trace_rings, strnlen(page.trace_rings, sizeof page.trace_rings));
+  return got == sizeof page && page.magic == kControlMagic ? page : ControlPage{};
+}
+
+std::string FindRings(const std::string& directory, const ControlPage& control,
+                      const std::string& logged) {
+  const std::string rings = directory + "/rings";
+  if (control.magic == 0) return logged.empty() ? rings : logged;
+  const std::string elsewhere(control.trace_rings,
+                              strnlen(control.trace_rings, sizeof control.trace_rings));
   return elsewhere.empty() ? rings : elsewhere;
 }
 
@@ -58,7 +68,9 @@ std::vector<std::unique_ptr<TraceFile>> SalvageRings(const std::string& rings,
     const std::string image = page.substr(0, page.size() - strlen(kPageSuffix));
     if (const int error = Salvage(rings, image, scratch.get(), &sink)) {
       // Removed by its drainer meanwhile, or not yet begun: nothing is lost.
-      if (error != ENOENT && error != EAGAIN) problems->push_back({label, 0, 0, strerror(error)});
+      const bool cut = error == EAGAIN && HasRings(rings, image);
+      if (error == ENOENT || (error == EAGAIN && !cut)) continue;
+      problems->push_back({label, 0, 0, cut ? label + " was cut short" : strerror(error)});
       continue;
     }
     std::unique_ptr<TraceFile> file;

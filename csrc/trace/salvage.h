@@ -7,12 +7,17 @@
 #include <vector>
 
 #include "trace/reader.h"
+#include "trace/shared_pages.h"
 
 namespace rlscope::trace {
 
-// The folder of a run's rings: what DIR/rings/control says, without that file what the log of
-// processes says (TakeRunNotes), else DIR/rings.
-std::string FindRings(const std::string& directory, const std::string& logged);
+// What DIR/rings/control holds; zeros where that is no control page.
+ControlPage ReadControl(const std::string& directory);
+
+// The folder of a run's rings: what its control page says, without one what the log of processes
+// says (TakeRunNotes), else DIR/rings.
+std::string FindRings(const std::string& directory, const ControlPage& control,
+                      const std::string& logged);
 
 // One file in memory per process image that has a page in `rings`; a folder that is not there
 // has none. Call it before the trace files are opened: what a live drainer moves from a ring to a

@@ -30,6 +30,8 @@ enum class ProcessEvent : uint16_t {
   kRings = 5,  // name = a piece of the path, flags = length of the path << 16 | offset in it
   // Nor is this: the run's window changed; name = what became of it, from whoever changed it.
   kWindow = 6,
+  // Nor this: a process of the run began to record a run of its own, as rls-prof does.
+  kNested = 7,  // name and flags: its directory, in pieces as those of kRings
 };
 constexpr char kWindowWaits[] = "waits";  // the run begins without recording
 constexpr char kWindowStarts[] = "starts";
@@ -60,6 +62,8 @@ constexpr uint32_t kProcessRecordMagic = 0x50534c52;  // "RLSP"
 constexpr uint32_t kLateAttach = 1;                   // flags: librlscope was not preloaded
 constexpr uint32_t kForkedPython = 4;                 // flags of kForked: runs the interpreter
 constexpr uint32_t kExitStatusKnown = 2;              // flags: exit code in bits 8..15 of flags
+constexpr uint32_t kHadRings = 8;                     // flags of kEnded: it recorded, or could have
+constexpr uint32_t kRefused = 16;                     // ... or could not make its files for that
 
 // ---- control page: one per run --------------------------------------------------------------
 
@@ -81,11 +85,13 @@ struct ControlPage {
   uint32_t exit_after;        // SystemExit at the boundary after this many; 0 = never
   uint32_t iterations_begun;  // by the owner
   uint64_t min_free_bytes;    // stop recording below this much free space (RLSCOPE_MIN_FREE)
-  uint32_t disk_full;         // set by the drainer: producers stop recording
+  uint32_t cut;               // why a drainer cut recording short (control_page.h): producers stop
+                              // at window_ticks; 0: it goes on
   uint32_t clock_kind;        // ClockKind of the run, chosen by who made this page
   uint64_t tick_hz;           // estimate of the run's clock, for every ProcessPage
   uint64_t window_ticks;      // when `recording` last changed; stored before window_changes
   char trace_rings[256];      // absolute folder of the rings when not DIR/rings; else empty
+  int64_t cut_ns;             // CLOCK_MONOTONIC of the cut
 };
 constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
 
@@ -95,7 +101,7 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
   X(kLostRecords, 0, "ring_full") /* a full ring, after waiting */                               \
   X(kNoRing, 1, "no_ring")        /* a thread that got no ring */                                \
   X(kNoDrainer, 2, "no_drainer")  /* drainer dead: recording stopped */                          \
-  X(kDiskFull, 3, "disk_full")    /* recording stopped for want of space */                      \
+  X(kCut, 3, "cut")               /* a drainer could write no more: recording stopped */         \
   X(kNameTableFull, 4, "names")   /* names beyond 65,536: (other) */                             \
   X(kExitWithoutEnter, 5, "exit_without_enter")                                                  \
   X(kForkedSilently, 6, "fork_without_record") /* fork children that wrote nothing */            \
@@ -115,6 +121,12 @@ enum Loss : uint32_t {
 #undef RLSCOPE_LOSS_KIND
       kLossKinds = 16
 };
+
+// What no process can count: rings of its own whose files were removed, cut short or damaged; that
+// none of its files is left; and that it could not make any.
+constexpr char kDamagedRing[] = "damaged_ring";
+constexpr char kMissingTrace[] = "missing_trace";
+constexpr char kNoFiles[] = "no_files";
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace rlscope::trace {
 namespace {
@@ -27,16 +28,29 @@ void Consume(struct iovec** pieces, int* count, size_t size) {
   (*pieces)->iov_len -= size;
 }
 
+// Takes back the first bytes of a frame of which the rest was refused: they would look like damage.
+void TakeBack(int descriptor, uint64_t size) {
+  const off_t end = size == 0 ? -1 : lseek(descriptor, 0, SEEK_END);
+  if (end < 0) return;
+  [[maybe_unused]] const int refused = ftruncate(descriptor, end - static_cast<off_t>(size));
+}
+
 }  // namespace
 
 int FileSink::AppendTo(Sink* base, struct iovec* pieces, int count) {
   FileSink* sink = static_cast<FileSink*>(base);
   if (sink->error_ != 0) return sink->error_;
   const uint64_t size = TotalSize(pieces, count);
+  uint64_t done = 0;
   while (count > 0) {
     const ssize_t written = writev(sink->descriptor_, pieces, count);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return sink->error_ = written < 0 ? errno : ENOSPC;
+    if (written <= 0) {
+      sink->error_ = written < 0 ? errno : ENOSPC;
+      TakeBack(sink->descriptor_, done);
+      return sink->error_;
+    }
+    done += static_cast<uint64_t>(written);
     Consume(&pieces, &count, static_cast<size_t>(written));
   }
   sink->bytes_ += size;

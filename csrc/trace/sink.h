@@ -15,9 +15,12 @@ class Sink {
  public:
   // Appends all pieces, in order, as one frame. 0, or the errno value of what failed (ENOSPC,
   // EDQUOT, EFBIG, EIO, ENOMEM...). After a failure the sink takes nothing more and returns that
-  // error again: what lies behind a torn frame would only be found by the reader's search.
+  // error again: what lies behind a frame that is missing would not be in order.
   // May change `pieces`.
   int Append(struct iovec* pieces, int count) { return append_(this, pieces, count); }
+
+  // Takes nothing more, as if the last write had failed.
+  void Refuse(int error) { error_ = error; }
 
   uint64_t bytes() const { return bytes_; }  // appended so far, whole frames only
   int error() const { return error_; }       // first failure, 0 none
@@ -35,7 +38,8 @@ class Sink {
 };
 
 // Appends to a file descriptor opened with O_APPEND, with one writev per frame. A short write is
-// continued, EINTR retried. Does not own the descriptor.
+// continued, EINTR retried; of a frame that is refused half way nothing stays. Does not own the
+// descriptor.
 class FileSink : public Sink {
  public:
   explicit FileSink(int descriptor = -1) : Sink(&FileSink::AppendTo), descriptor_(descriptor) {}

@@ -1,5 +1,7 @@
 """`rls-prof [options] [--] COMMAND...` (also `rlscope prof`): runs a program under the profiler."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import os
@@ -9,10 +11,14 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
 from rlscope.recording import Outcome, Settings, record
+
+if TYPE_CHECKING:
+    from rlscope.contents import Contents
 
 _DESCRIPTION = "Runs a program under the profiler and says where its time went."
 _EXAMPLES = """\
@@ -235,45 +241,60 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
     from rlscope import closing  # imports what the program need not wait for
 
     if not options.quiet:
-        with _stated("cannot describe the trace"):
-            for line in closing.trace_lines(outcome):
-                say(line)
-    with _stated("cannot keep how long the disk stalled"):
-        closing.keep_stalls(outcome)
-    with _stated("cannot measure what recording took"):
-        price = closing.measure_price(outcome)
-        # The breakdown says a price too, but not why there is none.
-        described = price.describe() if price is not None and options.no_report else ""
-        line = described or closing.too_short_line(outcome)
-        if line and not options.quiet:
+        for line in closing.ending_lines(outcome):
             say(line)
-    if not options.no_report:
-        with _stated("cannot analyse the trace"):
-            _analyse(outcome, options.quiet)
+    with _stated("cannot read the trace"):
+        held = closing.read_contents(outcome)
+        for line in closing.trace_lines(outcome, held):
+            # That a trace is not whole is what went wrong.
+            if not options.quiet or held is None or held.cuts:
+                say(line)
+        if held is not None:
+            _analyse(outcome, held, options)
     for line in (*closing.running_lines(outcome), *outcome.warnings):
         say(line)
 
 
-def _analyse(outcome: Outcome, quiet: bool) -> None:
+def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
+    """Says what recording took and what it shows."""
+    from rlscope import closing
+
+    with _stated("cannot keep how long the disk stalled"):
+        closing.keep_stalls(outcome)
+    with _stated("cannot measure what recording took"):
+        price = closing.measure_price(outcome, held)
+        # The breakdown says a price too, but not why there is none.
+        described = price.describe() if price is not None and options.no_report else ""
+        line = described or closing.too_short_line(outcome, held)
+        if line and not options.quiet:
+            say(line)
+    if options.no_report and not options.quiet:
+        for line in closing.loss_lines(held):  # as the breakdown does
+            say(line)
+    if not options.no_report:
+        with _stated("cannot analyse the trace"):
+            _report(outcome.directory, held.events, options.quiet)
+
+
+def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
-    from rlscope.commands.progress import announces, progress
     from rlscope.commands.report import link, write_report
     from rlscope.load import load
     from rlscope.report.renderers.terminal import render_summary
+    from rlscope.status_line import announces, progress
 
     if quiet:
-        write_report(outcome.directory)
+        write_report(directory)
         return
-    events = outcome.statistics.get("events", 0)
     if announces(events):
         say(f"analysing {events:,} events and writing the report")
     with progress() as line:
         line.step(f"analysing {events:,} events")
-        with load(outcome.directory) as trace:
+        with load(directory) as trace:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
         line.clear()
         _print(text.rstrip("\n") + "\n")
-        path = write_report(outcome.directory, step=line.step)
+        path = write_report(directory, step=line.step)
     say(f"report {link(path)}")
 
 

@@ -26,7 +26,9 @@ examples:
       its columns, with their meaning
   rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
                           FROM breakdown GROUP BY ALL ORDER BY ns DESC"
-  rlscope query runs/ppo "SELECT quantile_cont(duration_ns, 0.95) FROM iteration WHERE complete"
+  rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
+                          FROM iteration WHERE complete GROUP BY source"
+      explicit: the program's own iterations; automatic: those that rlscope found
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
       every recorded interval; made when first asked for

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rlscope.commands.progress import progress
 from rlscope.errors import RlscopeError
+from rlscope.status_line import progress
 
 _DESCRIPTION = """\
 Makes one HTML page that says where the time of a recorded run went. The page needs no network and

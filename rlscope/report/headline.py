@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rlscope import cuts
 from rlscope.analysis import coverage, groups, operations
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.report import layers, limits, losses, shares, units
+from rlscope.report import layers, limits, losses, sentences, shares, units
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -49,6 +50,8 @@ class Headline:
     """Length, size and command in one line; the command last, which may be long."""
     sentence: str
     """Where the time goes: one sentence."""
+    cut: str = ""
+    """That recording stopped before the program did, and when: said first. Empty: it did not."""
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
@@ -64,16 +67,30 @@ def read(trace: Trace) -> Headline:
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=sentence(times, facts),
+        sentence=_of_nested(run, facts) or sentence(times, facts),
+        cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_groups(times, facts),
             *_states(states),
             *_between(facts),
             *_scope(facts),
+            *_nested(run, facts),
             *_lost(lost),
         ],
         version=str(run.get("version") or ""),
     )
+
+
+def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:
+    """What to say instead where nothing is recorded here, but in another trace."""
+    if not run.get("nested") or facts["events"]:
+        return ""
+    return f"Nothing was recorded here. {sentences.nested(units.visible(run['nested']))}"
+
+
+def _nested(run: dict[str, Any], facts: dict[str, Any]) -> Iterable[Detail]:
+    if run.get("nested") and facts["events"]:
+        yield Detail(sentences.nested(units.visible(run["nested"])))
 
 
 def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
@@ -205,7 +222,8 @@ def _scope(facts: dict[str, Any]) -> Iterable[Detail]:
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:
-    harmful = [row for row in lost if row["kind"] not in losses.HARMLESS]
+    said = losses.HARMLESS | set(cuts.KINDS)
+    harmful = [row for row in lost if row["kind"] not in said]
     if harmful:
         kinds = ", ".join(f"{row['kind']} {units.count(row['count'])}" for row in harmful)
         yield Detail(f"Not everything was recorded ({kinds}); see Data quality.", warning=True)

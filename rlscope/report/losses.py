@@ -5,8 +5,15 @@ from __future__ import annotations
 MEANING = {
     "ring_full": "records that a thread could not write because the drainer was too slow",
     "no_ring": "threads whose records had no room: the rings' memory limit was reached",
-    "no_drainer": "recording stopped because the process that drains the rings was gone",
-    "disk_full": "recording stopped so that the disk keeps room for the program",
+    "no_drainer": "processes that went on without recording, for so long: the one that drains the "
+    "rings was gone",
+    "cut": "processes that went on after recording had been cut short, for so long",
+    "damaged_ring": "files of DIR/rings that were removed, cut short or damaged before what they "
+    "held was drained",
+    "missing_trace": "processes that recorded, of which no file is left",
+    "no_files": "processes that recorded nothing because they could not make their files",
+    "unreadable_file": "files of the trace that could not be read",
+    "missing_records": "places in rings that are in no file: damaged or never written",
     "names": "names beyond the limit of a process; their time is in (other)",
     "exit_without_enter": "ends of operations that were not open; ignored",
     "fork_without_record": "children made by fork that recorded nothing",

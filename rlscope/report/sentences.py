@@ -54,6 +54,15 @@ def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
     return [f"Found automatically: {'; '.join(found)}."]
 
 
+def beside_owner(row: dict[str, Any]) -> str:
+    """An operation of a thread that did not own its process all the time."""
+    thread = units.label(row["thread"] or str(row["os_tid"]))
+    return (
+        f"Thread {thread}: {units.label(row['operation'])} {units.duration(row['duration_ns'])}, "
+        f"{units.duration(row['beside_ns'])} of it while another thread owned the process."
+    )
+
+
 def progress(row: dict[str, Any]) -> str:
     """One row of `extrapolation`: "The whole run of trainer takes about 2 h 05 min, ..."."""
     name = units.visible(row["name"] or "?")
@@ -67,6 +76,30 @@ def progress(row: dict[str, Any]) -> str:
         f"{units.share(row['share'], 1)} of it: {row['done']:,.6g} of {row['total']:,.6g} in "
         f"{elapsed}."
     )
+
+
+def cut(row: dict[str, Any]) -> str:
+    """One row of `cut`: "Recording was cut short 1.20 s after the start: the disk ... is full."."""
+    if row["kind"] == "cut":
+        why = f": {row['reason']}" if row["reason"] else ""
+        after_ns = max(0, row["after_ns"])
+        when = f"{units.duration(after_ns)} after the start" if after_ns else "before the start"
+        said = f"Recording was cut short {when}{why}."
+    else:
+        said = (
+            f"Recording of {units.plural(row['processes'], 'process')} was cut short, the first "
+            f"time {units.duration(row['after_ns'])} after the start: the process that drains the "
+            "rings was gone, and no other one could be started."
+        )
+    if row["left_ns"]:
+        said += f" The program went on for {units.duration(row['left_ns'])}, of which nothing is"
+        said += " in the trace."
+    return said
+
+
+def nested(directories: str) -> str:
+    """Column `nested` of the run."""
+    return f"The program ran another rls-prof, and what that recorded is in {directories}."
 
 
 def coverage(facts: dict[str, Any]) -> list[str]:
@@ -89,7 +122,7 @@ def coverage(facts: dict[str, Any]) -> list[str]:
         notes.append(
             f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
             "operations. The charts show the one that owned the process, the main thread first; "
-            "relation `breakdown_by_thread` shows each."
+            "panel Threads has the others, relation `breakdown_by_thread` all."
         )
     if facts["longest_stall_ns"]:
         notes.append(

@@ -57,7 +57,13 @@ def _shown(value: Any) -> Any:
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
-def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
+def run_columns(
+    root: Path,
+    run: Mapping[str, Any],
+    processes: Sequence[Mapping[str, Any]],
+    cut_ns: int | None,
+    nested: Sequence[str],
+) -> Rows:
     """The relation `run`: one row."""
     start_ns = min(process["start_ns"] for process in processes)
     host = run["host"]
@@ -68,9 +74,11 @@ def run_columns(root: Path, run: Mapping[str, Any], processes: Sequence[Mapping[
         "name": str(run.get("name") or root.name),
         "start_ns": start_ns,
         "end_ns": max(process["end_ns"] for process in processes),
+        "cut_ns": cut_ns,
         "version": run.get("version"),
         "start_time": run.get("start_time"),
         "options": json.dumps(run["options"]) if run["options"] else None,
+        "nested": ", ".join(nested) or None,
     }
     return {name: [_shown(value)] for name, value in row.items()}
 
@@ -103,6 +111,17 @@ def host_ids(processes: Sequence[Mapping[str, Any]]) -> list[int]:
     """host_id of every process; one that recorded nothing ran where the first one did."""
     numbers = {key: number for number, key in enumerate(_hosts(processes))}
     return [numbers.get(host_key(process), 0) for process in processes]
+
+
+def time_grids(
+    processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
+) -> dict[int, tuple[int, int]]:
+    """From the first start to the last end on each host: its processes' timelines share a grid."""
+    grids: dict[int, tuple[int, int]] = {}
+    for process, host in zip(processes, hosts, strict=True):
+        start_ns, end_ns = grids.get(host, (process["start_ns"], process["end_ns"]))
+        grids[host] = min(start_ns, process["start_ns"]), max(end_ns, process["end_ns"])
+    return grids
 
 
 def host_key(process: Mapping[str, Any]) -> tuple[str, str]:

@@ -12,9 +12,11 @@ run = columns.relation(
     columns.text("name", "name given with --name, else the program"),
     columns.integer("start_ns", "start of the first process, ns of CLOCK_MONOTONIC"),
     columns.integer("end_ns", "end of the last process, ns of CLOCK_MONOTONIC"),
+    columns.integer("cut_ns", "when recording was cut short in all processes; NULL: it was not"),
     columns.text("version", "version of rlscope that recorded the run"),
     columns.text("start_time", "when the run began, by the calendar, in UTC"),
     columns.text("options", "how it was recorded, as JSON"),
+    columns.text("nested", "directories of runs of other rls-prof that it started; NULL: none"),
 )
 
 host = columns.relation(
@@ -60,7 +62,9 @@ process = columns.relation(
     columns.integer("forks", "children forked from this image"),
     columns.integer("python_start_ns", "when the interpreter was instrumented; NULL never"),
     columns.integer("python_end_ns", "when the interpreter was finalised; NULL never"),
-    columns.integer("events", "recorded intervals"),
+    columns.integer(
+        "events", "operations entered, native and CUDA calls and GPU intervals that it recorded"
+    ),
     columns.integer("file_bytes", "size of its trace files"),
 )
 

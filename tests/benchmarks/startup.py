@@ -83,11 +83,11 @@ def record_times(log: str) -> dict[int, int]:
 def measure(runs: int, traced: TracedPython, folder: str) -> dict[str, list[float]]:
     """Milliseconds that each program's traced run took more than its plain run of that round."""
     from rlscope._runtime import Drainer
-    from rlscope.run_directory import prepare_directory
+    from rlscope.claimed_directory import prepare_directory
     from rlscope.session import traced_environment
 
     plain = environment()
-    directory = prepare_directory(os.path.join(folder, "run"))
+    directory = prepare_directory(os.path.join(folder, "run")).path
     recorded = {**plain, **traced_environment(directory, plain)}
     drainer = Drainer(directory)
     drainer.start()

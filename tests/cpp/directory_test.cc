@@ -132,6 +132,7 @@ TEST(ProcessLog, TellsWhereTheRingsLie) {
   const std::string directory = mkdtemp(path);
   for (const size_t length : {1, 47, 48, 49, 96, 255}) {
     const std::string rings = "/" + std::string(length - 1, 'r');
+    ASSERT_EQ(MakeLog(directory.c_str()), 0);
     ASSERT_EQ(LogRings(directory.c_str(), rings.c_str()), 0);
     std::vector<ProcessRecord> log;
     std::vector<Problem> problems;
@@ -226,6 +227,7 @@ TEST_F(DirectoryTest, WhatIsNoTraceGivesOneSentence) {
 }
 
 TEST_F(DirectoryTest, ANoteAboutTheRingsIsNoProcess) {
+  ASSERT_EQ(MakeLog(path_.c_str()), 0);
   ASSERT_EQ(LogRings(path_.c_str(), "/dev/shm/elsewhere"), 0);
   EXPECT_THAT(Open().message(), HasSubstr("holds no process yet"));
 }

@@ -5,9 +5,12 @@
 
 #include <fstream>
 #include <random>
+#include <thread>
 
+#include "base/page_guard.h"
 #include "runtime_run.h"
 #include "trace/drain.h"
+#include "trace/ring_view.h"
 #include "trace/sink.h"
 
 namespace rlscope::test {
@@ -121,6 +124,61 @@ TEST(RuntimeDrain, ConsumingTwiceWritesRecordsOnce) {
   const trace::ProcessImage& process = run.ReadOne();
   EXPECT_EQ(process.trace->threads().size(), 1u);
   EXPECT_EQ(ReadItems(*process.trace, 0).size(), 0u);
+}
+
+PROGRAM(record_in_threads_and_die) {
+  const uint32_t id = Intern("x");
+  for (int i = 0; i < 3; i++) std::thread([id] { Repeat(id, 100); }).join();
+  raise(SIGKILL);
+  return 0;
+}
+
+class RuntimeDrainDamage : public testing::TestWithParam<const char*> {};
+
+TEST_P(RuntimeDrainDamage, OfARingCostsItsOwnRecordsAlone) {
+  KilledRun run("record_in_threads_and_die");
+  const std::string ring = run.rings() + "/" + run.image() + ".1.ring";
+  const std::string how = GetParam();
+  if (how == "removed") fs::remove(ring);
+  if (how == "cut short") fs::resize_file(ring, 100);
+  if (how == "overwritten") WriteFile(ring, std::string(fs::file_size(ring), 'x'));
+  const trace::Directory& trace = run.Read();
+  ASSERT_EQ(trace.processes().size(), 1u);
+  const trace::ProcessImage& process = trace.processes()[0];
+  EXPECT_EQ(LossOf(process, "damaged_ring"), 1u);
+  size_t enters = 0;
+  for (size_t i = 0; i < process.trace->threads().size(); i++) {
+    enters += CountKind(ReadItems(*process.trace, i), trace::kOperationEnter);
+  }
+  EXPECT_EQ(enters, 200u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, RuntimeDrainDamage,
+                         testing::Values("removed", "cut short", "overwritten"));
+
+TEST(RuntimeDrain, APageThatWasCutShortIsAProblem) {
+  KilledRun run;
+  fs::resize_file(run.rings() + "/" + run.image() + ".process", 0);
+  const trace::Directory& trace = run.Read();
+  ASSERT_EQ(trace.problems().size(), 1u);
+  EXPECT_NE(trace.problems()[0].what.find(".process was cut short"), std::string::npos);
+}
+
+TEST(RuntimeDrain, PagesThatAreGoneReadAsZerosUnderAGuard) {
+  KilledRun run;
+  const std::string ring = run.rings() + "/" + run.image() + ".1.ring";
+  trace::RingView view;
+  ASSERT_EQ(view.Open(ring.c_str(), /*writable=*/true), 0);
+  const uint64_t before = base::PagesReplaced();
+  fs::resize_file(ring, 0);
+  {
+    const base::PageGuard guard;
+    EXPECT_EQ(view.tail(), 0u);
+    view.MoveTail(5);
+  }
+  EXPECT_EQ(base::PagesReplaced(), before + 1);
+  trace::RingRecord record;
+  EXPECT_DEATH(view.Read(300, &record), "") << "another page, and no guard";
 }
 
 // Header fields are small and sit at the front, so half of the damage goes there.

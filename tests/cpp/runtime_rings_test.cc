@@ -324,10 +324,11 @@ TEST(RuntimeRings, TooLittleFreeSpaceStopsRecordingAndSaysSo) {
   options.min_free_bytes = uint64_t{1} << 60;
   TracedRun run(options);
   ASSERT_EQ(run.Execute("a_million"), 0);
-  EXPECT_TRUE(run.drainer().stats().disk_full);
+  EXPECT_EQ(run.drainer().stats().cut, trace::kNearlyFull);
+  EXPECT_GT(run.drainer().stats().cut_ns, 0);
   const trace::ProcessImage& process = run.ReadOne();
   EXPECT_EQ(CountAll(process, trace::kOperationEnter), 0u);
-  EXPECT_EQ(LossOf(process, "disk_full"), 1u);
+  EXPECT_EQ(LossOf(process, "cut"), 1u);
 }
 
 }  // namespace

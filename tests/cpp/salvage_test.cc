@@ -146,18 +146,19 @@ TEST_F(SalvageTest, OpeningChangesNothing) {
 }
 
 TEST_F(SalvageTest, RingsMayLieWhereTheControlPageSays) {
-  EXPECT_EQ(FindRings(path_, ""), path_ + "/rings");
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/tmp/logged") << "there is no page";
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), ""), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/tmp/logged")
+      << "there is no page";
   ControlPage control = {};
   control.magic = kControlMagic;
   strcpy(control.trace_rings, "/dev/shm/elsewhere");
   std::vector<uint8_t> bytes(kPageSize);
   memcpy(bytes.data(), &control, sizeof control);
   WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), "/dev/shm/elsewhere");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), "/dev/shm/elsewhere");
   memset(bytes.data() + offsetof(ControlPage, trace_rings), 0, sizeof control.trace_rings);
   WriteFile(path_ + "/rings/control", bytes);
-  EXPECT_EQ(FindRings(path_, "/tmp/logged"), path_ + "/rings");
+  EXPECT_EQ(FindRings(path_, ReadControl(path_), "/tmp/logged"), path_ + "/rings");
 }
 
 TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {
@@ -166,6 +167,9 @@ TEST_F(SalvageTest, GarbageInTheFolderIsAProblemAndNoMore) {
   std::vector<Problem> problems;
   EXPECT_TRUE(SalvageRings(rings_, &problems).empty());
   EXPECT_EQ(problems.size(), 1u) << "the short one may be about to begin";
+  WriteFile(rings_ + "/4.5.6.1.ring", {1});
+  EXPECT_TRUE(SalvageRings(rings_, &problems).empty());
+  EXPECT_EQ(problems.size(), 3u) << "it had begun";
 }
 
 }  // namespace

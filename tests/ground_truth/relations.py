@@ -64,6 +64,14 @@ class ThreadBreakdown(NamedTuple):
     count: int
 
 
+class IterationTime(NamedTuple):
+    iteration: int  # -1: outside of iterations
+    operation: str
+    layer: str
+    gpu_busy: bool
+    duration_ns: int
+
+
 class Bucket(NamedTuple):
     level: int
     start_ns: int
@@ -208,6 +216,7 @@ RELATIONS = {
     "breakdown": Breakdown,
     "outside": Outside,
     "breakdown_by_thread": ThreadBreakdown,
+    "iteration_breakdown": IterationTime,
     "timeline": Bucket,
     "window": Window,
     "phase": Phase,

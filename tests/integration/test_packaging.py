@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -148,6 +150,31 @@ def test_the_kit_for_a_gpu_machine_runs_without_a_network(wheel: Path, tmp_path:
     refused = attempt(*command)
     assert refused.returncode == 1
     assert "this kit has wheels for Python 3.7, this is" in refused.stderr
+
+
+CMAKE = """#!/bin/sh
+case "$1" in
+-S) exec {cmake} "$@" -DRLSCOPE_PYTHON=OFF ;;
+esac
+"""
+
+
+def test_a_build_folder_outlives_the_tools_that_it_was_configured_with(tmp_path: Path) -> None:
+    """pip installs ninja for each build anew and removes it. Here CMake configures, no more."""
+    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
+    assert cmake is not None and ninja is not None
+    for number in range(2):
+        tools = tmp_path / f"tools{number}"
+        tools.mkdir()
+        (tools / "ninja").symlink_to(ninja)
+        (tools / "cmake").write_text(CMAKE.format(cmake=cmake))
+        (tools / "cmake").chmod(0o755)
+        run(
+            *("env", f"PATH={tools}:{os.environ['PATH']}", sys.executable, "setup.py", "build_ext"),
+            *("--build-temp", tmp_path / "temp", "--build-lib", tmp_path / "lib"),
+            cwd=ROOT,
+        )
+        shutil.rmtree(tools)
 
 
 def test_an_editable_install_carries_the_pth_line() -> None:

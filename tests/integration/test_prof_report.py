@@ -1,6 +1,7 @@
 """What rls-prof prints and makes at the end of a run, and how it fails there."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import pty
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope import closing
+from rlscope import closing, registry, status_line
 from rlscope.capture.child import Ending
-from rlscope.commands import progress
 from rlscope.commands.report import link
+from rlscope.contents import Contents
 from rlscope.recording import Outcome
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -79,8 +80,9 @@ def test_on_a_terminal_steps_overwrite_each_other_without_a_colour(
     assert "\x1b" not in shown, "neither colours nor any other escape sequence"
     steps = [each.rstrip() for each in shown.split("\r")]
     assert "analysing 6 events..." in steps
-    assert "writing the report: Operations (1 of 11)..." in steps
-    assert "writing the report: Run (11 of 11)..." in steps
+    panels = len(registry.builtin(registry.PANELS))
+    assert f"writing the report: Operations (1 of {panels})..." in steps
+    assert f"writing the report: Run ({panels} of {panels})..." in steps
     assert max(len(each) for each in steps if each.endswith("...")) <= 100
     # The last step was wiped before the last line.
     assert shown.rpartition("...")[2].replace(" ", "").startswith("\r\rrls-prof:report")
@@ -93,11 +95,11 @@ def test_a_dumb_terminal_and_a_log_show_no_steps(traced: TracedPython, directory
 
 
 def test_a_log_names_the_work_on_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not progress.announces(999_999)
-    assert progress.announces(1_000_000)
+    assert not status_line.announces(999_999)
+    assert status_line.announces(1_000_000)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    assert not progress.announces(1_000_000)
+    assert not status_line.announces(1_000_000)
 
 
 def test_a_report_is_a_link_that_a_terminal_opens(tmp_path: Path) -> None:
@@ -126,25 +128,20 @@ while time.process_time() < 0.3:
 
 
 def test_a_program_too_short_to_tell_the_price_says_so() -> None:
-    short = Outcome("", Ending(0, 99_000_000), {"events": 5})
-    assert closing.measure_price(short) is None
-    assert closing.too_short_line(short) == (
+    short, long = (Outcome("", Ending(0, ns)) for ns in (99_000_000, 100_000_000))
+    assert closing.measure_price(short, Contents(events=5)) is None
+    assert closing.too_short_line(short, Contents(events=5)) == (
         "bookkeeping: 99.0 ms of CPU time are too few to tell its share"
     )
-    assert closing.too_short_line(Outcome("", Ending(0, 99_000_000))) == ""
-    assert closing.too_short_line(Outcome("", Ending(0, 100_000_000), {"events": 5})) == ""
+    assert closing.too_short_line(short, Contents()) == ""
+    assert closing.too_short_line(long, Contents(events=5)) == ""
 
 
-def test_a_disk_that_is_nearly_full_stops_recording(traced: TracedPython, directory: str) -> None:
-    environ = {**os.environ, "RLSCOPE_MIN_FREE": "999999999999999999"}
-    command = [traced.prof, "--no-report", "-o", directory, traced.python, "-c", _PROGRAM]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120, env=environ
-    )
-    assert (result.returncode, result.stdout) == (3, "done\n")
-    assert (
-        "rls-prof: recording stopped: the disk is nearly full (RLSCOPE_MIN_FREE sets how nearly)\n"
-    ) in result.stderr
+def test_events_of_a_removed_file_are_named_though_the_rings_held_more() -> None:
+    statistics = {"cut": errno.ENOENT, "cut_ns": 0, "events": 9, "removed": 5}
+    outcome = Outcome("run", Ending(0, 0), statistics=statistics)
+    lines = list(closing.trace_lines(outcome, Contents(events=100, size=1000)))
+    assert "5 events that had been written to it are lost" in lines
 
 
 def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) -> None:
@@ -156,11 +153,13 @@ def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) 
 def test_failure_of_ours_is_one_line_and_keeps_the_exit_code(
     traced: TracedPython, directory: str
 ) -> None:
-    vandal = f"rm -rf {directory}; touch {directory}; exit 5"
+    vandal = f"rm -rf {directory}/*; exit 5"
     result = _run(traced, "-o", directory, "sh", "-c", vandal)
     assert result.returncode == 5
     failures = [line for line in result.stderr.splitlines() if "cannot" in line]
-    assert len(failures) == 1, result.stderr
+    assert failures == [
+        f"rls-prof: cannot read the trace: {directory} is not a trace: no processes.log in it"
+    ]
     assert "Traceback" not in result.stderr
 
 

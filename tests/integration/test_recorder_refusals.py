@@ -25,6 +25,7 @@ SANDBOX = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #ifndef SYS_close_range
@@ -48,6 +49,8 @@ static int refuse(unsigned number, unsigned bits, unsigned error) {
 }
 
 static int refuse_named(const char *name, int error) {
+  static const struct rlimit none = {0, 0};
+  if (!strcmp(name, "file-size")) return setrlimit(RLIMIT_FSIZE, &none);
   static const struct { const char *name; long number; unsigned bits; } calls[] = {
       {"clone", SYS_clone, 0},           {"clone3", SYS_clone3, 0},
       {"close_range", SYS_close_range, 0}, {"unshare", SYS_unshare, 0},
@@ -209,3 +212,26 @@ def test_a_program_without_drainer_and_thread_stops_recording_and_says_so(
     lost = {loss["kind"]: loss["count"] for loss in trace.losses(process)}
     assert lost["no_drainer"] == 1
     assert 0 < count_enters(trace, process) < 400_000  # what the rings hold
+
+
+@pytest.mark.parametrize("calls", ["file-size", "file-size+clone+clone3"])
+@pytest.mark.parametrize("how", ["begin", "late"])
+def test_a_program_whose_files_may_not_grow_is_not_killed_for_ours(
+    sandbox: Sandbox, tmp_path: Path, calls: str, how: str
+) -> None:
+    """The kernel answers such a write with SIGXFSZ, too, which ends a process by default."""
+    with drained(tmp_path / "run"):
+        result = sandbox.run(calls, EPERM, how, traced_environment(tmp_path / "run"))
+    assert (result.returncode, result.stdout, result.stderr) == (3, "3 0 0\n", "")
+    kept = count_enters(_trace.Directory(str(tmp_path / "run")), 0)
+    assert kept > 0 if how == "late" else kept == 0
+
+
+def test_a_profile_whose_files_may_not_grow_is_refused_and_the_program_goes_on(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    directory = tmp_path / "run"
+    directory.mkdir()
+    environ = {k: v for k, v in traced_environment(directory).items() if k != "RLSCOPE_DIR"}
+    result = sandbox.run("file-size", EPERM, "profile", environ, str(directory))
+    assert (result.returncode, result.stdout, result.stderr) == (3, "3 27 0\n", "")  # EFBIG

@@ -13,8 +13,8 @@ import pytest
 from recorder_programs import compile_program, count_enters, traced_environment
 
 from rlscope import _trace
+from rlscope.claimed_directory import prepare_directory
 from rlscope.errors import DirectoryInUse
-from rlscope.run_directory import prepare_directory
 from rlscope.trace import dataset
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -27,7 +27,9 @@ def check(page: ReportPage, trace: Trace) -> None:
     assert sorted(shown) == sorted(absent)
 
 
-def _check_notes(recorded: str, cost: str, outside: str, lost: str, *, trace: Trace) -> None:
+def _check_notes(
+    recorded: str, cost: str, outside: str, threads: str, lost: str, *, trace: Trace
+) -> None:
     ((events, size, wall_ns, own_ns, cpu_ns),) = trace.sql(
         "SELECT CAST(SUM(events) AS BIGINT), CAST(SUM(file_bytes) AS BIGINT),"
         " CAST(SUM(end_ns - start_ns) AS BIGINT), CAST(SUM(profiler_cpu_ns) AS BIGINT),"
@@ -49,5 +51,6 @@ def _check_notes(recorded: str, cost: str, outside: str, lost: str, *, trace: Tr
         f"{units.duration(startup_ns)}, between operations {units.duration(between_ns)}, end "
         f"{units.duration(end_ns)}."
     )
+    assert threads.startswith("In 1 process more than one thread had operations.")
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
     assert lost == f"{units.plural(kinds, 'kind')} of loss or repair: see the table."

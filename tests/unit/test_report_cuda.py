@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ground_truth.raw import GpuWork, RawProcess, RawThread, enter
+from ground_truth.written import write
 from relation_rows import Relations, process, share
 from report_rows import full_run
 
 from rlscope.analysis import cuda
+from rlscope.load import load
 from rlscope.report import cuda_sentences, units
 from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.cuda import PANEL
 from rlscope.report.renderers.terminal import render_summary
+
+THREAD = RawThread([enter(0, "a")])
 
 
 def trace(operations: int = 5) -> Relations:
@@ -164,3 +170,20 @@ def test_the_summary_tells_kernels_copies_and_waiting() -> None:
 )
 def test_a_kernel_is_shown_without_its_parameters(function: str, shown: str) -> None:
     assert units.kernel(function) == shown
+
+
+def test_a_gpu_that_two_processes_share_is_busy_once(tmp_path: Path) -> None:
+    works = [GpuWork(10_000, 50_000), GpuWork(30_000, 80_000)]
+    written = [
+        RawProcess(
+            end_ns=100_000, threads=[RawThread([enter(0, "a")])], gpu=[work], os_pid=4242 + i
+        )
+        for i, work in enumerate(works)
+    ]
+    write(written, tmp_path / "run")
+    with load(tmp_path / "run") as opened:
+        (sentence, *_) = cuda_sentences.totals(cuda.total(opened).to_dicts())
+    assert sentence.startswith(
+        "GPU time 70.0 µs (simultaneous work of a GPU counts once), 90.0 µs added up over the "
+        "processes that share a GPU; "
+    )

@@ -171,6 +171,39 @@ def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:
     assert _texts(wrong, warning=True) == []
 
 
+def test_a_run_that_was_cut_short_says_so_and_when() -> None:
+    cut = {"process_id": 0, "kind": "cut", "count": 1, "duration_ns": 5 * SECOND}
+    trace = _loop(
+        run=[{"start_ns": 0, "end_ns": 10 * SECOND, "cut_ns": 10 * SECOND}],
+        loss=[{**cut, "detail": "the disk of the trace is full"}],
+    )
+    assert _read(trace).cut == (
+        "Recording was cut short 10.0 s after the start: the disk of the trace is full. "
+        "The program went on for 5.00 s, of which nothing is in the trace."
+    )
+    assert _texts(trace, warning=True) == []
+    unknown = _loop(run=[{"start_ns": 0, "end_ns": 10}], loss=[{**cut, "duration_ns": None}])
+    assert _read(unknown).cut == "Recording was cut short 10.0 s after the start."
+    assert _read(_loop()).cut == ""
+
+
+def test_processes_that_found_no_drainer_are_cut_short_one_by_one() -> None:
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 10 * SECOND}],
+        process=[process(0, 0, 4 * SECOND), process(1, SECOND, 3 * SECOND)],
+        breakdown=[share(0, "a", "python", SECOND)],
+        loss=[
+            {"process_id": i, "kind": "no_drainer", "count": 1, "duration_ns": i * SECOND}
+            for i in range(2)
+        ],
+    )
+    assert _read(trace).cut == (
+        "Recording of 2 processes was cut short, the first time 3.00 s after the start: the "
+        "process that drains the rings was gone, and no other one could be started. The program "
+        "went on for 1.00 s, of which nothing is in the trace."
+    )
+
+
 def test_gpu_work_is_summed_up() -> None:
     trace = Relations(
         process=[process(0, 0, 10)],

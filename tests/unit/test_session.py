@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import struct
 import tempfile
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from rlscope import session
+from rlscope.claimed_directory import prepare_directory
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.native import LIBRARY
-from rlscope.run_directory import living_processes, prepare_directory, remove_run
+from rlscope.run_directory import living_processes, remove_run
 from rlscope.run_json import mask_secrets, write_run_json
 
 
@@ -28,9 +30,16 @@ def log_process(directory: Path, pid: int, began: int) -> None:
         log.write(head.ljust(128, b"\0"))
 
 
+def prepared(path: Path, *, force: bool = False) -> Path:
+    """A directory that was made ready by a process that records no more."""
+    directory = prepare_directory(path, force=force)
+    directory.release()
+    return Path(directory)
+
+
 def test_a_new_directory_is_made_with_private_rings(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    directory = Path(prepare_directory(tmp_path / "link" / "runs" / "ppo"))
+    directory = prepared(tmp_path / "link" / "runs" / "ppo")
     assert directory == tmp_path.resolve() / "runs" / "ppo"
     assert stat.S_IMODE((directory / "rings").stat().st_mode) == 0o700
     assert (directory / "trace").is_dir()
@@ -38,13 +47,13 @@ def test_a_new_directory_is_made_with_private_rings(tmp_path: Path) -> None:
 
 def test_other_peoples_files_do_not_matter(tmp_path: Path) -> None:
     (tmp_path / "model.pt").write_text("x")
-    prepare_directory(tmp_path)
-    prepare_directory(tmp_path)  # nothing was recorded: not a run yet
+    prepared(tmp_path)
+    prepared(tmp_path)  # nothing was recorded: not a run yet
     assert (tmp_path / "model.pt").read_text() == "x"
 
 
 def test_a_run_is_refused_and_force_removes_just_the_run(tmp_path: Path) -> None:
-    prepare_directory(tmp_path)
+    prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     (tmp_path / "tables" / "event").mkdir(parents=True)
     (tmp_path / "tables" / "event" / "part.parquet").write_text("x")
@@ -52,8 +61,8 @@ def test_a_run_is_refused_and_force_removes_just_the_run(tmp_path: Path) -> None
     (tmp_path / "model.pt").write_text("x")
     with pytest.raises(DirectoryInUse, match="will not overwrite without force"):
         prepare_directory(tmp_path)
-    prepare_directory(tmp_path, force=True)
-    assert sorted(os.listdir(tmp_path)) == ["model.pt", "rings", "trace"]
+    prepared(tmp_path, force=True)
+    assert sorted(os.listdir(tmp_path)) == ["claim.2", "model.pt", "rings", "trace"]
 
 
 def test_force_never_removes_a_foreign_run_json(tmp_path: Path) -> None:
@@ -89,6 +98,7 @@ OURS = (
     "processes.log",
     "run.json.77.tmp",
     ".report.html.77.tmp",
+    "claim.0123456789abcdef.tmp",
 )
 FOREIGN = (
     "report.txt",
@@ -112,22 +122,23 @@ def make_files(directory: Path, *names: str) -> None:
 
 
 def files_of(directory: Path) -> list[str]:
-    paths = directory.rglob("*")
-    return sorted(str(path.relative_to(directory)) for path in paths if path.is_file())
+    """Files but for the claims."""
+    paths = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
+    return sorted(str(path) for path in paths if not re.fullmatch(r"claim\.\d+", str(path)))
 
 
 def test_force_leaves_foreign_files_in_folders_of_ours(tmp_path: Path) -> None:
-    prepare_directory(tmp_path)
+    prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     make_files(tmp_path, *OURS, *FOREIGN)
-    prepare_directory(tmp_path, force=True)
+    prepared(tmp_path, force=True)
     assert files_of(tmp_path) == sorted(FOREIGN)
     assert not (tmp_path / "tables" / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.json", "machine.jsonl"])
 def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None:
-    prepare_directory(tmp_path)
+    prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     (tmp_path / name).write_text("mine")
     with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
@@ -139,7 +150,7 @@ def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None
 def test_what_force_cannot_remove_is_found_before_anything_is_removed(
     tmp_path: Path, name: str
 ) -> None:
-    prepare_directory(tmp_path)
+    prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     kept = [file for file in OURS if not file.startswith(name)]
     make_files(tmp_path, *kept)
@@ -149,21 +160,21 @@ def test_what_force_cannot_remove_is_found_before_anything_is_removed(
         prepare_directory(tmp_path, force=True)
     assert files_of(tmp_path) == before
     (tmp_path / name).unlink() if name == "tables" else (tmp_path / name).rmdir()
-    prepare_directory(tmp_path, force=True)
+    prepared(tmp_path, force=True)
     assert files_of(tmp_path) == []
 
 
 def test_a_removal_that_is_cut_short_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_directory(tmp_path)
+    prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     make_files(tmp_path, *OURS)
     left = iter(range(5))  # files that can be removed
     unlink = os.unlink
 
     def fail_later(path: str) -> None:
-        if next(left, None) is None:
+        if "claim." not in path and next(left, None) is None:
             raise PermissionError(1, "Operation not permitted")
         unlink(path)
 
@@ -172,7 +183,7 @@ def test_a_removal_that_is_cut_short_can_be_repeated(
         with pytest.raises(RecordingError, match="Operation not permitted"):
             prepare_directory(tmp_path, force=True)
     assert (tmp_path / "run.json").exists()
-    prepare_directory(tmp_path, force=True)
+    prepared(tmp_path, force=True)
     assert files_of(tmp_path) == []
 
 
@@ -200,6 +211,32 @@ def test_a_drainer_is_a_process_of_its_run(tmp_path: Path) -> None:
     page = struct.pack("<QIIQ", 0x314C544E43534C52, 1, own, start_time(own))
     (tmp_path / "rings" / "control").write_bytes(page.ljust(4096, b"\0"))
     assert living_processes(str(tmp_path)) == [own]
+
+
+def test_files_of_a_run_without_its_logs_are_a_run(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    make_files(tmp_path, "trace/host.12.345.6.rls")
+    with pytest.raises(DirectoryInUse, match="will not overwrite without force"):
+        prepare_directory(tmp_path)
+    assert files_of(tmp_path) == ["trace/host.12.345.6.rls"]
+
+
+def test_a_run_that_cannot_begin_removes_what_it_made_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for name, left in [("new", False), ("there", True)]:
+        directory = prepare_directory(tmp_path / name)
+        write_run_json(directory.path, command=["train.py"])
+        directory.abandon()
+        assert (tmp_path / name).exists() == left
+    assert os.listdir(tmp_path / "there") == []
+
+
+def test_a_run_that_another_process_holds_by_now_is_not_removed(tmp_path: Path) -> None:
+    directory = prepare_directory(tmp_path)
+    write_run_json(directory.path, command=["train.py"])
+    (tmp_path / "claim.2").write_text("{}")
+    directory.abandon()
+    assert files_of(tmp_path) == ["run.json"]
 
 
 def test_what_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str
     return template.substitute(
         generator=_escape(f"rlscope {summary.version}"),
         title=_escape(f"{summary.title} - rlscope"),
+        cut=_detail(headline.Detail(summary.cut, warning=True)) if summary.cut else "",
         run=_escape(summary.run),
         headline=_escape(summary.sentence),
         details="\n".join(_detail(each) for each in summary.details),

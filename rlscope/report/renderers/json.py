@@ -16,6 +16,7 @@ def render(trace: Trace) -> str:
     summary = headline.read(trace)
     value = {
         "headline": {
+            "cut": summary.cut,
             "run": summary.run,
             "sentence": summary.sentence,
             "details": [each.text for each in summary.details],

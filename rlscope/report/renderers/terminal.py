@@ -17,6 +17,7 @@ from rlscope.analysis import (
     native_calls,
     operations,
     processes,
+    threads,
     transitions,
 )
 from rlscope.report import cuda_sentences, headline, layers, losses, palette, sentences, units
@@ -32,6 +33,7 @@ _LOSSES = 3
 _FUNCTIONS = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
+_THREADS = 1
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -62,7 +64,8 @@ render = render_summary
 
 def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
-    yield [summary.run, *_wrapped([summary.sentence], width), ""]
+    cut = [f"! {summary.cut}"] if summary.cut else []
+    yield [*_wrapped(cut, width), summary.run, *_wrapped([summary.sentence], width), ""]
     yield from _operation_block(trace, width)
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
@@ -72,6 +75,8 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(sentences.automatic(found, facts), width)
     yield _wrapped(_layers(trace), width)
     yield _wrapped(_cuda(trace), width)
+    beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
+    yield _wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
     yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 

@@ -1,0 +1,33 @@
+"""Why recording was cut short, in words."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+
+import pytest
+
+from rlscope import cuts
+
+HEADER = Path(__file__).parents[2] / "csrc" / "trace" / "control_page.h"
+
+
+@pytest.mark.parametrize(
+    ("why", "reason"),
+    [
+        (errno.ENOSPC, "the disk of the trace is full"),
+        (errno.EDQUOT, "the quota on the disk of the trace is used up"),
+        (errno.EFBIG, "a trace file has the largest size that is allowed (ulimit -f)"),
+        (errno.ENOENT, "the files of the trace were removed"),
+        (errno.EIO, "the trace could not be written (input/output error)"),
+        (1 << 31, "the trace could not be written (for an unknown reason)"),
+    ],
+)
+def test_each_reason_is_told_from_the_others(why: int, reason: str) -> None:
+    assert cuts.reason(why) == reason
+
+
+def test_nearly_full_is_the_number_that_the_drainer_writes() -> None:
+    (shift,) = re.findall(r"kNearlyFull = 1u << (\d+);", HEADER.read_text(encoding="utf-8"))
+    assert cuts.NEARLY_FULL == 1 << int(shift)
