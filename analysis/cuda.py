@@ -18,7 +18,7 @@ def operations(trace: Trace, *, operations: int) -> Table:
 
 
 def device_times(trace: Trace, *, operations: int) -> Table:
-    """operation, device, while_ns, launched_ns: GPU time of operations, by device."""
+    """operation, gpu, while_ns, launched_ns: GPU time of operations, by GPU of the machine."""
     return statement.run(trace, "cuda_device_time", operations=operations)
 
 

@@ -75,6 +75,12 @@ def _calls(process_id: int, path: str, i: int, name: str) -> Rows:
 def _times(process_id: int, path: str, i: int) -> Rows:
     row = {"process_id": process_id, "operation": path}
     return [
-        {**row, "device": device, "while_ns": 60_000 + i, "launched_ns": 50_000 + device}
+        {
+            **row,
+            "device": device,
+            "gpu": str(device),
+            "while_ns": 60_000 + i,
+            "launched_ns": 50_000 + device,
+        }
         for device in (0, 1)
     ]

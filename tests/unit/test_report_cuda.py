@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def test_operations_beyond_the_limit_are_one_row(operations: int) -> None:
 
 def test_device_times_are_those_of_the_relation() -> None:
     rows = cuda.device_times(trace(), operations=3)  # type: ignore[arg-type]
-    assert set(rows["device"]) == {0, 1}
+    assert set(rows["gpu"]) == {"0", "1"}
     launched, ran = summed(trace(), "SELECT SUM(launched_ns), SUM(while_ns) FROM gpu_time")
     assert (sum(rows["launched_ns"]), sum(rows["while_ns"])) == (launched, ran)
 
@@ -187,3 +188,26 @@ def test_a_gpu_that_two_processes_share_is_busy_once(tmp_path: Path) -> None:
         "GPU time 70.0 µs (simultaneous work of a GPU counts once), 90.0 µs added up over the "
         "processes that share a GPU; "
     )
+
+
+def test_devices_of_one_number_in_two_processes_are_two_gpus_on_the_page(tmp_path: Path) -> None:
+    written = [
+        RawProcess(
+            end_ns=100_000,
+            threads=[RawThread([enter(0, "a")])],
+            gpu=[GpuWork(10_000, 50_000 + 10_000 * i)],
+            os_pid=4242 + i,
+            metadata={"cuda": json.dumps({"visible_devices": visible})},
+        )
+        for i, visible in enumerate(["1,0", "GPU-5c3a"])
+    ]
+    write(written, tmp_path / "run")
+    with load(tmp_path / "run") as opened:
+        rows = cuda.device_times(opened, operations=9).to_dicts()
+        drawing = PANEL.draw(PANEL.read(opened))
+    owned = {row["gpu"]: row["while_ns"] for row in rows if row["operation"] == "a"}
+    assert owned == {"1": 40_000, "GPU-5c3a": 50_000}
+    assert isinstance(drawing, Drawing)
+    (chart,) = (chart for chart in drawing.charts if chart.key == "cuda-chart")
+    names = {bar["name"] for figure in chart.views.values() for bar in figure["data"]}
+    assert {"GPU 1", "GPU-5c3a"} <= names

@@ -21,7 +21,8 @@ _VIEWS = {_LAUNCHED: "launched_ns", _WHILE: "while_ns"}
 _OTHER = "(other)"
 
 # What the shares of each chart are of.
-_BUSY_TIME, _KERNEL_TIME = "the time in which the GPUs worked", "the time in kernels and graphs"
+_BUSY_TIME = "the GPU time of all processes and GPUs added up"
+_KERNEL_TIME = "the time in kernels and graphs"
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -77,26 +78,33 @@ def _has_work(tables: Tables) -> bool:
 def _device_chart(rows: Rows) -> Iterator[Chart]:
     if rows:
         figures = {view: _devices(rows, column) for view, column in _VIEWS.items()}
-        title = f"GPU time per operation, by device; shares of {_BUSY_TIME}"
+        title = f"GPU time per operation, by GPU; shares of {_BUSY_TIME}"
         yield Chart("cuda-chart", title, figures)
 
 
 def _devices(rows: Rows, column: str) -> Figure:
-    """What several operations launched may run at one time: shares are of the time in which the
-    GPUs worked, and may add up to more."""
+    """What several operations launched may run at one time: shares are of the time of all while
+    they owned, and may add up to more."""
     names = list(dict.fromkeys(row["operation"] for row in rows))
-    cells = {(row["device"], row["operation"]): row[column] for row in rows}
+    cells = {(row["gpu"], row["operation"]): row[column] for row in rows}
     whole = sum(row["while_ns"] for row in rows)
     bars = [
         Bar(name, sum(ns for (_, each), ns in cells.items() if each == name), whole)
         for name in names
     ]
     series = [
-        Series(f"GPU {device}", palette.device_colour(device), values)
-        for device in sorted({device for device, _ in cells})
-        if any(values := [cells.get((device, name), 0) for name in names])
+        Series(_gpu(gpu), palette.device_colour(place), values)
+        for place, gpu in enumerate(
+            sorted({gpu for gpu, _ in cells}, key=lambda gpu: (len(gpu), gpu))
+        )
+        if any(values := [cells.get((gpu, name), 0) for name in names])
     ]
     return stacked_bars(bars, series, _BUSY_TIME)
+
+
+def _gpu(name: str) -> str:
+    """A number says nothing by itself, a UUID begins with its kind."""
+    return f"GPU {name}" if name.isdigit() else units.label(name)
 
 
 def _kernel_chart(rows: Rows) -> Iterator[Chart]:
