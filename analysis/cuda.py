@@ -18,7 +18,7 @@ def operations(trace: Trace, *, operations: int) -> Table:
 
 
 def device_times(trace: Trace, *, operations: int) -> Table:
-    """operation, device, while_ns, launched_ns: GPU time of operations, by device."""
+    """operation, gpu, while_ns, launched_ns: GPU time of operations, by GPU of the machine."""
     return statement.run(trace, "cuda_device_time", operations=operations)
 
 
@@ -45,8 +45,8 @@ def syncs(trace: Trace, *, rows: int) -> Table:
 
 
 def total(trace: Trace) -> Table:
-    """calls, api_ns, errors, launches, launch_bound, unlinked, without_work, gpu_ns: one row; the
-    last two NULL where GPU work was not recorded."""
+    """calls, api_ns, errors, launches, launch_bound, unlinked, without_work, apart_ns, gpu_ns: one
+    row; the last three NULL where GPU work was not recorded."""
     return statement.run(trace, "cuda_total")
 
 

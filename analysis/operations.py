@@ -2,6 +2,8 @@
 
 "All processes" means those that have operations: a launcher or a worker that only waits would
 otherwise hide what the training loop does. When no process has operations it means every process.
+Shares are of the time from the first operation to the last (docs/reference/semantics.md, "Shares
+in the report").
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
 # What a group's smaller operations are called together.
 OTHER_OPERATIONS = "(other operations)"
 OUTSIDE = "(none)"
+# The part of it that lies between operations.
+BETWEEN = "(between operations)"
 NOT_RECORDED = "(not recorded)"
 
 
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
-    """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns, inside_ns:
-    recorded wall time of the `operations` largest operations, of all processes (process_id None)
-    and of each of the `processes` longest."""
+    """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns: wall time of
+    the `operations` largest operations from the first to the last, of all processes (process_id
+    None) and of each of the `processes` longest."""
     return statement.run(trace, "operation_time", operations=operations, processes=processes)
 
 
@@ -34,8 +38,8 @@ def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
 
 
 def automatic_operations(trace: Trace, *, operations: int) -> Table:
-    """operation, rule (how it was found, None: not said), instances, duration_ns, share (of the
-    time in operations): the `operations` largest of those that nobody annotated."""
+    """operation, rule (how it was found, None: not said), instances, duration_ns: the `operations`
+    largest of those that rlscope found by itself."""
     return statement.run(trace, "automatic_operation", operations=operations)
 
 

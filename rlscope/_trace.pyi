@@ -71,6 +71,7 @@ class Directory:
         counts: bool = True,
         buckets: int = 2000,
         gpu: bool = True,
+        grid: tuple[int, int] = (0, 0),
         most_paths: int = 16_384,
     ) -> dict[str, Columns]:
         """Every relation of one process that needs the merged order of its streams. Operation paths
@@ -82,14 +83,18 @@ class Directory:
         operation            parent, name, path, depth, instances, source ("explicit"|"automatic")
         phase_name           name
         breakdown            phase, operation, layer, gpu_busy, duration_ns, count
+        outside              part, layer, gpu_busy, duration_ns
         breakdown_by_thread  thread + the same                      (by_thread)
+        iteration_breakdown  iteration (-1 outside), operation, layer, gpu_busy, duration_ns
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
-                             (buckets > 0; level 0 is the finest, each level halves the count)
-        recording_window     start_ns, duration_ns
+                             (buckets > 0: the most at the finest level. `grid`: start and end of
+                             the time that level 0 is for; (0, 0): the process's own)
+        recording_window      start_ns, duration_ns
         phase                name, start_ns, duration_ns
         iteration            iteration, start_ns, duration_ns, complete, source
         progress             start_ns, done, total
-        transition           operation, from_layer, to_layer, count          (counts)
+        transition           operation, from_layer, to_layer, count, count_in_iterations
+                                                                             (counts)
         native_call          function (text), layer, operation, calls, duration_ns, self_ns
                              (counts)
         loss                 kind, count, duration_ns, detail
@@ -103,6 +108,16 @@ class Directory:
 
         `operation` numbers rows of the `operation` table of `sweep` for the same process; ended
         is one of "exit", "window", "process_end", "thread_end", "gap".
+        """
+
+    def device_times(
+        self, uses: Sequence[tuple[int, int]], *, grid: tuple[int, int], buckets: int = 2000
+    ) -> Columns:
+        """start_ns, bucket_ns, busy_ns: how long at least one of some processes kept a device busy,
+        by buckets of level 0 of `grid`.
+
+        Args:
+            uses: processes, each with the number that the device has in it.
         """
 
     def cuda_relations(self, process: int, *, most_paths: int = 16_384) -> dict[str, Columns]:

@@ -123,7 +123,7 @@ def _refuse_living(directory: str, number: int) -> None:
     holder = _read(directory, number)
     if holder is not None and _records(directory, number, holder):
         raise DirectoryInUse(
-            f"Directory holds a run that is still going ({holder.describe()}), "
+            f"directory holds a run that is still going ({holder.describe()}), "
             f"choose another: {directory}"
         )
 
@@ -157,7 +157,7 @@ def _read(directory: str, number: int) -> Holder | None:
                 continue
         if _file_system_time(directory) - _modified(_path(directory, number)) > _SILENCE_SECONDS:
             return None
-        raise DirectoryInUse(f"Directory is claimed by another process: {directory}")
+        raise DirectoryInUse(f"directory is claimed by another process: {directory}")
 
 
 def _text(path: str) -> str:

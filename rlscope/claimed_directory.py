@@ -96,7 +96,7 @@ def prepare_directory(
             raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise RecordingError(f"Cannot record into {directory}: {reason}") from error
+        raise RecordingError(f"cannot record into {directory}: {reason}") from error
     return RunDirectory(directory, held, made or now_made)
 
 

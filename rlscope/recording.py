@@ -116,7 +116,7 @@ def record(settings: Settings, say: Say) -> Outcome:
     path = child.resolve(settings.command[0], os.environ.get("PATH", os.defpath))
     child.check_interpreter(path, settings.command[0])
     if native.REASON:
-        raise RecordingError(f"Cannot record here: {native.REASON}")
+        raise RecordingError(f"cannot record here: {native.REASON}")
     for message in unknown_variables():
         say(message)
     limits = Config.from_environ()
@@ -177,7 +177,7 @@ def _start(
             min_free_bytes=limits.min_free,
         )
     except OSError as error:
-        raise RecordingError(f"Cannot record: {error.strerror or error}") from error
+        raise RecordingError(f"cannot record: {error.strerror or error}") from error
     try:
         return child.Child(path, settings.command, environ, mask)
     except BaseException:
@@ -206,7 +206,7 @@ def _is_made(path: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise RecordingError(f"Cannot record into {path}: {error.strerror}") from error
+        raise RecordingError(f"cannot record into {path}: {error.strerror}") from error
     return True
 
 

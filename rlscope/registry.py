@@ -46,6 +46,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "iterations": "rlscope.report.panels.iterations:PANEL",
         "progress": "rlscope.report.panels.progress:PANEL",
         "processes": "rlscope.report.panels.processes:PANEL",
+        "threads": "rlscope.report.panels.threads:PANEL",
         "machine": "rlscope.report.panels.machine:PANEL",
         "quality": "rlscope.report.panels.quality:PANEL",
         "run": "rlscope.report.panels.run:PANEL",

@@ -112,11 +112,11 @@ def check_room(directory: str, force: bool) -> bool:
     if living:
         pids = ", ".join(map(str, living))
         raise DirectoryInUse(
-            f"Directory holds a run that is still going (pid {pids}), choose another: {directory}"
+            f"directory holds a run that is still going (pid {pids}), choose another: {directory}"
         )
     if not force:
         raise DirectoryInUse(
-            f"Directory holds a run, will not overwrite without force: {directory}"
+            f"directory holds a run, will not overwrite without force: {directory}"
         )
     _check_removable(directory)
     return True

@@ -136,4 +136,4 @@ def _write_json(directory: str, name: str, value: object) -> None:
     try:
         regular_files.replace(directory, name, text.encode())
     except OSError as error:
-        raise RecordingError(f"Cannot write {directory}/{name}: {error.strerror}") from error
+        raise RecordingError(f"cannot write {directory}/{name}: {error.strerror}") from error

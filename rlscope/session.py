@@ -90,7 +90,7 @@ class Profile:
             if not isinstance(error, OSError):
                 raise
             reason = error.strerror or str(error)
-            raise RecordingError(f"Cannot record into {self.directory}: {reason}") from error
+            raise RecordingError(f"cannot record into {self.directory}: {reason}") from error
         runtime.python_begin(sys.version.split()[0], sys.executable or "")
         native_calls.begin()
         native_calls.catch_up()
@@ -182,7 +182,7 @@ def preload_path(library: str) -> str:
         os.symlink(library, link)
     except FileExistsError:
         if os.readlink(link) != library:
-            raise RecordingError(f"Symbolic link is not ours, remove it: {link}") from None
+            raise RecordingError(f"symbolic link is not ours, remove it: {link}") from None
     return link
 
 
@@ -204,7 +204,7 @@ def _private_folder() -> str:
         if status.st_uid == user and status.st_mode & 0o40077 == 0o40000:
             return folder
     raise RecordingError(
-        f"No private folder for a link to {LIBRARY}: move rlscope to a path "
+        f"no private folder for a link to {LIBRARY}: move rlscope to a path "
         "without blanks and colons"
     )
 

@@ -81,7 +81,7 @@ def stretches(history: History, disputed: Iterable[Span] = ()) -> Iterator[Stret
     for at, until in pairwise(sorted(cut for cut in cuts if begin <= cut <= end)):
         open_now = _open_operations(history, at)
         owner = _owner(history.main, open_now)
-        counted = {history.main, *calls} - open_now.keys() | {owner}
+        counted = calls.keys() - open_now.keys() - {history.main} | {owner}
         busy = frozenset(device for device, spans in work.items() if covers(spans, at))
         if any(covers(calls.get(thread, []), at) for thread in counted):
             layer = "cuda_api"

@@ -22,6 +22,10 @@ def cuda_relations(processes: Iterable[int], paths: list[str], name: str) -> dic
         "sync": [row for key in keys for row in _syncs(*key)],
         "api_call": [row for key in keys for row in _calls(*key, name)],
         "gpu_time": [row for key in keys for row in _times(*key)],
+        "gpu_device": [
+            {"host_id": 0, "gpu": gpu, "processes": 2, "busy_ns": 60_000, "processes_ns": 90_000}
+            for gpu in ("0", "1")
+        ],
     }
 
 
@@ -71,6 +75,12 @@ def _calls(process_id: int, path: str, i: int, name: str) -> Rows:
 def _times(process_id: int, path: str, i: int) -> Rows:
     row = {"process_id": process_id, "operation": path}
     return [
-        {**row, "device": device, "while_ns": 60_000 + i, "launched_ns": 50_000 + device}
+        {
+            **row,
+            "device": device,
+            "gpu": str(device),
+            "while_ns": 60_000 + i,
+            "launched_ns": 50_000 + device,
+        }
         for device in (0, 1)
     ]

@@ -34,6 +34,10 @@ INTERCEPTION = {
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
 
+# A thread that begins before the main thread's first operation, and goes on during it.
+SAVER = [raw.enter((START - 50) * US, "save"), raw.leave((START + 350) * US, "save")]
+
+
 class _Trainer:
     """Writes the program line by line; `now` is its clock."""
 
@@ -134,7 +138,7 @@ def write(directory: Path) -> None:
             end_ns=end,
             python_begin_ns=12_000 * US,
             python_end_ns=end - 2_000 * US,
-            threads=[RawThread(trainer.items, trainer.cuda)],
+            threads=[RawThread(trainer.items, trainer.cuda), RawThread(SAVER, main=False)],
             # The last kernel runs on when the interpreter has ended: GPU busy, no layer.
             gpu=[*trainer.gpu, GpuWork(end - 2_500 * US, end - 500 * US)],
             metadata={

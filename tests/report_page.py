@@ -78,6 +78,31 @@ return [...document.querySelectorAll("figure")].map((figure) => {
 });
 """
 
+# Texts of charts that reach beyond their chart or the screen, or that run over another text.
+_CUT = """
+const wide = document.documentElement.clientWidth;
+const cut = document.documentElement.scrollWidth > wide ? ["the page scrolls sideways"] : [];
+for (const chart of document.querySelectorAll(".chart")) {
+  const frame = chart.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("svg text")]
+    .map((text) => [text, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+  texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (across > 2 && down > 4) cut.push(`${one.textContent} over ${other.textContent}`);
+  }));
+  for (const [text, box] of texts) {
+    const inside = box.left >= frame.left - 1 && box.right <= Math.min(frame.right, wide) + 1
+      && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
+    if (!inside) cut.push(`${chart.parentNode.id}: ${text.textContent}`);
+  }
+  const plot = chart.querySelector(".plot, .bglayer");
+  const share = plot ? plot.getBoundingClientRect().width / frame.width : 1;
+  if (share < 0.5) cut.push(`${chart.parentNode.id}: ${share} of its width are left to the plot`);
+}
+return cut;
+"""
+
 _NOTES = """
 return [...document.querySelectorAll(`#${arguments[0]} .note`)]
   .filter((note) => note.getClientRects().length > 0).map((note) => note.textContent);
@@ -156,6 +181,25 @@ class ReportPage:
     def blank(self) -> list[str]:
         """Charts that show nothing."""
         return [chart for chart, number in self.marks().items() if not number]
+
+    def cut(self) -> list[str]:
+        """Texts of charts that are not whole on the screen, and charts without room."""
+        return list(self.driver.execute_script(_CUT))
+
+    def names_in(self, chart: str) -> list[str]:
+        """Every text of a chart."""
+        script = "return [...document.querySelectorAll(`#${arguments[0]} svg text`)]"
+        return list(self.driver.execute_script(f"{script}.map((t) => t.textContent)", chart))
+
+    @contextmanager
+    def as_wide_as(self, pixels: int) -> Iterator[None]:
+        """Meanwhile pages that are opened see a screen of this width."""
+        metrics = {"width": pixels, "height": 1600, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def bars(self, chart: str) -> dict[tuple[str, str], int]:
         """(series, name) -> ns of every bar; its width on the screen must agree to a pixel."""

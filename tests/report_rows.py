@@ -48,6 +48,10 @@ def full_run(
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
         breakdown=[row for i in ids for row in _breakdown(i, paths)],
+        # More of an operation than its process shows: another thread owned that meanwhile.
+        breakdown_by_thread=[
+            {**share(i, paths[-1], "python", 3 * SECOND), "thread_id": i} for i in ids
+        ],
         timeline=[row for i in ids for row in _timeline(i, paths, buckets)],
         iteration=[row for i in ids for row in _iterations(i, iterations)],
         operation_instance=[row for i in ids for row in _instances(i, len(paths), iterations)],
@@ -68,7 +72,8 @@ def full_run(
 def _process(process_id: int, name: str) -> dict[str, Any]:
     facts = {"cpu_ns": 7 * SECOND, "profiler_cpu_ns": 1_000_000, "events": 1000, "file_bytes": 9000}
     parent = {"parent_process_id": 0} if process_id else {}
-    row = process(process_id, BEGAN, BEGAN + LENGTH, name=name, program=name, python=name)
+    role = f"{name} worker" if process_id else name
+    row = process(process_id, BEGAN, BEGAN + LENGTH, name=role, program=name, python=name)
     return {**row, **facts, **parent, "host_id": 0}
 
 

@@ -1,8 +1,9 @@
 -- How much of the run the numbers cover: one row over all processes.
 --   recorded_ns, not_recorded_ns  wall time inside and outside windows
---   none_ns, inside_ns            wall time outside and inside operations, of the processes that
---                                 have operations
---   annotated_ns                  the sum of the two
+-- Of the processes that have operations (of all when none has):
+--   startup_ns, end_ns            before the first operation, after the last
+--   between_ns, inside_ns         between operations (all time where none has any), and in them
+--   span_ns                       the sum of these two: what the shares of a report are of
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
@@ -12,6 +13,16 @@
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
   WHERE operation NOT IN ('(none)', '(not recorded)')
+), _scope AS (
+  SELECT process_id FROM process
+  WHERE process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated)
+), _outside AS (
+  SELECT
+    CAST(COALESCE(SUM(duration_ns) FILTER (part = 'start-up'), 0) AS BIGINT) AS startup_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (part IN ('between', 'whole')), 0) AS BIGINT)
+      AS between_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (part = 'end'), 0) AS BIGINT) AS end_ns
+  FROM outside WHERE process_id IN (FROM _scope)
 ), _operating AS (
   SELECT process_id FROM (
     SELECT DISTINCT process_id, thread_id FROM breakdown_by_thread
@@ -23,13 +34,11 @@ SELECT
     AS recorded_ns,
   CAST(COALESCE(SUM(duration_ns) FILTER (operation = '(not recorded)'), 0) AS BIGINT)
     AS not_recorded_ns,
-  CAST(COALESCE(SUM(duration_ns) FILTER (
-    operation = '(none)' AND process_id IN (FROM _annotated)), 0) AS BIGINT) AS none_ns,
+  ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(between_ns) AS between_ns,
+  ANY_VALUE(end_ns) AS end_ns,
   CAST(COALESCE(SUM(duration_ns) FILTER (
     operation NOT IN ('(none)', '(not recorded)')), 0) AS BIGINT) AS inside_ns,
-  CAST(COALESCE(SUM(duration_ns) FILTER (
-    operation <> '(not recorded)' AND process_id IN (FROM _annotated)), 0) AS BIGINT)
-    AS annotated_ns,
+  inside_ns + ANY_VALUE(between_ns) AS span_ns,
   (SELECT COUNT(*) FROM process) AS processes,
   (SELECT COUNT(*) FROM _annotated) AS annotated_processes,
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
@@ -44,4 +53,4 @@ SELECT
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
   (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
   (SELECT COUNT(*) FROM _operating) AS several_threads
-FROM breakdown
+FROM _outside LEFT JOIN breakdown ON TRUE

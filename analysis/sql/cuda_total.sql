@@ -2,8 +2,9 @@
 --   launches, launch_bound  kernels and graphs whose launch is in the trace
 --   unlinked                pieces of GPU work whose launch is not
 --   without_work            launch calls without GPU work: captured into a graph, failed, or lost
---   gpu_ns                  GPU time: a union per process and device, added up over those
--- The last two leave out processes whose GPU work was not recorded; NULL: there are no others.
+--   apart_ns                GPU time: a union per process and device, added up over those
+--   gpu_ns                  the same with a GPU that processes share counted once (gpu_device)
+-- The last three leave out processes whose GPU work was not recorded; NULL: there are no others.
 WITH _launch AS (
   SELECT operation, "count", launch_bound FROM kernel
   UNION ALL SELECT operation, "count", launch_bound FROM graph
@@ -11,6 +12,11 @@ WITH _launch AS (
   SELECT operation, "count" FROM _launch
   UNION ALL SELECT operation, "count" FROM memcpy
   UNION ALL SELECT operation, "count" FROM memset
+), _apart AS (
+  SELECT CAST(SUM(while_ns) AS BIGINT) AS apart_ns FROM (
+    SELECT while_ns FROM gpu_time UNION ALL SELECT 0 FROM api_call WHERE with_work IS NOT NULL)
+), _device AS (
+  SELECT CAST(COALESCE(SUM(busy_ns), 0) AS BIGINT) AS busy_ns FROM gpu_device
 )
 SELECT
   CAST((SELECT COALESCE(SUM(calls), 0) FROM api_call) AS BIGINT) AS calls,
@@ -24,6 +30,5 @@ SELECT
   CAST((SELECT COALESCE(SUM(calls - with_work), 0) FROM api_call
         WHERE regexp_matches(name, '^(__)?cu(da)?(Launch|GraphLaunch)')
           AND name NOT LIKE '%HostFunc%') AS BIGINT) AS without_work,
-  CAST((SELECT SUM(while_ns) FROM (
-    SELECT while_ns FROM gpu_time UNION ALL SELECT 0 FROM api_call WHERE with_work IS NOT NULL))
-    AS BIGINT) AS gpu_ns
+  apart_ns, IF(apart_ns IS NULL, NULL, busy_ns) AS gpu_ns
+FROM _apart, _device

@@ -1,10 +1,11 @@
--- Wall time of every operation by layer and GPU activity.
+-- Wall time from the first operation to the last, which the shares of a report are of: of every
+-- operation by layer and GPU activity.
 --   process_id    NULL: all processes that have operations, together (all processes when none
 --                 has); else one of the $processes longest, those with operations first
---   operation     beyond the $operations largest of its group: '(other operations)'
+--   operation     beyond the $operations largest of its group: '(other operations)'; between
+--                 operations '(between operations)', in a process without any '(none)'
 --   operation_ns  sum over the rows of the operation in the group
---   group_ns      sum over the rows of the group: its recorded time
---   inside_ns     the part of it in operations
+--   group_ns      sum over the rows of the group: its time from the first operation to the last
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
   WHERE operation NOT IN ('(none)', '(not recorded)')
@@ -17,11 +18,17 @@ WITH _annotated AS (
   UNION ALL
   SELECT process_id, process_id FROM (
     FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
+), _span AS (
+  SELECT process_id, operation, layer, gpu_busy, duration_ns FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+  UNION ALL
+  SELECT process_id, IF(part = 'between', '(between operations)', '(none)'), layer, gpu_busy,
+    duration_ns
+  FROM outside WHERE part IN ('between', 'whole')
 ), _time AS (
   SELECT group_id, operation, layer, COALESCE(gpu_busy, FALSE) AS gpu_busy,
     SUM(duration_ns) AS duration_ns
-  FROM breakdown JOIN _member USING (process_id)
-  WHERE operation <> '(not recorded)'
+  FROM _span JOIN _member USING (process_id)
   GROUP BY ALL
 ), _rank AS (
   SELECT group_id, operation,
@@ -38,8 +45,6 @@ WITH _annotated AS (
 SELECT group_id AS process_id, operation, layer, gpu_busy,
   CAST(duration_ns AS BIGINT) AS duration_ns,
   CAST(SUM(duration_ns) OVER (PARTITION BY group_id, operation) AS BIGINT) AS operation_ns,
-  CAST(SUM(duration_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_ns,
-  CAST(COALESCE(SUM(duration_ns) FILTER (operation <> '(none)')
-    OVER (PARTITION BY group_id), 0) AS BIGINT) AS inside_ns
+  CAST(SUM(duration_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_ns
 FROM _folded
 ORDER BY process_id NULLS FIRST, operation_ns DESC, operation, layer, gpu_busy

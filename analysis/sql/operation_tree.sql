@@ -3,30 +3,42 @@
 --   total_ns  the same for it and everything inside it
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, none_ns, gpu_ns  parts of self_ns;
 --             gpu_ns is the part with GPU work, which the five others contain too
---   whole_ns  recorded time of all processes with operations (of all processes when none has)
+--   whole_ns  time from the first operation to the last of all processes with operations (the
+--             recorded time of all when none has): what total_ns is a share of; NULL in the rows
+--             of start-up, end and gaps between windows, which are not in it
 -- An automatic operation is in the row of the annotated one with its path, if there is one.
 -- Only the $operations largest paths by total time; what an enclosing path holds is in its total.
+-- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
+-- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
 WITH RECURSIVE _annotated AS (
   SELECT DISTINCT process_id FROM breakdown
   WHERE operation NOT IN ('(none)', '(not recorded)')
+), _spent AS (
+  SELECT process_id, operation AS path, layer, gpu_busy, duration_ns FROM breakdown
+  WHERE operation <> '(none)'
+  UNION ALL
+  SELECT process_id, CASE part WHEN 'start-up' THEN '(start-up)' WHEN 'end' THEN '(end)'
+    WHEN 'between' THEN '(between operations)' ELSE '(none)' END, layer, gpu_busy, duration_ns
+  FROM outside
 ), _self AS (
-  SELECT operation AS path, SUM(duration_ns) AS self_ns,
+  SELECT path, SUM(duration_ns) AS self_ns,
     SUM(duration_ns) FILTER (layer = 'python') AS python_ns,
     SUM(duration_ns) FILTER (layer = 'simulator') AS simulator_ns,
     SUM(duration_ns) FILTER (layer = 'framework') AS framework_ns,
     SUM(duration_ns) FILTER (layer = 'cuda_api') AS cuda_api_ns,
     SUM(duration_ns) FILTER (layer = 'none') AS none_ns,
     SUM(duration_ns) FILTER (gpu_busy) AS gpu_ns
-  FROM breakdown
-  WHERE operation <> '(not recorded)'
-    AND (process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated))
-  GROUP BY operation
+  FROM _spent
+  WHERE process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated)
+  GROUP BY path
 ), _node AS (
-  SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth FROM operation
+  SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth, 0 AS after
+  FROM operation
   WHERE source = 'explicit' OR path NOT IN (SELECT path FROM operation WHERE source = 'explicit')
   UNION ALL  -- time outside operations has no row of its own in the relation
-  SELECT -1 - ROW_NUMBER() OVER (ORDER BY path), NULL, path, path, 0 FROM _self
-  WHERE path NOT IN (SELECT path FROM operation)
+  SELECT -1 - ROW_NUMBER() OVER (ORDER BY path), NULL, path, path, 0, COALESCE(LIST_POSITION(
+    ['(between operations)', '(start-up)', '(end)', '(not recorded)'], path), 0)
+  FROM _self WHERE path NOT IN (SELECT path FROM operation)
 ), _enclosing(id, ancestor) AS (
   SELECT id, id FROM _node
   UNION ALL
@@ -36,7 +48,7 @@ WITH RECURSIVE _annotated AS (
   SELECT ancestor AS id, SUM(self_ns) AS total_ns
   FROM _enclosing JOIN _node USING (id) JOIN _self USING (path) GROUP BY ancestor
 ), _kept AS (
-  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY total_ns DESC, path) AS rank
+  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank
   FROM _node JOIN _total USING (id)
 ), _placed(id, place) AS (
   SELECT id, [rank] FROM _kept WHERE parent IS NULL OR parent NOT IN (SELECT id FROM _kept)
@@ -51,7 +63,8 @@ SELECT path AS operation, name, depth,
   CAST(COALESCE(cuda_api_ns, 0) AS BIGINT) AS cuda_api_ns,
   CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
   CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
-  CAST((SELECT SUM(self_ns) FROM _self) AS BIGINT) AS whole_ns
+  IF(after > 1, NULL, CAST((SELECT SUM(self_ns) FROM _self
+    WHERE path NOT IN ('(end)', '(start-up)', '(not recorded)')) AS BIGINT)) AS whole_ns
 FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
-WHERE rank <= $operations
+WHERE rank <= $operations OR after > 0
 ORDER BY place

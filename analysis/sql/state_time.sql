@@ -1,4 +1,5 @@
--- Wall time by GPU state: of every operation, and of all operations together (operation NULL).
+-- Wall time by GPU state from the first operation to the last: of every operation, and of all
+-- together (operation NULL).
 --   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither;
 --          unknown: GPU work of the process was not recorded
 -- process_id, operation, operation_ns, group_ns as in operation_time.
@@ -14,14 +15,20 @@ WITH _annotated AS (
   UNION ALL
   SELECT process_id, process_id FROM (
     FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
+), _span AS (
+  SELECT process_id, operation, layer, gpu_busy, duration_ns FROM breakdown
+  WHERE operation NOT IN ('(none)', '(not recorded)')
+  UNION ALL
+  SELECT process_id, IF(part = 'between', '(between operations)', '(none)'), layer, gpu_busy,
+    duration_ns
+  FROM outside WHERE part IN ('between', 'whole')
 ), _time AS (
   SELECT group_id, operation,
     CASE WHEN gpu_busy IS NULL THEN 'unknown'
       WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
       ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state,
     SUM(duration_ns) AS duration_ns
-  FROM breakdown JOIN _member USING (process_id)
-  WHERE operation <> '(not recorded)'
+  FROM _span JOIN _member USING (process_id)
   GROUP BY ALL
 ), _rank AS (
   SELECT group_id, operation,

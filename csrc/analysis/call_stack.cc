@@ -15,7 +15,7 @@ void CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t 
     return;
   }
   ChargeInnermost(now);
-  const bool has_note = counts_ != nullptr && !IsOperation(path);
+  const bool has_note = counts_ != nullptr && notes_ != nullptr && !IsOperation(path);
   if (has_note) notes_->Push({now, CallNote::Kind::kBegan, function, 0, 0});
   frames_.push_back({false, has_note, layer, function, path, 0, now, 0});
 }

@@ -15,8 +15,8 @@ namespace rlscope::analysis {
 
 class CallStack {
  public:
-  // `counts` may be null: then only layers are followed. Calls of a thread without an operation go
-  // to `notes` instead.
+  // `counts` may be null: then only layers are followed. Calls without an operation go to `notes`
+  // instead, if that is not null.
   CallStack(CallCounts* counts, CallNotes* notes, Losses* losses)
       : counts_(counts), notes_(notes), losses_(losses) {}
   CallStack(const CallStack&) = delete;

@@ -47,10 +47,11 @@ void CudaFollower::Settle() {
 void CudaFollower::TakeCalls(uint32_t stream) {
   CudaNotes* const notes = calls_[stream];
   CudaCall* const open = &open_[stream];
+  const bool is_main = stream == table_.main();
   for (; !notes->empty() && notes->front().time_ns <= now_ns_; notes->Pop()) {
     const CudaNote& note = notes->front();
     if (note.begins) {
-      const uint32_t path = IsOperation(note.path) ? note.path : instant_.path();
+      const uint32_t path = is_main || IsOperation(note.path) ? note.path : instant_.path();
       *open = {note.time_ns, note.time_ns, note.name, path, note.status, note.correlation};
     } else {
       open->end_ns = note.time_ns;

@@ -1,8 +1,8 @@
 // Whose CUDA calls are whose: follows the owner of a process, and gives each call the operation
 // that it was made in (semantics.md, rule 10).
 //
-// A call belongs to the innermost operation of its thread; of a thread without one, to the process
-// owner's in the state that holds once everything of the instant has happened.
+// A call belongs to the innermost operation of its thread; of a thread without one but the main
+// one, to the process owner's in the state that holds once everything of the instant has happened.
 #ifndef RLSCOPE_ANALYSIS_CUDA_FOLLOWER_H_
 #define RLSCOPE_ANALYSIS_CUDA_FOLLOWER_H_
 

@@ -26,6 +26,7 @@ class HistoryBuilder {
     for (Item item = items.begin(); item != items.end();) item = AddSameTime(item, items.end());
     history_->stopped_ = !recording_;
     if (recording_) StopWindow(end_ns_);
+    FindWholeIterations();
   }
 
  private:
@@ -134,6 +135,17 @@ class HistoryBuilder {
     history_->iterations_.back().end_ns = now;
     history_->iterations_.back().complete = complete;
     in_iteration_ = false;
+  }
+
+  void FindWholeIterations() {
+    std::vector<Span>* const spans = &history_->whole_iterations_;
+    for (const IterationRow& row : history_->iterations_) {
+      if (!row.complete || row.automatic == explicit_begun_) continue;
+      if (spans->empty() || spans->back().end_ns != row.start_ns) {
+        spans->push_back({row.start_ns, row.start_ns});
+      }
+      spans->back().end_ns = row.end_ns;
+    }
   }
 
   void AddEdge(int64_t now, uint32_t phase) {

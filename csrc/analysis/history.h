@@ -49,6 +49,12 @@ struct IterationRow {
   bool automatic;
 };
 
+// A stretch of time.
+struct Span {
+  int64_t start_ns;
+  int64_t end_ns;
+};
+
 struct ProgressRow {
   int64_t start_ns;
   double done;
@@ -73,6 +79,9 @@ class History {
   const std::vector<std::string>& phase_names() const { return phase_names_; }  // [0] = "(none)"
   const SpillVector<PhaseRow>& phases() const { return phases_; }
   const SpillVector<IterationRow>& iterations() const { return iterations_; }
+  // The time in complete iterations of the kind that rates count: the program's own, where it has
+  // any. Neighbours are one span.
+  const std::vector<Span>& whole_iterations() const { return whole_iterations_; }
   const SpillVector<ProgressRow>& progress() const { return progress_; }
   uint64_t ignored_iterations() const { return ignored_iterations_; }
 
@@ -87,6 +96,7 @@ class History {
   std::vector<std::string> phase_names_;
   SpillVector<PhaseRow> phases_;
   SpillVector<IterationRow> iterations_;
+  std::vector<Span> whole_iterations_;
   SpillVector<ProgressRow> progress_;
   uint64_t ignored_iterations_ = 0;
 };

@@ -16,8 +16,8 @@ struct OutermostNote {
   int64_t begin_ns;  // when it began
 };
 
-// Native calls of a thread without an open operation: their operation is the owner's
-// (owner_calls.h). Keys say nothing of them.
+// Native calls of a thread without an open operation that is not the main one: their operation is
+// the owner's (owner_calls.h). Keys say nothing of them.
 struct CallNote {
   enum class Kind : uint32_t {
     kBegan,

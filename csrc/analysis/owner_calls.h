@@ -1,5 +1,5 @@
-// Native calls of threads without an open operation: their operation is that of the process's owner
-// in the state that holds once everything of the instant has happened (semantics.md, rule 10).
+// Native calls of threads that work for the owner: their operation is the owner's in the state that
+// holds once everything of the instant has happened (semantics.md, rule 10).
 #ifndef RLSCOPE_ANALYSIS_OWNER_CALLS_H_
 #define RLSCOPE_ANALYSIS_OWNER_CALLS_H_
 

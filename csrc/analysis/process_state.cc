@@ -7,9 +7,9 @@ ProcessInstant ThreadTable::ChangeOwner(ProcessInstant instant, uint32_t stream)
   if (!threads_[stream].may_own) threads_[stream].begin_ns = kNever;
   const uint32_t before = instant.owner;
   instant.owner = FindOwner(before, stream);
-  if (before != kNobody && before != instant.owner) Recount(&instant, before);
-  if (instant.owner != kNobody) Recount(&instant, instant.owner);
-  if (stream != before && stream != instant.owner) Recount(&instant, stream);
+  for (uint32_t changed : {before, instant.owner, stream, main_}) {
+    if (changed != kNobody) Recount(&instant, changed);
+  }
   instant.first_row = instant.owner == kNobody ? 0 : FirstRowOf(threads_[instant.owner].state);
   return instant;
 }
@@ -36,10 +36,15 @@ bool ThreadTable::BeganEarlier(uint32_t stream, uint32_t other) const {
   return thread.begin_ns < other_ns || (thread.begin_ns == other_ns && stream < other);
 }
 
+// The main thread works for no other one.
+bool ThreadTable::Counts(uint32_t stream, uint32_t owner) const {
+  if (stream == owner) return true;
+  return !threads_[stream].has_operation() && (stream != main_ || owner == kNobody);
+}
+
 void ThreadTable::Recount(ProcessInstant* instant, uint32_t stream) {
   Thread& thread = threads_[stream];
-  const bool counts = stream == instant->owner || !thread.has_operation();
-  thread.mask = counts ? ~uint64_t{0} : 0;
+  thread.mask = Counts(stream, instant->owner) ? ~uint64_t{0} : 0;
   const uint64_t counted = LayerCounts::Of(FieldOf(thread.state)) & thread.mask;
   instant->counts += counted - thread.counted;
   thread.counted = counted;

@@ -59,7 +59,7 @@ class ThreadTable {
  public:
   struct alignas(32) Thread {
     uint64_t counted = 0;          // what it adds to the counts now
-    uint64_t mask = ~uint64_t{0};  // all ones if it counts: it owns or has no operation
+    uint64_t mask = ~uint64_t{0};  // all ones if it counts: it owns, or works for the owner
     int64_t begin_ns = kNever;     // of its outermost operation
     uint32_t state = MakeState(kNoPath, kAbsent);  // low half of its last key
     bool may_own = false;                          // had an operation when ChangeOwner last looked
@@ -71,6 +71,7 @@ class ThreadTable {
   ThreadTable(size_t streams, uint32_t main) : threads_(streams), main_(main) {}
 
   Thread& operator[](uint32_t stream) { return threads_[stream]; }
+  uint32_t main() const { return main_; }
 
   // The thread is in another state, which its key says; the owner stays.
   static void Change(ProcessInstant* instant, Thread* thread, bool is_owner, uint64_t key) {
@@ -99,6 +100,7 @@ class ThreadTable {
  private:
   uint32_t FindOwner(uint32_t owner, uint32_t changed) const;
   bool BeganEarlier(uint32_t stream, uint32_t other) const;
+  bool Counts(uint32_t stream, uint32_t owner) const;
   void Recount(ProcessInstant* instant, uint32_t stream);
 
   std::vector<Thread> threads_;

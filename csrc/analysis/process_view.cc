@@ -1,14 +1,14 @@
 #include "analysis/process_view.h"
 
-#include <algorithm>
-
 namespace rlscope::analysis {
 
 void ProcessView::Reserve(uint32_t paths) {
   const size_t rows = size_t{paths} * kRowsOfPath;
   if (rows <= cells_.size()) return;
   cells_.resize(2 * rows);
-  if (has_buckets_) bucket_ns_.resize(2 * rows);
+  if (has_buckets_) bucket_.Reserve(2 * rows);
+  iteration_.Reserve(2 * rows);
+  no_iteration_.Reserve(2 * rows);
   times_.cells = cells_.data();
 }
 
@@ -31,13 +31,21 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
   times_.counted = row;
 }
 
+OutsideTimes ProcessView::outside() const {
+  OutsideTimes times = outside_ns_;
+  for (uint32_t row = 0; row < kRowsOfPath; ++row) {
+    times[row] += static_cast<int64_t>(times_.cells[row] >> time_shift_);
+  }
+  return times;
+}
+
 void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
   BreakdownRow* total = rows_.FindOrAdd((uint64_t{phase_} << 32 | row) + 1);
   total->duration_ns += duration_ns;
   total->count += count;
-  if (!has_buckets_) return;
-  if (bucket_ns_[row] == 0) bucket_touched_.push_back(row);
-  bucket_ns_[row] += duration_ns;
+  if (PathOfRow(row) == kNoPath) outside_ns_[row] += duration_ns;
+  part_->Add(row, duration_ns);
+  if (has_buckets_) bucket_.Add(row, duration_ns);
 }
 
 // A stretch goes on only in its own phase.
@@ -46,30 +54,21 @@ void ProcessView::SetPhase(uint32_t phase) {
   times_.counted = phase == counted_phase_ ? counted_row_ : kNoRow;
 }
 
-void ProcessView::EndBucket(uint32_t bucket) {
-  std::sort(bucket_touched_.begin(), bucket_touched_.end());
-  for (uint32_t row : bucket_touched_) {
-    timeline_.push_back({bucket, row, bucket_ns_[row]});
-    bucket_ns_[row] = 0;
-  }
-  bucket_touched_.clear();
-}
-
-SpillVector<TimelineRow> CoarserTimeline(const SpillVector<TimelineRow>& finer) {
-  SpillVector<TimelineRow> coarser;
-  const TimelineRow* at = finer.begin();
+SpillVector<PartRow> CoarserTimeline(const SpillVector<PartRow>& finer) {
+  SpillVector<PartRow> coarser;
+  const PartRow* at = finer.begin();
   while (at != finer.end()) {
-    const uint32_t bucket = at->bucket / 2;
-    const TimelineRow* left = at;
-    const TimelineRow* left_end = left;
-    while (left_end != finer.end() && left_end->bucket == left->bucket) ++left_end;
-    const TimelineRow* right = left_end;
-    const TimelineRow* right_end = right;
-    while (right_end != finer.end() && right_end->bucket / 2 == bucket) ++right_end;
+    const int64_t bucket = at->part / 2;
+    const PartRow* left = at;
+    const PartRow* left_end = left;
+    while (left_end != finer.end() && left_end->part == left->part) ++left_end;
+    const PartRow* right = left_end;
+    const PartRow* right_end = right;
+    while (right_end != finer.end() && right_end->part / 2 == bucket) ++right_end;
     at = right_end;
     while (left != left_end || right != right_end) {
       const bool from_left = right == right_end || (left != left_end && left->row <= right->row);
-      TimelineRow row = from_left ? *left++ : *right++;
+      PartRow row = from_left ? *left++ : *right++;
       if (from_left && right != right_end && right->row == row.row) {
         row.duration_ns += right++->duration_ns;
       }

@@ -1,12 +1,15 @@
-// Time of a process by phase, operation, layer and GPU state, and the same by buckets of time.
+// Time of a process by phase, operation, layer and GPU state, and the same by buckets of time and
+// by iterations.
 #ifndef RLSCOPE_ANALYSIS_PROCESS_VIEW_H_
 #define RLSCOPE_ANALYSIS_PROCESS_VIEW_H_
 
 #include <stdint.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
+#include "analysis/part_times.h"
 #include "analysis/process_state.h"
 #include "analysis/spill_table.h"
 
@@ -54,15 +57,14 @@ struct BreakdownRow {
   uint32_t row() const { return static_cast<uint32_t>(key - 1); }
 };
 
-struct TimelineRow {
-  uint32_t bucket;
-  uint32_t row;
-  int64_t duration_ns;
-};
+// Time in the rows of no operation, over all phases: by layer and GPU state, as in a row.
+using OutsideTimes = std::array<int64_t, kRowsOfPath>;
 
 class ProcessView {
  public:
   explicit ProcessView(bool has_buckets) : has_buckets_(has_buckets) {}
+  ProcessView(const ProcessView&) = delete;
+  ProcessView& operator=(const ProcessView&) = delete;
   // How times stand in the keys, before any is added.
   void SetTimeShift(uint32_t time_shift) { time_shift_ = time_shift; }
 
@@ -77,11 +79,24 @@ class ProcessView {
   void Flush();
   void SetPhase(uint32_t phase);
   // After Flush: the bucket numbered `bucket` ends here.
-  void EndBucket(uint32_t bucket);
+  void EndBucket(int64_t bucket) { bucket_.End(bucket, &timeline_); }
+  // After Flush: iterations begin and end here. Time in none is the part kNoIteration, which ends
+  // with the process.
+  void BeginIteration() { part_ = &iteration_; }
+  void EndIteration(int64_t number) {
+    iteration_.End(number, &iterations_);
+    part_ = &no_iteration_;
+  }
+  void EndNoIteration() { no_iteration_.End(kNoIteration, &iterations_); }
+  static constexpr int64_t kNoIteration = -1;
 
   const SpillTable<BreakdownRow>& rows() const { return rows_; }
+  // Outside operations up to now, flushed or not.
+  OutsideTimes outside() const;
   // By bucket, in a bucket by row.
-  SpillVector<TimelineRow> TakeTimeline() { return std::move(timeline_); }
+  SpillVector<PartRow> TakeTimeline() { return std::move(timeline_); }
+  // By iteration, in an iteration by row; then those of no iteration.
+  const SpillVector<PartRow>& iterations() const { return iterations_; }
 
  private:
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
@@ -95,13 +110,17 @@ class ProcessView {
   uint32_t counted_phase_ = 0;     // of the last stretch of nonzero time,
   uint32_t counted_row_ = kNoRow;  // and its row
   SpillTable<BreakdownRow> rows_;
-  std::vector<int64_t> bucket_ns_;  // by row, of the bucket that runs
-  std::vector<uint32_t> bucket_touched_;
-  SpillVector<TimelineRow> timeline_;
+  OutsideTimes outside_ns_{};  // flushed
+  PartTimes bucket_;
+  SpillVector<PartRow> timeline_;
+  PartTimes iteration_;
+  PartTimes no_iteration_;
+  PartTimes* part_ = &no_iteration_;
+  SpillVector<PartRow> iterations_;
 };
 
 // The level above: buckets of twice the length, from rows sorted by bucket.
-SpillVector<TimelineRow> CoarserTimeline(const SpillVector<TimelineRow>& finer);
+SpillVector<PartRow> CoarserTimeline(const SpillVector<PartRow>& finer);
 
 }  // namespace rlscope::analysis
 

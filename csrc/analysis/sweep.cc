@@ -1,7 +1,5 @@
 #include "analysis/sweep.h"
 
-#include <algorithm>
-
 #include "analysis/streams.h"
 #include "analysis/sweeper.h"
 #include "analysis/thread_states.h"
@@ -9,15 +7,16 @@
 namespace rlscope::analysis {
 namespace {
 
-int64_t BucketLength(const History& history, uint32_t buckets) {
-  if (buckets == 0) return 0;
-  const int64_t range_ns = history.end_ns() - history.start_ns();
-  return std::max<int64_t>(1, range_ns / buckets + (range_ns % buckets != 0));
+TimeGrid MakeGrid(const History& history, const SweepOptions& options) {
+  const Span own = {history.start_ns(), history.end_ns()};
+  const bool is_shared = options.grid.start_ns < options.grid.end_ns;
+  const Span whole = is_shared ? options.grid : own;
+  return TimeGrid::For(whole, options.buckets).FinestFor(own, options.buckets);
 }
 
 void AddCoarserLevels(SweepResult* result) {
   result->timeline.push_back(result->process.TakeTimeline());
-  while (result->timeline.size() < kTimelineLevels) {
+  for (int32_t level = result->grid.level; level < kLastTimelineLevel; ++level) {
     result->timeline.push_back(CoarserTimeline(result->timeline.back()));
   }
 }
@@ -33,7 +32,7 @@ std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions
   auto result = std::make_unique<SweepResult>(input, options.buckets > 0);
   result->losses.iteration_of_other_thread = result->history.ignored_iterations();
   result->losses.undecodable_chunks = input.undecodable_chunks;
-  result->bucket_ns = BucketLength(result->history, options.buckets);
+  if (options.buckets > 0) result->grid = MakeGrid(result->history, options);
   const ThreadContext context = {&input,
                                  &result->history,
                                  &result->paths,
@@ -46,7 +45,7 @@ std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions
     result->threads =
         std::make_unique<ThreadView>(streams.size(), streams.layout(), result->history.start_ns());
   }
-  Sweeper sweeper(result.get(), &streams, options.counts);
+  Sweeper sweeper(result.get(), &streams, options);
   streams.MergeInto(&sweeper);
   sweeper.Finish();
   if (options.buckets > 0) AddCoarserLevels(result.get());

@@ -20,20 +20,22 @@
 #include "analysis/history.h"
 #include "analysis/losses.h"
 #include "analysis/operation_paths.h"
+#include "analysis/outside_parts.h"
 #include "analysis/process_view.h"
 #include "analysis/source.h"
 #include "analysis/thread_view.h"
+#include "analysis/time_grid.h"
 
 namespace rlscope::analysis {
 
 struct SweepOptions {
   bool by_thread = true;
   bool counts = true;       // transitions and native calls
-  uint32_t buckets = 2000;  // of the finest level; 0: no timeline
+  uint32_t buckets = 2000;  // of the finest level, at most; 0: no timeline
   bool gpu = true;          // else gpu_busy is false everywhere
+  // Time that the grid of buckets is for, which holds the process's own; empty: that.
+  Span grid = {0, 0};
 };
-
-constexpr uint32_t kTimelineLevels = 4;
 
 struct SweepResult {
   OperationPaths paths;
@@ -41,10 +43,11 @@ struct SweepResult {
   Losses losses;
   CallCounts counts;
   ProcessView process;
-  std::unique_ptr<ThreadView> threads;  // null without by_thread; numbered as input.threads
-  int64_t bucket_ns = 0;                // of level 0
-  std::vector<SpillVector<TimelineRow>> timeline;  // by level
-  uint64_t keys = 0;  // merged: what the sweep's time is proportional to
+  OutsideParts outside;
+  std::unique_ptr<ThreadView> threads;         // null without by_thread; numbered as input.threads
+  TimeGrid grid = {0, 1, 0};                   // of the finest level
+  std::vector<SpillVector<PartRow>> timeline;  // by level, from the finest on
+  uint64_t keys = 0;                           // merged: what the sweep's time is proportional to
 
   SweepResult(const ProcessInput& input, bool has_buckets);
 };

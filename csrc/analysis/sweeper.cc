@@ -7,16 +7,18 @@
 
 namespace rlscope::analysis {
 
-Sweeper::Sweeper(SweepResult* result, Streams* streams, bool has_counts)
+Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& options)
     : result_(result),
       layout_(streams->layout()),
       notes_(streams->Notes()),
-      bucket_ns_(result->bucket_ns),
       threads_(result->threads.get()),
       table_(streams->size(), streams->main()),
       owner_calls_(&result->counts, streams->Calls()),
-      run_to_note_(ChooseLoop(has_counts)),
-      now_ns_(result->history.start_ns()) {
+      run_to_note_(ChooseLoop(options.counts)),
+      now_ns_(result->history.start_ns()),
+      bucket_end_ns_(kNever) {
+  const TimeGrid& grid = result->grid;
+  if (options.buckets > 0) bucket_end_ns_ = grid.StartOf(grid.BucketOf(now_ns_) + 1);
   result_->process.SetTimeShift(layout_.time_shift());
   result_->process.Reserve(result_->paths.size());
   ApplyEdges(now_ns_);
@@ -56,9 +58,13 @@ void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
+  if (instant_.owner != kNobody) result_->outside.Disown(end_ns, result_->process);
   owner_calls_.Resolve(kNever);
   result_->process.Flush();
-  if (bucket_ns_ > 0) result_->process.EndBucket(bucket_);
+  if (bucket_end_ns_ != kNever)
+    result_->process.EndBucket(result_->grid.BucketOf(bucket_end_ns_ - 1));
+  if (in_iteration_) result_->process.EndIteration(static_cast<int64_t>(iteration_));
+  result_->process.EndNoIteration();
   if (threads_ != nullptr) threads_->Finish(end_ns);
 }
 
@@ -136,32 +142,52 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
     owner_may_change = true;
   }
   if (!owner_may_change) return;
+  const bool was_owned = instant_.owner != kNobody;
   instant_ = table_.ChangeOwner(instant_, stream);
   owner_calls_.SetPath(now, instant_.path());
+  const bool is_owned = instant_.owner != kNobody;
+  if (is_owned && !was_owned) result_->outside.Own(now);
+  if (was_owned && !is_owned) result_->outside.Disown(now, result_->process);
 }
 
 // ---- edges --------------------------------------------------------------------------------------
 
 int64_t Sweeper::NextEdge() const {
   const SpillVector<Edge>& edges = result_->history.edges();
-  int64_t next_ns = edge_ < edges.size() ? edges[edge_].time_ns : kNever;
-  if (bucket_ns_ > 0) {
-    next_ns = std::min(next_ns, result_->history.start_ns() + (bucket_ + 1) * bucket_ns_);
-  }
-  return next_ns;
+  const int64_t next_ns = edge_ < edges.size() ? edges[edge_].time_ns : kNever;
+  return std::min({next_ns, bucket_end_ns_, NextIterationEdge()});
+}
+
+int64_t Sweeper::NextIterationEdge() const {
+  const SpillVector<IterationRow>& iterations = result_->history.iterations();
+  if (iteration_ == iterations.size()) return kNever;
+  return in_iteration_ ? iterations[iteration_].end_ns : iterations[iteration_].start_ns;
 }
 
 void Sweeper::ApplyEdges(int64_t now) {
   AdvanceTo(now);
   result_->process.Flush();
-  if (bucket_ns_ > 0 && now == result_->history.start_ns() + (bucket_ + 1) * bucket_ns_) {
-    result_->process.EndBucket(bucket_++);
+  if (now == bucket_end_ns_) {
+    result_->process.EndBucket(result_->grid.BucketOf(now - 1));
+    bucket_end_ns_ += result_->grid.bucket_ns;
   }
+  ApplyIterations(now);
   const SpillVector<Edge>& edges = result_->history.edges();
   for (; edge_ < edges.size() && edges[edge_].time_ns <= now; ++edge_) {
     result_->process.SetPhase(edges[edge_].phase);
     recording_ = edges[edge_].recording;
     if (threads_ != nullptr) threads_->SetPhase(edges[edge_].phase, now, !recording_);
+  }
+}
+
+void Sweeper::ApplyIterations(int64_t now) {
+  while (NextIterationEdge() <= now) {
+    if (in_iteration_) {
+      result_->process.EndIteration(static_cast<int64_t>(iteration_++));
+    } else {
+      result_->process.BeginIteration();
+    }
+    in_iteration_ = !in_iteration_;
   }
 }
 

@@ -17,8 +17,7 @@ namespace rlscope::analysis {
 
 class Sweeper : public KeyConsumer {
  public:
-  // `has_counts`: calls are counted.
-  Sweeper(SweepResult* result, Streams* streams, bool has_counts);
+  Sweeper(SweepResult* result, Streams* streams, const SweepOptions& options);
 
   // Keys from here on count from `epoch_start_ns`.
   void BeginEpoch(int64_t epoch_start_ns) override;
@@ -39,13 +38,14 @@ class Sweeper : public KeyConsumer {
   void AdvanceTo(int64_t now);
 
   int64_t NextEdge() const;
+  int64_t NextIterationEdge() const;
   void ApplyEdges(int64_t now);
+  void ApplyIterations(int64_t now);
   int64_t TimeOf(uint64_t key) const { return epoch_start_ns_ + layout_.TimeOf(key); }
 
   SweepResult* const result_;
   const KeyLayout layout_;
   std::vector<OutermostNotes*> notes_;
-  const int64_t bucket_ns_;
   ThreadView* const threads_;  // may be null
   ThreadTable table_;
   OwnerCalls owner_calls_;
@@ -55,8 +55,10 @@ class Sweeper : public KeyConsumer {
   int64_t epoch_start_ns_ = 0;
   int64_t now_ns_;
   bool recording_ = false;
-  size_t edge_ = 0;      // next of the history
-  uint32_t bucket_ = 0;  // that runs
+  size_t edge_ = 0;        // next of the history
+  int64_t bucket_end_ns_;  // of the one that runs; kNever: there are none
+  size_t iteration_ = 0;   // that runs, or the next to begin
+  bool in_iteration_ = false;
 };
 
 }  // namespace rlscope::analysis

@@ -18,20 +18,21 @@ struct NoCounter {
 // Transitions and native calls of a row of calls.
 struct CallCounter {
   CallCounts* counts;
-  CallNotes* notes;  // of calls without an operation
+  CallNotes* notes;  // of calls whose operation is the owner's; null: all calls have their own
   uint32_t path;
   uint32_t outer_layer;
-  uint64_t* transitions = counts->TransitionsOf(path);
-  bool is_operation = IsOperation(path);
+  bool in_iteration;  // all of the row, or none
+  uint64_t* transitions = counts->TransitionsOf(path, in_iteration);
+  bool is_own = notes == nullptr || IsOperation(path);
 
   // Notes are taken when a key comes, which a call in the layer around it may not have.
-  bool NeedsKey(uint32_t layer) const { return !is_operation && layer == outer_layer; }
+  bool NeedsKey(uint32_t layer) const { return !is_own && layer == outer_layer; }
 
   void Add(uint32_t function, uint32_t layer, int64_t start_ns, int64_t duration_ns,
            uint32_t cuda_calls, int64_t cuda_ns) {
     transitions[outer_layer * kLayers + layer] += outer_layer != layer;
     transitions[layer * kLayers + CallRow::kCudaApi] += layer != CallRow::kCudaApi ? cuda_calls : 0;
-    if (is_operation) {
+    if (is_own) {
       counts->AddCall(function, path, duration_ns, duration_ns - cuda_ns);
     } else {
       notes->Push({start_ns, CallNote::Kind::kWhole, function, duration_ns, duration_ns - cuda_ns});
@@ -41,8 +42,9 @@ struct CallCounter {
 
 }  // namespace
 
-// CUDA calls of which notes are to be taken go the general way.
-bool ThreadStates::CallsAreNext() const {
+// CUDA calls of which notes are to be taken go the general way. Inlined, or each row of calls has a
+// call of this.
+[[gnu::always_inline]] inline bool ThreadStates::CallsAreNext() const {
   return (!context_.cuda_notes || next_cuda_ == kNever) && recording_ && alive_ && !call_is_open_ &&
          !in_cuda_call_ && !close_before_batch_ && !enter_snapshot_ && !calls_.in_call() &&
          trace::WhatKind(batch_->what[item_]) == trace::kCall;
@@ -50,7 +52,7 @@ bool ThreadStates::CallsAreNext() const {
 
 // A row is a few calls long between two operations, so that both ends of it count: inlined, they
 // need no row in memory (a fifth of the time of a row).
-[[gnu::always_inline]] inline CallRow ThreadStates::BeginCallRow() const {
+[[gnu::always_inline]] inline CallRow ThreadStates::BeginCallRow(int64_t limit_ns) const {
   CudaCalls cuda;
   if (next_cuda_ != kNever) {
     cuda = {
@@ -69,7 +71,7 @@ bool ThreadStates::CallsAreNext() const {
           writer_,
           path,
           MakeState(path, CallLayer()),
-          std::min({next_edge_, epoch_end(), context_.input->end_ns}),
+          std::min({next_edge_, epoch_end(), context_.input->end_ns, limit_ns}),
           limit_,
           context_.layer_of_function.data(),
           context_.layer_of_function.size()};
@@ -91,8 +93,8 @@ bool ThreadStates::CallsAreNext() const {
 }
 
 template <class Counter>
-bool ThreadStates::WriteCallRow(Counter counter) {
-  CallRow row = BeginCallRow();
+bool ThreadStates::WriteCallRow(Counter counter, int64_t limit_ns) {
+  CallRow row = BeginCallRow(limit_ns);
   do {
     row.WriteCommon(&counter);
   } while (row.IsNext() && row.WriteOne(&counter));
@@ -101,8 +103,11 @@ bool ThreadStates::WriteCallRow(Counter counter) {
 
 bool ThreadStates::ApplyCalls() {
   if (!CallsAreNext()) return false;
-  if (context_.counts == nullptr) return WriteCallRow(NoCounter{});
-  return WriteCallRow(CallCounter{context_.counts, &call_notes_, operations_.path(), CallLayer()});
+  if (context_.counts == nullptr) return WriteCallRow(NoCounter{}, kNever);
+  const bool in_iteration = whole_iterations_.Hold(next_item_);
+  return WriteCallRow(
+      CallCounter{context_.counts, NotesOfCalls(), operations_.path(), CallLayer(), in_iteration},
+      whole_iterations_.Until(next_item_));
 }
 
 }  // namespace rlscope::analysis

@@ -30,7 +30,8 @@ ThreadStates::ThreadStates(const ThreadContext& context, const ThreadInput& inpu
       input_(input),
       is_main_(is_main),
       operations_(input.thread, context.paths, context.losses, context.instances),
-      calls_(context.counts, &call_notes_, context.losses) {}
+      calls_(context.counts, NotesOfCalls(), context.losses),
+      whole_iterations_(*context.history) {}
 
 // ---- what comes next ----------------------------------------------------------------------------
 
@@ -266,14 +267,14 @@ void ThreadStates::ApplyRecorded(uint32_t kind, uint32_t id, int64_t now) {
       return UpdateOperations(now);
     case trace::kCallBegin:
       calls_.Begin(id, LayerOf(id), operations_.path(), now);
-      CountTransition(before);
+      CountTransition(before, now);
       return Update(now, KeyIsDue());
     case trace::kCallEnd:
       calls_.End(now);
       return Update(now, false);
     case trace::kCallbackBegin:
       calls_.BeginCallback(now);
-      CountTransition(before);
+      CountTransition(before, now);
       return Update(now, false);
     case trace::kCallbackEnd:
       calls_.EndCallback(now);
@@ -309,7 +310,7 @@ void ThreadStates::ApplyCall(uint32_t function, int64_t now) {
   }
   const uint32_t before = Layer();
   calls_.Begin(function, LayerOf(function), operations_.path(), now);
-  CountTransition(before);
+  CountTransition(before, now);
   Update(now, KeyIsDue());
   call_is_open_ = true;
   next_item_ = end_ns;
@@ -336,7 +337,7 @@ void ThreadStates::StartCudaCall() {
   in_cuda_call_ = true;
   calls_.SetInCudaCall(true, now);
   next_cuda_ = cuda_end_ns_;
-  CountTransition(before);
+  CountTransition(before, now);
   if (context_.cuda_notes) {
     const uint32_t i = cuda_call_;
     cuda_notes_.Push({now, true, cuda_batch_->name[i], operations_.path(), cuda_batch_->status[i],
@@ -362,9 +363,10 @@ void ThreadStates::LeaveCudaCall(int64_t now) {
 
 uint32_t ThreadStates::Layer() const { return in_cuda_call_ ? kCudaApi : CallLayer(); }
 
-void ThreadStates::CountTransition(uint32_t from_layer) {
+void ThreadStates::CountTransition(uint32_t from_layer, int64_t now) {
   if (context_.counts == nullptr) return;
-  context_.counts->AddTransitions(operations_.path(), from_layer, Layer(), 1);
+  context_.counts->AddTransition(operations_.path(), from_layer, Layer(),
+                                 whole_iterations_.Hold(now));
 }
 
 void ThreadStates::Update(int64_t now, bool note) {

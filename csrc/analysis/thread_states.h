@@ -19,6 +19,7 @@
 #include "analysis/operation_stack.h"
 #include "analysis/source.h"
 #include "analysis/state_stream.h"
+#include "analysis/whole_iterations.h"
 
 namespace rlscope::analysis {
 
@@ -65,9 +66,9 @@ class ThreadStates : public StateStream {
   // the CUDA calls inside. False: the next item is none such.
   bool ApplyCalls();
   bool CallsAreNext() const;
-  CallRow BeginCallRow() const;
+  CallRow BeginCallRow(int64_t limit_ns) const;
   template <class Counter>
-  bool WriteCallRow(Counter counter);
+  bool WriteCallRow(Counter counter, int64_t limit_ns);
   bool EndCallRow(const CallRow& row);
 
   void Open();
@@ -102,7 +103,9 @@ class ThreadStates : public StateStream {
   // Outside CUDA calls.
   uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
   uint32_t Layer() const;
-  void CountTransition(uint32_t from_layer);
+  void CountTransition(uint32_t from_layer, int64_t now);
+  // Where calls without an operation go: that of the main thread's calls is known.
+  CallNotes* NotesOfCalls() { return is_main_ ? nullptr : &call_notes_; }
   // Calls in a layer where the thread is already make no keys, but notes: after a block's worth of
   // them a key is due, so that they are taken.
   bool KeyIsDue() const { return call_notes_.size() >= kBlockKeys; }
@@ -120,6 +123,7 @@ class ThreadStates : public StateStream {
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;
+  WholeIterations whole_iterations_;
 
   // Next in the thread's own streams; kNever when there is nothing more.
   int64_t next_item_ = kNever;  // the item, or the end of the complete call that is open

@@ -38,6 +38,9 @@ const Cupti* Begin(Taken taken, Note* note) {
     note->Problem("CUDA is not recorded", cupti.problem, 0);
     return nullptr;
   }
+  // Which GPUs its device numbers mean.
+  const char* visible = base::GetEnv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr) note->Text("visible_devices", visible);
   if (cupti.version != 0) note->Number("version", cupti.version);
   if (!Subscribe(cupti, taken, note)) return nullptr;
   if (!IsKnown(cupti.version)) note->Problem("unknown version of CUPTI", nullptr, 0);

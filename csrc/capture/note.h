@@ -1,5 +1,6 @@
 // What the trace says of CUDA capture in a process: a JSON object, most of it metadata `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
+//    "visible_devices": "1,0",
 //    "problem": "GPU work is missing: CUPTI refused (999)"}
 #ifndef RLSCOPE_CAPTURE_NOTE_H_
 #define RLSCOPE_CAPTURE_NOTE_H_

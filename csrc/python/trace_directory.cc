@@ -1,12 +1,16 @@
 #include "python/trace_directory.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <list>
 #include <optional>
 #include <utility>
 
+#include "analysis/device_times.h"
 #include "analysis/instances.h"
 #include "python/trace_columns.h"
 #include "python/trace_cuda.h"
@@ -290,6 +294,33 @@ nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
   return result;
 }
 
+nb::dict Directory::DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
+                                const analysis::Span& grid, uint32_t buckets) const {
+  for (const auto& [process, device] : uses) Image(process);
+  std::vector<int64_t> start_ns, busy_ns;
+  int64_t bucket_ns = 0;
+  WithoutGil([&] {
+    std::list<analysis::ProcessInput> inputs;  // which stay where they are
+    std::vector<analysis::DeviceUse> found;
+    for (const auto& [process, device] : uses) {
+      inputs.push_back(analysis::MakeInput(Image(process)));
+      found.push_back({&inputs.back(), device});
+    }
+    const analysis::DeviceTimes times = analysis::FindDeviceTimes(found, grid, buckets);
+    bucket_ns = times.grid.bucket_ns;
+    for (size_t bucket = 0; bucket < times.busy_ns.size(); ++bucket) {
+      if (times.busy_ns[bucket] == 0) continue;
+      start_ns.push_back(times.grid.StartOf(static_cast<int64_t>(bucket)));
+      busy_ns.push_back(times.busy_ns[bucket]);
+    }
+  });
+  Columns columns;
+  columns.Add("bucket_ns", std::vector<int64_t>(start_ns.size(), bucket_ns));
+  columns.Add("start_ns", std::move(start_ns));
+  columns.Add("busy_ns", std::move(busy_ns));
+  return columns.TakeDict();
+}
+
 void AddDirectory(nb::module_& module) {
   nb::class_<Directory>(module, "Directory")
       .def(
@@ -315,11 +346,20 @@ void AddDirectory(nb::module_& module) {
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,
-             bool gpu, uint32_t most_paths) {
-            return self.Sweep(process, {by_thread, counts, buckets, gpu}, most_paths);
+             bool gpu, std::pair<int64_t, int64_t> grid, uint32_t most_paths) {
+            const analysis::Span whole = {grid.first, grid.second};
+            return self.Sweep(process, {by_thread, counts, buckets, gpu, whole}, most_paths);
           },
           "process"_a, nb::kw_only(), "by_thread"_a = true, "counts"_a = true, "buckets"_a = 2000,
-          "gpu"_a = true, "most_paths"_a = analysis::kMaxPaths);
+          "gpu"_a = true, "grid"_a = std::pair<int64_t, int64_t>{0, 0},
+          "most_paths"_a = analysis::kMaxPaths)
+      .def(
+          "device_times",
+          [](const Directory& self, const std::vector<std::pair<size_t, uint32_t>>& uses,
+             std::pair<int64_t, int64_t> grid, uint32_t buckets) {
+            return self.DeviceTimes(uses, {grid.first, grid.second}, buckets);
+          },
+          "uses"_a, nb::kw_only(), "grid"_a, "buckets"_a = 2000);
 }
 
 }  // namespace rlscope::python

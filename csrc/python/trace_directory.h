@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/source.h"
@@ -36,6 +37,9 @@ class Directory {
                        uint32_t most_paths) const;
   nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
   nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
+  // `uses`: a process and the number that the device has in it.
+  nanobind::dict DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
+                             const analysis::Span& grid, uint32_t buckets) const;
 
  private:
   // Throws IndexError.

@@ -53,6 +53,26 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }
 
+Columns MakeOutside(const analysis::SweepResult& result) {
+  std::vector<uint8_t> part;
+  std::vector<int32_t> layer;
+  std::vector<Bool> gpu_busy;
+  std::vector<int64_t> duration_ns;
+  result.outside.ForEach(result.process.outside(),
+                         [&](analysis::OutsideParts::Part of, uint32_t row, int64_t elapsed_ns) {
+                           part.push_back(of);
+                           layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row)));
+                           gpu_busy.push_back(analysis::IsBusyRow(row) ? kTrue : kFalse);
+                           duration_ns.push_back(elapsed_ns);
+                         });
+  Columns columns;
+  columns.Add("part", Words{{"start-up", "between", "end", "whole"}, std::move(part)});
+  columns.Add("layer", std::move(layer));
+  columns.Add("gpu_busy", std::move(gpu_busy));
+  columns.Add("duration_ns", std::move(duration_ns));
+  return columns;
+}
+
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
                             const PathRows& paths) {
   std::vector<TimeRow> rows;
@@ -66,24 +86,25 @@ Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis:
 
 Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths) {
   size_t count = 0;
-  for (const auto& level : result.timeline) count += level.size();
+  for (const auto& rows : result.timeline) count += rows.size();
   std::vector<int32_t> level, operation, layer;
   std::vector<int64_t> start_ns, bucket_ns, duration_ns;
   std::vector<Bool> gpu_busy;
   for (auto* column : {&level, &operation, &layer}) column->reserve(count);
   for (auto* column : {&start_ns, &bucket_ns, &duration_ns}) column->reserve(count);
   gpu_busy.reserve(count);
-  for (size_t number = 0; number < result.timeline.size(); ++number) {
-    const int64_t length_ns = result.bucket_ns << number;
-    for (const analysis::TimelineRow& row : result.timeline[number]) {
-      level.push_back(static_cast<int32_t>(number));
-      start_ns.push_back(result.history.start_ns() + row.bucket * length_ns);
-      bucket_ns.push_back(length_ns);
+  analysis::TimeGrid grid = result.grid;
+  for (const auto& rows : result.timeline) {
+    for (const analysis::PartRow& row : rows) {
+      level.push_back(grid.level);
+      start_ns.push_back(grid.StartOf(row.part));
+      bucket_ns.push_back(grid.bucket_ns);
       operation.push_back(static_cast<int32_t>(paths.RowOf(analysis::PathOfRow(row.row))));
       layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row.row)));
       gpu_busy.push_back(analysis::IsBusyRow(row.row) ? kTrue : kFalse);
       duration_ns.push_back(row.duration_ns);
     }
+    grid = {grid.origin_ns, 2 * grid.bucket_ns, grid.level + 1};
   }
   Columns columns;
   columns.Add("level", std::move(level));
@@ -93,6 +114,23 @@ Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths)
   columns.Add("layer", std::move(layer));
   columns.Add("gpu_busy", std::move(gpu_busy));
   columns.Add("duration_ns", std::move(duration_ns));
+  return columns;
+}
+
+Columns MakeIterationTimes(const analysis::SpillVector<analysis::PartRow>& rows,
+                           const PathRows& paths) {
+  const size_t count = rows.size();
+  Columns columns;
+  columns.Add("iteration", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].part; }));
+  columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) {
+                return paths.RowOf(analysis::PathOfRow(rows[i].row));
+              }));
+  columns.Add("layer", MakeColumn<int32_t>(
+                           count, [&](size_t i) { return analysis::LayerOfRow(rows[i].row); }));
+  columns.Add("gpu_busy",
+              MakeColumn<Bool>(count, [&](size_t i) { return analysis::IsBusyRow(rows[i].row); }));
+  columns.Add("duration_ns",
+              MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].duration_ns; }));
   return columns;
 }
 
@@ -148,16 +186,19 @@ Columns MakeProgress(const analysis::SpillVector<analysis::ProgressRow>& rows) {
 
 Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& paths) {
   std::vector<int32_t> operation, from_layer, to_layer;
-  std::vector<int64_t> count;
+  std::vector<int64_t> count, count_in_iterations;
   for (uint32_t path : paths.order()) {
     for (uint32_t from = 0; from < analysis::kLayers; ++from) {
       for (uint32_t to = 0; to < analysis::kLayers; ++to) {
-        const uint64_t entries = counts.transitions(path, from, to);
+        const uint64_t inside = counts.transitions(path, from, to, /*in_iteration=*/true);
+        const uint64_t entries =
+            inside + counts.transitions(path, from, to, /*in_iteration=*/false);
         if (entries == 0) continue;
         operation.push_back(static_cast<int32_t>(paths.RowOf(path)));
         from_layer.push_back(static_cast<int32_t>(from));
         to_layer.push_back(static_cast<int32_t>(to));
         count.push_back(static_cast<int64_t>(entries));
+        count_in_iterations.push_back(static_cast<int64_t>(inside));
       }
     }
   }
@@ -166,6 +207,7 @@ Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& path
   columns.Add("from_layer", std::move(from_layer));
   columns.Add("to_layer", std::move(to_layer));
   columns.Add("count", std::move(count));
+  columns.Add("count_in_iterations", std::move(count_in_iterations));
   return columns;
 }
 
@@ -260,11 +302,14 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result.process, paths));
+  relations.emplace_back("outside", MakeOutside(result));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));
   }
   if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
+  relations.emplace_back("iteration_breakdown",
+                         MakeIterationTimes(result.process.iterations(), paths));
   relations.emplace_back("recording_window", MakeWindows(history.windows()));
   relations.emplace_back("phase", MakePhases(history.phases()));
   relations.emplace_back("iteration", MakeIterations(history.iterations()));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -65,6 +66,13 @@ void ImageRings::NoteDamage(Source* ring) {
   ring->damaged = true;
 }
 
+// A drainer that has come to the end removes the rings, and then the page.
+bool ImageRings::HasPage() const {
+  ImagePath::Path path;
+  path_->Page(path);
+  return access(path, F_OK) == 0;
+}
+
 // Rings of an image are numbered from 1 without gaps.
 void ImageRings::Discover(bool look) {
   while (count_ != kMaxRings) {
@@ -76,7 +84,7 @@ void ImageRings::Discover(bool look) {
     const int error = Map(count_ + 1, &ring);
     const Unread unread = WhyUnread(error, is_announced, look);
     if (unread == Unread::kNotYet || !Add(ring)) return;
-    unreadable_files_ += unread == Unread::kDamaged;
+    unreadable_files_ += unread == Unread::kDamaged || (unread == Unread::kGone && HasPage());
   }
 }
 

@@ -68,6 +68,7 @@ class ImageRings {
   bool consumes() const { return mode_ == DrainMode::kConsume; }
   int Map(uint32_t number, Source** ring) const;
   bool Add(Source* ring);
+  bool HasPage() const;
   void NoteDamage(Source* ring);
   bool IsIntact() const;
   bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);

@@ -74,10 +74,12 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 def _run(arguments: list[str]) -> int:
-    verb = arguments[0] if arguments else ""
+    verb = arguments[0] if arguments else "--help"
     if verb not in registry.names(registry.COMMANDS):
         parser = _parser()
-        parser.parse_args(arguments)  # --help, --version, or an unknown verb: exits
+        if not verb.startswith("-"):
+            parser.error(f"no verb {verb!r}{_meant(verb)}")
+        parser.parse_args([verb, *arguments[1:]])  # --help, --version, or an unknown option: exits
         parser.error("give a verb")
     command: Command = registry.load(registry.COMMANDS, verb)
     own = argparse.ArgumentParser(
@@ -87,6 +89,19 @@ def _run(arguments: list[str]) -> int:
     )
     command.prepare(own)
     return command.run(own, _options(own, arguments[1:]))
+
+
+def _meant(verb: str) -> str:
+    """The nearest verb, or the one for somebody who gave a trace and no verb; the verbs, else."""
+    from difflib import get_close_matches  # 2 ms, and only for a verb that is wrong
+
+    names = registry.names(registry.COMMANDS)
+    near = get_close_matches(verb, names, n=1)
+    if near:
+        return f"; did you mean {near[0]}?"
+    if os.path.isdir(verb):
+        return f"; did you mean rlscope summary {verb}?"
+    return f"; there are: {', '.join(names)}"
 
 
 def _options(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:

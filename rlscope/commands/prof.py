@@ -274,22 +274,29 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
             say(line)
     if not options.no_report:
         with _stated("cannot analyse the trace"):
-            _report(outcome.directory, options.quiet)
+            _report(outcome.directory, held.events, options.quiet)
 
 
-def _report(directory: str, quiet: bool) -> None:
+def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
-    from rlscope.commands.report import write_report
+    from rlscope.commands.report import link, write_report
     from rlscope.load import load
     from rlscope.report.renderers.terminal import render_summary
+    from rlscope.status_line import announces, progress
 
-    if not quiet:
+    if quiet:
+        write_report(directory)
+        return
+    if announces(events):
+        say(f"analysing {events:,} events and writing the report")
+    with progress() as line:
+        line.step(f"analysing {events:,} events")
         with load(directory) as trace:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
-            _print(text.rstrip("\n") + "\n")
-    path = write_report(directory)
-    if not quiet:
-        say(f"report {path}")
+        line.clear()
+        _print(text.rstrip("\n") + "\n")
+        path = write_report(directory, step=line.step)
+    say(f"report {link(path)}")
 
 
 def _width() -> int:

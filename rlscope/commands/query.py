@@ -28,7 +28,9 @@ examples:
       its columns, with their meaning
   rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
                           FROM breakdown GROUP BY ALL ORDER BY ns DESC"
-  rlscope query runs/ppo "SELECT quantile_cont(duration_ns, 0.95) FROM iteration WHERE complete"
+  rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
+                          FROM iteration WHERE complete GROUP BY source"
+      explicit: the program's own iterations; automatic: those that rlscope found
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
       every recorded interval; made when first asked for
@@ -90,7 +92,7 @@ def _read_stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise QueryError(f"The statement on stdin is not text: {error}") from error
+        raise QueryError(f"the statement on stdin is not text: {error}") from error
 
 
 def _answer(trace: Trace, statement: str, form: str, output: str | None) -> None:
@@ -102,9 +104,9 @@ def _answer(trace: Trace, statement: str, form: str, output: str | None) -> None
 
 def _write_parquet(trace: Trace, statement: str, output: str) -> None:
     if not os.path.isdir(os.path.dirname(output) or "."):
-        raise RlscopeError(f"Cannot write {output}: no such directory")
+        raise RlscopeError(f"cannot write {output}: no such directory")
     if os.path.isdir(output or "."):
-        raise RlscopeError(f"Cannot write {output or '.'}: it is a directory")
+        raise RlscopeError(f"cannot write {output or '.'}: it is a directory")
     trace.write_parquet(statement, output)
 
 
@@ -116,7 +118,7 @@ def _write_text(text: str, output: str | None) -> None:
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise RlscopeError(f"Cannot write {output}: {error.strerror}") from error
+        raise RlscopeError(f"cannot write {output}: {error.strerror}") from error
 
 
 def _text(table: Table, form: str) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from rlscope import regular_files
 from rlscope.errors import RlscopeError
+from rlscope.status_line import progress
 
 _DESCRIPTION = """\
 Makes one HTML page that says where the time of a recorded run went. The page needs no network and
@@ -47,18 +50,29 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.format not in registry.names(registry.RENDERERS):
         known = ", ".join(registry.names(registry.RENDERERS))
         parser.error(f"no format {options.format!r}; there are: {known}")
-    print(write_report(options.directory, options.output, options.format))
+    with progress() as line:
+        path = write_report(options.directory, options.output, options.format, step=line.step)
+    # A path for scripts; on a terminal what it opens at a click.
+    print(link(path) if sys.stdout.isatty() else path)
     return 0
+
+
+def link(path: Path) -> str:
+    """The file as a browser takes it, which terminals make a link."""
+    return path.absolute().as_uri()
 
 
 def write_report(
     directory: str | os.PathLike[str],
     output: str | os.PathLike[str] | None = None,
     form: str = "html",
+    *,
+    step: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Renders the run in `directory` and returns the path of the file, DIR/report.html by default.
 
-    The file appears whole or not at all: it is written under another name and renamed.
+    The file appears whole or not at all: it is written under another name and renamed. `step` is
+    called with a few words whenever another part of the work begins.
 
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
@@ -68,8 +82,10 @@ def write_report(
     from rlscope.load import load
 
     render = registry.load(registry.RENDERERS, form)
+    step("reading the trace")
     with load(directory) as trace:
-        text = render(trace)
+        step("writing the report")
+        text = render(trace, step=step) if form == "html" else render(trace)
     own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
     path = own if output is None else Path(output)
     _write(path, text)
@@ -83,4 +99,4 @@ def _write(path: Path, text: str) -> None:
         # A name may hold half a surrogate pair, which UTF-8 cannot.
         regular_files.replace(path.parent, path.name, text.encode(errors="backslashreplace"))
     except OSError as error:
-        raise RlscopeError(f"Cannot write {path}: {error.strerror}") from error
+        raise RlscopeError(f"cannot write {path}: {error.strerror}") from error

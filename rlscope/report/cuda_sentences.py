@@ -29,8 +29,7 @@ def totals(rows: Rows) -> list[str]:
     (row,) = rows
     facts = [f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}"]
     if row["gpu_ns"] is not None:
-        time = units.duration(row["gpu_ns"])
-        facts.insert(0, f"GPU time {time} (simultaneous work of a device counts once)")
+        facts.insert(0, _gpu_time(row["gpu_ns"], row["apart_ns"]))
     if row["launches"]:
         facts.append(
             f"{units.plural(row['launches'], 'launch')}, "
@@ -38,6 +37,14 @@ def totals(rows: Rows) -> list[str]:
             "the CPU: its stream was idle when the call ended)"
         )
     return [f"{'; '.join(facts)}.", *_problems(row)]
+
+
+def _gpu_time(busy_ns: int, apart_ns: int) -> str:
+    """Of all GPUs; a GPU that processes share is busy for less time than they are together."""
+    time = f"GPU time {units.duration(busy_ns)} (simultaneous work of a GPU counts once)"
+    if apart_ns == busy_ns:
+        return time
+    return f"{time}, {units.duration(apart_ns)} added up over the processes that share a GPU"
 
 
 def _problems(row: dict[str, Any]) -> list[str]:

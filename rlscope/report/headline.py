@@ -1,36 +1,37 @@
 """The answer in words, for the top of the page and of the terminal's screen.
 
-    backprop takes 54.2 % of the time: 3.21 s of 5.92 s, 31.2 ms in each of 103 iterations.
+    Learning takes 54.2 % of the time from the first operation to the last: 3.21 s of 5.92 s.
 
-Built from tables alone; every number in a sentence is a cell of one of them.
+Built from tables alone; every number in a sentence is a cell of one of them, or a sum of cells.
+All shares have one denominator, which rlscope/report/shares.py names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rlscope import cuts
-from rlscope.analysis import coverage, iterations, operations
-from rlscope.analysis.operations import OTHER_OPERATIONS, OUTSIDE
-from rlscope.report import layers, limits, losses, sentences, units
-from rlscope.table import Table
+from rlscope.analysis import coverage, groups, operations
+from rlscope.analysis.groups import BETWEEN_OPERATIONS
+from rlscope.report import layers, limits, losses, sentences, shares, units
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-# Above this share of time outside operations, the page says so at its top.
-NOTABLE_OUTSIDE = 0.2
-# Operations that the second sentence names.
+# Groups that the second sentence names, and operations of the first group.
 _NEXT = 3
-# Layers that the first one names.
+_SMALLEST = 0.001
+_AROUND = "Start-up and end take"
+# Layers of the first group.
 _LARGEST = 4
 
 _ADVICE = (
-    "No operation is annotated and none was found, so all time is (none). Put the steps of the "
-    "training loop into `with rls.operation(name):` to see where it goes."
+    "Put the steps of the training loop into `with rls.operation(name):` to see where it goes."
 )
+
+Rows = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -58,22 +59,20 @@ class Headline:
 
 def read(trace: Trace) -> Headline:
     """The headline of a trace; raises RlscopeError as analysis does."""
-    times = operations.operation_time(trace, operations=limits.OPERATIONS, processes=0)
-    states = operations.state_time(trace, operations=0, processes=0)
-    costs = iterations.iteration_cost(trace, operations=limits.OPERATIONS)
-    summary = iterations.iteration_summary(trace, processes=1)
+    times = groups.group_time(trace).to_dicts()
+    states = operations.state_time(trace, operations=0, processes=0).to_dicts()
     (facts,) = coverage.coverage(trace).to_dicts()
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or sentence(times, facts, costs, summary),
+        sentence=_of_nested(run, facts) or sentence(times, facts),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
-            *_next_operations(times, facts),
+            *_next_groups(times, facts),
             *_states(states),
-            *_outside(facts),
+            *_between(facts),
             *_scope(facts),
             *_nested(run, facts),
             *_lost(lost),
@@ -106,92 +105,109 @@ def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def sentence(times: Table, facts: dict[str, Any], costs: Table, summary: Table) -> str:
-    """Which operation takes most, of how much, and what that is per iteration.
-
-    Of the time in operations when much lies outside: imports would hide a short training loop.
-    """
-    totals = _operation_totals(times)
-    if not totals:
+def sentence(times: Rows, facts: dict[str, Any]) -> str:
+    """What takes most, of how much; first what the run mostly is, if that is not its operations."""
+    if not times:
         return "Nothing was recorded."
-    if all(row["operation"] == OUTSIDE for row in totals):
-        return _ADVICE
-    top = next(row for row in totals if row["operation"] not in (OUTSIDE, OTHER_OPERATIONS))
-    inside = _much_outside(facts)
-    whole_ns = facts["inside_ns"] if inside else facts["annotated_ns"]
+    if not facts["annotated_processes"]:
+        return f"No operation was annotated or found in {_length(facts)}."
+    return " ".join([*_mostly_around(facts), _largest(times, facts)])
+
+
+def _length(facts: dict[str, Any]) -> str:
+    length, processes = units.duration(facts["span_ns"]), facts["processes"]
+    return length if processes < 2 else f"{length} of {units.plural(processes, 'process')}"
+
+
+def _mostly_around(facts: dict[str, Any]) -> Iterable[str]:
+    """Of a short run: imports take more than everything that it does then."""
+    around_ns = facts["startup_ns"] + facts["end_ns"]
+    recorded_ns = around_ns + facts["span_ns"]
+    if around_ns > facts["span_ns"]:
+        alone = facts["startup_ns"] > facts["span_ns"]
+        name, ns = ("Start-up takes", facts["startup_ns"]) if alone else (_AROUND, around_ns)
+        yield (
+            f"{name} {units.share(ns, recorded_ns)} of the recorded time: "
+            f"{units.duration(ns)} of {units.duration(recorded_ns)}."
+        )
+
+
+def _largest(times: Rows, facts: dict[str, Any]) -> str:
+    group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
     return (
-        f"{units.visible(top['operation'])} takes {units.share(top['operation_ns'], whole_ns)} "
-        f"of the time{' in operations' if inside else ''}: "
-        f"{units.duration(top['operation_ns'])} of {units.duration(whole_ns)}"
-        f"{_per_iteration(top['operation'], costs, summary)}."
+        f"{_title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
+        f"{units.duration(group_ns)} of {units.duration(whole_ns)}."
     )
 
 
-def _much_outside(facts: dict[str, Any]) -> bool:
-    return bool(facts["none_ns"] > NOTABLE_OUTSIDE * facts["annotated_ns"])
+def _title(group: str) -> str:
+    """The subject of a sentence; an operation keeps its name."""
+    if group == BETWEEN_OPERATIONS:
+        return "What lies between operations"
+    return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 
-def _per_iteration(operation: str, costs: Table, summary: Table) -> str:
-    """What the operation costs in each iteration of the process with the most iteration time."""
-    for row in summary.to_dicts():
-        for cost in costs.to_dicts():
-            if (cost["process_id"], cost["operation"]) == (row["process_id"], operation):
-                mean = units.duration(cost["mean_ns"])
-                return f", {mean} in each of {units.plural(row['iterations'], 'iteration')}"
-    return ""
+def _group_totals(times: Rows) -> dict[str, int]:
+    return {row["group"]: row["group_ns"] for row in times}
 
 
-def _operation_totals(times: Table) -> list[dict[str, Any]]:
-    """One row per operation of all processes, largest first."""
-    rows = [row for row in times.to_dicts() if row["process_id"] is None]
-    return list({row["operation"]: row for row in rows}.values())
-
-
-def _next_operations(times: Table, facts: dict[str, Any]) -> Iterable[Detail]:
-    named = [row for row in _operation_totals(times) if row["operation"] != OUTSIDE]
-    if not named:
+def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
+    if not times:
         return
-    yield Detail(_layers_of(times, named[0]["operation"]))
-    if len(named) > 1:
-        whole_ns = facts["inside_ns"] if _much_outside(facts) else facts["annotated_ns"]
-        shares = [
-            f"{units.visible(row['operation'])} {units.share(row['operation_ns'], whole_ns)}"
-            for row in named[1 : 1 + _NEXT]
-        ]
-        yield Detail("Then " + ", ".join(shares) + ".")
+    first = times[0]["group"]
+    rows = [row for row in times if row["group"] == first]
+    if not facts["annotated_processes"]:
+        yield Detail(_ADVICE)
+        if any(row["layer"] != "none" for row in rows):
+            yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
+        return
+    whole_ns = times[0]["whole_ns"]
+    members = {row["operation"]: row["operation_ns"] for row in rows}
+    if len(members) > 1:
+        yield Detail(f"{_title(first)} is {_shares(members, whole_ns)}.")
+    yield Detail(f"Its layers: {_layer_shares(rows)}.")
+    others = {row["group"]: row["group_ns"] for row in times if row["group"] != first}
+    if others:
+        yield Detail(f"Then {_shares(others, whole_ns)}.")
 
 
-def _layers_of(times: Table, operation: str) -> str:
-    rows = [
-        row
-        for row in times.to_dicts()
-        if row["process_id"] is None and row["operation"] == operation
-    ]
-    rows.sort(key=lambda row: -row["duration_ns"])
-    shares = [
-        f"{layers.label(row['layer'], row['gpu_busy'])} "
-        f"{units.share(row['duration_ns'], row['operation_ns'])}"
-        for row in rows[:_LARGEST]
-    ]
-    return f"Its time by layer: {', '.join(shares)}."
+def _shares(parts: dict[str, int], whole_ns: int) -> str:
+    """The largest parts by name; the smallest one can only be named alone."""
+    return ", ".join(
+        f"{units.label(name)} {units.share(ns, whole_ns)}"
+        for place, (name, ns) in enumerate(parts.items())
+        if place == 0 or (place < _NEXT and ns > _SMALLEST * whole_ns)
+    )
 
 
-def _states(states: Table) -> Iterable[Detail]:
+def _layer_shares(rows: Rows) -> str:
+    """ "framework 31.0 %, python 21.8 %": of the same whole as all shares."""
+    sums: dict[tuple[str, bool], int] = {}
+    for row in rows:
+        state = (row["layer"], row["gpu_busy"])
+        sums[state] = sums.get(state, 0) + row["duration_ns"]
+    largest = sorted(sums.items(), key=lambda item: -item[1])[:_LARGEST]
+    return ", ".join(
+        f"{layers.label(*state)} {units.share(ns, rows[0]['whole_ns'])}" for state, ns in largest
+    )
+
+
+def _states(states: Rows) -> Iterable[Detail]:
     """CPU and GPU, when there was GPU work at all."""
-    rows = [row for row in states.to_dicts() if row["operation"] is None]
+    rows = [row for row in states if row["operation"] is None]
     if any(row["state"] in ("gpu", "cpu+gpu") for row in rows):
-        shares = [
+        parts = [
             f"{row['state']} {units.share(row['duration_ns'], row['group_ns'])}" for row in rows
         ]
-        yield Detail(f"By GPU state: {', '.join(shares)}.")
+        yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _outside(facts: dict[str, Any]) -> Iterable[Detail]:
-    if _much_outside(facts):
-        share = units.share(facts["none_ns"], facts["annotated_ns"])
+def _between(facts: dict[str, Any]) -> Iterable[Detail]:
+    between_ns, span_ns = facts["between_ns"], facts["span_ns"]
+    if facts["annotated_processes"] and between_ns > shares.NOTABLE_BETWEEN * span_ns:
         yield Detail(
-            f"{share} of all time lies outside any operation, (none): imports, start and what is "
-            "not annotated.",
+            f"{units.share(between_ns, span_ns)} lies between operations, where nothing is "
+            "annotated.",
             warning=True,
         )
 
@@ -202,10 +218,6 @@ def _scope(facts: dict[str, Any]) -> Iterable[Detail]:
         yield Detail(
             f"Counted: {units.plural(facts['annotated_processes'], 'process')} with operations. "
             f"{units.plural(others, 'process')} without are under Processes."
-        )
-    elif facts["annotated_processes"] > 1:
-        yield Detail(
-            f"Time is summed over {units.plural(facts['annotated_processes'], 'process')}."
         )
 
 

@@ -48,9 +48,9 @@ STATE_MEANING = {
 DEVICES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#C9A227", "#7F7F7F")
 
 
-def device_colour(device: int) -> str:
-    """The colour of a GPU by its number; the ninth has the first one's again."""
-    return DEVICES[device % len(DEVICES)]
+def device_colour(place: int) -> str:
+    """The colour of a GPU by its place among the run's; the ninth has the first one's again."""
+    return DEVICES[place % len(DEVICES)]
 
 
 def layer_colour(layer: str) -> str:

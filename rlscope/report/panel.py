@@ -1,7 +1,7 @@
 """What a panel is: one question about a run, the tables that answer it, and how it is drawn.
 
     read(trace)   -> {name: Table}      analysis: every number comes from here
-    draw(tables)  -> Drawing            drawing: arranges and formats those numbers, no more
+    draw(tables)  -> Drawing, Nothing   drawing: arranges and formats those numbers, no more
 
 A panel is one file of `rlscope/report/panels` that ends in `PANEL = Panel(...)`, and one row of the
 registry. The JSON renderer uses only `read`; a renderer with pictures uses both.
@@ -58,6 +58,14 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Nothing:
+    """A panel that this run has nothing for: no section, but one line among those of its like."""
+
+    reason: str
+    """Why, and what would fill the panel; "" when another panel says it."""
+
+
+@dataclass(frozen=True)
 class Panel:
     """One answered question."""
 
@@ -65,7 +73,4 @@ class Panel:
     question: str
     read: Callable[[Trace], dict[str, Table]]
     """Reads every table that the panel shows; raises RlscopeError as analysis does."""
-    draw: Callable[[Tables], Drawing | None]
-    """None: the tables hold nothing to draw, and the page shows `empty` instead."""
-    empty: str
-    """Why there may be nothing, and what would fill the panel."""
+    draw: Callable[[Tables], Drawing | Nothing]

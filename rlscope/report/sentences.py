@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from rlscope.analysis.interception import BLIND
-from rlscope.report import units
+from rlscope.report import shares, units
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
@@ -36,17 +36,31 @@ def iteration(summary: dict[str, Any]) -> str:
     return ", ".join(parts) + found + "."
 
 
-def automatic(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows of `automatic_operations`: what nobody annotated, and how it was found."""
+def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
+    """Rows of `automatic_operations`: what rlscope found by itself, and how. Silent where the
+    program's own operations take nearly all."""
+    if sum(row["duration_ns"] for row in rows) <= shares.NOTABLE_FOUND * facts["inside_ns"]:
+        return []
     by_rule: dict[str, list[str]] = {}
     for row in rows:
-        share = f"{units.visible(row['operation'])} {units.share(row['share'], 1)}"
-        by_rule.setdefault(row["rule"] or "", []).append(share)
+        share = units.share(row["duration_ns"], facts["span_ns"])
+        by_rule.setdefault(row["rule"] or "", []).append(
+            f"{units.visible(row['operation'])} {share}"
+        )
     found = [
-        ", ".join(shares) + (f" ({units.visible(rule)})" if rule else "")
-        for rule, shares in by_rule.items()
+        ", ".join(parts) + (f" ({units.visible(rule)})" if rule else "")
+        for rule, parts in by_rule.items()
     ]
-    return [f"Found automatically, of the time in operations: {'; '.join(found)}."] if found else []
+    return [f"Found automatically: {'; '.join(found)}."]
+
+
+def beside_owner(row: dict[str, Any]) -> str:
+    """An operation of a thread that did not own its process all the time."""
+    thread = units.label(row["thread"] or str(row["os_tid"]))
+    return (
+        f"Thread {thread}: {units.label(row['operation'])} {units.duration(row['duration_ns'])}, "
+        f"{units.duration(row['beside_ns'])} of it while another thread owned the process."
+    )
 
 
 def progress(row: dict[str, Any]) -> str:
@@ -98,19 +112,17 @@ def coverage(facts: dict[str, Any]) -> list[str]:
     ]
     if facts["not_recorded_ns"]:
         notes.append(
-            f"{units.duration(facts['not_recorded_ns'])} lie between recording windows and are in "
-            "no chart but the timeline."
+            f"{units.duration(facts['not_recorded_ns'])} between recording windows were not "
+            "recorded: a row of the table of operations, a grey area of the timeline, and in no "
+            "other chart."
         )
     if facts["annotated_processes"]:
-        notes.append(
-            f"{units.share(facts['none_ns'], facts['annotated_ns'])} of the time of processes with "
-            "operations lies outside any operation: (none)."
-        )
+        notes.append(_outside(facts))
     if facts["several_threads"]:
         notes.append(
             f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
             "operations. The charts show the one that owned the process, the main thread first; "
-            "relation `breakdown_by_thread` shows each."
+            "panel Threads has the others, relation `breakdown_by_thread` all."
         )
     if facts["longest_stall_ns"]:
         notes.append(
@@ -123,6 +135,14 @@ def coverage(facts: dict[str, Any]) -> list[str]:
             "the next annotation is charged to the task before."
         )
     return notes
+
+
+def _outside(facts: dict[str, Any]) -> str:
+    return (
+        f"Outside operations, together (none) in the relations: start-up "
+        f"{units.duration(facts['startup_ns'])}, between operations "
+        f"{units.duration(facts['between_ns'])}, end {units.duration(facts['end_ns'])}."
+    )
 
 
 def bookkeeping(facts: dict[str, Any]) -> list[str]:
@@ -191,12 +211,12 @@ def crossings(rows: list[dict[str, Any]]) -> list[str]:
         rates[way] += row["per_iteration"] or 0
     if not counts:
         return []
-    shares = [
+    named = [
         f"{way} {units.count(count)}"
         + (f" ({_rate(rates[way])} per iteration)" if rates[way] else "")
         for way, count in counts.most_common(_WAYS)
     ]
-    return [f"Entries into another layer: {', '.join(shares)}."]
+    return [f"Entries into another layer: {', '.join(named)}."]
 
 
 def longest_calls(rows: list[dict[str, Any]]) -> list[str]:

@@ -37,6 +37,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("transition", "per_iteration"): "a process has no complete iteration",
     ("native_call", ALL): "no native call was recorded",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
+    ("outside", ALL): "every moment of every process was in an operation",
     ("breakdown", "overhead_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_low_ns"): _NO_CALIBRATION,
@@ -54,9 +55,13 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("memcpy", ALL): "no copy was recorded",
     ("memset", ALL): "no memset was recorded",
     ("gpu_time", ALL): _NO_GPU,
+    ("gpu_device", ALL): _NO_GPU,
+    ("gpu_timeline", ALL): _NO_GPU,
     ("api_call", "with_work"): _NO_WORK,
     ("breakdown", "gpu_busy"): _NO_WORK,
+    ("outside", "gpu_busy"): _NO_WORK,
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
+    ("iteration_breakdown", "gpu_busy"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
 }
 
@@ -101,7 +106,7 @@ class Absences:
 
     @staticmethod
     def _with_note(relation: str, reason: str, note: str) -> str:
-        told = note and (relation in cuda_rows.RELATIONS or reason == _NO_WORK)
+        told = note and (relation in cuda_rows.RELATIONS or reason in (_NO_WORK, _NO_GPU))
         return f"{reason}: {note}" if told else reason
 
 

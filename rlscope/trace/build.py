@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from rlscope import _trace, cuts
 from rlscope.trace import cuda_rows, run_facts, store
 from rlscope.trace.absences import Absences
+from rlscope.trace.devices import Devices
 from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
 
 _T = TypeVar("_T")
@@ -24,6 +25,9 @@ _MOST_WORKERS = 8
 
 # Names of the layers, by their numbers in the trace format.
 LAYERS = ("none", "python", "simulator", "framework", "cuda_api", "gpu")
+
+# Of the sweep's transitions: those inside the complete iterations that rates count.
+_IN_ITERATIONS = "count_in_iterations"
 
 _PROCESS_COLUMNS = {
     "os_pid": "os_pid",
@@ -68,6 +72,9 @@ class _Build:
         self._operations = Operations()
         self._run_json = run_facts.read_run_json(root)
         self._absences = Absences()
+        self._devices = Devices()
+        self._hosts = run_facts.host_ids(self._processes)
+        self._grids = run_facts.time_grids(self._processes, self._hosts)
         self._collected: dict[str, dict[str, list[Any]]] = {}
 
     def run(self) -> None:
@@ -79,7 +86,8 @@ class _Build:
         self._put_run()
 
     def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self._directory.sweep(index), self._directory.cuda_relations(index)
+        swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
+        return swept, self._directory.cuda_relations(index)
 
     def _add_process(
         self,
@@ -100,6 +108,9 @@ class _Build:
         self._collect("loss", _columns_of(self._losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
         relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
+        note = process["metadata"].get(cuda_rows.NOTE)
+        gpu_time = relations["gpu_time"]
+        gpu_time["gpu"] = self._devices.add(index, self._hosts[index], note, gpu_time)
         if why := self._why_no_work(process, relations):
             relations = cuda_rows.without_work(relations)
             self._absences.without_work(why)
@@ -148,17 +159,18 @@ class _Build:
 
     def _put_run(self) -> None:
         run = self._run_json
-        hosts = run_facts.host_ids(self._processes)
-        samples = run_facts.machine_sample_columns(self._root, self._processes, hosts)
+        samples = run_facts.machine_sample_columns(self._root, self._processes, self._hosts)
         nested = self._directory.nested
         self._put(
             "run",
             run_facts.run_columns(self._root, run, self._processes, self._cut_ns(), nested),
         )
         self._put("host", run_facts.host_columns(run, self._processes))
-        self._put("process", process_columns(self._processes, hosts))
+        self._put("process", process_columns(self._processes, self._hosts))
         self._put("operation", self._operations.columns(read_rules(self._told(RULES))))
         self._put("machine_sample", samples)
+        for name, columns in self._devices.relations(self._directory, self._grids).items():
+            self._put(name, columns)
         for name, columns in self._collected.items():
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
@@ -203,7 +215,9 @@ class ProcessRows:
         by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
         return {
             "breakdown": self._text(self._swept["breakdown"]),
+            "outside": self._outside(),
             "breakdown_by_thread": by_thread,
+            "iteration_breakdown": self._iterations(),
             "timeline": self._text(self._swept["timeline"]),
             "transition": self._transitions(),
             "native_call": self._text(self._swept["native_call"]),
@@ -222,6 +236,25 @@ class ProcessRows:
             "thread_id": thread_ids(swept["thread"]),
             "operation_id": self._operation_ids[swept["operation"]],
             "iteration": np.ma.array(iteration, mask=iteration < 0),
+        }
+
+    def _outside(self) -> dict[str, Any]:
+        columns = self._swept["outside"]
+        return {**columns, "layer": self._layers[columns["layer"]]}
+
+    def _iterations(self) -> dict[str, Any]:
+        """The relation `iteration_breakdown`."""
+        columns = self._text(self._swept["iteration_breakdown"])
+        iterations = self._swept["iteration"]
+        number = np.asarray(columns["iteration"], dtype=np.int64)
+        # Number -1 is outside of iterations.
+        sources = np.array([*iterations["source"], None], dtype=object)
+        complete = np.array([*iterations["complete"], False])
+        return {
+            **columns,
+            "iteration": np.ma.array(number, mask=number < 0),
+            "iteration_source": sources[number],
+            "complete": np.ma.array(complete[number], mask=number < 0),
         }
 
     def _transitions(self) -> dict[str, Any]:
@@ -244,14 +277,16 @@ class ProcessRows:
 
 
 def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of transitions with `per_iteration`: count divided by complete iterations, None
-    without any. A process that has iterations of its own has rates by those alone."""
+    """The columns of transitions with `per_iteration`: the count in complete iterations divided by
+    their number, None without any. A process that has iterations of its own has rates by those
+    alone."""
     source = "explicit" if "explicit" in iteration["source"] else "automatic"
     rows = zip(iteration["source"], iteration["complete"], strict=True)
     complete = sum(bool(whole) for of, whole in rows if of == source)
-    counts = transition["count"].tolist()
+    counted = {name: values for name, values in transition.items() if name != _IN_ITERATIONS}
+    counts = transition[_IN_ITERATIONS].tolist()
     rates = [count / complete if complete else None for count in counts]
-    return {**transition, "per_iteration": rates}
+    return {**counted, "per_iteration": rates}
 
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:

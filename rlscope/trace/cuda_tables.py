@@ -9,9 +9,14 @@ from sqlalchemy import Column
 
 from rlscope.trace import columns
 
+_GPU = (
+    "name of the GPU on the machine: what CUDA_VISIBLE_DEVICES says at the device's place, else "
+    "the device's number"
+)
+
 _CALLER = (
-    "the innermost of its thread at the start of the call, of a thread without one the process "
-    "owner's"
+    "the innermost of its thread at the start of the call; of a thread that works for the owner, "
+    "the owner's"
 )
 
 api_call = columns.relation(
@@ -119,9 +124,30 @@ gpu_time = columns.relation(
     "gpu_time",
     "GPU time of an operation, seen from both ends of a launch, in recorded time.",
     columns.process_id(),
-    columns.integer("device", "number of the GPU"),
+    columns.integer("device", "number of the GPU in the process"),
+    columns.text("gpu", _GPU),
     *columns.operation(),
     columns.integer("while_ns", "union of GPU work while the operation owned the process"),
     columns.integer("launched_ns", "union of GPU work that the operation launched"),
     layout=columns.PROCESS,
+)
+
+gpu_device = columns.relation(
+    "gpu_device",
+    "A GPU that processes of the run used, over all of them.",
+    columns.integer("host_id", "host.host_id"),
+    columns.text("gpu", _GPU),
+    columns.integer("processes", "processes that kept it busy"),
+    columns.integer("busy_ns", "union of GPU work over processes, each in its recorded time"),
+    columns.integer("processes_ns", "sum of what each process kept it busy; more where they met"),
+)
+
+gpu_timeline = columns.relation(
+    "gpu_timeline",
+    "How busy a GPU was over time, over all processes; buckets without work have no row.",
+    columns.integer("host_id", "host.host_id"),
+    columns.text("gpu", _GPU),
+    columns.integer("start_ns", "start of the bucket: one of level 0 of timeline"),
+    columns.integer("bucket_ns", "length of the bucket"),
+    columns.integer("busy_ns", "union of GPU work over processes within the bucket"),
 )

@@ -30,7 +30,7 @@ from rlscope.trace import store
 from rlscope.trace.database import Database
 
 # Counts changes of what the tables mean that neither the schema nor the trace format shows.
-TABLES_VERSION = 2
+TABLES_VERSION = 3
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
 FOLDER = "tables"

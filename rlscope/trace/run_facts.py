@@ -121,6 +121,17 @@ def host_ids(processes: Sequence[Mapping[str, Any]]) -> list[int]:
     return [numbers.get(host_key(process), 0) for process in processes]
 
 
+def time_grids(
+    processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
+) -> dict[int, tuple[int, int]]:
+    """From the first start to the last end on each host: its processes' timelines share a grid."""
+    grids: dict[int, tuple[int, int]] = {}
+    for process, host in zip(processes, hosts, strict=True):
+        start_ns, end_ns = grids.get(host, (process["start_ns"], process["end_ns"]))
+        grids[host] = min(start_ns, process["start_ns"]), max(end_ns, process["end_ns"])
+    return grids
+
+
 def host_key(process: Mapping[str, Any]) -> tuple[str, str]:
     """What tells machines apart: name and boot."""
     return process["host"] or "", process["boot_id"] or ""

@@ -62,7 +62,9 @@ process = columns.relation(
     columns.integer("forks", "children forked from this image"),
     columns.integer("python_start_ns", "when the interpreter was instrumented; NULL never"),
     columns.integer("python_end_ns", "when the interpreter was finalised; NULL never"),
-    columns.integer("events", "recorded intervals"),
+    columns.integer(
+        "events", "operations entered, native and CUDA calls and GPU intervals that it recorded"
+    ),
     columns.integer("file_bytes", "size of its trace files"),
 )
 

@@ -39,16 +39,14 @@ operation_instance = columns.relation(
 )
 
 
-def _share_columns() -> tuple[Column[Any], ...]:
+def _share_columns(whole: str) -> tuple[Column[Any], ...]:
     """The columns that the process view and the thread view of the breakdown share."""
     return (
         columns.text("phase", columns.PHASE),
         *columns.operation("the innermost open operation"),
         columns.text("layer", columns.LAYER),
         columns.flag("gpu_busy", columns.GPU_BUSY),
-        columns.integer(
-            "duration_ns", "wall time; all rows of a process add up to end_ns - start_ns"
-        ),
+        columns.integer("duration_ns", f"wall time; all rows of a {whole}"),
         columns.integer("overhead_ns", "bookkeeping in it, from calibration"),
         columns.integer("corrected_ns", "duration_ns without the overhead"),
         columns.integer("corrected_low_ns", "lower end of the 95 % interval of corrected_ns"),
@@ -61,7 +59,22 @@ breakdown = columns.relation(
     "breakdown",
     "Where the wall time of a process went: one row per state it was in.",
     columns.process_id(),
-    *_share_columns(),
+    *_share_columns("process add up to its end_ns - start_ns"),
+    layout=columns.PROCESS,
+)
+
+outside = columns.relation(
+    "outside",
+    "Where the time outside operations, (none), lies in the life of a process.",
+    columns.process_id(),
+    columns.text(
+        "part",
+        "start-up: before its first operation; between: between operations; end: after the last; "
+        "whole: a process that was never in an operation",
+    ),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time; all rows of a process add up to its (none)"),
     layout=columns.PROCESS,
 )
 
@@ -70,15 +83,33 @@ breakdown_by_thread = columns.relation(
     "Where the wall time of each thread went, by its own operations.",
     columns.process_id(),
     columns.thread_id(),
-    *_share_columns(),
+    *_share_columns("thread add up to the life of that thread"),
+    layout=columns.PROCESS,
+)
+
+iteration_breakdown = columns.relation(
+    "iteration_breakdown",
+    "The breakdown of each iteration, split exactly at its start and end.",
+    columns.process_id(),
+    columns.integer("iteration", "iteration.iteration; NULL outside of iterations"),
+    columns.text("iteration_source", "iteration.source; NULL outside of iterations"),
+    columns.flag("complete", "iteration.complete; NULL outside of iterations"),
+    *columns.operation("the innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time in this state within the iteration"),
     layout=columns.PROCESS,
 )
 
 timeline = columns.relation(
     "timeline",
-    "The breakdown over time, split exactly at the edges of buckets.",
+    "The breakdown over time, split exactly at the edges of buckets; one grid for a machine.",
     columns.process_id(),
-    columns.integer("level", "0 is the finest; each level has half the buckets of the one before"),
+    columns.integer(
+        "level",
+        "0: the same buckets in all processes; each level above has buckets of twice the length, "
+        "each below, of short processes, of half",
+    ),
     columns.integer("start_ns", "start of the bucket"),
     columns.integer("bucket_ns", "length of the bucket"),
     *columns.operation(),
@@ -96,7 +127,9 @@ transition = columns.relation(
     columns.text("from_layer", "layer that was left"),
     columns.text("to_layer", "layer that was entered"),
     columns.integer("count", columns.COUNTED),
-    columns.real("per_iteration", "count divided by complete iterations; NULL without any"),
+    columns.real(
+        "per_iteration", "those in complete iterations, divided by these; NULL without any"
+    ),
     layout=columns.PROCESS,
 )
 

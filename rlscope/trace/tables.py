@@ -44,7 +44,7 @@ class Tables:
             self._made_from = dataset.fingerprint(self._root)
         except (OSError, ValueError) as error:  # a path that no directory can have
             reason = getattr(error, "strerror", None) or error
-            raise TraceError(f"Cannot read {self._root}: {reason}") from error
+            raise TraceError(f"cannot read {self._root}: {reason}") from error
         if self._lock.share() and self._view_files(finished=True):
             return
         directory = self._open_directory()
@@ -147,6 +147,6 @@ class Tables:
             except (_trace.TraceError, OSError) as error:
                 raise TraceError(str(error)) from error
             if not directory.processes:
-                raise TraceError(f"No process was traced: {self._root}")
+                raise TraceError(f"no process was traced: {self._root}")
             self._directory = directory
         return self._directory

@@ -34,9 +34,9 @@ class Trace:
     def __init__(self, path: str | os.PathLike[str], *, unrestricted: bool = False) -> None:
         """See rlscope.load. Raises TraceError: no trace directory, or nothing in it can be read."""
         if not os.fspath(path):
-            raise TraceError("No trace directory is named: its path is empty")
+            raise TraceError("no trace directory is named: its path is empty")
         if not _is_text(path):
-            raise TraceError(f"Cannot read a directory whose path is not UTF-8: {path!r}")
+            raise TraceError(f"cannot read a directory whose path is not UTF-8: {path!r}")
         self.path = Path(path)
         self._tables = Tables(self.path, unrestricted=unrestricted)
         self._closer = weakref.finalize(self, self._tables.close)

@@ -145,7 +145,7 @@ TEST_P(RuntimeDrainDamage, OfARingCostsItsOwnRecordsAlone) {
   const trace::Directory& trace = run.Read();
   ASSERT_EQ(trace.processes().size(), 1u);
   const trace::ProcessImage& process = trace.processes()[0];
-  EXPECT_EQ(LossOf(process, "damaged_ring"), 1u);
+  EXPECT_EQ(LossOf(process, "unreadable_file"), 1u);
   size_t enters = 0;
   for (size_t i = 0; i < process.trace->threads().size(); i++) {
     enters += CountKind(ReadItems(*process.trace, i), trace::kOperationEnter);

@@ -150,10 +150,10 @@ TEST_F(SweepTest, LayersFollowCallsCallbacksAndCuda) {
   EXPECT_THAT(Breakdown(*result), UnorderedElementsAre("a python 66 x4", "a framework 25 x3",
                                                        "a cuda_api 5 x1", "a simulator 4 x1"));
   const uint32_t path = kFirstPath;
-  EXPECT_EQ(result->counts.transitions(path, 1, 3), 1);
-  EXPECT_EQ(result->counts.transitions(path, 3, 4), 1);
-  EXPECT_EQ(result->counts.transitions(path, 3, 1), 1);
-  EXPECT_EQ(result->counts.transitions(path, 1, 2), 1);
+  EXPECT_EQ(result->counts.transitions(path, 1, 3, false), 1);
+  EXPECT_EQ(result->counts.transitions(path, 3, 4, false), 1);
+  EXPECT_EQ(result->counts.transitions(path, 3, 1, false), 1);
+  EXPECT_EQ(result->counts.transitions(path, 1, 2, false), 1);
   for (const NativeCallRow& row : result->counts.native_calls().slots()) {
     if (row.key == 0) continue;
     EXPECT_EQ(row.calls, 1);
@@ -245,15 +245,15 @@ TEST_F(SweepTest, ZeroLengthInstancesCountWithoutTime) {
 TEST_F(SweepTest, BucketsSplitAtTheirEdges) {
   process.AddThread(Items({Enter(0, a), Exit(60, a)}));
   const auto result = Run(/*buckets=*/4);
-  EXPECT_EQ(result->bucket_ns, 25);
+  EXPECT_EQ(result->grid.bucket_ns, 32);
   Rows rows;
-  for (const TimelineRow& row : result->timeline[0]) {
-    rows.push_back(std::to_string(row.bucket) + " " + result->paths.Text(PathOfRow(row.row)) + " " +
+  for (const PartRow& row : result->timeline[0]) {
+    rows.push_back(std::to_string(row.part) + " " + result->paths.Text(PathOfRow(row.row)) + " " +
                    std::to_string(row.duration_ns));
   }
-  EXPECT_THAT(rows, ElementsAre("0 a 25", "1 a 25", "2 (none) 15", "2 a 10", "3 (none) 25"));
+  EXPECT_THAT(rows, ElementsAre("0 a 32", "1 (none) 4", "1 a 28", "2 (none) 32", "3 (none) 4"));
   int64_t sum_ns = 0;
-  for (const TimelineRow& row : result->timeline[3]) sum_ns += row.duration_ns;
+  for (const PartRow& row : result->timeline[3]) sum_ns += row.duration_ns;
   EXPECT_EQ(sum_ns, 100);
 }
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import count, pairwise, zip_longest
 from typing import TypeVar
 
 from ground_truth.losses import count_losses
@@ -25,10 +25,12 @@ from ground_truth.relations import (
     Bucket,
     Instance,
     Iteration,
+    IterationTime,
     Life,
     Loss,
     NativeCall,
     Operation,
+    Outside,
     Phase,
     Progress,
     Rows,
@@ -76,7 +78,13 @@ class Segment:
         return self.end_ns - self.start_ns
 
 
-def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Rows:
+def tables(
+    process: RawProcess,
+    rules: Rules = RIGHT,
+    *,
+    buckets: int = 8,
+    grid: tuple[int, int] | None = None,
+) -> Rows:
     """Every relation of the process, sorted, as `raw.sweep` answers."""
     streams = put_in_order(without_missing(process, rules), rules)
     segments = _segments(streams, rules)
@@ -84,23 +92,21 @@ def tables(process: RawProcess, rules: Rules = RIGHT, *, buckets: int = 8) -> Ro
     _count_cuda_transitions(streams, final)
     finish(final)
     iterations = _iterations(final)
-    complete = _count_for_rates(iterations, rules)
     found: Rows = {
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
         "breakdown": _breakdown(segments),
+        "outside": _outside(segments),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
-        "timeline": _timeline(streams, segments, buckets),
+        "iteration_breakdown": _iteration_breakdown(final, segments),
+        "timeline": _timeline(streams, segments, buckets, grid),
         "recording_window": [
             Window(window.start_ns, _length(window)) for window in streams.windows
         ],
         "phase": _phases(final),
         "iteration": iterations,
         "progress": [Progress(*row) for row in final.progress],
-        "transition": [
-            Transition(text(path), before, after, count, count / complete if complete else None)
-            for (path, before, after), count in final.transitions.items()
-        ],
+        "transition": _transitions(final, iterations),
         "native_call": _native_calls(final, segments),
         "loss": [
             Loss(kind, n) for kind, n in (final.losses + count_losses(process, rules)).items()
@@ -190,6 +196,30 @@ def _breakdown(segments: list[Segment]) -> list[Breakdown]:
     return [Breakdown(*key, *sums) for key, sums in _summed(keyed).items()]
 
 
+def _outside(segments: list[Segment]) -> list[Outside]:
+    owned = [
+        place
+        for place, segment in enumerate(segments)
+        if not _is_gap(segment) and owner(segment.state)
+    ]
+    durations: Counter[tuple[str, str, bool]] = Counter()
+    for place, segment in enumerate(segments):
+        key = _process_key(segment)
+        if key and not _is_gap(segment) and not owner(segment.state):
+            durations[(_part(place, owned, segment.state.rules), *key[2:])] += segment.duration_ns
+    return [Outside(*key, duration) for key, duration in durations.items()]
+
+
+def _part(place: int, owned: list[int], rules: Rules) -> str:
+    """Where a segment lies that is outside operations; `owned` are the places of the others."""
+    if not owned:
+        return "whole"
+    if rules.outside == "all between":
+        return "between"
+    first = owned[-1] if rules.outside == "start-up until the last" else owned[0]
+    return "start-up" if place < first else "end" if place > owned[-1] else "between"
+
+
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:
     rows = []
     for thread in streams.threads:
@@ -211,16 +241,48 @@ def _summed(keyed: list[tuple[Key | None, Segment]]) -> dict[Key, tuple[int, int
     return {key: (durations[key], counts[key]) for key in durations}
 
 
-def _timeline(streams: Streams, segments: list[Segment], buckets: int) -> list[Bucket]:
-    finest = max(1, -((streams.start_ns - streams.end_ns) // buckets))
+def _iteration_breakdown(final: State, segments: list[Segment]) -> list[IterationTime]:
+    sums: Counter[tuple[int, str, str, bool]] = Counter()
+    for segment in segments:
+        key = _process_key(segment)
+        if key is not None:
+            iteration = _iteration_at(final, _instant_for_iteration(segment))
+            sums[(iteration, *key[1:])] += segment.duration_ns
+    return [IterationTime(*key, duration) for key, duration in sums.items()]
+
+
+def _instant_for_iteration(segment: Segment) -> int:
+    owning = owner(segment.state)
+    opened = innermost(owning, segment.state.rules) if owning else None
+    if opened and segment.recorded and segment.state.rules.iteration_edges == "by the instance":
+        return opened.enter_ns
+    return segment.start_ns
+
+
+def _timeline(
+    streams: Streams, segments: list[Segment], buckets: int, grid: tuple[int, int] | None
+) -> list[Bucket]:
+    """`grid`: the time that level 0 is for, the process's own by default."""
+    own = (streams.start_ns, streams.end_ns)
+    origin, end = grid or own
+    zero = next(bits for bits in count() if _touched(origin, end, origin, 1 << bits) <= buckets)
+    finest = zero
+    while own[0] < own[1] and finest and _touched(*own, origin, 1 << finest - 1) <= buckets:
+        finest -= 1
     sums: Counter[tuple[int, int, int, str, str, bool]] = Counter()
-    for level in range(LEVELS):
-        width = finest << level
+    for bits in range(finest, zero + LEVELS):
         for segment in segments:
             key = _process_key(segment)
-            for start, duration in _shares(segment, streams.start_ns, width) if key else ():
-                sums[(level, start, width, *key[1:])] += duration
+            for start, duration in _shares(segment, origin, 1 << bits) if key else ():
+                sums[(bits - zero, start, 1 << bits, *key[1:])] += duration
     return [Bucket(*key, duration) for key, duration in sums.items()]
+
+
+def _touched(start: int, end: int, origin: int, width: int) -> int:
+    """Buckets of that width that hold some of the time from start to end."""
+    if start >= end:
+        return 0
+    return len(range((start - origin) // width, (end - 1 - origin) // width + 1))
 
 
 def _shares(segment: Segment, origin: int, width: int) -> Iterable[tuple[int, int]]:
@@ -314,14 +376,35 @@ def _iterations(final: State) -> list[Iteration]:
     ]
 
 
-def _count_for_rates(iterations: list[Iteration], rules: Rules) -> int:
-    """Those that a rate per iteration divides by: complete ones, the program's own if it has any,
-    complete or not."""
-    counted = [row for row in iterations if row.complete or rules.per_iteration == "all"]
-    explicit = any(row.source == EXPLICIT for row in iterations)
+def _transitions(final: State, iterations: list[Iteration]) -> list[Transition]:
+    """Counts, and rates by the iterations that hold the time of the entry."""
+    counted = [row for row in iterations if row.complete or final.rules.per_iteration == "all"]
+    counted = _for_rates(counted, iterations, final.rules)
+    spans = {
+        "those in complete iterations": [row for row in counted if row.complete],
+        "those in iterations": _for_rates(iterations, iterations, final.rules),
+        "all": None,
+    }[final.rules.rate_counts]
+    counts: Counter[tuple[Path, str, str]] = Counter()
+    inside: Counter[tuple[Path, str, str]] = Counter()
+    for time_ns, path, before, after in final.crossings:
+        counts[path, before, after] += 1
+        held = spans is None or any(_holds(row, time_ns) for row in spans)
+        inside[path, before, after] += held
+    rates = {key: inside[key] / len(counted) if counted else None for key in counts}
+    return [Transition(text(key[0]), *key[1:], counts[key], rates[key]) for key in counts]
+
+
+def _holds(row: Iteration, time_ns: int) -> bool:
+    return row.start_ns <= time_ns < row.start_ns + row.duration_ns
+
+
+def _for_rates(rows: list[Iteration], found: list[Iteration], rules: Rules) -> list[Iteration]:
+    """Those that a rate per iteration is about: the program's own if it has any in `found`."""
+    explicit = any(row.source == EXPLICIT for row in found)
     if explicit and rules.automatic_rates == "only without explicit ones":
-        counted = [row for row in counted if row.source == EXPLICIT]
-    return len(counted)
+        return [row for row in rows if row.source == EXPLICIT]
+    return rows
 
 
 def _iteration_at(final: State, now: int) -> int:
@@ -343,10 +426,10 @@ def _count_cuda_transitions(streams: Streams, final: State) -> None:
             if streams.window_of(call.start_ns) is None:
                 continue
             state = replay(streams, call.start_ns, final.rules)
-            state.transitions = final.transitions
+            state.crossings = final.crossings
             caller = next(each for each in state.threads if each.stream is thread)
             layer = layer_in_frames(state, caller, call.start_ns)
-            count_transition(state, caller, layer, "cuda_api")
+            count_transition(state, caller, call.start_ns, layer, "cuda_api")
 
 
 def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
@@ -354,7 +437,7 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
     totals: dict[tuple[str, str, str], list[int]] = {}
     for number, frame, end in final.called:
         path = frame.operation
-        if path is None and final.rules.no_operation == "takes the owner's":
+        if path is None and _takes_the_owners(final, number):
             path = process_path(replay(final.streams, frame.start_ns, final.rules))
         row = totals.setdefault((frame.function, frame.layer, text(path or ())), [0, 0, 0])
         own = self_ns[number, frame.order]
@@ -363,6 +446,14 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
         for place, value in enumerate((1, duration, duration if inclusive else own)):
             row[place] += value
     return [NativeCall(*key, *row) for key, row in totals.items()]
+
+
+def _takes_the_owners(final: State, number: int) -> bool:
+    """Whether calls that a thread makes outside of operations are the process owner's."""
+    rules = final.rules
+    caller = next(each for each in final.threads if each.stream.number == number)
+    is_excepted = caller.stream.is_main and rules.main_without_operation == "is (none)"
+    return rules.no_operation == "takes the owner's" and not is_excepted
 
 
 def _self_times(segments: list[Segment]) -> Counter[tuple[int, int]]:

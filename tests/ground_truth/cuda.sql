@@ -21,7 +21,8 @@ WITH forwards AS (
 )
 SELECT f.thread, f.name, f.correlation, f.status, f.start_ns,
     LEAST(f.end_ns, win.end_ns, life.end_ns) AS end_ns,
-    CASE WHEN s.outer_ns IS NULL THEN p.operation ELSE s.operation END AS operation
+    CASE WHEN s.outer_ns IS NULL AND NOT s.is_main THEN p.operation ELSE s.operation END
+        AS operation
 FROM forwards AS f
 JOIN win ON f.start_ns >= win.start_ns AND f.start_ns < win.end_ns
 JOIN life ON life.thread = f.thread AND f.start_ns < life.end_ns

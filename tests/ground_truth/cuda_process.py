@@ -111,13 +111,13 @@ def _calls(streams: Streams, thread: Stream, rules: CudaRules) -> Iterator[Call]
 
 
 def _operation_at(streams: Streams, thread: Stream, now: int, rules: CudaRules) -> Path | None:
-    """The innermost operation of the thread, else the owner's."""
+    """The innermost operation of the thread, else the owner's; not so of the main thread."""
     state = replay(streams, now, rules)
     caller = next(each for each in state.threads if each.stream is thread)
     own = own_path(caller, rules)
-    if own is None and rules.call_without_operation == "takes the owner's":
-        return process_path(state)
-    return own
+    is_excepted = thread.is_main and rules.main_call_without_operation == "is (none)"
+    takes_the_owners = rules.call_without_operation == "takes the owner's" and not is_excepted
+    return process_path(state) if own is None and takes_the_owners else own
 
 
 def owner_at(streams: Streams, now: int, rules: CudaRules) -> str:

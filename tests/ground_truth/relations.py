@@ -47,6 +47,13 @@ class Breakdown(NamedTuple):
     count: int
 
 
+class Outside(NamedTuple):
+    part: str
+    layer: str
+    gpu_busy: bool
+    duration_ns: int
+
+
 class ThreadBreakdown(NamedTuple):
     thread: int
     phase: str
@@ -55,6 +62,14 @@ class ThreadBreakdown(NamedTuple):
     gpu_busy: bool
     duration_ns: int
     count: int
+
+
+class IterationTime(NamedTuple):
+    iteration: int  # -1: outside of iterations
+    operation: str
+    layer: str
+    gpu_busy: bool
+    duration_ns: int
 
 
 class Bucket(NamedTuple):
@@ -199,7 +214,9 @@ RELATIONS = {
     "operation": Operation,
     "operation_instance": Instance,
     "breakdown": Breakdown,
+    "outside": Outside,
     "breakdown_by_thread": ThreadBreakdown,
+    "iteration_breakdown": IterationTime,
     "timeline": Bucket,
     "recording_window": Window,
     "phase": Phase,

@@ -15,6 +15,7 @@ from ground_truth.state import (
     Called,
     Change,
     Closed,
+    Crossing,
     Frame,
     Open,
     Path,
@@ -205,7 +206,7 @@ def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
     thread.frames.append(frame)
     after = layer_in_frames(state, thread, frame.start_ns)
     if not _cuda_call_goes_on(state, thread, frame.start_ns):
-        count_transition(state, thread, before, after)
+        count_transition(state, thread, frame.start_ns, before, after)
 
 
 def _cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
@@ -217,12 +218,12 @@ def _cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
     )
 
 
-def count_transition(state: State, thread: ThreadState, before: str, after: str) -> None:
+def count_transition(state: State, thread: ThreadState, now: int, before: str, after: str) -> None:
     if before != after:
         path = own_path(thread, state.rules) or ()
         if state.rules.transition_operation == "of the process":
             path = process_path(state)
-        state.transitions[path, before, after] += 1
+        state.crossings.append(Crossing(now, path, before, after))
 
 
 def _call_end(state: State, thread: ThreadState, event: Event) -> None:
@@ -250,7 +251,7 @@ def _leave(state: State, thread: ThreadState, now: int, *, is_call: bool) -> Non
     _pop_frame(state, thread, now)
     thread.frames += above
     if state.rules.transitions == "entries and returns":
-        count_transition(state, thread, before, layer_in_frames(state, thread, now))
+        count_transition(state, thread, now, before, layer_in_frames(state, thread, now))
 
 
 def _return(state: State, thread: ThreadState, event: Event) -> None:

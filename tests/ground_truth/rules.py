@@ -54,6 +54,8 @@ class Rules:
         "owner and threads without operations"
     )
     layer: Literal["deepest", "shallowest"] = "deepest"
+    outside: Literal["by part", "start-up until the last", "all between"] = "by part"
+    main_thread_lends: Literal["to no worker", "to the owner"] = "to no worker"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"
@@ -77,9 +79,13 @@ class Rules:
     automatic_iterations: Literal["end at the first explicit", "go on"] = (
         "end at the first explicit"
     )
+    iteration_edges: Literal["split", "by the instance"] = "split"
     last_iteration: Literal["is incomplete", "is complete"] = "is incomplete"
     before_first_iteration: Literal["is NULL", "is the first"] = "is NULL"
     per_iteration: Literal["complete ones", "all"] = "complete ones"
+    rate_counts: Literal["those in complete iterations", "those in iterations", "all"] = (
+        "those in complete iterations"
+    )
     automatic_rates: Literal["only without explicit ones", "always"] = "only without explicit ones"
     instance_iteration: Literal["where it began", "where it ended"] = "where it began"
     self_time: Literal["innermost and running", "innermost", "all"] = "innermost and running"
@@ -88,6 +94,7 @@ class Rules:
         "is closed and counted"
     )
     no_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    main_without_operation: Literal["is (none)", "takes the owner's"] = "is (none)"
     transitions: Literal["entries", "entries and returns"] = "entries"
     transition_operation: Literal["of the thread", "of the process"] = "of the thread"
     native_self: Literal["without callbacks and CUDA", "without callbacks", "inclusive"] = (
@@ -106,6 +113,7 @@ class CudaRules(Rules):
 
     call_operation: Literal["at its start", "at its end"] = "at its start"
     call_without_operation: Literal["takes the owner's", "is (none)"] = "takes the owner's"
+    main_call_without_operation: Literal["is (none)", "takes the owner's"] = "is (none)"
     call_at_window_end: Literal["is cut", "is whole"] = "is cut"
     not_ready: Literal["is no error", "is an error"] = "is no error"
     work_operation: Literal["of its launch", "of the owner when it starts"] = "of its launch"

@@ -14,6 +14,8 @@ from ground_truth.relations import (
     CUDA_RELATIONS,
     LAYERS,
     Breakdown,
+    IterationTime,
+    Outside,
     Rows,
     ThreadBreakdown,
 )
@@ -38,13 +40,21 @@ INPUTS = {
 
 
 def tables(process: RawProcess) -> Rows:
-    """The process view and the per-thread view, in canonical form."""
+    """The process view, whole and by iteration, and the per-thread view, in canonical form."""
     connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
     whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
+    outside = connection.execute("SELECT part, layer, busy, duration_ns FROM outside").fetchall()
     threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
+    iterations = connection.execute(
+        "SELECT iteration, operation, layer, busy, duration_ns FROM iteration_breakdown"
+    ).fetchall()
     return {
+        "iteration_breakdown": sorted(
+            IterationTime(i, o, LAYERS[n], *rest) for i, o, n, *rest in iterations
+        ),
         "breakdown": sorted(Breakdown(p, o, LAYERS[n], *rest) for p, o, n, *rest in whole),
+        "outside": sorted(Outside(part, LAYERS[n], *rest) for part, n, *rest in outside),
         "breakdown_by_thread": sorted(
             ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads
         ),

@@ -69,6 +69,15 @@ class Called(NamedTuple):
     end_ns: int
 
 
+class Crossing(NamedTuple):
+    """An entry of a thread into another layer."""
+
+    time_ns: int
+    path: Path
+    before: str
+    after: str
+
+
 class Change(NamedTuple):
     """From `time_ns` on it is `value`, in the window numbered `window`."""
 
@@ -92,7 +101,7 @@ class State:
     entered: list[Path] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)
-    transitions: Counter[tuple[Path, str, str]] = field(default_factory=Counter)
+    crossings: list[Crossing] = field(default_factory=list)
     losses: Counter[str] = field(default_factory=Counter)
 
 
@@ -196,17 +205,25 @@ def thread_layer(state: State, thread: ThreadState, now: int) -> str:
 
 
 def process_layer(state: State, now: int) -> str:
-    """The deepest layer over the owner and all threads with no open operation."""
+    """The deepest layer over the owner and the threads that work for it."""
     rules, owning = state.rules, owner(state)
     layers = [
         thread_layer(state, each, now)
         for each in state.threads
         if each is owning
         or rules.layer_of == "all threads"
-        or (rules.layer_of != "owner only" and not open_operations(each, rules))
+        or (rules.layer_of != "owner only" and _works_for(each, owning, rules))
     ]
     choose = min if rules.layer == "shallowest" else max
     return choose(layers, key=LAYERS.index, default="none")
+
+
+def _works_for(thread: ThreadState, owning: ThreadState | None, rules: Rules) -> bool:
+    """Whether a thread lends its layer; without an owner all do."""
+    if open_operations(thread, rules):
+        return False
+    is_excepted = thread.stream.is_main and rules.main_thread_lends == "to no worker"
+    return owning is None or not is_excepted
 
 
 def gpu_busy(state: State, now: int) -> bool:

@@ -23,18 +23,26 @@ from rlscope import _trace
 from rlscope.trace.build import with_rates
 
 
-def sweep(process: RawProcess, *, buckets: int = 8) -> Rows:
+def sweep(process: RawProcess, *, buckets: int = 8, grid: tuple[int, int] | None = None) -> Rows:
     """Every relation of the process as the C++ core computes it, in canonical form."""
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory = Path(folder) / "trace"
         write([process], directory)
-        return read(directory, buckets=buckets, most_paths=process.most_paths)
+        return read(directory, buckets=buckets, grid=grid, most_paths=process.most_paths)
 
 
-def read(directory: Path, index: int = 0, *, buckets: int = 8, most_paths: int = 16_384) -> Rows:
+def read(
+    directory: Path,
+    index: int = 0,
+    *,
+    buckets: int = 8,
+    grid: tuple[int, int] | None = None,
+    most_paths: int = 16_384,
+) -> Rows:
     """Every relation of the process numbered `index` of a trace directory."""
     trace = _trace.Directory(str(directory))
-    swept = trace.sweep(index, buckets=buckets, most_paths=most_paths)
+    shared = (grid[0] + ORIGIN_NS, grid[1] + ORIGIN_NS) if grid else (0, 0)
+    swept = trace.sweep(index, buckets=buckets, grid=shared, most_paths=most_paths)
     instances = trace.operation_instances(index, most_paths=most_paths)
     columns = {**swept, "operation_instance": instances}
     columns["thread"] = trace.threads(index)

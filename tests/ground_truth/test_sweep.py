@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ground_truth import brute, sql_twin
 from ground_truth.compare import first_difference
@@ -41,6 +42,21 @@ def test_processes_of_one_directory_do_not_mix(parent: RawProcess, child: RawPro
             assert difference is None, f"sweep - / + brute force: {difference}"
 
 
+@share(0.3)
+@given(processes(), st.integers(0, 3), st.sampled_from((0, 1, 5, 200)), st.integers(1, 9))
+def test_timelines_on_a_shared_grid_equal_brute_force(
+    process: RawProcess, before_ns: int, after_ns: int, buckets: int
+) -> None:
+    life = sweep(process)["recording_window"]
+    start = min((window.start_ns for window in life), default=0) - before_ns
+    end = max((w.start_ns + w.duration_ns for w in life), default=0) + after_ns
+    grid = (start, end) if start < end else None
+    found = sweep(process, buckets=buckets, grid=grid)
+    twin = brute.tables(process, buckets=buckets, grid=grid)
+    difference = first_difference(found, twin, ["timeline"])
+    assert difference is None, f"sweep - / + brute force: {difference}"
+
+
 # The SQL script takes about 130 ms a trace, most of it planning.
 @share(0.25)
 @given(processes())
@@ -59,6 +75,7 @@ def test_durations_add_up_to_the_lives_exactly(process: RawProcess) -> None:
         (w.start_ns for w in windows), default=0
     )
     assert sum(row.duration_ns for row in rows["breakdown"]) == whole
+    assert sum(row.duration_ns for row in rows["iteration_breakdown"]) == whole
     for level in range(brute.LEVELS):
         buckets = [row for row in rows["timeline"] if row.level == level]
         assert sum(row.duration_ns for row in buckets) == whole

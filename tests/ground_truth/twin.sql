@@ -9,9 +9,10 @@
 --   gpu_work(start_ns, end_ns, kind)
 --   function(name, layer)                                         layer 1 python .. 4 cuda_api
 --
--- and leaves `breakdown` and `breakdown_by_thread`. One statement per step; each step's table is
--- commented with its columns. A running maximum makes times run forwards; parentheses of one name
--- are matched by their depth; paths are followed to the root by a recursion.
+-- and leaves `breakdown`, `outside`, `breakdown_by_thread` and `iteration_breakdown`. One statement
+-- per step; each step's table is commented with its columns. A running maximum makes times run
+-- forwards; parentheses of one name are matched by their depth; paths are followed to the root by a
+-- recursion.
 
 -- Items inside the process, in time order per thread: (thread, ord, time_ns, returns_ns, ...).
 -- Nothing begins before the item before it has ended.
@@ -413,11 +414,37 @@ CREATE OR REPLACE TEMP TABLE process_state AS
 SELECT a.start_ns, a.end_ns, 0 AS thread, a.phase, a.busy,
     CASE WHEN a.win IS NULL THEN '(not recorded)'
          ELSE COALESCE(ANY_VALUE(owner.operation), '(none)') END AS operation,
-    COALESCE(MAX(t.layer) FILTER (t.outer_ns IS NULL OR t.thread = owner.thread), 0) AS layer
+    COALESCE(MAX(t.layer) FILTER (t.thread = owner.thread
+        OR (t.outer_ns IS NULL AND (owner.thread IS NULL OR NOT t.is_main))), 0) AS layer
 FROM around AS a
 LEFT JOIN thread_state AS t ON t.start_ns = a.start_ns
 LEFT JOIN owner ON owner.start_ns = a.start_ns
 GROUP BY a.start_ns, a.end_ns, a.win, a.phase, a.busy;
+
+-- Iterations: (number, win, time_ns, place). Of each source those of the thread that began first;
+-- the automatic ones end with the first of the program's own.
+CREATE OR REPLACE TEMP TABLE iteration AS
+WITH record AS (
+    SELECT thread, win, time_ns, number = 1 AS automatic,
+        ROW_NUMBER() OVER (ORDER BY time_ns, said_ns, thread, ord) AS place
+    FROM recorded WHERE kind = 'ITERATION'
+),
+counted AS (
+    SELECT * FROM record
+    WHERE NOT automatic
+       OR place < COALESCE((SELECT MIN(place) FROM record WHERE NOT automatic), place + 1)
+    QUALIFY thread = FIRST_VALUE(thread) OVER (PARTITION BY automatic ORDER BY place)
+)
+SELECT win, time_ns, place, ROW_NUMBER() OVER (ORDER BY place) - 1 AS number FROM counted;
+
+CREATE OR REPLACE TEMP TABLE iteration_breakdown AS
+WITH placed AS (
+    SELECT s.*, COALESCE((SELECT ARG_MAX(number, place) FROM iteration AS i
+        WHERE i.win = a.win AND i.time_ns <= s.start_ns), -1) AS iteration
+    FROM process_state AS s JOIN around AS a USING (start_ns)
+)
+SELECT iteration, operation, layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
+FROM placed GROUP BY ALL;
 
 -- Rows: durations, and how many separate stretches, of equal neighbours.
 CREATE OR REPLACE TEMP TABLE breakdown_by_thread AS
@@ -441,3 +468,14 @@ FROM compared GROUP BY ALL;
 CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
+
+-- Time without an owner, by where it lies: (part, layer, busy, duration_ns).
+CREATE OR REPLACE TEMP TABLE outside AS
+WITH owned AS (SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
+               FROM owner JOIN segment USING (start_ns) WHERE win IS NOT NULL)
+SELECT CASE WHEN first_ns IS NULL THEN 'whole' WHEN start_ns < first_ns THEN 'start-up'
+            WHEN start_ns > last_ns THEN 'end' ELSE 'between' END AS part,
+       layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
+FROM process_state JOIN segment USING (start_ns, end_ns), owned
+WHERE win IS NOT NULL AND start_ns NOT IN (SELECT start_ns FROM owner)
+GROUP BY ALL;

@@ -277,7 +277,7 @@ def test_a_directory_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None
             with rls.profile({str(blocked / "run")!r}):
                 raise AssertionError
         except rls.RlscopeError as error:
-            assert str(error) == "Cannot record into {blocked}/run: Not a directory", error
+            assert str(error) == "cannot record into {blocked}/run: Not a directory", error
         assert dict(os.environ) == before
         """
     )

@@ -100,6 +100,44 @@ def test_stop_and_start_make_windows(directory: str) -> None:
     ]
 
 
+def test_a_task_that_began_to_run_between_windows_is_known_at_its_next_annotation(
+    directory: str,
+) -> None:
+    trace = record(
+        directory,
+        """
+        import asyncio
+        import rlscope as rls
+
+        async def stops(stopped):
+            with rls.operation("first"):
+                pass
+            rls.stop()
+            stopped.set()
+
+        async def starts(stopped):
+            await stopped.wait()
+            with rls.operation("unseen"):
+                pass
+            rls.start()
+            with rls.operation("second"):
+                pass
+
+        async def main():
+            stopped = asyncio.Event()
+            await asyncio.gather(stops(stopped), starts(stopped))
+
+        asyncio.run(main())
+        """,
+    )
+    records = trace.records()
+    began = records.index(("start", 0))
+    entered = records.index(("enter", "second"))
+    tasks = [subject for what, subject in records[:began] if what == "task" and subject]
+    behind = [subject for what, subject in records[began:entered] if what == "task"]
+    assert behind and behind[-1] not in (0, *tasks)
+
+
 def test_a_window_of_the_wrapper_knows_its_phase(directory: str) -> None:
     trace = record(
         directory,

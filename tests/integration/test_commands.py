@@ -337,18 +337,43 @@ def test_an_output_that_cannot_be_written(root):
     for path in (".", "/", "", root / "run.json" / "x", "a" * 255):
         failed = rlscope("query", root, "SELECT 1", "--format", "parquet", "-o", path)
         assert_states_failure(failed, "annot")
-        assert_states_failure(rlscope("report", root, "-o", path), "Cannot write ")
+        assert_states_failure(rlscope("report", root, "-o", path), "cannot write ")
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["nothing"], ["--nothing", "info", "x"], ["info"], ["summary", "a", "b"], ["query"],
+    [["nothing"], ["--nothing", "info", "x"], ["info"], ["summary", "a", "b"], ["query"],
      ["query", "x"], ["query", "x", "y", "--schema"], ["query", "x", "y", "--format", "parquet"]],
 )  # fmt: skip
 def test_wrong_usage_is_exit_2_with_the_usage(arguments):
     done = rlscope(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage: rlscope" in done.stderr
+
+
+def test_alone_it_prints_its_help():
+    done = rlscope()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == rlscope("--help").stdout
+    assert "rlscope summary runs/ppo" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        ("sumary", "no verb 'sumary'; did you mean summary?"),
+        ("reports", "no verb 'reports'; did you mean report?"),
+        ("zzz", "no verb 'zzz'; there are: prof, summary, report, query, info, doctor"),
+    ],
+)
+def test_a_wrong_verb_names_the_one_that_was_meant(verb, said):
+    done = rlscope(verb, "runs/ppo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"rlscope: error: {said}\n")
+
+
+def test_a_trace_without_a_verb_names_the_summary(root):
+    assert rlscope(root).stderr.endswith(f"; did you mean rlscope summary {root}?\n")
 
 
 def test_an_unknown_relation_of_the_schema():

@@ -58,7 +58,7 @@ class Starters:
         """Runs the race and looks at what it left."""
         said, refused = self.race()
         assert f"rls-prof: trace {directory}: no events, none lost" in said
-        held = f"rls-prof: Directory holds a run that is still going (pid {self._winner}), "
+        held = f"rls-prof: directory holds a run that is still going (pid {self._winner}), "
         assert set(refused) <= {f"{held}choose another: {directory}\n"}
         (process,) = _trace.Directory(directory).processes
         assert (process["comm"], process["ended"]) == ("cat", "exit")
@@ -100,14 +100,14 @@ def test_a_directory_whose_rls_prof_was_killed_can_be_replaced(
         killed.kill()
     refused = traced.run("-o", directory, "--force", "true")
     assert refused.stderr == (
-        f"rls-prof: Directory holds a run that is still going (pid {program}), "
+        f"rls-prof: directory holds a run that is still going (pid {program}), "
         f"choose another: {directory}\n"
     )
     os.kill(program, signal.SIGKILL)
     while os.path.exists(f"/proc/{program}/maps") and Path(f"/proc/{program}/maps").read_text():
         time.sleep(0.01)
     kept = traced.run("-o", directory, "true")
-    assert "Directory holds a run, will not overwrite without --force" in kept.stderr
+    assert "directory holds a run, will not overwrite without --force" in kept.stderr
     assert traced.run("-o", directory, "--force", "true").returncode == 0
 
 
@@ -149,7 +149,7 @@ except rls.errors.DirectoryInUse as error:
             [sys.executable, "-c", program], env=environment(), capture_output=True, text=True
         )
         assert re.fullmatch(
-            rf"Directory holds a run that is still going \(pid {holder.pid}\).*\n", refused.stdout
+            rf"directory holds a run that is still going \(pid {holder.pid}\).*\n", refused.stdout
         ), refused
         holder.communicate("")
     assert holder.returncode == 0

@@ -238,7 +238,7 @@ def test_a_directory_that_was_renamed(
     # What was in the file is missing; what was in the rings is not.
     assert re.fullmatch(r"rls-prof: [\d,]+ events that had been written to it are lost", lines[2])
     assert lines[3].startswith(f"rls-prof: trace {moved}: ")
-    assert lines[-1] == f"rls-prof: report {moved}/report.html"
+    assert lines[-1] == f"rls-prof: report file://{moved}/report.html"
     check_says_first(str(moved), _REMOVED, end_known=False)  # the program found no log to say
 
 

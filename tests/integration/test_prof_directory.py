@@ -44,7 +44,7 @@ def test_second_run_into_a_directory_is_refused(traced: TracedPython, directory:
     result = traced.run("-o", directory, "echo", "ran")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        f"rls-prof: Directory holds a run, will not overwrite without --force: {directory}\n"
+        f"rls-prof: directory holds a run, will not overwrite without --force: {directory}\n"
     )
     assert Path(directory, "run.json").read_text() == before
 
@@ -127,7 +127,7 @@ def test_force_is_refused_while_a_process_of_the_run_lives(
 def test_directory_that_cannot_be_written(traced: TracedPython) -> None:
     result = traced.run("-o", "/proc/nothing", "echo", "ran")
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("rls-prof: Cannot record into /proc/nothing: ")
+    assert result.stderr.startswith("rls-prof: cannot record into /proc/nothing: ")
     assert result.stderr.count("\n") == 1
 
 

@@ -1,15 +1,22 @@
 """What rls-prof prints and makes at the end of a run, and how it fails there."""
 
+import contextlib
 import errno
+import fcntl
 import os
+import pty
+import struct
 import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
 from traced_python import TracedPython
 
-from rlscope import closing
+from rlscope import closing, registry, status_line
 from rlscope.capture.child import Ending
+from rlscope.commands.report import link
 from rlscope.contents import Contents
 from rlscope.recording import Outcome
 
@@ -41,17 +48,69 @@ def test_breakdown_and_report(traced: TracedPython, directory: str) -> None:
     lines = result.stderr.splitlines()
     assert lines[0] == "rls-prof: the program exited with code 3"
     assert lines[1].startswith(f"rls-prof: trace {directory}: 6 events, none lost, ")
-    assert lines[-1] == f"rls-prof: report {directory}/report.html"
+    assert lines[-1] == f"rls-prof: report file://{directory}/report.html"
     breakdown = "\n".join(lines[2:-1])
     assert "inference" in breakdown and "simulation" in breakdown
     assert Path(directory, "report.html").stat().st_size > 100_000
+
+
+def _on_terminal(command: list[str], **environ: str) -> str:
+    """What the command writes to its stderr, a terminal of 100 columns."""
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 30, 100, 0, 0))
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=terminal, env={**os.environ, **environ}
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+            while part := os.read(screen, 65536):
+                shown += part
+        process.communicate(timeout=120)
+    os.close(screen)
+    return shown.decode()
+
+
+@pytest.mark.parametrize("variables", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}])
+def test_on_a_terminal_steps_overwrite_each_other_without_a_colour(
+    traced: TracedPython, directory: str, variables: dict[str, str]
+) -> None:
+    command = [traced.prof, "-o", directory, traced.python, "-c", _PROGRAM]
+    shown = _on_terminal(command, **variables)
+    assert "\x1b" not in shown, "neither colours nor any other escape sequence"
+    steps = [each.rstrip() for each in shown.split("\r")]
+    assert "analysing 6 events..." in steps
+    panels = len(registry.builtin(registry.PANELS))
+    assert f"writing the report: Operations (1 of {panels})..." in steps
+    assert f"writing the report: Run ({panels} of {panels})..." in steps
+    assert max(len(each) for each in steps if each.endswith("...")) <= 100
+    # The last step was wiped before the last line.
+    assert shown.rpartition("...")[2].replace(" ", "").startswith("\r\rrls-prof:report")
+
+
+def test_a_dumb_terminal_and_a_log_show_no_steps(traced: TracedPython, directory: str) -> None:
+    command = [traced.prof, "-o", directory, traced.python, "-c", _PROGRAM]
+    assert "writing the report" not in _on_terminal(command, TERM="dumb")
+    assert "writing the report" not in _run(traced, "--force", "-o", directory, "true").stderr
+
+
+def test_a_log_names_the_work_on_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not status_line.announces(999_999)
+    assert status_line.announces(1_000_000)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert not status_line.announces(1_000_000)
+
+
+def test_a_report_is_a_link_that_a_terminal_opens(tmp_path: Path) -> None:
+    assert link(tmp_path / "my run" / "é#1.html") == (f"file://{tmp_path}/my%20run/%C3%A9%231.html")
 
 
 def test_same_as_a_verb_of_rlscope(traced: TracedPython, directory: str) -> None:
     verb = [traced.python, "-m", "rlscope.commands", "prof"]
     result = _run(traced, "-o", directory, traced.python, "-c", _PROGRAM, prof=verb)
     assert (result.returncode, result.stdout) == (3, "done\n")
-    assert f"rls-prof: report {directory}/report.html" in result.stderr
+    assert f"rls-prof: report file://{directory}/report.html" in result.stderr
 
 
 def test_price_of_recording_is_measured(traced: TracedPython, directory: str) -> None:

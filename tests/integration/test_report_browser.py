@@ -11,10 +11,12 @@ import example_run
 import pytest
 from report_checks import CHECKS, cuda
 from report_page import PATIENCE_S, ReportPage
+from report_rows import full_run
 
 from rlscope.commands.report import write_report
 from rlscope.load import Trace, load
-from rlscope.report import layers, panels, views
+from rlscope.report import layers, panels, units, views
+from rlscope.report.renderers import html
 
 pytestmark = pytest.mark.browser
 
@@ -106,21 +108,29 @@ def test_the_page_fetches_nothing(opened: ReportPage) -> None:
     assert opened.driver.execute_script(script) == 0
 
 
-def test_the_headline_names_the_largest_operation(opened: ReportPage, trace: Trace) -> None:
-    largest = trace.sql(
-        "SELECT operation FROM breakdown WHERE operation <> '(none)'"
-        " GROUP BY operation ORDER BY SUM(duration_ns) DESC LIMIT 1"
+def test_the_headline_names_the_largest_group(opened: ReportPage, trace: Trace) -> None:
+    sums = trace.sql(
+        "SELECT CAST(SUM(duration_ns) FILTER (operation LIKE '%simulation') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (operation LIKE 'update%') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (operation LIKE '%inference') AS BIGINT) FROM breakdown"
     )
+    ((simulation, learning, inference),) = sums
+    assert simulation > max(learning, inference)
     headline = opened.driver.find_element("css selector", "h1").text
-    assert headline.startswith(f"{largest['operation'][0]} takes ")
-    assert f"each of {example_run.ITERATIONS - 1} iterations" in headline
+    assert headline.startswith("Simulation takes ")
+    assert (
+        f"first operation to the last, of 2 processes together: {units.duration(simulation)}"
+        in (headline)
+    )
 
 
 def test_choosing_a_process_shows_its_bars_in_every_chart(opened: ReportPage, trace: Trace) -> None:
     label = views.labels(trace.table("process"))[1]
     rows = trace.sql(
         "SELECT layer, gpu_busy, operation, CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown"
-        " WHERE process_id = 1 GROUP BY ALL"
+        " WHERE process_id = 1 AND operation <> '(none)' GROUP BY ALL UNION ALL"
+        " SELECT layer, gpu_busy, '(between operations)', CAST(SUM(duration_ns) AS BIGINT)"
+        " FROM outside WHERE process_id = 1 AND part = 'between' GROUP BY ALL"
     )
     expected = {(layers.label(layer, busy), name): ns for layer, busy, name, ns in rows}
     _choose(opened, "operations-chart", label, expected)
@@ -172,3 +182,27 @@ def test_a_script_error_is_noticed(report_page: ReportPage, page: Path, tmp_path
     report_page.open(broken)
     with pytest.raises(AssertionError, match="nothing is not defined"):
         _check(report_page)
+
+
+def test_no_text_of_a_chart_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:
+    with report_page.as_wide_as(390):
+        report_page.open(page)
+        assert report_page.cut() == []
+        assert report_page.blank() == []
+        names = report_page.names_in("operations-chart")
+        assert any(name.startswith("rollout/simulation") for name in names)
+        assert any(name.startswith("update/backprop") for name in names)
+
+
+@pytest.mark.parametrize("name", ["x" * 70, "a<b>&c" * 12])
+def test_long_names_are_shortened_on_a_phone(
+    report_page: ReportPage, tmp_path: Path, name: str
+) -> None:
+    page = tmp_path / "long.html"
+    page.write_text(html.render(full_run(name=name, operations=6)))  # type: ignore[arg-type]
+    with report_page.as_wide_as(390):
+        report_page.open(page)
+        assert report_page.cut() == []
+        shown = [each for each in report_page.names_in("operations-chart") if name[:8] in each]
+        assert shown
+        assert all("…" in each for each in shown)

@@ -23,6 +23,7 @@ from report_checks import (
     progress,
     quality,
     run,
+    threads,
     timeline,
 )
 from rlscope.load import Trace
@@ -36,6 +37,7 @@ CHECKS: dict[str, Callable[[ReportPage, Trace], None]] = {
     "iterations": iterations.check,
     "progress": progress.check,
     "processes": processes.check,
+    "threads": threads.check,
     "machine": machine.check,
     "quality": quality.check,
     "run": run.check,

@@ -40,10 +40,10 @@ def check(page: ReportPage, trace: Trace) -> None:
 def device_times(trace: Trace, column: str) -> dict[tuple[str, str], int]:
     """(GPU, operation) -> ns in one column of gpu_time."""
     rows = trace.sql(
-        f"SELECT device, operation, CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
+        f"SELECT gpu, operation, CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
         f" GROUP BY ALL HAVING ns > 0"
     )
-    return {(f"GPU {device}", operation): ns for device, operation, ns in rows}
+    return {(f"GPU {gpu}", operation): ns for gpu, operation, ns in rows}
 
 
 def _check_notes(totals: str, unlinked: str, *, trace: Trace) -> None:

@@ -7,18 +7,28 @@ from report_page import ReportPage
 from rlscope.load import Trace
 from rlscope.report import units
 
+# From the first operation to the last.
+_SPAN = """
+SELECT operation, layer, gpu_busy, duration_ns FROM breakdown WHERE operation <> '(none)'
+UNION ALL
+SELECT '(between operations)', layer, gpu_busy, duration_ns FROM outside WHERE part = 'between'
+"""
+
 
 def check(page: ReportPage, trace: Trace) -> None:
+    (note,) = page.notes("gpu")
+    assert note.startswith("All shares are of the time from the first operation to the last")
     rows = trace.sql(
         "SELECT CASE WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')"
         " ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state, operation,"
-        " CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown GROUP BY ALL HAVING ns > 0"
+        f" CAST(SUM(duration_ns) AS BIGINT) AS ns FROM ({_SPAN}) GROUP BY ALL HAVING ns > 0"
     )
     totals = dict.fromkeys(("cpu", "cpu+gpu", "gpu", "idle"), 0)
     for state, _, ns in rows:
         totals[state] += ns
     bars = {(state, operation): ns for state, operation, ns in rows}
-    bars |= {(state, "all operations"): ns for state, ns in totals.items()}
+    totals = {state: ns for state, ns in totals.items() if ns}
+    bars |= {(state, "all together"): ns for state, ns in totals.items()}
     assert page.bars("gpu-chart") == bars
     whole = sum(totals.values())
     cells = [row[:3] for row in page.table("gpu", "Table: totals")]

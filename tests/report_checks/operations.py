@@ -9,15 +9,19 @@ from rlscope.report import layers, units
 
 
 def check(page: ReportPage, trace: Trace) -> None:
-    (note,) = page.notes("operations")
+    parts = outside(trace)
+    note, left_out = page.notes("operations")
     assert note.startswith("Time belongs to the innermost open operation")
-    bars = times(trace, "operation")
+    assert f"(before the first operation) {units.duration(parts['start-up'])}" in left_out
+    assert f"(after the last) {units.duration(parts['end'])}" in left_out
+    bars = spanned(trace, "operation")
     walls = trace.sql("SELECT CAST(SUM(end_ns - start_ns) AS BIGINT) AS ns FROM process")["ns"]
-    assert sum(bars.values()) == walls[0]
+    span_ns = walls[0] - parts["start-up"] - parts["end"]
+    assert sum(bars.values()) == span_ns
     assert page.bars("operations-chart") == bars
     tree = [[row[0].strip(), *row[1:4]] for row in page.table("operations", "Table: ")]
-    assert sorted(tree) == sorted(_tree(trace, walls[0]))
-    assert page.table("operations", "Found automatically: ") == _automatic(trace)
+    assert sorted(tree) == sorted(_tree(trace, span_ns, parts))
+    assert page.table("operations", "Found automatically: ") == _automatic(trace, span_ns)
 
 
 def times(trace: Trace, group: str) -> dict[tuple[str, str], int]:
@@ -29,34 +33,51 @@ def times(trace: Trace, group: str) -> dict[tuple[str, str], int]:
     return {(layers.label(layer, busy), name): ns for layer, busy, name, ns in rows}
 
 
-def _tree(trace: Trace, whole_ns: int) -> list[list[str]]:
+def spanned(trace: Trace, group: str) -> dict[tuple[str, str], int]:
+    """The same from the first operation to the last, where all processes have operations."""
+    inside = {key: ns for key, ns in times(trace, group).items() if key[1] != "(none)"}
+    between = trace.sql(
+        "SELECT layer, gpu_busy, CAST(SUM(duration_ns) AS BIGINT) FROM outside"
+        " WHERE part = 'between' GROUP BY ALL"
+    )
+    name = "(between operations)"
+    return inside | {(layers.label(layer, busy), name): ns for layer, busy, ns in between}
+
+
+def outside(trace: Trace) -> dict[str, int]:
+    """Part of the time outside operations -> ns."""
+    rows = trace.sql("SELECT part, CAST(SUM(duration_ns) AS BIGINT) FROM outside GROUP BY part")
+    return dict(tuple(row) for row in rows)
+
+
+def _tree(trace: Trace, whole_ns: int, parts: dict[str, int]) -> list[list[str]]:
     """Name, total, share and own time of every path; a total is that of all paths below it too."""
     rows = trace.sql(
         "SELECT name, CAST(SUM(duration_ns) AS BIGINT) AS total_ns,"
         " CAST(COALESCE(SUM(duration_ns) FILTER (breakdown.operation = path), 0) AS BIGINT)"
-        " FROM (SELECT path, name FROM operation UNION ALL SELECT '(none)', '(none)')"
-        " JOIN breakdown ON breakdown.operation = path"
+        " FROM operation JOIN breakdown ON breakdown.operation = path"
         "   OR STARTS_WITH(breakdown.operation, path || '/')"
         " GROUP BY path, name"
     )
-    return [
+    found = [
         [name, units.duration(total), units.share(total, whole_ns), units.duration(own)]
         for name, total, own in rows
     ]
+    shares = {"start-up": "", "end": "", "between": units.share(parts.get("between"), whole_ns)}
+    names = {"between": "(between operations)"}
+    return found + [
+        [names.get(part, f"({part})"), units.duration(ns), shares[part], units.duration(ns)]
+        for part, ns in parts.items()
+    ]
 
 
-def _automatic(trace: Trace) -> list[list[str]]:
+def _automatic(trace: Trace, span_ns: int) -> list[list[str]]:
     """The one operation that was found, in the only process that annotates nothing."""
     rows = trace.sql(
         "SELECT name, rule, COUNT(*), CAST(SUM(duration_ns) AS BIGINT) FROM operation_instance"
         " JOIN operation USING (operation_id) WHERE source = 'automatic' GROUP BY ALL"
     )
-    (share,) = trace.sql(
-        "SELECT SUM(duration_ns) FILTER (source = 'automatic')"
-        " / SUM(duration_ns) FILTER (source IS NOT NULL) AS share"
-        " FROM breakdown WHERE process_id = 1"
-    )["share"]
     return [
-        [name, units.count(instances), units.duration(ns), units.share(share, 1), rule]
+        [name, units.count(instances), units.duration(ns), units.share(ns, span_ns), rule]
         for name, rule, instances, ns in rows
     ]

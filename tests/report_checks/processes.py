@@ -33,7 +33,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         str(row["os_pid"]),
         f"+{units.duration(row['after_ns'])}",
         units.duration(wall_ns),
-        units.share(row["busy_ns"], wall_ns),
+        units.duration(row["busy_ns"]),
         units.duration(row["cpu_ns"]),
         units.duration(row["profiler_cpu_ns"]),
         str(row["threads"]),

@@ -27,7 +27,9 @@ def check(page: ReportPage, trace: Trace) -> None:
     assert sorted(shown) == sorted(absent)
 
 
-def _check_notes(recorded: str, cost: str, outside: str, lost: str, *, trace: Trace) -> None:
+def _check_notes(
+    recorded: str, cost: str, outside: str, threads: str, lost: str, *, trace: Trace
+) -> None:
     ((events, size, wall_ns, own_ns, cpu_ns),) = trace.sql(
         "SELECT CAST(SUM(events) AS BIGINT), CAST(SUM(file_bytes) AS BIGINT),"
         " CAST(SUM(end_ns - start_ns) AS BIGINT), CAST(SUM(profiler_cpu_ns) AS BIGINT),"
@@ -39,9 +41,16 @@ def _check_notes(recorded: str, cost: str, outside: str, lost: str, *, trace: Tr
     )
     assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in cost
     assert f"({units.share(own_ns, cpu_ns)})" in cost
-    ((none_ns,),) = trace.sql(
-        "SELECT CAST(SUM(duration_ns) AS BIGINT) FROM breakdown WHERE operation = '(none)'"
+    ((startup_ns, between_ns, end_ns),) = trace.sql(
+        "SELECT CAST(SUM(duration_ns) FILTER (part = 'start-up') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (part = 'between') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (part = 'end') AS BIGINT) FROM outside"
     )
-    assert outside.startswith(f"{units.share(none_ns, wall_ns)} of the time of processes with")
+    assert outside == (
+        f"Outside operations, together (none) in the relations: start-up "
+        f"{units.duration(startup_ns)}, between operations {units.duration(between_ns)}, end "
+        f"{units.duration(end_ns)}."
+    )
+    assert threads.startswith("In 1 process more than one thread had operations.")
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
     assert lost == f"{units.plural(kinds, 'kind')} of loss or repair: see the table."

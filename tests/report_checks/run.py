@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from report_page import ReportPage
 
 from rlscope.load import Trace
@@ -27,4 +29,6 @@ def check(page: ReportPage, trace: Trace) -> None:
         "SELECT name, key, value FROM metadata JOIN process USING (process_id)"
         " WHERE key NOT LIKE 'rlscope.%' ORDER BY process_id, key"
     )
-    assert page.table("run", "Metadata of the program") == [list(row) for row in said]
+    assert page.table("run", "Metadata of the program") == [
+        [name, key, str(json.loads(value))] for name, key, value in said
+    ]

@@ -150,7 +150,7 @@ def test_a_claim_that_nobody_finished_is_awaited_and_then_followed(
     monkeypatch.setattr(claim, "_EMPTY_SECONDS", 0.05)
     path = tmp_path / "claim.1"
     path.write_text(text)
-    with pytest.raises(DirectoryInUse, match="Directory is claimed by another process"):
+    with pytest.raises(DirectoryInUse, match="directory is claimed by another process"):
         claim.take(str(tmp_path))
     os.utime(path, (1, 1))
     claim.take(str(tmp_path))

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ground_truth.raw import GpuWork, RawProcess, RawThread, enter
+from ground_truth.written import write
 from relation_rows import Relations, process, share
 from report_rows import full_run
 
 from rlscope.analysis import cuda
+from rlscope.load import load
 from rlscope.report import cuda_sentences, units
+from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.cuda import PANEL
 from rlscope.report.renderers.terminal import render_summary
+
+THREAD = RawThread([enter(0, "a")])
 
 
 def trace(operations: int = 5) -> Relations:
@@ -41,7 +49,7 @@ def test_operations_beyond_the_limit_are_one_row(operations: int) -> None:
 
 def test_device_times_are_those_of_the_relation() -> None:
     rows = cuda.device_times(trace(), operations=3)  # type: ignore[arg-type]
-    assert set(rows["device"]) == {0, 1}
+    assert set(rows["gpu"]) == {"0", "1"}
     launched, ran = summed(trace(), "SELECT SUM(launched_ns), SUM(while_ns) FROM gpu_time")
     assert (sum(rows["launched_ns"]), sum(rows["while_ns"])) == (launched, ran)
 
@@ -106,10 +114,8 @@ def test_a_trace_without_cuda_says_why_in_one_line() -> None:
         breakdown=[share(0, "a", "python", 4)],
         absent=[{"relation": "api_call", "column_name": "*", "reason": reason}],
     )
-    drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
-    assert drawing.notes == [f"Nothing of CUDA in this trace: {reason}."]
-    assert not drawing.charts and not drawing.grids
+    nothing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
+    assert nothing == Nothing(f"{reason}.")
     lines = render_summary(relations, width=120, unicode=True).splitlines()  # type: ignore[arg-type]
     assert f"Nothing of CUDA: {reason}." in lines
 
@@ -123,7 +129,7 @@ def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
     )
     said = "Not all of CUDA was recorded: GPU work is missing."
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
+    assert isinstance(drawing, Drawing)
     assert (said in drawing.notes) == ("missing" in note)
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
     assert (said in text) == ("missing" in note)
@@ -137,7 +143,7 @@ def test_of_gpu_work_that_was_not_recorded_nothing_is_said() -> None:
         api_call=[{**call, "name": "cudaLaunchKernel", "with_work": None}],
     )
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
-    assert drawing is not None
+    assert isinstance(drawing, Drawing)
     assert drawing.notes == ["7 CUDA calls took 5 ns.", "1 CUDA call with an error."]
     assert [grid.columns for grid in drawing.grids] == [["operation", ">in CUDA calls"]]
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
@@ -165,3 +171,43 @@ def test_the_summary_tells_kernels_copies_and_waiting() -> None:
 )
 def test_a_kernel_is_shown_without_its_parameters(function: str, shown: str) -> None:
     assert units.kernel(function) == shown
+
+
+def test_a_gpu_that_two_processes_share_is_busy_once(tmp_path: Path) -> None:
+    works = [GpuWork(10_000, 50_000), GpuWork(30_000, 80_000)]
+    written = [
+        RawProcess(
+            end_ns=100_000, threads=[RawThread([enter(0, "a")])], gpu=[work], os_pid=4242 + i
+        )
+        for i, work in enumerate(works)
+    ]
+    write(written, tmp_path / "run")
+    with load(tmp_path / "run") as opened:
+        (sentence, *_) = cuda_sentences.totals(cuda.total(opened).to_dicts())
+    assert sentence.startswith(
+        "GPU time 70.0 µs (simultaneous work of a GPU counts once), 90.0 µs added up over the "
+        "processes that share a GPU; "
+    )
+
+
+def test_devices_of_one_number_in_two_processes_are_two_gpus_on_the_page(tmp_path: Path) -> None:
+    written = [
+        RawProcess(
+            end_ns=100_000,
+            threads=[RawThread([enter(0, "a")])],
+            gpu=[GpuWork(10_000, 50_000 + 10_000 * i)],
+            os_pid=4242 + i,
+            metadata={"cuda": json.dumps({"visible_devices": visible})},
+        )
+        for i, visible in enumerate(["1,0", "GPU-5c3a"])
+    ]
+    write(written, tmp_path / "run")
+    with load(tmp_path / "run") as opened:
+        rows = cuda.device_times(opened, operations=9).to_dicts()
+        drawing = PANEL.draw(PANEL.read(opened))
+    owned = {row["gpu"]: row["while_ns"] for row in rows if row["operation"] == "a"}
+    assert owned == {"1": 40_000, "GPU-5c3a": 50_000}
+    assert isinstance(drawing, Drawing)
+    (chart,) = (chart for chart in drawing.charts if chart.key == "cuda-chart")
+    names = {bar["name"] for figure in chart.views.values() for bar in figure["data"]}
+    assert {"GPU 1", "GPU-5c3a"} <= names

@@ -32,35 +32,112 @@ def _loop(**more: list[dict[str, object]]) -> Relations:
     )
 
 
-def test_the_largest_operation_with_its_share() -> None:
-    assert _read(_loop()).sentence == "backprop takes 60.0 % of the time: 6.00 s of 10.0 s."
+_SPAN = "of the time from the first operation to the last"
+
+
+def test_the_largest_group_with_its_share() -> None:
+    assert _read(_loop()).sentence == f"Learning takes 60.0 % {_SPAN}: 6.00 s of 10.0 s."
     assert _texts(_loop(), warning=False) == [
-        "Its time by layer: framework 66.7 %, python 33.3 %.",
-        "Then simulation 30.0 %.",
+        "Its layers: framework 40.0 %, python 20.0 %.",
+        "Then simulation 30.0 %, between operations 10.0 %.",
     ]
     assert _texts(_loop(), warning=True) == []
 
 
-def test_its_cost_in_an_iteration() -> None:
-    trace = _loop(
+def test_a_forward_pass_is_learning_and_inference_only_inside_it() -> None:
+    parts = {
+        "simulation": 30,
+        "inference": 5,
+        "inference/forward": 20,
+        "update/forward": 15,
+        "update/backprop": 20,
+        "update/optimizer": 10,
+    }
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[share(0, path, "python", ns) for path, ns in parts.items()],
+    )
+    assert _read(trace).sentence == f"Learning takes 45.0 % {_SPAN}: 45 ns of 100 ns."
+    assert _texts(trace, warning=False) == [
+        "Learning is update/backprop 20.0 %, update/forward 15.0 %, update/optimizer 10.0 %.",
+        "Its layers: python 45.0 %.",
+        "Then simulation 30.0 %, inference 25.0 %.",
+    ]
+
+
+def test_every_share_is_of_one_denominator() -> None:
+    """Operations, what lies between them, layers and GPU states: each list adds up to the whole."""
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[
+            share(0, "simulation", "simulator", 20),
+            share(0, "backprop", "none", 40, gpu_busy=True),
+            share(0, "(none)", "python", 40),
+        ],
+        outside=[_part("start-up", 15), _part("between", 20), _part("end", 5)],
+    )
+    assert _read(trace).sentence == f"Learning takes 50.0 % {_SPAN}: 40 ns of 80 ns."
+    assert _texts(trace, warning=False) == [
+        "Its layers: no layer + gpu 50.0 %.",
+        "Then between operations 25.0 %, simulation 25.0 %.",
+        "By GPU state: cpu 50.0 %, gpu 50.0 %.",
+    ]
+    assert _texts(trace, warning=True) == [
+        "25.0 % lies between operations, where nothing is annotated."
+    ]
+
+
+def _part(part: str, duration_ns: int, process_id: int = 0) -> dict[str, object]:
+    row = {"process_id": process_id, "part": part, "layer": "python", "gpu_busy": False}
+    return {**row, "duration_ns": duration_ns}
+
+
+def _short(startup_ns: int, end_ns: int) -> Relations:
+    return Relations(
+        process=[process(0, 0, 10 + startup_ns + end_ns)],
+        breakdown=[
+            share(0, "simulation", "python", 10),
+            share(0, "(none)", "python", startup_ns + end_ns),
+        ],
+        outside=[_part("start-up", startup_ns), _part("end", end_ns)],
+    )
+
+
+def test_a_short_run_says_first_that_it_is_mostly_start_up() -> None:
+    sentence = _read(_short(80, 10)).sentence
+    assert sentence.startswith("Start-up takes 80.0 % of the recorded time: 80 ns of 100 ns. ")
+    assert sentence.endswith(f"Simulation takes 100.0 % {_SPAN}: 10 ns of 10 ns.")
+    both = _read(_short(9, 9)).sentence
+    assert both.startswith("Start-up and end take 64.3 % of the recorded time: 18 ns of 28 ns. ")
+    assert _read(_short(5, 5)).sentence.startswith("Simulation takes")
+
+
+def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
+    trace = Relations(
+        process=[process(i, 0, 10) for i in range(4)],
+        breakdown=[share(i, "simulation", "python", 10) for i in range(4)],
+        operation=[{"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0}],
         iteration=[
-            {"process_id": 0, "iteration": i, "duration_ns": SECOND, "complete": i < 4}
-            for i in range(5)
+            {"process_id": 0, "iteration": i, "duration_ns": 5, "complete": True} for i in range(2)
         ],
         operation_instance=[
-            {"process_id": 0, "operation_id": 1, "iteration": i, "self_ns": SECOND // 2}
-            for i in range(4)
+            {"process_id": 0, "operation_id": 0, "iteration": i, "self_ns": 5} for i in range(2)
         ],
     )
-    assert _read(trace).sentence.endswith("6.00 s of 10.0 s, 500 ms in each of 4 iterations.")
+    assert _read(trace).sentence == (
+        f"Simulation takes 100.0 % {_SPAN}, of 4 processes together: 40 ns of 40 ns."
+    )
 
 
 def test_without_operations_it_tells_what_to_do() -> None:
     trace = Relations(process=[process(0, 0, 5)], breakdown=[share(0, "(none)", "python", 5)])
-    assert "with rls.operation(name):" in _read(trace).sentence
+    assert _read(trace).sentence == "No operation was annotated or found in 5 ns."
+    advice, by_layer = _texts(trace, warning=False)
+    assert "with rls.operation(name):" in advice
+    assert by_layer == "By layer: python 100.0 % of the recorded time."
 
 
-def test_much_time_outside_operations_is_a_warning() -> None:
+def test_much_time_between_operations_is_a_warning() -> None:
     trace = Relations(
         process=[process(0, 0, 10)],
         breakdown=[
@@ -69,9 +146,11 @@ def test_much_time_outside_operations_is_a_warning() -> None:
             share(0, "(none)", "python", 6),
         ],
     )
-    assert _read(trace).sentence == "a takes 75.0 % of the time in operations: 3 ns of 4 ns."
-    assert "Then b 25.0 %." in _texts(trace, warning=False)
-    assert _texts(trace, warning=True)[0].startswith("60.0 % of all time lies outside")
+    assert _read(trace).sentence == (
+        f"What lies between operations takes 60.0 % {_SPAN}: 6 ns of 10 ns."
+    )
+    assert "Then a 30.0 %, b 10.0 %." in _texts(trace, warning=False)
+    assert _texts(trace, warning=True)[0].startswith("60.0 % lies between operations")
 
 
 def test_processes_without_operations_are_not_counted_and_named() -> None:
@@ -79,7 +158,7 @@ def test_processes_without_operations_are_not_counted_and_named() -> None:
         process=[process(0, 0, 10), process(1, 0, 90)],
         breakdown=[share(0, "a", "python", 10), share(1, "(none)", "none", 90)],
     )
-    assert _read(trace).sentence == "a takes 100.0 % of the time: 10 ns of 10 ns."
+    assert _read(trace).sentence == f"a takes 100.0 % {_SPAN}: 10 ns of 10 ns."
     assert "1 process with operations" in _texts(trace, warning=False)[-1]
 
 

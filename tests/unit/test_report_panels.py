@@ -12,7 +12,8 @@ from report_rows import full_run
 import rlscope.report.panels
 from rlscope import registry
 from rlscope.report import layers, palette, panels, views
-from rlscope.report.panel import Drawing, Panel
+from rlscope.report.panel import Drawing, Nothing, Panel
+from rlscope.report.renderers.terminal import render_summary
 from rlscope.table import Table
 
 PANELS = dict(panels.load())
@@ -21,7 +22,7 @@ PANELS = dict(panels.load())
 def _draw(name: str, trace: Relations) -> Drawing:
     panel = PANELS[name]
     drawing = panel.draw(panel.read(trace))  # type: ignore[arg-type]
-    assert drawing is not None
+    assert isinstance(drawing, Drawing)
     return drawing
 
 
@@ -49,8 +50,9 @@ def test_a_full_run_fills_every_panel(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in PANELS if name != "quality"])
 def test_a_run_without_anything_is_explained(name: str) -> None:
     panel = PANELS[name]
-    assert panel.draw(panel.read(Relations())) is None  # type: ignore[arg-type]
-    assert panel.empty
+    nothing = panel.draw(panel.read(Relations()))  # type: ignore[arg-type]
+    assert isinstance(nothing, Nothing)
+    assert nothing.reason
 
 
 def test_an_empty_run_still_has_a_quality() -> None:
@@ -75,27 +77,110 @@ def test_bars_add_up_to_the_breakdown(name: str, bars: int) -> None:
     assert _drawn_ns(chart.views[views.ALL]) == bars * whole
 
 
-def test_operations_alone_are_a_view_when_there_is_time_outside() -> None:
+def test_start_up_and_end_are_rows_without_a_share_and_not_in_the_chart() -> None:
+    part = {"process_id": 0, "layer": "python", "gpu_busy": False}
     trace = Relations(
-        process=[process(0, 0, 10)],
-        breakdown=[share(0, "a", "python", 4), share(0, "(none)", "python", 6)],
+        process=[process(0, 0, 17)],
+        operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
+        breakdown=[
+            share(0, "a", "python", 4),
+            share(0, "(none)", "python", 6),
+            share(0, "(not recorded)", "none", 7),
+        ],
+        outside=[
+            {**part, "part": "start-up", "duration_ns": 2},
+            {**part, "part": "between", "duration_ns": 1},
+            {**part, "part": "end", "duration_ns": 3},
+        ],
     )
-    (chart,) = _draw("operations", trace).charts
-    assert list(chart.views) == [views.ALL, "only inside operations"]
-    assert _drawn_ns(chart.views["only inside operations"]) == 4
-    (label,) = chart.views["only inside operations"]["layout"]["annotations"]
-    assert label["text"] == "4 ns · 100.0 %"
+    drawing = _draw("operations", trace)
+    (chart,) = drawing.charts
+    assert list(chart.views) == [views.ALL]
+    labels = [each["text"] for each in chart.views[views.ALL]["layout"]["annotations"]]
+    assert labels == ["4 ns · 80.0 %", "1 ns · 20.0 %"]
+    assert "of the time from the first operation to the last" in str(chart.views[views.ALL])
+    assert [row[:3] for row in drawing.grids[0].rows] == [
+        ["a", "4 ns", "80.0 %"],
+        ["(between operations)", "1 ns", "20.0 %"],
+        ["(start-up)", "2 ns", ""],
+        ["(end)", "3 ns", ""],
+        ["(not recorded)", "7 ns", ""],
+    ]
 
 
-@pytest.mark.parametrize("busy", [False, True])
-def test_why_there_is_no_gpu_work_is_said_only_when_there_is_none(busy: bool) -> None:
-    trace = Relations(
-        process=[process(0, 0, 4)],
-        breakdown=[share(0, "a", "none", 4, gpu_busy=busy)],
-        absent=[{"relation": "kernel", "column_name": "*", "reason": "nobody looked"}],
+def _found(automatic_ns: int) -> Relations:
+    found = {"operation_id": 1, "name": "s", "path": "s", "depth": 0, "source": "automatic"}
+    own = {"operation_id": 0, "name": "a", "path": "a", "depth": 0, "source": "explicit"}
+    return Relations(
+        process=[process(0, 0, 100)],
+        operation=[own, found],
+        breakdown=[
+            share(0, "a", "python", 100 - automatic_ns, source="explicit"),
+            share(0, "s", "python", automatic_ns, source="automatic"),
+        ],
     )
-    said = ["No GPU work in this trace: nobody looked"]
-    assert _draw("gpu", trace).notes == ([] if busy else said)
+
+
+def test_a_found_operation_of_no_weight_closes_its_table_and_is_in_no_sentence() -> None:
+    for automatic_ns, shown in ((2, False), (20, True)):
+        trace = _found(automatic_ns)
+        grid = _draw("operations", trace).grids[1]
+        assert (grid.title, grid.open) == ("Found automatically: 1 operation", shown)
+        text = render_summary(trace, width=120, unicode=True)  # type: ignore[arg-type]
+        assert ("Found automatically" in text) is shown
+
+
+def _why_no_gpu(**absent: str) -> dict[str, str]:
+    """What the two panels of the GPU say where they draw nothing."""
+    rows = [{"relation": name, "column_name": "*", "reason": why} for name, why in absent.items()]
+    trace = Relations(process=[process(0, 0, 4)], breakdown=[share(0, "a", "none", 4)], absent=rows)
+    drawn = {n: PANELS[n].draw(PANELS[n].read(trace)) for n in ("gpu", "cuda")}  # type: ignore[arg-type]
+    return {name: each.reason for name, each in drawn.items() if isinstance(each, Nothing)}
+
+
+def test_without_a_gpu_one_line_says_so() -> None:
+    reasons = _why_no_gpu(kernel="no kernel was recorded", api_call="there is no CUDA driver")
+    assert reasons == {"gpu": "", "cuda": "there is no CUDA driver."}
+
+
+def test_why_there_is_no_gpu_work_is_said_only_when_there_is_none() -> None:
+    assert _why_no_gpu(kernel="nobody looked")["gpu"] == "nobody looked."
+    worked = Relations(
+        process=[process(0, 0, 4)], breakdown=[share(0, "a", "none", 4, gpu_busy=True)]
+    )
+    assert _draw("gpu", worked).charts
+
+
+def test_a_single_role_has_no_chart() -> None:
+    assert _draw("processes", full_run(processes=2)).charts
+    assert not _draw("processes", full_run(processes=1)).charts
+
+
+def test_values_of_the_program_and_options_are_words_and_no_json() -> None:
+    trace = Relations(
+        run=[
+            {
+                "start_ns": 0,
+                "end_ns": 1,
+                "options": '{"force": true, "iterations": 5, "name": "", "simulator": ["a", "b"]}',
+            }
+        ],
+        process=[process(0, 0, 1, name="p")],
+        metadata=[
+            {"process_id": 0, "key": "net", "value": '{"sizes": [64, 2], "act": "tanh"}'},
+            {"process_id": 0, "key": "seed", "value": "1"},
+            {"process_id": 0, "key": "note", "value": '"a [b]"'},
+            {"process_id": 0, "key": "resumed", "value": "false"},
+        ],
+    )
+    facts, metadata = _draw("run", trace).grids
+    assert ["options", "force, iterations 5, simulator a, b"] in facts.rows
+    assert [row[1:] for row in metadata.rows] == [
+        ["net", "sizes (64, 2), act tanh"],
+        ["note", "a [b]"],
+        ["resumed", "no"],
+        ["seed", "1"],
+    ]
 
 
 def test_roles_add_up_to_the_breakdown() -> None:
@@ -131,12 +216,13 @@ def _sampled_gpu(*, busy: bool) -> Relations:
     sample = {"host_id": 0, "start_ns": SECOND, "metric": "gpu0_percent", "value": 100.0}
     cpu = {**sample, "metric": "cpu_percent"}
     bucket = {"process_id": 0, "level": 0, "start_ns": 0, "bucket_ns": 4, "operation": "a"}
+    later = 2 * SECOND
     return Relations(
         run=[{"start_ns": 0, "end_ns": 4}],
         process=[process(0, 0, 4)],
         breakdown=[share(0, "a", "none", 4, gpu_busy=busy)],
         timeline=[{**bucket, "layer": "none", "gpu_busy": busy, "duration_ns": 1}],
-        machine_sample=[sample, cpu],
+        machine_sample=[each | {"start_ns": at} for each in (sample, cpu) for at in (1, later)],
     )
 
 
@@ -163,7 +249,10 @@ def test_a_run_that_ends_before_a_sample_has_an_axis_of_its_length() -> None:
         run=[{"start_ns": 0, "end_ns": 2 * length_ns}],
         process=[process(0, 0, 2 * length_ns)],
         breakdown=[share(0, "a", "none", length_ns, gpu_busy=True)],
-        timeline=[{**bucket, **share_of_time}],
+        timeline=[
+            {**bucket, **share_of_time},
+            {**bucket, **share_of_time, "start_ns": 2 * length_ns},
+        ],
     )
     (chart,) = _draw("machine", trace).charts
     assert "(ms)" in str(chart.views["machine"]["layout"])
@@ -182,3 +271,19 @@ def test_a_gap_between_windows_has_its_own_area() -> None:
     (chart,) = _draw("timeline", trace).charts
     names = [line.get("name") for line in next(iter(chart.views.values()))["data"]]
     assert names == ["no layer", "(not recorded)", None]
+
+
+def test_a_program_that_never_changed_has_no_picture_of_one_colour() -> None:
+    bucket = {"process_id": 0, "level": 0, "bucket_ns": 4, "layer": "none", "duration_ns": 4}
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 8}],
+        process=[process(0, 0, 8)],
+        breakdown=[share(0, "(none)", "none", 8)],
+        timeline=[{**bucket, "start_ns": at, "operation": "(none)"} for at in (0, 4)],
+        machine_sample=[{"host_id": 0, "start_ns": 1, "metric": "cpu_percent", "value": 5.0}],
+    )
+    for name in ("timeline", "machine"):
+        assert isinstance(PANELS[name].draw(PANELS[name].read(trace)), Nothing)  # type: ignore[arg-type]
+    drawing = _draw("operations", trace)
+    assert not drawing.charts
+    assert drawing.grids

@@ -15,8 +15,8 @@ def _summary(trace: Relations, width: int = 100, *, unicode: bool = True) -> str
 
 def _small_run() -> Relations:
     return Relations(
-        run=[{"command": "python train.py", "name": "ppo", "start_ns": 0, "end_ns": 10 * SECOND}],
-        process=[process(0, 0, 10 * SECOND, name="trainer", events=12, cpu_ns=SECOND)],
+        run=[{"command": "python train.py", "name": "ppo", "start_ns": 0, "end_ns": 11 * SECOND}],
+        process=[process(0, 0, 11 * SECOND, name="trainer", events=12, cpu_ns=SECOND)],
         operation=[
             {"operation_id": 0, "name": "update", "path": "update", "depth": 0},
             {
@@ -31,6 +31,11 @@ def _small_run() -> Relations:
             share(0, "update", "python", 2 * SECOND),
             share(0, "update/backprop", "framework", 5 * SECOND),
             share(0, "(none)", "none", 3 * SECOND),
+            share(0, "(not recorded)", "none", SECOND),
+        ],
+        outside=[
+            {"process_id": 0, "part": part, "layer": "none", "duration_ns": seconds * SECOND}
+            for part, seconds in (("start-up", 2), ("between", 1))
         ],
     )
 
@@ -39,17 +44,19 @@ def test_a_run_on_one_screen() -> None:
     assert (
         _summary(_small_run())
         == """\
-10.0 s · 1 process · 12 events · python train.py
-update/backprop takes 71.4 % of the time in operations: 5.00 s of 7.00 s.
+11.0 s · 1 process · 12 events · python train.py
+Learning takes 87.5 % of the time from the first operation to the last: 7.00 s of 8.00 s.
 
-operation              total   share     own  python  framework  no layer
-update      ████████  7.00 s  70.0 %  2.00 s  2.00 s
-  backprop  ██████    5.00 s  50.0 %  5.00 s             5.00 s
-(none)      ████      3.00 s  30.0 %  3.00 s                       3.00 s
+operation                          total   share     own  python  framework  no layer
+update                ██████████  7.00 s  87.5 %  2.00 s  2.00 s
+  backprop            ████████    5.00 s  62.5 %  5.00 s             5.00 s
+(between operations)  ██          1.00 s  12.5 %  1.00 s                       1.00 s
+(start-up)                        2.00 s          2.00 s                       2.00 s
+(not recorded)                    1.00 s          1.00 s                       1.00 s
 
-Its time by layer: framework 100.0 %.
-Then update 28.6 %.
-! 30.0 % of all time lies outside any operation, (none): imports, start and what is not annotated.
+Learning is update/backprop 62.5 %, update 25.0 %.
+Its layers: framework 62.5 %, python 25.0 %.
+Then between operations 12.5 %.
 Nothing was lost.
 """
     )
@@ -64,7 +71,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
 
 def test_a_run_with_everything_fits_a_screen() -> None:
     lines = _summary(full_run(operations=100, processes=50), 120).splitlines()
-    assert len(lines) <= 52
+    assert len(lines) <= 54
 
 
 def test_without_unicode_every_character_is_ascii() -> None:

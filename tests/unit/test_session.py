@@ -330,7 +330,7 @@ def test_a_run_that_another_process_holds_by_now_is_not_removed(tmp_path: Path) 
 
 def test_what_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RecordingError, match=r"^Cannot record into .*/file/run: Not a directory$"):
+    with pytest.raises(RecordingError, match=r"^cannot record into .*/file/run: Not a directory$"):
         prepare_directory(tmp_path / "file" / "run")
 
 

@@ -36,8 +36,11 @@ CONTRACT = {
     " self_ns ended",
     "breakdown": "process_id phase operation layer gpu_busy duration_ns overhead_ns corrected_ns"
     " corrected_low_ns corrected_high_ns count",
+    "outside": "process_id part layer gpu_busy duration_ns",
     "breakdown_by_thread": "process_id thread_id phase operation layer gpu_busy duration_ns"
     " overhead_ns corrected_ns corrected_low_ns corrected_high_ns count",
+    "iteration_breakdown": "process_id iteration iteration_source complete operation layer"
+    " gpu_busy duration_ns",
     "timeline": "process_id level start_ns bucket_ns operation layer gpu_busy duration_ns",
     "transition": "process_id operation from_layer to_layer count per_iteration",
     "native_call": "process_id function layer operation calls duration_ns self_ns",
@@ -47,7 +50,9 @@ CONTRACT = {
     "memcpy": "process_id device stream direction memory operation count bytes duration_ns",
     "memset": "process_id device stream memory operation count bytes duration_ns",
     "sync": "process_id kind operation count duration_ns waiting_ns",
-    "gpu_time": "process_id device operation while_ns launched_ns",
+    "gpu_time": "process_id device gpu operation while_ns launched_ns",
+    "gpu_device": "host_id gpu processes busy_ns processes_ns",
+    "gpu_timeline": "host_id gpu start_ns bucket_ns busy_ns",
     "overhead": "process_id operation layer gpu_busy kind count overhead_ns",
     "machine_sample": "host_id process_id start_ns metric value",
     "calibration": "calibration_id kind api mean_ns low_ns high_ns samples method",

@@ -41,12 +41,16 @@ class Series:
     meaning: str = ""
 
 
-def stacked_bars(bars: Sequence[Bar], series: Sequence[Series]) -> Figure:
-    """First bar on top, with total and share written at its end; exact ns first in `customdata`."""
+def stacked_bars(bars: Sequence[Bar], series: Sequence[Series], whole: str) -> Figure:
+    """First bar on top, with total and share written at its end; exact ns first in `customdata`.
+
+    Args:
+        whole: what `Bar.whole_ns` is, in words: "the recorded time".
+    """
     longest = max((each.total_ns for each in bars), default=0)
     divisor, unit = units.axis_unit(longest)
     figure = go.Figure(
-        [_trace(bars, each, divisor, unit) for each in series],
+        [_trace(bars, each, divisor, _hover(each, unit, whole)) for each in series],
         layout=layout.base(
             FRAME_HEIGHT + BAR_HEIGHT * len(bars), legend_lines=1 + len(series) // 7
         ),
@@ -64,7 +68,7 @@ def stacked_bars(bars: Sequence[Bar], series: Sequence[Series]) -> Figure:
     return layout.as_json(figure)
 
 
-def _trace(bars: Sequence[Bar], series: Series, divisor: int, unit: str) -> go.Bar:
+def _trace(bars: Sequence[Bar], series: Series, divisor: int, hover: str) -> go.Bar:
     names = _categories(bars)
     cells = [each for each in zip(names, bars, series.values_ns, strict=True) if each[2]]
     return go.Bar(
@@ -75,7 +79,7 @@ def _trace(bars: Sequence[Bar], series: Series, divisor: int, unit: str) -> go.B
         customdata=[
             [ns, _share(ns, bar.total_ns), _share(ns, bar.whole_ns)] for _, bar, ns in cells
         ],
-        hovertemplate=_hover(series, unit),
+        hovertemplate=hover,
         marker=_marker(series),
     )
 
@@ -84,12 +88,12 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def _hover(series: Series, unit: str) -> str:
+def _hover(series: Series, unit: str, whole: str) -> str:
     """Names come in through %{y} and %{fullData.name}: a template would read their "%{"."""
     lines = [
         "<b>%{y}</b>",
         f"%{{fullData.name}}: %{{x:.4~r}} {unit} (%{{customdata[0]:,}} ns)",
-        "%{customdata[1]:.1%} of the bar, %{customdata[2]:.1%} of all",
+        f"%{{customdata[1]:.1%}} of the bar, %{{customdata[2]:.1%}} of {whole}",
     ]
     meaning = [f"<i>{series.meaning}</i>"] if series.meaning else []
     return "<br>".join([*lines, *meaning]) + "<extra></extra>"

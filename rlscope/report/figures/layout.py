@@ -25,6 +25,7 @@ def base(height: int, *, legend_lines: int = 1) -> go.Layout:
     """Height in pixels; the width is the page's. A legend of many names wraps above the plot."""
     return go.Layout(
         height=height,
+        showlegend=True,  # plotly leaves out that of a single series, whose name it is
         margin={"l": 8, "r": 24, "t": 20 + 18 * legend_lines, "b": 48},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "traceorder": "normal"},
         hoverlabel={"align": "left"},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import cuda
 from rlscope.report import cuda_sentences, limits, palette, units
 from rlscope.report.figures.bars import Bar, Series, stacked_bars
-from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ Rows = list[dict[str, Any]]
 _LAUNCHED, _WHILE = "launched by the operation", "while the operation owned its process"
 _VIEWS = {_LAUNCHED: "launched_ns", _WHILE: "while_ns"}
 _OTHER = "(other)"
+
+# What the shares of each chart are of.
+_BUSY_TIME = "the GPU time of all processes and GPUs added up"
+_KERNEL_TIME = "the time in kernels and graphs"
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -37,15 +41,15 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
-    absent = [f"Nothing of CUDA in this trace: {reason}." for (reason,) in tables["absent"]]
+def draw(tables: Tables) -> Drawing | Nothing:
+    absent = [reason for (reason,) in tables["absent"]]
     operations = tables["operation"].to_dicts()
     if not operations:
-        return Drawing(notes=absent) if absent else None
+        return Nothing(f"{'; '.join(absent) or 'nothing of CUDA was recorded'}.")
     kernels = tables["kernel"].to_dicts()
     return Drawing(
         notes=[
-            *absent,
+            *(f"Nothing of CUDA in this trace: {reason}." for reason in absent),
             *cuda_sentences.problems(tables["problem"].to_dicts()),
             *cuda_sentences.totals(tables["total"].to_dicts()),
         ],
@@ -74,25 +78,33 @@ def _has_work(tables: Tables) -> bool:
 def _device_chart(rows: Rows) -> Iterator[Chart]:
     if rows:
         figures = {view: _devices(rows, column) for view, column in _VIEWS.items()}
-        yield Chart("cuda-chart", "GPU time per operation, by device", figures)
+        title = f"GPU time per operation, by GPU; shares of {_BUSY_TIME}"
+        yield Chart("cuda-chart", title, figures)
 
 
 def _devices(rows: Rows, column: str) -> Figure:
-    """What several operations launched may run at one time: shares are of the time in which the
-    GPUs worked, and may add up to more."""
+    """What several operations launched may run at one time: shares are of the time of all while
+    they owned, and may add up to more."""
     names = list(dict.fromkeys(row["operation"] for row in rows))
-    cells = {(row["device"], row["operation"]): row[column] for row in rows}
+    cells = {(row["gpu"], row["operation"]): row[column] for row in rows}
     whole = sum(row["while_ns"] for row in rows)
     bars = [
         Bar(name, sum(ns for (_, each), ns in cells.items() if each == name), whole)
         for name in names
     ]
     series = [
-        Series(f"GPU {device}", palette.device_colour(device), values)
-        for device in sorted({device for device, _ in cells})
-        if any(values := [cells.get((device, name), 0) for name in names])
+        Series(_gpu(gpu), palette.device_colour(place), values)
+        for place, gpu in enumerate(
+            sorted({gpu for gpu, _ in cells}, key=lambda gpu: (len(gpu), gpu))
+        )
+        if any(values := [cells.get((gpu, name), 0) for name in names])
     ]
-    return stacked_bars(bars, series)
+    return stacked_bars(bars, series, _BUSY_TIME)
+
+
+def _gpu(name: str) -> str:
+    """A number says nothing by itself, a UUID begins with its kind."""
+    return f"GPU {name}" if name.isdigit() else units.label(name)
 
 
 def _kernel_chart(rows: Rows) -> Iterator[Chart]:
@@ -100,7 +112,8 @@ def _kernel_chart(rows: Rows) -> Iterator[Chart]:
         bars = [Bar(_function(row), row["duration_ns"], row["kernel_ns"]) for row in rows]
         series = Series("kernels", palette.ACCENT, [row["duration_ns"] for row in rows])
         title = "Time in kernels and graphs, added up over launches"
-        yield Chart("kernel-chart", title, {"all": stacked_bars(bars, [series])})
+        figure = stacked_bars(bars, [series], _KERNEL_TIME)
+        yield Chart("kernel-chart", f"{title}; shares of {_KERNEL_TIME}", {"all": figure})
 
 
 def _function(row: dict[str, Any]) -> str:
@@ -225,5 +238,4 @@ PANEL = Panel(
     question="What does the GPU do, for which operation, and who waits for it?",
     read=read,
     draw=draw,
-    empty="Nothing of CUDA was recorded.",
 )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlscope.analysis import operations, processes
-from rlscope.report import limits, palette, units, views
+from rlscope.analysis import coverage, cuda, operations, processes
+from rlscope.report import limits, palette, shares, units, views
 from rlscope.report.figures.bars import Bar, Series, stacked_bars
-from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-_TOTAL = "all operations"
+_TOTAL = "all together"
+_WORKED = ("gpu", "cpu+gpu")
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -22,23 +23,36 @@ def read(trace: Trace) -> dict[str, Table]:
             trace, operations=limits.OPERATIONS, processes=limits.PROCESSES
         ),
         "process": processes.process_names(trace),
+        "coverage": coverage.coverage(trace),
         "absent": operations.gpu_absence(trace),
+        "no_cuda": cuda.absence(trace),
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     groups = views.by_process(tables["state_time"])
-    if not groups:
-        return None
-    figures = {name: _bars(rows) for name, rows in views.named(groups, tables["process"]).items()}
+    if not any(row["state"] in _WORKED for rows in groups.values() for row in rows):
+        return Nothing(_why_nothing(tables))
+    (facts,) = tables["coverage"].to_dicts()
+    whole = shares.whole_name(facts)
+    named = views.named(groups, tables["process"])
+    figures = {name: _bars(rows, shares.of_view(name, whole)) for name, rows in named.items()}
     return Drawing(
-        notes=[f"No GPU work in this trace: {reason}" for (reason,) in tables["absent"]],
+        notes=[f"All shares are of {whole}."],
         charts=[Chart("gpu-chart", "Wall time per operation, by GPU state", figures)],
         grids=[_totals(groups[None])],
     )
 
 
-def _bars(rows: views.Rows) -> Figure:
+def _why_nothing(tables: Tables) -> str:
+    """One sentence; none where the panel of CUDA has the same to say."""
+    if len(tables["no_cuda"]):
+        return ""
+    reasons = [reason for (reason,) in tables["absent"]]
+    return f"{'; '.join(reasons) or 'no GPU work was recorded'}."
+
+
+def _bars(rows: views.Rows, whole: str) -> Figure:
     totals = {row["operation"]: (row["operation_ns"], row["group_ns"]) for row in rows}
     cells = {(row["state"], row["operation"]): row["duration_ns"] for row in rows}
     series = [
@@ -51,7 +65,8 @@ def _bars(rows: views.Rows) -> Figure:
         for state, colour in palette.STATES.items()
         if any(each == state for each, _ in cells)
     ]
-    return stacked_bars([Bar(name or _TOTAL, *total) for name, total in totals.items()], series)
+    bars = [Bar(name or _TOTAL, *total) for name, total in totals.items()]
+    return stacked_bars(bars, series, whole)
 
 
 def _totals(rows: views.Rows) -> Grid:
@@ -76,5 +91,4 @@ PANEL = Panel(
     question="Do CPU and GPU work at the same time, and when do both stand still?",
     read=read,
     draw=draw,
-    empty="Nothing was recorded: no process of this run has any recorded time.",
 )

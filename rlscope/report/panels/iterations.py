@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import iterations, processes
 from rlscope.report import limits, palette, sentences, units, views
 from rlscope.report.figures.lines import Line, Row, lines
-from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 # So many iterations have a tick each; plotly would put ticks between them.
 _EVERY_TICK = 12
+
+_EMPTY = (
+    "no complete iteration was recorded. Call rls.iteration() at the start of each pass of the "
+    "training loop."
+)
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -29,10 +34,10 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     summaries = {row["process_id"]: row for row in tables["iteration_summary"].to_dicts()}
     if not summaries:
-        return None
+        return Nothing(_EMPTY)
     series = views.by_process(tables["iteration_series"])
     names = views.labels(tables["process"])
     figures = {
@@ -121,8 +126,4 @@ PANEL = Panel(
     question="How long does a pass of the training loop take, and does it drift?",
     read=read,
     draw=draw,
-    empty=(
-        "No complete iteration was recorded. Call rls.iteration() at the start of each pass of the "
-        "training loop."
-    ),
 )

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import interception, native_calls, transitions
 from rlscope.report import limits, sentences, units
-from rlscope.report.panel import Drawing, Grid, Panel, Tables
+from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
+
+_EMPTY = (
+    "no native call was recorded: no simulator or framework that rlscope knows was imported, or "
+    "the run was told not to (rls-prof --intercept=off)."
+)
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -25,9 +30,9 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     if not any(map(len, tables.values())):
-        return None
+        return Nothing(_EMPTY)
     crossings = tables["transitions"].to_dicts()
     longest = tables["native_call_total"].to_dicts()
     return Drawing(
@@ -101,6 +106,4 @@ PANEL = Panel(
     question="How often does the program leave Python, and which native calls take the time?",
     read=read,
     draw=draw,
-    empty="No native call was recorded: no simulator or framework that rlscope knows was imported, "
-    "or the run was told not to (rls-prof --intercept=off).",
 )

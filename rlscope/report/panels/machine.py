@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import machine
 from rlscope.report import limits, palette, units, views
 from rlscope.report.figures.lines import Line, Row, lines
-from rlscope.report.panel import Chart, Drawing, Figure, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _COLOURS = [*palette.LAYERS.values(), *palette.STATES.values()]
 _UTILISATION = re.compile(r"gpu\d+_percent")
 _GIB = float(1 << 30)
+
+_EMPTY = (
+    "fewer than two readings. rls-prof reads CPU, memory and, where NVML is, the GPU once a second."
+)
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -32,12 +36,12 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     samples = tables["machine_series"].to_dicts()
     busy = tables["gpu_busy_series"].to_dicts()
     figure = _figure(samples, busy)
     if figure is None:
-        return None
+        return Nothing(_EMPTY)
     return Drawing(
         notes=_notes(samples, busy),
         charts=[Chart("machine-chart", "Readings of the machine, about one a second", figure)],
@@ -73,7 +77,7 @@ def _figure(samples: views.Rows, busy: views.Rows) -> dict[str, Figure] | None:
         _row("GPU memory (GiB)", samples, divisor, _is_gpu("memory_bytes"), _GIB),
         _row("GPU power (W)", samples, divisor, _is_gpu("power_watts"), 1),
     ]
-    present = [row for row in rows if row.lines]
+    present = [row for row in rows if any(len(line.x) > 1 for line in row.lines)]
     if not present:
         return None
     return {"machine": lines(present, f"time since the run began ({unit})")}
@@ -156,8 +160,4 @@ PANEL = Panel(
     question="What else kept the machine busy?",
     read=read,
     draw=draw,
-    empty=(
-        "The machine was not sampled. rls-prof samples CPU, memory and, where NVML is, the GPU "
-        "once a second; a run shorter than that has no reading."
-    ),
 )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import operations, processes
-from rlscope.analysis.operations import OUTSIDE
-from rlscope.report import layers, limits, palette, units, views
+from rlscope.analysis import coverage, operations, processes
+from rlscope.report import layers, limits, palette, shares, units, views
 from rlscope.report.figures.bars import Bar, stacked_bars
-from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
-
-INSIDE = "only inside operations"
 
 _LAYER_COLUMNS = {layer: f"{layer}_ns" for layer in palette.LAYERS}
 
@@ -28,44 +25,51 @@ def read(trace: Trace) -> dict[str, Table]:
         "operation_tree": operations.operation_tree(trace, operations=limits.ROWS),
         "automatic": operations.automatic_operations(trace, operations=limits.ROWS),
         "process": processes.process_names(trace),
+        "coverage": coverage.coverage(trace),
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     groups = views.by_process(tables["operation_time"])
     if not groups:
-        return None
-    figures = {name: _bars(rows) for name, rows in views.named(groups, tables["process"]).items()}
-    figures = {views.ALL: figures[views.ALL], **_inside(groups[None]), **figures}
+        return Nothing("no process of this run has any recorded time.")
+    (facts,) = tables["coverage"].to_dicts()
+    whole = shares.whole_name(facts)
+    named = views.named(groups, tables["process"])
+    figures = {name: _bars(rows, shares.of_view(name, whole)) for name, rows in named.items()}
     return Drawing(
         notes=[
-            "Time belongs to the innermost open operation, and in it to the deepest active layer."
+            "Time belongs to the innermost open operation, and in it to the deepest active layer. "
+            f"All shares are of {whole}.",
+            *shares.left_out(facts),
         ],
-        charts=[Chart("operations-chart", "Wall time per operation, by layer", figures)],
-        grids=[_tree(tables["operation_tree"]), *_automatic(tables["automatic"])],
+        charts=_charts(tables["operation_time"], figures),
+        grids=[
+            _tree(tables["operation_tree"], whole),
+            *_automatic(tables["automatic"], facts),
+        ],
     )
 
 
-def _inside(rows: views.Rows) -> dict[str, Figure]:
-    """A view of operations alone: imports and the like would else set the scale."""
-    inside = [row for row in rows if row["operation"] != OUTSIDE]
-    if not inside or len(inside) == len(rows):
-        return {}
-    return {INSIDE: _bars([{**row, "group_ns": row["inside_ns"]} for row in inside])}
+def _charts(times: Table, figures: dict[str, Figure]) -> list[Chart]:
+    """A single bar of one colour would say nothing."""
+    cells = set(times.select("operation", "layer", "gpu_busy"))
+    title = "Wall time per operation, by layer"
+    return [Chart("operations-chart", title, figures)] if len(cells) > 1 else []
 
 
-def _bars(rows: views.Rows) -> Figure:
+def _bars(rows: views.Rows, whole: str) -> Figure:
     totals = {row["operation"]: (row["operation_ns"], row["group_ns"]) for row in rows}
     bars = [Bar(name, *total) for name, total in totals.items()]
-    return stacked_bars(bars, layers.series(rows, "operation", list(totals)))
+    return stacked_bars(bars, layers.series(rows, "operation", list(totals)), whole)
 
 
-def _tree(tree: Table) -> Grid:
+def _tree(tree: Table, whole: str) -> Grid:
     rows = tree.to_dicts()
     present = [name for name, column in _LAYER_COLUMNS.items() if any(tree[column])]
     busy = any(tree["gpu_ns"])
     return Grid(
-        title=f"Table: {units.plural(len(rows), 'operation')} as a tree, own time by layer",
+        title=f"Table: operations as a tree, own time by layer; shares of {whole}",
         columns=[
             "operation",
             ">total",
@@ -82,32 +86,33 @@ def _tree_row(row: dict[str, Any], present: Sequence[str], busy: bool) -> list[s
     return [
         "    " * row["depth"] + units.visible(row["name"]),
         units.duration(row["total_ns"]),
-        units.share(row["total_ns"], row["whole_ns"]),
+        units.share(row["total_ns"], row["whole_ns"]) if row["whole_ns"] else "",
         units.duration(row["self_ns"]),
         *(units.duration_or_blank(row[_LAYER_COLUMNS[layer]]) for layer in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
     ]
 
 
-def _automatic(table: Table) -> list[Grid]:
-    """Operations that nobody annotated, and how they were found."""
+def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
+    """Operations that rlscope found by itself, and how."""
     rows = table.to_dicts()
     if not rows:
         return []
+    found_ns = sum(row["duration_ns"] for row in rows)
     grid = Grid(
         title=f"Found automatically: {units.plural(len(rows), 'operation')}",
-        columns=["operation", ">instances", ">time", ">of the time in operations", "how"],
+        columns=["operation", ">instances", ">time", ">share", "how"],
         rows=[
             [
                 units.visible(row["operation"]),
                 units.count(row["instances"]),
                 units.duration(row["duration_ns"]),
-                units.share(row["share"], 1),
+                units.share(row["duration_ns"], facts["span_ns"]),
                 units.visible(row["rule"] or ""),
             ]
             for row in rows
         ],
-        open=True,
+        open=found_ns > shares.NOTABLE_FOUND * facts["inside_ns"],
     )
     return [grid]
 
@@ -117,5 +122,4 @@ PANEL = Panel(
     question="Where does the time go?",
     read=read,
     draw=draw,
-    empty="Nothing was recorded: no process of this run has any recorded time.",
 )

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import processes
 from rlscope.report import layers, limits, units, views
 from rlscope.report.figures.bars import Bar, stacked_bars
-from rlscope.report.panel import Chart, Drawing, Figure, Grid, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
+
+_WHOLE = "the recorded time of all processes, start-up included"
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -22,18 +24,23 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["process_tree"].to_dicts()
     if not rows:
-        return None
-    roles = tables["role_time"].to_dicts()
+        return Nothing("no process of this run could be read.")
     return Drawing(
         notes=_notes(len(rows), len(tables["process"])),
-        charts=[Chart("processes-chart", "Wall time per role, by layer", {"roles": _bars(roles)})]
-        if roles
-        else [],
+        charts=_charts(tables["role_time"].to_dicts()),
         grids=[_grid(rows)],
     )
+
+
+def _charts(roles: views.Rows) -> list[Chart]:
+    """Of several roles; the bar of a single one would say nothing."""
+    if len({row["role"] for row in roles}) < 2:
+        return []
+    title = f"Wall time per role, by layer; shares of {_WHOLE}"
+    return [Chart("processes-chart", title, {"roles": _bars(roles)})]
 
 
 def _notes(shown: int, there: int) -> list[str]:
@@ -56,7 +63,7 @@ def _bars(rows: views.Rows) -> Figure:
         Bar(role if sizes[role] == 1 else f"{role} x {sizes[role]}", *total)
         for role, total in totals.items()
     ]
-    return stacked_bars(bars, layers.series(rows, "role", list(totals)))
+    return stacked_bars(bars, layers.series(rows, "role", list(totals)), _WHOLE)
 
 
 def _grid(rows: views.Rows) -> Grid:
@@ -86,7 +93,7 @@ def _row(row: dict[str, Any]) -> list[str]:
         str(row["os_pid"]),
         f"+{units.duration(row['begin_ns'])}",
         units.duration(row["wall_ns"]),
-        units.share(row["busy_ns"], row["wall_ns"]),
+        units.duration(row["busy_ns"]),
         units.duration(row["cpu_ns"]),
         units.duration(row["profiler_cpu_ns"]),
         units.count(row["threads"]),
@@ -115,5 +122,4 @@ PANEL = Panel(
     question="Which processes and roles did the work?",
     read=read,
     draw=draw,
-    empty="No process of this run could be read.",
 )

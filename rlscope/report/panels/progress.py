@@ -6,21 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import iterations
 from rlscope.report import limits, sentences, units
-from rlscope.report.panel import Drawing, Grid, Panel, Tables
+from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
+
+_EMPTY = (
+    "the program reported no progress. Call rls.progress(done, total) and the page says how long "
+    "the whole run takes."
+)
 
 
 def read(trace: Trace) -> dict[str, Table]:
     return {"extrapolation": iterations.extrapolation(trace, processes=limits.PROCESSES)}
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["extrapolation"].to_dicts()
     if not rows:
-        return None
+        return Nothing(_EMPTY)
     return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
 
 
@@ -48,8 +53,4 @@ PANEL = Panel(
     question="How long does the whole run take, if it goes on like this?",
     read=read,
     draw=draw,
-    empty=(
-        "The program reported no progress. Call rls.progress(done, total) and the page says how "
-        "long the whole run takes."
-    ),
 )

@@ -21,7 +21,7 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing:
     (facts,) = tables["coverage"].to_dicts()
     lost = tables["loss_summary"].to_dicts()
     return Drawing(
@@ -76,5 +76,4 @@ PANEL = Panel(
     question="How far can these numbers be trusted?",
     read=read,
     draw=draw,
-    empty="",
 )

@@ -9,11 +9,13 @@ from rlscope.analysis.operations import NOT_RECORDED
 from rlscope.report import limits, palette, units, views
 from rlscope.report.figures.timeline import Axis, Track, timeline
 from rlscope.report.layers import label, ordered
-from rlscope.report.panel import Chart, Drawing, Figure, Panel, Tables
+from rlscope.report.panel import Chart, Drawing, Figure, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
+
+_EMPTY = "nothing was recorded, or the program was in one layer and no operation all along."
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -31,11 +33,11 @@ def read(trace: Trace) -> dict[str, Table]:
     }
 
 
-def draw(tables: Tables) -> Drawing | None:
+def draw(tables: Tables) -> Drawing | Nothing:
     layers = views.by_process(tables["timeline_layer"])
-    if not layers:
-        return None
     operations = views.by_process(tables["timeline_operation"])
+    if not _changes(tables):
+        return Nothing(_EMPTY)
     figures = {
         name: _figure(rows, operations.get(rows[0]["process_id"], []))
         for name, rows in views.named(layers, tables["process"]).items()
@@ -49,6 +51,13 @@ def draw(tables: Tables) -> Drawing | None:
         ],
         charts=[Chart("timeline-chart", "Share of wall time over the run", figures)],
     )
+
+
+def _changes(tables: Tables) -> bool:
+    """Whether anything is ever different from what it was."""
+    states = set(tables["timeline_layer"].select("layer", "gpu_busy"))
+    names = set(tables["timeline_operation"]["operation"])
+    return len(states) > 1 or len(names) > 1
 
 
 def _width(widths: set[int]) -> str:
@@ -92,5 +101,4 @@ PANEL = Panel(
     question="When does the time go?",
     read=read,
     draw=draw,
-    empty="This trace has no timeline: nothing was recorded, or the run was shorter than a bucket.",
 )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
 
 from rlscope.report import headline, panels, units
-from rlscope.report.panel import Chart, Drawing, Grid, Panel
+from rlscope.report.panel import Chart, Drawing, Grid, Nothing, Panel
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -26,9 +26,11 @@ _FOOTER = (
 )
 
 
-def render(trace: Trace) -> str:
-    """The whole page; raises RlscopeError when a table cannot be read."""
-    drawn = [(name, panel, panel.draw(panel.read(trace))) for name, panel in panels.load()]
+def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str:
+    """The whole page; raises RlscopeError when a table cannot be read. `step` is called with the
+    title of each panel before it is made."""
+    drawn = list(_drawn(trace, step))
+    sections = [(n, panel, each) for n, panel, each in drawn if isinstance(each, Drawing)]
     summary = headline.read(trace)
     template = Template(resource("templates/page.html"))
     return template.substitute(
@@ -38,13 +40,23 @@ def render(trace: Trace) -> str:
         run=_escape(summary.run),
         headline=_escape(summary.sentence),
         details="\n".join(_detail(each) for each in summary.details),
-        contents=" ".join(f'<a href="#{name}">{_escape(p.title)}</a>' for name, p, _ in drawn),
-        panels="\n".join(_section(*each) for each in drawn),
+        contents=" ".join(f'<a href="#{name}">{_escape(p.title)}</a>' for name, p, _ in sections),
+        panels="\n".join(_section(name, panel, drawing) for name, panel, drawing in sections),
+        nothing=_nothing(drawn),
         footer=_escape(_FOOTER),
         css=resource("templates/page.css"),
         script=resource("templates/page.js"),
         plotly=resource(PLOTLY),
     )
+
+
+def _drawn(
+    trace: Trace, step: Callable[[str], None]
+) -> Iterator[tuple[str, Panel, Drawing | Nothing]]:
+    loaded = list(panels.load())
+    for number, (name, panel) in enumerate(loaded, 1):
+        step(f"writing the report: {panel.title} ({number} of {len(loaded)})")
+        yield name, panel, panel.draw(panel.read(trace))
 
 
 def resource(path: str) -> str:
@@ -61,19 +73,28 @@ def _detail(detail: headline.Detail) -> str:
     return f'<p class="{kind}">{_escape(detail.text)}</p>'
 
 
-def _section(name: str, panel: Panel, drawing: Drawing | None) -> str:
-    if drawing is None:
-        body = f'<p class="empty">{_escape(panel.empty)}</p>'
-    else:
-        body = "\n".join(
-            [f'<p class="note">{_escape(note)}</p>' for note in drawing.notes]
-            + [_figure(chart) for chart in drawing.charts]
-            + [_details(grid) for grid in drawing.grids]
-        )
+def _section(name: str, panel: Panel, drawing: Drawing) -> str:
+    body = "\n".join(
+        [f'<p class="note">{_escape(note)}</p>' for note in drawing.notes]
+        + [_figure(chart) for chart in drawing.charts]
+        + [_details(grid) for grid in drawing.grids]
+    )
     return (
         f'<section id="{name}">\n<h2>{_escape(panel.title)}</h2>\n'
         f'<p class="question">{_escape(panel.question)}</p>\n{body}\n</section>'
     )
+
+
+def _nothing(drawn: Sequence[tuple[str, Panel, Drawing | Nothing]]) -> str:
+    """Panels without a section, a line each."""
+    lines = [
+        f"<li>{_escape(panel.title)}: {_escape(nothing.reason)}</li>"
+        for _, panel, nothing in drawn
+        if isinstance(nothing, Nothing) and nothing.reason
+    ]
+    if not lines:
+        return ""
+    return f"<aside><h2>Not in this run</h2>\n<ul>{''.join(lines)}</ul></aside>"
 
 
 def _figure(chart: Chart) -> str:

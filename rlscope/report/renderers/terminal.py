@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import unicodedata
@@ -16,6 +17,7 @@ from rlscope.analysis import (
     native_calls,
     operations,
     processes,
+    threads,
     transitions,
 )
 from rlscope.report import cuda_sentences, headline, layers, losses, palette, sentences, units
@@ -24,17 +26,20 @@ if TYPE_CHECKING:
     from rlscope.load import Trace
 
 # The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 9 more).
-_OPERATIONS = 14
+_OPERATIONS = 12  # and up to four rows of time outside operations
 _PROCESSES = 6
 _SENTENCES = 2
 _LOSSES = 3
 _FUNCTIONS = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
+_THREADS = 1
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
 _BAR = 12  # characters of a bar of 100 %
+
+_BREAK = re.compile(r" (?!(?:ns|µs|ms|s|min|h|d|%|B|KiB|MiB|GiB|TiB)\b|%)")
 
 _PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
 
@@ -65,12 +70,15 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width
     )
+    (facts,) = coverage.coverage(trace).to_dicts()
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
-    yield _wrapped(sentences.automatic(found), width)
+    yield _wrapped(sentences.automatic(found, facts), width)
     yield _wrapped(_layers(trace), width)
     yield _wrapped(_cuda(trace), width)
+    beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
+    yield _wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
-    yield _wrapped([*_iterations(trace), *_losses(trace)], width)
+    yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 
 
 def _operation_block(trace: Trace, width: int) -> Iterator[list[str]]:
@@ -95,7 +103,7 @@ def _operation_row(
         "  " * row["depth"] + units.label(row["name"]),
         "█" * round(_BAR * share),
         units.duration(row["total_ns"]),
-        units.share(row["total_ns"], row["whole_ns"]),
+        units.share(row["total_ns"], row["whole_ns"]) if row["whole_ns"] else "",
         *([units.duration(row["self_ns"])] if nested else []),
         *(units.duration_or_blank(row[f"{name}_ns"]) for name in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
@@ -112,7 +120,7 @@ def _process_block(trace: Trace, width: int) -> list[str]:
             "  " * row["depth"] + units.label(row["name"] or "?"),
             str(row["os_pid"]),
             units.duration(row["wall_ns"]),
-            units.share(row["busy_ns"], row["wall_ns"]),
+            units.duration(row["busy_ns"]),
             units.duration(row["cpu_ns"]),
             units.count(row["events"]),
         ]
@@ -161,8 +169,7 @@ def _iterations(trace: Trace) -> list[str]:
     ]
 
 
-def _losses(trace: Trace) -> list[str]:
-    (facts,) = coverage.coverage(trace).to_dicts()
+def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
     lines = sentences.bookkeeping(facts) if facts["profiler_cpu_ns"] is not None else []
     if not rows:
@@ -202,10 +209,10 @@ def cells(text: str) -> int:
 
 
 def _wrapped(texts: Sequence[str], width: int) -> list[str]:
-    """Sentences broken at blanks; their further lines are indented."""
+    """Sentences broken at blanks, but not before a unit; their further lines are indented."""
     lines = []
     for text in texts:
-        first, *words = text.split(" ")
+        first, *words = _BREAK.split(text)
         lines.append(first)
         for word in words:
             if cells(lines[-1]) + 1 + cells(word) > width:

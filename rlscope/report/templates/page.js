@@ -23,14 +23,116 @@
     return result;
   }
 
+  // Below this width names stand above their bars and strips: beside them they would take half of it.
+  const narrow = matchMedia("(max-width: 640px)");
+  const nameHeight = 20;
+
+  const pen = document.createElement("canvas").getContext("2d");
+
+  function widthOf(text, weight) {
+    pen.font = `${weight} 12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(text).width;
+  }
+
+  // A name of at most `room` pixels, cut in the middle. Names are escaped.
+  function shortened(name, room) {
+    const text = document.createElement("textarea");
+    text.innerHTML = name;
+    const whole = text.value;
+    let shown = whole;
+    for (let half = whole.length >> 1; half > 0 && widthOf(shown, "normal") > room; --half) {
+      shown = `${whole.slice(0, half)}…${whole.slice(-half)}`;
+    }
+    text.textContent = shown;
+    return text.innerHTML;
+  }
+
+  function labelled(name, beside, room) {
+    const short = shortened(name, room - widthOf(` ${beside}`, "bold"));
+    return beside ? `${short} <b>${beside}</b>` : short;
+  }
+
+  // A category axis whose names get a line of their own above each row, which grows by as much.
+  function namesAbove(layout, key, room) {
+    const axis = layout[key];
+    const rows = axis.ticktext.length;
+    const share = axis.domain ? axis.domain[1] - axis.domain[0] : 1;
+    const { t, b } = layout.margin;
+    const plot = layout.height - t - b;
+    const before = (plot * share) / rows;
+    const row = before + nameHeight;
+    const half = row / 2 - nameHeight / 2 + 3;
+    const texts = (layout.annotations || []).map((each) => each.text);
+    const names = axis.ticktext.map((name, i) => ({
+      x: 0, xref: "paper", xanchor: "left", y: i, yref: key.replace("axis", ""), yshift: half,
+      text: labelled(name, texts[i] || "", room), showarrow: false, font: { size: 12 },
+    }));
+    return { rows, row, names, height: layout.height + rows * nameHeight };
+  }
+
+  // A legend of two columns, with room above the plot for all of its lines.
+  function legendAbove({ data, layout }) {
+    const named = data.filter((each) => each.type !== "heatmap").length;
+    const t = 20 + 22 * Math.ceil(named / 2);
+    return {
+      data,
+      layout: {
+        ...layout, height: layout.height + t - layout.margin.t, margin: { ...layout.margin, t },
+        legend: { ...layout.legend, entrywidth: 0.48, entrywidthmode: "fraction", font: { size: 11 } },
+      },
+    };
+  }
+
+  function narrowBars(chosen, width) {
+    const { row, names, height } = namesAbove(chosen.layout, "yaxis", width - 40);
+    const longest = chosen.layout.xaxis.range[1] / 1.22;
+    return {
+      data: chosen.data,
+      layout: {
+        ...chosen.layout, height, annotations: names, bargap: 1 - 14 / row,
+        xaxis: { ...chosen.layout.xaxis, range: [0, longest * 1.02], nticks: 5 },
+        yaxis: { ...chosen.layout.yaxis, showticklabels: false },
+      },
+    };
+  }
+
+  function narrowTimeline(chosen, width) {
+    const { rows, row, names, height } = namesAbove(chosen.layout, "yaxis2", width - 100);
+    const { t, b } = chosen.layout.margin;
+    const strips = Math.min((rows * row) / (height - t - b), 0.86);
+    return {
+      data: chosen.data.map((each) => (each.type === "heatmap" ? { ...each, ygap: row - 14 } : each)),
+      layout: {
+        ...chosen.layout, height, annotations: names,
+        xaxis: { ...chosen.layout.xaxis, nticks: 5 },
+        yaxis: { ...chosen.layout.yaxis, domain: [strips + 0.04, 1] },
+        yaxis2: { ...chosen.layout.yaxis2, domain: [0, strips], showticklabels: false, ticks: "" },
+      },
+    };
+  }
+
+  function fitted(whole, width) {
+    if (!narrow.matches) {
+      return whole;
+    }
+    const named = whole.data.map((each) => (each.name ? { ...each, name: shortened(each.name, width - 120) } : each));
+    const chosen = { ...whole, data: named };
+    if ((chosen.layout.yaxis2 || {}).ticktext) {
+      return narrowTimeline(legendAbove(chosen), width);
+    }
+    return chosen.layout.yaxis.ticktext ? narrowBars(legendAbove(chosen), width) : chosen;
+  }
+
   function views(figure) {
     return [...figure.querySelectorAll('script[type="application/json"]')];
   }
 
   async function draw(figure) {
     const select = figure.querySelector("select");
-    const chosen = JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent);
-    await Plotly.react(figure.querySelector(".chart"), chosen.data, themed(chosen.layout), config);
+    const chart = figure.querySelector(".chart");
+    const whole = JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent);
+    const chosen = fitted(whole, chart.clientWidth);
+    await Plotly.react(chart, chosen.data, themed(chosen.layout), config);
   }
 
   // Choosing a process in one chart chooses it in all that know it.
@@ -57,6 +159,7 @@
     select.addEventListener("change", () => choose(select.value));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  narrow.addEventListener("change", drawAll);
   addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((each) => { each.open = true; });
     drawAll();

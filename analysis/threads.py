@@ -1,0 +1,18 @@
+"""Operations of threads that do not own their process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def beside_owner(trace: Trace, *, rows: int) -> Table:
+    """process, os_pid, thread, os_tid, operation, duration_ns, layer, layer_ns, beside_ns: time of
+    threads in operations of which the process view does not show all, because another thread owned
+    the process meanwhile."""
+    return statement.run(trace, "thread_operation", rows=rows)

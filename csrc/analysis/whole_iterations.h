@@ -1,0 +1,39 @@
+// Whether a time lies in a complete iteration of those that rates count (semantics.md, Calls and
+// transitions).
+#ifndef RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
+#define RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vector>
+
+#include "analysis/history.h"
+#include "analysis/key.h"
+
+namespace rlscope::analysis {
+
+class WholeIterations {
+ public:
+  // `history` must outlive it.
+  explicit WholeIterations(const History& history) : spans_(history.whole_iterations()) {}
+
+  // Times never decrease from call to call.
+  bool Hold(int64_t now) {
+    while (next_ < spans_.size() && spans_[next_].end_ns <= now) ++next_;
+    return next_ < spans_.size() && spans_[next_].start_ns <= now;
+  }
+  // Up to this time the answer for `now` stays the same; after Hold(now).
+  int64_t Until(int64_t now) const {
+    if (next_ == spans_.size()) return kNever;
+    return now < spans_[next_].start_ns ? spans_[next_].start_ns : spans_[next_].end_ns;
+  }
+
+ private:
+  const std::vector<Span>& spans_;
+  size_t next_ = 0;  // the first that ends after the last time
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_

@@ -1,0 +1,71 @@
+"""GPUs of a run over all its processes: relations gpu_device and gpu_timeline, column `gpu`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rlscope import _trace
+
+Columns = dict[str, list[Any]]
+
+
+class Devices:
+    """Which processes used which GPU, and for how long each of them kept it busy."""
+
+    def __init__(self) -> None:
+        self._uses: dict[tuple[int, str], dict[tuple[int, int], int]] = {}
+
+    def add(
+        self, process_id: int, host_id: int, note: str | None, gpu_time: Mapping[str, Any]
+    ) -> list[str]:
+        """Takes the relation `gpu_time` of a process; returns its column `gpu`.
+
+        Args:
+            note: what the process noted of how CUDA is recorded (cuda_rows.NOTE), None: nothing.
+        """
+        visible = _visible_devices(note)
+        names = []
+        for device, while_ns in zip(gpu_time["device"], gpu_time["while_ns"], strict=True):
+            name = (visible[device] if device < len(visible) else "") or str(device)
+            uses = self._uses.setdefault((host_id, name), {})
+            use = process_id, int(device)
+            uses[use] = uses.get(use, 0) + int(while_ns)
+            names.append(name)
+        return names
+
+    def relations(
+        self, directory: _trace.Directory, grids: Mapping[int, tuple[int, int]]
+    ) -> dict[str, Columns]:
+        """gpu_device and gpu_timeline; `grids`: the time of each host's timelines."""
+        devices = _empty("host_id", "gpu", "processes", "busy_ns", "processes_ns")
+        timeline = _empty("host_id", "gpu", "start_ns", "bucket_ns", "busy_ns")
+        for (host_id, name), uses in sorted(self._uses.items()):
+            found = directory.device_times(list(uses), grid=grids[host_id])
+            processes = len({process_id for process_id, _ in uses})
+            busy_ns = int(found["busy_ns"].sum())
+            _append(devices, (host_id, name, processes, busy_ns, sum(uses.values())))
+            for bucket in zip(found["start_ns"], found["bucket_ns"], found["busy_ns"], strict=True):
+                _append(timeline, (host_id, name, *map(int, bucket)))
+        return {"gpu_device": devices, "gpu_timeline": timeline}
+
+
+def _visible_devices(note: str | None) -> list[str]:
+    """CUDA_VISIBLE_DEVICES of a process, by device number; empty where it was not set."""
+    try:
+        facts = json.loads(note or "{}")
+    except ValueError:  # of another version, or cut
+        return []
+    visible = facts.get("visible_devices") if isinstance(facts, dict) else None
+    names = visible.split(",") if isinstance(visible, str) else []
+    return [name.strip() for name in names]
+
+
+def _empty(*names: str) -> Columns:
+    return {name: [] for name in names}
+
+
+def _append(columns: Columns, row: tuple[Any, ...]) -> None:
+    for column, cell in zip(columns.values(), row, strict=True):
+        column.append(cell)
