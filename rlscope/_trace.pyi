@@ -17,6 +17,13 @@ FORMAT_VERSION: int
 class TraceError(Exception):
     """The file is not a trace, or no part of it can be read."""
 
+class RowStream:
+    """Rows that are made while they are read, a few batches at a time; every reader has a pass of
+    its own over the trace."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A capsule that holds an ArrowArrayStream: Arrow's PyCapsule interface."""
+
 class Directory:
     """A trace directory: processes.log, trace/*.rls and what live or dead rings still hold.
 
@@ -102,6 +109,34 @@ class Directory:
         Layers are the numbers of trace.proto (0 none .. 4 cuda_api). A row of the gap between
         windows has operation "(not recorded)".
         """
+
+    def instance_rows(
+        self,
+        process: int,
+        *,
+        first_thread: int,
+        operations: Sequence[tuple[str, str, int]],
+        most_paths: int = 16_384,
+    ) -> RowStream:
+        """The columns of the relation operation_instance but process_id, row after row.
+
+        first_thread: thread_id of the process's first thread. operations: path, source and
+        operation_id of those that the sweep found, of other processes, too, if that is simpler.
+        """
+
+    def event_rows(
+        self,
+        process: int,
+        *,
+        first_thread: int,
+        operations: Sequence[tuple[str, str, int]],
+        most_paths: int = 16_384,
+    ) -> RowStream:
+        """The columns of the relation event but process_id; otherwise as instance_rows()."""
+
+    def reached_ns(self, process: int) -> int:
+        """The time in the process's life at which its latest pass is: a sweep, CUDA relations, or
+        rows that are being read. May be called from any thread meanwhile."""
 
     def operation_instances(self, process: int, *, most_paths: int = 16_384) -> Columns:
         """thread, operation, iteration (-1 none), start_ns, duration_ns, self_ns, ended.

@@ -11,12 +11,15 @@ import os
 import sys
 import types
 
+from rlscope.trace.progress import Tell
 from rlscope.trace.trace import Trace
 
 __all__ = ["Trace", "load"]
 
 
-def load(path: str | os.PathLike[str], *, unrestricted: bool = False) -> Trace:
+def load(
+    path: str | os.PathLike[str], *, unrestricted: bool = False, progress: Tell | None = None
+) -> Trace:
     """Opens the trace directory of a run, which may still be going.
 
     The first time, and again whenever a trace file changed, the files are swept and the results
@@ -27,11 +30,13 @@ def load(path: str | os.PathLike[str], *, unrestricted: bool = False) -> Trace:
         unrestricted: let SQL statements do what DuckDB can: read and write any file, install
             extensions. Without it a statement reads the relations and nothing else, so that it
             may come from elsewhere than from the author of the program.
+        progress: while tables are made it is called a few times a second, from a thread of its own,
+            with the part that is done, 0 to 1; with 1 at the end.
 
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
     """
-    return Trace(path, unrestricted=unrestricted)
+    return Trace(path, unrestricted=unrestricted, progress=progress)
 
 
 class _Door(types.ModuleType):
@@ -39,8 +44,14 @@ class _Door(types.ModuleType):
     file, `rls.load` is this module and no more the function. So calling the module is calling it.
     """
 
-    def __call__(self, path: str | os.PathLike[str], *, unrestricted: bool = False) -> Trace:
-        return load(path, unrestricted=unrestricted)
+    def __call__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        unrestricted: bool = False,
+        progress: Tell | None = None,
+    ) -> Trace:
+        return load(path, unrestricted=unrestricted, progress=progress)
 
 
 sys.modules[__name__].__class__ = _Door

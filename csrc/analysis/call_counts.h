@@ -13,6 +13,24 @@ namespace rlscope::analysis {
 
 constexpr uint32_t kLayers = 5;  // none, python, simulator, framework, cuda_api
 
+// A native call that has ended.
+struct NativeCall {
+  uint32_t thread;  // number
+  uint32_t function;
+  uint32_t path;
+  int64_t start_ns;
+  int64_t duration_ns;
+  int64_t self_ns;
+};
+
+// Where calls go one by one, in place of the counts.
+class CallSink {
+ public:
+  virtual ~CallSink() = default;
+  virtual void AddCall(const NativeCall& call) = 0;
+  virtual void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) = 0;
+};
+
 struct NativeCallRow {
   uint64_t key;  // (function << 32 | path) + 1
   uint64_t calls;
@@ -25,6 +43,8 @@ struct NativeCallRow {
 
 class CallCounts {
  public:
+  // With a sink calls are given to it and not counted.
+  explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
   // Entries into the layer where a thread is already are none. `in_iteration`: inside a complete
   // iteration (whole_iterations.h).
   void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, bool in_iteration) {
@@ -43,11 +63,15 @@ class CallCounts {
     return at < transitions_.size() ? transitions_[at] : 0;
   }
 
-  void AddCall(uint32_t function, uint32_t path, int64_t duration_ns, int64_t self_ns) {
-    NativeCallRow* row = native_calls_.FindOrAdd((uint64_t{function} << 32 | path) + 1);
+  void AddCall(const NativeCall& call) {
+    if (__builtin_expect(sink_ != nullptr, 0)) return sink_->AddCall(call);
+    NativeCallRow* row = native_calls_.FindOrAdd((uint64_t{call.function} << 32 | call.path) + 1);
     ++row->calls;
-    row->duration_ns += duration_ns;
-    row->self_ns += self_ns;
+    row->duration_ns += call.duration_ns;
+    row->self_ns += call.self_ns;
+  }
+  void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
+    if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);
   }
   const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
 
@@ -56,6 +80,7 @@ class CallCounts {
     return (size_t{path} * 2 + in_iteration) * kLayers * kLayers;
   }
 
+  CallSink* sink_;
   // [path][in_iteration][from][to]; 6.6 MB at 16,384 paths
   std::vector<uint64_t> transitions_;
   SpillTable<NativeCallRow> native_calls_;

@@ -73,12 +73,15 @@ void CallStack::ChargeInnermost(int64_t now) {
 void CallStack::Pop(int64_t now) {
   const Frame frame = frames_.back();
   frames_.pop_back();
-  if (frame.is_callback || counts_ == nullptr) return;
+  if (counts_ == nullptr) return;
   const int64_t duration_ns = now - frame.start_ns;
-  if (frame.has_note) {
+  if (frame.is_callback) {
+    counts_->AddCallback(thread_, frame.start_ns, duration_ns);
+  } else if (frame.has_note) {
     notes_->Push({now, CallNote::Kind::kEnded, frame.function, duration_ns, frame.self_ns});
   } else {
-    counts_->AddCall(frame.function, frame.path, duration_ns, frame.self_ns);
+    counts_->AddCall(
+        {thread_, frame.function, frame.path, frame.start_ns, duration_ns, frame.self_ns});
   }
 }
 

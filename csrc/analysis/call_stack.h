@@ -17,8 +17,8 @@ class CallStack {
  public:
   // `counts` may be null: then only layers are followed. Calls without an operation go to `notes`
   // instead, if that is not null.
-  CallStack(CallCounts* counts, CallNotes* notes, Losses* losses)
-      : counts_(counts), notes_(notes), losses_(losses) {}
+  CallStack(uint32_t thread, CallCounts* counts, CallNotes* notes, Losses* losses)
+      : thread_(thread), counts_(counts), notes_(notes), losses_(losses) {}
   CallStack(const CallStack&) = delete;
   CallStack& operator=(const CallStack&) = delete;
 
@@ -53,6 +53,7 @@ class CallStack {
   void Pop(int64_t now);
   bool Contains(bool is_callback) const;
 
+  const uint32_t thread_;
   CallCounts* const counts_;
   CallNotes* const notes_;
   Losses* const losses_;

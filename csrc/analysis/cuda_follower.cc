@@ -21,6 +21,7 @@ void CudaFollower::Consume(const uint64_t* keys, size_t count) {
   }
   for (OutermostNotes* notes : notes_) notes->Compact();
   for (CudaNotes* calls : calls_) calls->Compact();
+  sink_->AdvanceTo(now_ns_);
 }
 
 void CudaFollower::ChangeOwner(uint32_t stream) {
@@ -37,7 +38,7 @@ void CudaFollower::ChangeOwner(uint32_t stream) {
 // Everything of the instant has happened.
 void CudaFollower::Settle() {
   if (instant_.path() != path_) {
-    sink_->AddOwned(path_, now_ns_);
+    sink_->ChangeOwner(path_, now_ns_, instant_.path());
     path_ = instant_.path();
   }
   for (uint32_t stream : touched_) TakeCalls(stream);
@@ -52,7 +53,7 @@ void CudaFollower::TakeCalls(uint32_t stream) {
     const CudaNote& note = notes->front();
     if (note.begins) {
       const uint32_t path = is_main || IsOperation(note.path) ? note.path : instant_.path();
-      *open = {note.time_ns, note.time_ns, note.name, path, note.status, note.correlation};
+      *open = {stream, note.time_ns, note.time_ns, note.name, path, note.status, note.correlation};
     } else {
       open->end_ns = note.time_ns;
       sink_->AddCall(*open);
@@ -64,7 +65,8 @@ void CudaFollower::Finish(int64_t end_ns) {
   Settle();
   now_ns_ = kNever;
   for (uint32_t stream = kFirstThreadStream; stream < calls_.size(); ++stream) TakeCalls(stream);
-  sink_->AddOwned(path_, end_ns);
+  sink_->ChangeOwner(path_, end_ns, path_);
+  sink_->AdvanceTo(kNever);
 }
 
 }  // namespace rlscope::analysis

@@ -19,6 +19,7 @@
 namespace rlscope::analysis {
 
 struct CudaCall {
+  uint32_t stream;  // of its thread
   int64_t start_ns;
   int64_t end_ns;
   uint32_t name;
@@ -30,8 +31,10 @@ struct CudaCall {
 class CudaCallSink {
  public:
   virtual ~CudaCallSink() = default;
-  // `path` owned the process up to `until_ns`, since the call before.
-  virtual void AddOwned(uint32_t path, int64_t until_ns) = 0;
+  // `path` owned the process up to `until_ns`, since the call before; from then on, `next` does.
+  virtual void ChangeOwner(uint32_t path, int64_t until_ns, uint32_t next) = 0;
+  // Everything before `now_ns` was told.
+  virtual void AdvanceTo(int64_t now_ns) = 0;
   // Calls of one thread come in order of start.
   virtual void AddCall(const CudaCall& call) = 0;
 };

@@ -43,12 +43,14 @@ class CallRows : public CudaCallSink {
     for (const Device& device : devices) busy_.emplace_back(input.gpu, device.streams, recorded);
   }
 
-  void AddOwned(uint32_t path, int64_t until_ns) override {
+  void ChangeOwner(uint32_t path, int64_t until_ns, uint32_t) override {
     for (size_t i = 0; i < busy_.size(); ++i) {
       const int64_t busy_ns = busy_[i].AdvanceTo(until_ns);
       if (busy_ns > 0) *TimeOf(&result_->devices[i].while_ns, path) += busy_ns;
     }
   }
+
+  void AdvanceTo(int64_t) override {}
 
   void AddCall(const CudaCall& call) override {
     const uint32_t name = std::min(call.name, trace::kMaxId);

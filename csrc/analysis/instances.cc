@@ -6,16 +6,26 @@
 namespace rlscope::analysis {
 namespace {
 
-class InstanceRows : public InstanceSink {
+class WithIterations : public InstanceSink {
  public:
-  InstanceRows(const History& history, SpillVector<InstanceRow>* rows)
-      : history_(history), rows_(rows) {}
+  WithIterations(const History& history, InstanceRowSink* sink) : history_(history), sink_(sink) {}
   void Add(const OperationInstance& instance) override {
-    rows_->push_back({instance, history_.IterationAt(instance.start_ns)});
+    sink_->Add(instance, history_.IterationAt(instance.start_ns));
   }
 
  private:
   const History& history_;
+  InstanceRowSink* const sink_;
+};
+
+class Collected : public InstanceRowSink {
+ public:
+  explicit Collected(SpillVector<InstanceRow>* rows) : rows_(rows) {}
+  void Add(const OperationInstance& instance, int64_t iteration) override {
+    rows_->push_back({instance, iteration});
+  }
+
+ private:
   SpillVector<InstanceRow>* const rows_;
 };
 
@@ -36,18 +46,23 @@ class KeyDropper : public KeyConsumer {
 
 }  // namespace
 
-std::unique_ptr<InstanceResult> FindInstances(const ProcessInput& input) {
-  auto result = std::make_unique<InstanceResult>(input);
+bool FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink) {
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
-  result->has_gaps = history.has_gaps();
   Losses losses;
   CallCounts counts;
-  InstanceRows rows(history, &result->rows);
+  WithIterations instances(history, sink);
   const ThreadContext context = {
-      &input, &history, &result->paths, &losses, &counts, &rows, FunctionLayers(input.names)};
+      &input, &history, paths, &losses, &counts, &instances, FunctionLayers(input.names)};
   Streams streams(context, /*gpu=*/true);
   KeyDropper dropper(&streams);
   streams.MergeInto(&dropper);
+  return history.has_gaps();
+}
+
+std::unique_ptr<InstanceResult> CollectInstances(const ProcessInput& input) {
+  auto result = std::make_unique<InstanceResult>(input);
+  Collected rows(&result->rows);
+  result->has_gaps = FindInstances(input, &result->paths, &rows);
   return result;
 }
 

@@ -18,6 +18,14 @@ struct InstanceRow {
   int64_t iteration;  // -1: in none
 };
 
+// Where instances go one by one: of one thread in the order of closing.
+class InstanceRowSink {
+ public:
+  virtual ~InstanceRowSink() = default;
+  // `iteration`: -1 in none.
+  virtual void Add(const OperationInstance& instance, int64_t iteration) = 0;
+};
+
 struct InstanceResult {
   OperationPaths paths;
   SpillVector<InstanceRow> rows;  // of one thread in the order of closing
@@ -28,8 +36,12 @@ struct InstanceResult {
 };
 
 // Reads the threads exactly as a sweep with its default options does, so that the same paths go to
-// (other) where there are too many. Throws std::system_error like Sweep.
-std::unique_ptr<InstanceResult> FindInstances(const ProcessInput& input);
+// (other) where there are too many. Throws what the sink throws, and std::system_error like Sweep.
+// Returns whether the process has gaps.
+bool FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink);
+
+// The same with all of them at once.
+std::unique_ptr<InstanceResult> CollectInstances(const ProcessInput& input);
 
 }  // namespace rlscope::analysis
 

@@ -16,9 +16,12 @@ namespace rlscope::analysis {
 
 class OwnerCalls {
  public:
-  // `calls` by stream.
-  OwnerCalls(CallCounts* counts, std::vector<CallNotes*> calls)
-      : counts_(counts), calls_(std::move(calls)), open_(calls_.size()) {}
+  // `calls` and the threads' numbers by stream.
+  OwnerCalls(CallCounts* counts, std::vector<CallNotes*> calls, std::vector<uint32_t> threads)
+      : counts_(counts),
+        calls_(std::move(calls)),
+        threads_(std::move(threads)),
+        open_(calls_.size()) {}
 
   // From `now` on `path` owns the process; of changes at one time the last one counts.
   void SetPath(int64_t now, uint32_t path) {
@@ -43,24 +46,30 @@ class OwnerCalls {
     for (size_t at = 0; !calls->empty() && calls->front().time_ns < now; calls->Pop()) {
       const CallNote& note = calls->front();
       while (at + 1 < paths_.size() && paths_[at + 1].from_ns <= note.time_ns) ++at;
-      ResolveOne(&open_[stream], note, paths_[at].path);
+      ResolveOne(stream, note, paths_[at].path);
     }
     calls->Compact();
   }
 
-  void ResolveOne(std::vector<uint32_t>* open, const CallNote& note, uint32_t path) {
+  void ResolveOne(size_t stream, const CallNote& note, uint32_t path) {
+    std::vector<uint32_t>* const open = &open_[stream];
     if (note.kind == CallNote::Kind::kBegan) {
       open->push_back(path);
-    } else if (note.kind == CallNote::Kind::kWhole) {
-      counts_->AddCall(note.function, path, note.duration_ns, note.self_ns);
-    } else {
-      counts_->AddCall(note.function, open->back(), note.duration_ns, note.self_ns);
+      return;
+    }
+    int64_t start_ns = note.time_ns;
+    if (note.kind == CallNote::Kind::kEnded) {
+      start_ns -= note.duration_ns;
+      path = open->back();
       open->pop_back();
     }
+    counts_->AddCall(
+        {threads_[stream], note.function, path, start_ns, note.duration_ns, note.self_ns});
   }
 
   CallCounts* const counts_;
   const std::vector<CallNotes*> calls_;
+  const std::vector<uint32_t> threads_;
   std::vector<std::vector<uint32_t>> open_;  // by stream: paths of the calls that began
   // The owner's, from the last instant that was resolved on; never empty.
   std::vector<OwnerPath> paths_ = {{INT64_MIN, kNoPath}};

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -62,9 +63,10 @@ struct ProcessInput {
   std::vector<trace::Name> names;
   std::vector<ThreadInput> threads;  // by number; only those with items or CUDA calls
   std::vector<GpuInput> gpu;
-  uint32_t most_paths = kMaxPaths;         // further ones are (other); fewer in tests
-  uint64_t undecodable_chunks = 0;         // of threads that are left out for it
-  SpillVector<ProcessItem> process_items;  // by time; ties: thread, order of recording
+  uint32_t most_paths = kMaxPaths;             // further ones are (other); fewer in tests
+  uint64_t undecodable_chunks = 0;             // of threads that are left out for it
+  SpillVector<ProcessItem> process_items;      // by time; ties: thread, order of recording
+  std::atomic<int64_t>* reached_ns = nullptr;  // how far a pass has come, for others to look at
 
   static constexpr int64_t kUnknownTime = INT64_MIN;
 };

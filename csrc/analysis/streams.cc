@@ -24,7 +24,8 @@ uint64_t WeightOf(const std::vector<MergeTree::Leaf>& leaves) {
 }  // namespace
 
 Streams::Streams(const ThreadContext& context, bool gpu)
-    : end_ns_(context.history->end_ns()),
+    : input_(*context.input),
+      end_ns_(context.history->end_ns()),
       layout_(kFirstThreadStream + context.input->threads.size()),
       main_(FindMain(*context.input)) {
   uint32_t stream = kFirstThreadStream;
@@ -59,6 +60,12 @@ std::vector<CudaNotes*> Streams::CudaCalls() {
   return calls;
 }
 
+std::vector<uint32_t> Streams::Threads() const {
+  std::vector<uint32_t> threads = {0};
+  for (const ThreadInput& thread : input_.threads) threads.push_back(thread.thread);
+  return threads;
+}
+
 void Streams::MergeInto(KeyConsumer* consumer) {
   for (int64_t start_ns = NextChange(); start_ns <= end_ns_; start_ns = NextChange()) {
     const int64_t length_ns = std::min(end_ns_ - start_ns + 1, layout_.epoch_ns());
@@ -88,6 +95,10 @@ std::vector<MergeTree::Leaf> Streams::BeginEpoch(const std::vector<Leaf>& leaves
   return active;
 }
 
+void Streams::ShowReached(int64_t time_ns) const {
+  if (input_.reached_ns != nullptr) input_.reached_ns->store(time_ns, std::memory_order_relaxed);
+}
+
 void Streams::MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns) {
   std::vector<MergeTree::Leaf> leaves = BeginEpoch(thread_leaves_, start_ns, end_ns);
   const std::vector<MergeTree::Leaf> gpu = BeginEpoch(gpu_leaves_, start_ns, end_ns);
@@ -98,7 +109,10 @@ void Streams::MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns
   }
   const MergeTree tree(leaves);
   consumer->BeginEpoch(start_ns);
-  while (tree.root()->Refill()) consumer->Consume(tree.root()->keys(), tree.root()->size());
+  while (tree.root()->Refill()) {
+    consumer->Consume(tree.root()->keys(), tree.root()->size());
+    ShowReached(start_ns + layout_.TimeOf(tree.root()->keys()[tree.root()->size() - 1]));
+  }
   for (const Leaf& leaf : thread_leaves_) leaf.stream->ReleaseBuffer();
   for (const Leaf& leaf : gpu_leaves_) leaf.stream->ReleaseBuffer();
 }

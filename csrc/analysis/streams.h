@@ -40,6 +40,8 @@ class Streams {
   std::vector<OutermostNotes*> Notes();
   std::vector<CallNotes*> Calls();
   std::vector<CudaNotes*> CudaCalls();
+  // Numbers of the threads, by stream; 0 for the GPU.
+  std::vector<uint32_t> Threads() const;
 
   // Gives all keys of the process to the consumer, those at its end included; then closes what is
   // open.
@@ -53,8 +55,10 @@ class Streams {
   static std::vector<MergeTree::Leaf> BeginEpoch(const std::vector<Leaf>& leaves, int64_t start_ns,
                                                  int64_t end_ns);
   int64_t NextChange() const;
+  void ShowReached(int64_t time_ns) const;
   void MergeEpoch(KeyConsumer* consumer, int64_t start_ns, int64_t end_ns);
 
+  const ProcessInput& input_;
   const int64_t end_ns_;
   const KeyLayout layout_;
   const uint32_t main_;

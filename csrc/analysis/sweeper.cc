@@ -13,7 +13,7 @@ Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& opti
       notes_(streams->Notes()),
       threads_(result->threads.get()),
       table_(streams->size(), streams->main()),
-      owner_calls_(&result->counts, streams->Calls()),
+      owner_calls_(&result->counts, streams->Calls(), streams->Threads()),
       run_to_note_(ChooseLoop(options.counts)),
       now_ns_(result->history.start_ns()),
       bucket_end_ns_(kNever) {

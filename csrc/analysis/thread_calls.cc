@@ -17,6 +17,7 @@ struct NoCounter {
 
 // Transitions and native calls of a row of calls.
 struct CallCounter {
+  uint32_t thread;
   CallCounts* counts;
   CallNotes* notes;  // of calls whose operation is the owner's; null: all calls have their own
   uint32_t path;
@@ -33,7 +34,7 @@ struct CallCounter {
     transitions[outer_layer * kLayers + layer] += outer_layer != layer;
     transitions[layer * kLayers + CallRow::kCudaApi] += layer != CallRow::kCudaApi ? cuda_calls : 0;
     if (is_own) {
-      counts->AddCall(function, path, duration_ns, duration_ns - cuda_ns);
+      counts->AddCall({thread, function, path, start_ns, duration_ns, duration_ns - cuda_ns});
     } else {
       notes->Push({start_ns, CallNote::Kind::kWhole, function, duration_ns, duration_ns - cuda_ns});
     }
@@ -105,9 +106,9 @@ bool ThreadStates::ApplyCalls() {
   if (!CallsAreNext()) return false;
   if (context_.counts == nullptr) return WriteCallRow(NoCounter{}, kNever);
   const bool in_iteration = whole_iterations_.Hold(next_item_);
-  return WriteCallRow(
-      CallCounter{context_.counts, NotesOfCalls(), operations_.path(), CallLayer(), in_iteration},
-      whole_iterations_.Until(next_item_));
+  return WriteCallRow(CallCounter{input_.thread, context_.counts, NotesOfCalls(),
+                                  operations_.path(), CallLayer(), in_iteration},
+                      whole_iterations_.Until(next_item_));
 }
 
 }  // namespace rlscope::analysis

@@ -30,7 +30,7 @@ ThreadStates::ThreadStates(const ThreadContext& context, const ThreadInput& inpu
       input_(input),
       is_main_(is_main),
       operations_(input.thread, context.paths, context.losses, context.instances),
-      calls_(context.counts, NotesOfCalls(), context.losses),
+      calls_(input.thread, context.counts, NotesOfCalls(), context.losses),
       whole_iterations_(*context.history) {}
 
 // ---- what comes next ----------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <list>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "analysis/device_times.h"
@@ -84,12 +86,15 @@ auto WithoutGil(Function function) {
 }  // namespace
 
 Directory::Directory(const std::string& path, const std::string& rings) {
+  std::unique_ptr<trace::Directory> opened;
   const base::Status status =
-      WithoutGil([&] { return trace::Directory::Open(path, rings, &directory_); });
+      WithoutGil([&] { return trace::Directory::Open(path, rings, &opened); });
   if (!status.ok()) throw TraceError(status.message());
+  directory_ = std::move(opened);
   WithoutGil([&] {
     for (const trace::ProcessImage& image : directory_->processes()) {
       ranges_.push_back(analysis::FindRange(image));
+      reached_ns_.push_back(std::make_shared<std::atomic<int64_t>>(ranges_.back().start_ns));
     }
   });
 }
@@ -97,6 +102,13 @@ Directory::Directory(const std::string& path, const std::string& rings) {
 const trace::ProcessImage& Directory::Image(size_t process) const {
   if (process >= directory_->processes().size()) throw nb::index_error("no such process");
   return directory_->processes()[process];
+}
+
+analysis::ProcessInput Directory::Input(size_t process, uint32_t most_paths) const {
+  analysis::ProcessInput input = analysis::MakeInput(Image(process));
+  input.most_paths = most_paths;
+  input.reached_ns = reached_ns_[process].get();
+  return input;
 }
 
 nb::list Directory::Processes() const {
@@ -261,10 +273,8 @@ nb::dict Directory::GpuIntervals(size_t process) const {
 
 nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
                           uint32_t most_paths) const {
-  const trace::ProcessImage& image = Image(process);
   Relations relations = WithoutGil([&] {
-    analysis::ProcessInput input = analysis::MakeInput(image);
-    input.most_paths = most_paths;
+    const analysis::ProcessInput input = Input(process, most_paths);
     return MakeRelations(input, *analysis::Sweep(input, options), options);
   });
   nb::dict result;
@@ -273,20 +283,26 @@ nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
 }
 
 nb::dict Directory::OperationInstances(size_t process, uint32_t most_paths) const {
-  const trace::ProcessImage& image = Image(process);
-  return WithoutGil([&] {
-           analysis::ProcessInput input = analysis::MakeInput(image);
-           input.most_paths = most_paths;
-           return MakeInstances(*analysis::FindInstances(input));
-         })
+  return WithoutGil(
+             [&] { return MakeInstances(*analysis::CollectInstances(Input(process, most_paths))); })
       .TakeDict();
 }
 
+RowStream Directory::Events(RowOptions options) const {
+  Image(options.process);
+  options.reached_ns = reached_ns_[options.process];
+  return StreamEvents(directory_, std::move(options));
+}
+
+RowStream Directory::Instances(RowOptions options) const {
+  Image(options.process);
+  options.reached_ns = reached_ns_[options.process];
+  return StreamInstances(directory_, std::move(options));
+}
+
 nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
-  const trace::ProcessImage& image = Image(process);
   Relations relations = WithoutGil([&] {
-    analysis::ProcessInput input = analysis::MakeInput(image);
-    input.most_paths = most_paths;
+    const analysis::ProcessInput input = Input(process, most_paths);
     return MakeCudaRelations(input, *analysis::FindCuda(input));
   });
   nb::dict result;
@@ -321,6 +337,27 @@ nb::dict Directory::DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& 
   return columns.TakeDict();
 }
 
+int64_t Directory::ReachedNs(size_t process) const {
+  Image(process);
+  return reached_ns_[process]->load(std::memory_order_relaxed);
+}
+
+namespace {
+
+// (path, source, id) of each operation.
+using Operations = std::vector<std::tuple<std::string, std::string, int64_t>>;
+
+RowOptions MakeRowOptions(size_t process, int64_t first_thread, const Operations& operations,
+                          uint32_t most_paths) {
+  RowOptions options = {process, first_thread, {}, most_paths, nullptr};
+  for (const auto& [path, source, id] : operations) {
+    options.operations.push_back({path, source == "automatic", id});
+  }
+  return options;
+}
+
+}  // namespace
+
 void AddDirectory(nb::module_& module) {
   nb::class_<Directory>(module, "Directory")
       .def(
@@ -341,6 +378,23 @@ void AddDirectory(nb::module_& module) {
       .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
       .def("operation_instances", &Directory::OperationInstances, "process"_a, nb::kw_only(),
            "most_paths"_a = analysis::kMaxPaths)
+      .def(
+          "event_rows",
+          [](const Directory& self, size_t process, int64_t first_thread,
+             const Operations& operations, uint32_t most_paths) {
+            return self.Events(MakeRowOptions(process, first_thread, operations, most_paths));
+          },
+          "process"_a, nb::kw_only(), "first_thread"_a, "operations"_a,
+          "most_paths"_a = analysis::kMaxPaths)
+      .def(
+          "instance_rows",
+          [](const Directory& self, size_t process, int64_t first_thread,
+             const Operations& operations, uint32_t most_paths) {
+            return self.Instances(MakeRowOptions(process, first_thread, operations, most_paths));
+          },
+          "process"_a, nb::kw_only(), "first_thread"_a, "operations"_a,
+          "most_paths"_a = analysis::kMaxPaths)
+      .def("reached_ns", &Directory::ReachedNs, "process"_a)
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "most_paths"_a = analysis::kMaxPaths)
       .def(

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "analysis/source.h"
 #include "analysis/sweep.h"
 #include "analysis/trace_source.h"
+#include "python/trace_events.h"
 #include "trace/directory.h"
 
 namespace rlscope::python {
@@ -36,19 +38,24 @@ class Directory {
   nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options,
                        uint32_t most_paths) const;
   nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
+  RowStream Events(RowOptions options) const;
+  RowStream Instances(RowOptions options) const;
   nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
   // `uses`: a process and the number that the device has in it.
   nanobind::dict DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
                              const analysis::Span& grid, uint32_t buckets) const;
+  int64_t ReachedNs(size_t process) const;
 
  private:
   // Throws IndexError.
   const trace::ProcessImage& Image(size_t process) const;
   nanobind::dict ProcessDict(size_t process) const;
   int64_t LostTime(size_t process, const std::string& kind) const;
+  analysis::ProcessInput Input(size_t process, uint32_t most_paths) const;
 
-  std::unique_ptr<trace::Directory> directory_;
-  std::vector<analysis::TimeRange> ranges_;  // of the processes, windows considered
+  std::shared_ptr<trace::Directory> directory_;  // with the streams of rows
+  std::vector<analysis::TimeRange> ranges_;      // of the processes, windows considered
+  std::vector<std::shared_ptr<std::atomic<int64_t>>> reached_ns_;  // by the latest pass of each
 };
 
 }  // namespace rlscope::python

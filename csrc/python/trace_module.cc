@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "python/trace_row_stream.h"
 #include "trace/frame.h"
 
 namespace nb = nanobind;
@@ -24,6 +25,7 @@ NB_MODULE(_trace, module) {
   module.attr("FORMAT_VERSION") = static_cast<int>(rlscope::trace::kFormatVersion);
   nb::exception<rlscope::python::TraceError>(module, "TraceError");
   nb::register_exception_translator(ToOsError);
+  rlscope::python::AddRowStream(module);
   rlscope::python::AddDirectory(module);
   rlscope::python::AddWriter(module);
   rlscope::python::AddOverlap(module);

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlscope.loading import load_shown
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the facts."""
-    from rlscope.load import load
-
-    with load(options.directory) as trace:
+    with load_shown(options.directory) as trace:
         print("\n".join(_lines(trace)))
     return 0
 

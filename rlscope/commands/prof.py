@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
+from rlscope.loading import load_shown
 from rlscope.recording import Outcome, Settings, record
 from rlscope.visible import visible
 
@@ -280,7 +281,6 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
 def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
     from rlscope.commands.report import link, write_report
-    from rlscope.load import load
     from rlscope.report.renderers.terminal import render_summary
     from rlscope.status_line import announces, progress
 
@@ -291,7 +291,7 @@ def _report(directory: str, events: int, quiet: bool) -> None:
         say(f"analysing {events:,} events and writing the report")
     with progress() as line:
         line.step(f"analysing {events:,} events")
-        with load(directory) as trace:
+        with load_shown(directory, step=line.step) as trace:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
         line.clear()
         _print(text.rstrip("\n") + "\n")

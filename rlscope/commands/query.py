@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import QueryError, RlscopeError
+from rlscope.loading import load_shown
 from rlscope.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -77,15 +78,9 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if form == "parquet" and options.output is None:
         parser.error("--format parquet needs -o FILE")
     statement = _read_stdin() if options.statement == "-" else options.statement
-    with _loaded(options) as trace:
+    with load_shown(options.directory, unrestricted=options.unrestricted) as trace:
         _answer(trace, statement, form, options.output)
     return 0
-
-
-def _loaded(options: argparse.Namespace) -> Trace:
-    from rlscope.load import load
-
-    return load(options.directory, unrestricted=options.unrestricted)
 
 
 def _read_stdin() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rlscope import regular_files
 from rlscope.errors import RlscopeError
+from rlscope.loading import load_shown
 from rlscope.status_line import progress
 
 _DESCRIPTION = """\
@@ -79,11 +80,10 @@ def write_report(
         RlscopeError: the file cannot be written.
     """
     from rlscope import registry
-    from rlscope.load import load
 
     render = registry.load(registry.RENDERERS, form)
     step("reading the trace")
-    with load(directory) as trace:
+    with load_shown(directory, step=step) as trace:
         step("writing the report")
         text = render(trace, step=step) if form == "html" else render(trace)
     own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from rlscope.loading import load_shown
+
 _DESCRIPTION = """\
 Prints the breakdown of a recorded run: time per operation, layer and GPU state, processes,
 iterations and losses. The same as rls-prof prints at the end of a run."""
@@ -24,9 +26,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the summary."""
-    from rlscope.load import load
     from rlscope.report.renderers.terminal import render_summary
 
-    with load(options.directory) as trace:
+    with load_shown(options.directory) as trace:
         print(render_summary(trace).rstrip("\n"))
     return 0

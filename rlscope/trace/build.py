@@ -17,11 +17,15 @@ from rlscope.trace import cuda_rows, run_facts, store
 from rlscope.trace.absences import Absences
 from rlscope.trace.devices import Devices
 from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
+from rlscope.trace.progress import Progress
 
 _T = TypeVar("_T")
 
 # A sweep releases the GIL and keeps a core busy; more results than this at once are only memory.
 _MOST_WORKERS = 8
+
+# Over the files of a process: the sweep, CUDA calls with GPU work, instances of operations.
+_PASSES = 3
 
 # Names of the layers, by their numbers in the trace format.
 LAYERS = ("none", "python", "simulator", "framework", "cuda_api", "gpu")
@@ -55,17 +59,23 @@ class Sink(Protocol):
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
     ) -> None: ...
 
+    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None: ...
 
-def build(directory: _trace.Directory, root: Path, sink: Sink) -> None:
+
+def build(directory: _trace.Directory, root: Path, sink: Sink, progress: Progress) -> None:
     """Puts every relation but those made on request into `sink`."""
-    _Build(directory, root, sink).run()
+    with progress.of(_PASSES):
+        _Build(directory, root, sink, progress).run()
 
 
 class _Build:
     """Relations in the making. Small ones are collected over the processes, then put at once."""
 
-    def __init__(self, directory: _trace.Directory, root: Path, sink: Sink) -> None:
+    def __init__(
+        self, directory: _trace.Directory, root: Path, sink: Sink, progress: Progress
+    ) -> None:
         self._directory = directory
+        self._progress = progress
         self._processes = directory.processes
         self._root = root
         self._sink = sink
@@ -87,7 +97,10 @@ class _Build:
 
     def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
         swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
-        return swept, self._directory.cuda_relations(index)
+        self._progress.end_pass(index)
+        cuda = self._directory.cuda_relations(index)
+        self._progress.end_pass(index)
+        return swept, cuda
 
     def _add_process(
         self,
@@ -101,10 +114,9 @@ class _Build:
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
-        for name in ("recording_window", "iteration", "progress", "loss"):
+        for name in ("recording_window", "loss"):
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
-        self._collect("phase", rows.phases(), index)
         self._collect("loss", _columns_of(self._losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
         relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
@@ -116,8 +128,11 @@ class _Build:
             self._absences.without_work(why)
         for name, columns in relations.items():
             self._put(name, columns, index)
-        instances = self._directory.operation_instances(index)
-        self._put("operation_instance", rows.instances(instances, thread_ids), index)
+        instances = self._directory.instance_rows(
+            index, first_thread=first_thread, operations=rows.operations()
+        )
+        self._sink.put_rows(store.operation_instance, instances, index)
+        self._progress.end_pass(index)
         return len(threads["thread"])
 
     def _losses(self, index: int) -> list[dict[str, Any]]:
@@ -219,24 +234,22 @@ class ProcessRows:
             "breakdown_by_thread": by_thread,
             "iteration_breakdown": self._iterations(),
             "timeline": self._text(self._swept["timeline"]),
+            "iteration": self._swept["iteration"],
+            "progress": self._swept["progress"],
+            "phase": self._phases(),
             "transition": self._transitions(),
             "native_call": self._text(self._swept["native_call"]),
         }
 
-    def phases(self) -> dict[str, Any]:
-        """The relation `phase`, with names for numbers."""
+    def operations(self) -> list[tuple[str, str, int]]:
+        """Path, source and id in the run of each operation."""
+        swept = self._swept["operation"]
+        rows = zip(swept["path"], swept["source"], self._operation_ids.tolist(), strict=True)
+        return [row for row in rows if row[-1] >= 0]
+
+    def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]
         return {**columns, "name": self._phase_names[np.asarray(columns["name"], dtype=np.int64)]}
-
-    def instances(self, swept: Mapping[str, Any], thread_ids: Any) -> dict[str, Any]:
-        """The relation `operation_instance`."""
-        iteration = np.asarray(swept["iteration"], dtype=np.int64)
-        return {
-            **swept,
-            "thread_id": thread_ids(swept["thread"]),
-            "operation_id": self._operation_ids[swept["operation"]],
-            "iteration": np.ma.array(iteration, mask=iteration < 0),
-        }
 
     def _outside(self) -> dict[str, Any]:
         columns = self._swept["outside"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import BigInteger, Boolean, Double
 
-from rlscope import regular_files
+from rlscope import _trace, regular_files
 from rlscope.errors import QueryError
 from rlscope.table import Table
 from rlscope.trace import store
@@ -34,13 +34,15 @@ _PROCESS_OF_FILE = (
     r"CAST(regexp_extract(filename, '/process_id=(\d+)/[^/]*$', 1) AS BIGINT) AS process_id"
 )
 _REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), runs anything"
+_FRUGAL = {"threads": 1, "memory_limit": "128MB"}
 _NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
 
 
 class Database:
     """One in-memory DuckDB. `sql` and `select` may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, frugal: bool = False) -> None:
+        """`frugal`: uses one thread and little memory, as is enough to write files."""
         identity = uuid.uuid4().hex
         self._folder = Path(tempfile.gettempdir()) / f"rlscope-{identity}"
         config = {
@@ -52,6 +54,7 @@ class Database:
             "pandas_analyze_sample": 0,
             # A name that is no relation would be looked up among the variables of callers.
             "python_enable_replacements": False,
+            **(_FRUGAL if frugal else {}),
         }
         self.engine = sa.create_engine(
             f"duckdb:///:memory:rlscope_{identity}",
@@ -192,26 +195,50 @@ class Database:
             rows = _cast(relation.columns, arrays)
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, rows)))
 
-    def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> None:
-        """Writes rows as one Parquet file; columns that are not given are NULL.
+    def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> int:
+        """Writes rows as one Parquet file, and counts them; columns that are not given are NULL.
 
         In layout PROCESS the process_id is the name of the file's folder and not a column of it.
         """
-        partitioned = store.layout_of(relation) == store.PROCESS
-        wanted = [
-            column
-            for column in relation.columns
-            if not (partitioned and column.name == "process_id")
-        ]
         arrays = _arrays(relation, columns)
         with _interrupts(), self._registered(arrays):
-            rows = self._duckdb.sql(self._compiled(_cast(wanted, arrays)))
-            rows.write_parquet(str(path), compression="zstd")
+            return self._copy(_cast(_columns_of_file(relation), arrays), path)
+
+    def insert_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
+        """Adds rows of one process, as they are made, to a table made by `create`."""
+        names = [column.name for column in relation.columns]
+        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
+            made = sa.select(
+                *(
+                    sa.literal(process_id) if name == "process_id" else sa.column(name)
+                    for name in names
+                )
+            ).select_from(sa.table(_SOURCE))
+            self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, made)))
+
+    def write_rows(self, relation: sa.Table, rows: _trace.RowStream, path: Path) -> int:
+        """Writes rows of one process, as they are made, as one Parquet file, and counts them."""
+        names = {column.name for column in relation.columns}
+        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
+            return self._copy(_cast(_columns_of_file(relation), names), path)
+
+    def _copy(self, rows: sa.Select[Any], path: Path) -> int:
+        """Writes a Parquet file, row group by row group; what `rows` names is read once."""
+        written = self._duckdb.execute(
+            f"COPY ({self._compiled(rows)}) TO {_literal(str(path))}"
+            " (FORMAT parquet, COMPRESSION zstd)"
+        )
+        (count,) = written.fetchone()
+        return int(count)
 
     @contextmanager
-    def _registered(self, arrays: Mapping[str, Any]) -> Iterator[None]:
-        """While it is open DuckDB sees the arrays as a table, without a copy of the numbers."""
-        self._duckdb.register(_SOURCE, dict(arrays))
+    def _registered(self, source: object) -> Iterator[None]:
+        """While it is open DuckDB sees the source as a table, without a copy of the numbers.
+
+        Rows come as a capsule: of another object DuckDB makes a dataset of pyarrow's where that is
+        installed, which holds rows in memory that were read long ago.
+        """
+        self._duckdb.register(_SOURCE, source)
         try:
             yield
         finally:
@@ -220,6 +247,14 @@ class Database:
 
     def _compiled(self, statement: Any) -> str:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
+
+
+def _columns_of_file(relation: sa.Table) -> list[sa.Column[Any]]:
+    """In layout PROCESS the name of the file's folder is the process_id."""
+    partitioned = store.layout_of(relation) == store.PROCESS
+    return [
+        column for column in relation.columns if not (partitioned and column.name == "process_id")
+    ]
 
 
 def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,12 +298,12 @@ def _objects(values: Any) -> Any:
     return array
 
 
-def _cast(wanted: Iterable[sa.Column[Any]], arrays: Mapping[str, Any]) -> sa.Select[Any]:
-    """The registered arrays with the names, order and types of the wanted columns."""
+def _cast(wanted: Iterable[sa.Column[Any]], arrays: Container[str]) -> sa.Select[Any]:
+    """The registered columns with the names, order and types of the wanted ones."""
     return sa.select(*(_cell(column, arrays) for column in wanted)).select_from(sa.table(_SOURCE))
 
 
-def _cell(column: sa.Column[Any], arrays: Mapping[str, Any]) -> sa.ColumnElement[Any]:
+def _cell(column: sa.Column[Any], arrays: Container[str]) -> sa.ColumnElement[Any]:
     value: Any = sa.column(column.name) if column.name in arrays else sa.null()
     if _valid(column.name) in arrays:
         value = sa.case((sa.column(_valid(column.name)), value))

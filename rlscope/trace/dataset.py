@@ -17,7 +17,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,7 +110,7 @@ class FileSink:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._database = Database()
+        self._database = Database(frugal=True)
         self.files: Files = {}
 
     def close(self) -> None:
@@ -121,13 +121,28 @@ class FileSink:
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
     ) -> None:
         """Writes one file; a relation without rows has none."""
-        if not _length(columns):
-            return
+        if _length(columns):
+            self._write(
+                relation, process_id, lambda path: self._database.write(relation, columns, path)
+            )
+
+    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
+        """Writes one file with rows that are made meanwhile."""
+        self._write(
+            relation, process_id, lambda path: self._database.write_rows(relation, rows, path)
+        )
+
+    def _write(
+        self, relation: sa.Table, process_id: int | None, write: Callable[[Path], int]
+    ) -> None:
+        """Keeps a file that has rows; `write` returns how many it wrote."""
         file = _file_of(relation, process_id)
         inside = f"{FOLDER}/{os.path.dirname(file)}"
         unfinished = regular_files.unfinished_name("part")
         with regular_files.folder(self._root, inside, make=True) as folder:
-            self._database.write(relation, columns, self._root / inside / unfinished)
+            if not write(self._root / inside / unfinished):
+                os.unlink(unfinished, dir_fd=folder)
+                return
             os.replace(unfinished, os.path.basename(file), src_dir_fd=folder, dst_dir_fd=folder)
         self.files.setdefault(relation.name, {})[file] = _file_stamp(self._root, file)
 
@@ -148,6 +163,10 @@ class MemorySink:
         if length:
             key = {} if process_id is None else {"process_id": np.full(length, process_id)}
             self._database.insert(relation, {**columns, **key})
+
+    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
+        """Adds rows that are made meanwhile."""
+        self._database.insert_rows(relation, rows, process_id)
 
 
 def view(

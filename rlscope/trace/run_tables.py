@@ -95,6 +95,7 @@ phase = columns.relation(
     columns.text("name", "name of the phase"),
     columns.start(),
     columns.integer("duration_ns", "length of the phase"),
+    layout=columns.PROCESS,
 )
 
 iteration = columns.relation(
@@ -106,6 +107,7 @@ iteration = columns.relation(
     columns.integer("duration_ns", "length; of the last one, up to the end of the window"),
     columns.flag("complete", "the next iteration began; false for the last one"),
     columns.text("source", "explicit: rls.iteration(); automatic: found from the program's calls"),
+    layout=columns.PROCESS,
 )
 
 calibration = columns.relation(
@@ -148,6 +150,7 @@ progress = columns.relation(
     columns.integer("start_ns", "when it was reported, ns of CLOCK_MONOTONIC"),
     columns.real("done", "how much was done, in the program's own unit"),
     columns.real("total", "how much there is"),
+    layout=columns.PROCESS,
 )
 
 metadata = columns.relation(

@@ -25,7 +25,13 @@ from sqlalchemy.types import TypeEngine
 from rlscope.trace import cuda_tables, run_tables, sweep_tables
 from rlscope.trace.columns import METADATA, PROCESS, RUN
 from rlscope.trace.run_tables import absent, process, thread
-from rlscope.trace.sweep_tables import breakdown, breakdown_by_thread, event
+from rlscope.trace.sweep_tables import (
+    breakdown,
+    breakdown_by_thread,
+    event,
+    operation,
+    operation_instance,
+)
 
 __all__ = [
     "METADATA",
@@ -38,6 +44,8 @@ __all__ = [
     "descriptions",
     "event",
     "layout_of",
+    "operation",
+    "operation_instance",
     "process",
     "relations",
     "swept_relations",

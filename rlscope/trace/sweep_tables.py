@@ -161,7 +161,7 @@ overhead = columns.relation(
 
 event = columns.relation(
     "event",
-    "Every recorded interval; made when a query first asks for it.",
+    "Every interval, as the other relations count it; made when a query first asks for it.",
     columns.process_id(),
     columns.integer("thread_id", "thread.thread_id; NULL for work of a GPU"),
     columns.text(
@@ -173,6 +173,12 @@ event = columns.relation(
     columns.text("name", "path of the operation, or name of the function or kernel"),
     columns.start(),
     columns.integer("duration_ns", "length of the interval"),
+    columns.integer(
+        "operation_id",
+        "operation.operation_id that it is counted with: of GPU work its launch's, of an operation "
+        "itself; NULL outside of operations, and of a callback",
+    ),
+    columns.integer("iteration", "iteration in which it began; NULL before the first"),
     columns.integer("correlation_id", "joins a launch to its GPU work; NULL for others"),
     columns.integer("device", "number of the GPU; NULL for others"),
     columns.integer("stream", "number of the CUDA stream; NULL for others"),

@@ -15,6 +15,7 @@ from rlscope.trace import dataset, store
 from rlscope.trace.build import Sink, build
 from rlscope.trace.database import Database
 from rlscope.trace.events import build_events
+from rlscope.trace.progress import Progress, Tell
 
 
 class Tables:
@@ -23,11 +24,13 @@ class Tables:
     One thread at a time, but `database` may be queried from any.
     """
 
-    def __init__(self, root: Path, *, unrestricted: bool = False) -> None:
+    def __init__(self, root: Path, *, unrestricted: bool = False, tell: Tell | None = None) -> None:
+        """`tell`: is told how far tables are while they are made."""
         self.database = Database()
         self.in_memory = False
         self._root = root
         self._unrestricted = unrestricted
+        self._tell = tell
         self._lock = dataset.Lock(root)
         self._made_from: dict[str, Any] = {}
         self._directory: _trace.Directory | None = None
@@ -53,7 +56,7 @@ class Tables:
         self._lock.release()
         self.in_memory = True
         sink = dataset.MemorySink(self.database, store.swept_relations())
-        build(directory, self._root, sink)
+        build(directory, self._root, sink, Progress(directory, self._tell))
 
     def _event_files(self) -> list[Path]:
         """Where `event` will be, once it is asked for."""
@@ -62,12 +65,22 @@ class Tables:
         processes = self.database.select(store.process.select())["process_id"]
         return [dataset.path_of(self._root, store.event, process) for process in processes]
 
+    def _build_events(self, sink: Sink) -> None:
+        directory = self._open_directory()
+        build_events(directory, self._operations(), sink, Progress(directory, self._tell))
+
+    def _operations(self) -> list[tuple[str, str, int]]:
+        """Path, source and id of each operation."""
+        columns = store.operation.columns
+        rows = self.database.select(sa.select(columns.path, columns.source, columns.operation_id))
+        return list(rows)
+
     def open_events(self) -> None:
         """Makes the relation `event` visible to queries. Raises TraceError."""
         if not self._has_events:
             if not (self._view_events() or self._write_events()):
                 sink = dataset.MemorySink(self.database, [store.event])
-                build_events(self._open_directory(), sink)
+                self._build_events(sink)
             self._has_events = True
 
     def close(self) -> None:
@@ -96,7 +109,7 @@ class Tables:
 
         def fill(sink: Sink) -> None:
             dataset.remove_files(self._root, store.relations())
-            build(directory, self._root, sink)
+            build(directory, self._root, sink, Progress(directory, self._tell))
 
         live = any(process["ended"] == "running" for process in directory.processes)
         written = self._fill_files(fill, dataset.MANIFEST, live=live)
@@ -121,11 +134,10 @@ class Tables:
         """Other readers may be there: what they write is the same, made from the same sources."""
         if self.in_memory or dataset.fingerprint(self._root) != self._made_from:
             return False
-
-        def fill(sink: Sink) -> None:
-            build_events(self._open_directory(), sink)
-
-        return self._fill_files(fill, dataset.EVENT_MANIFEST, live=False) and self._view_events()
+        return (
+            self._fill_files(self._build_events, dataset.EVENT_MANIFEST, live=False)
+            and self._view_events()
+        )
 
     def _fill_files(self, fill: Callable[[Sink], None], manifest: str, *, live: bool) -> bool:
         """Writes files and their manifest; False for want of space or permission."""

@@ -6,22 +6,21 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from rlscope.errors import QueryError, TraceError
 from rlscope.table import Table
 from rlscope.trace import store
+from rlscope.trace.progress import Tell
 from rlscope.trace.tables import Tables
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-_T = TypeVar("_T")
-
-_MISSING = re.compile(r'Table with name "?(\w+)"? does not exist')
+_WORD = re.compile(r"\w+")
 
 
 class Trace:
@@ -31,14 +30,20 @@ class Trace:
     process records after that is not seen until the trace is opened again.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, unrestricted: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        unrestricted: bool = False,
+        progress: Tell | None = None,
+    ) -> None:
         """See rlscope.load. Raises TraceError: no trace directory, or nothing in it can be read."""
         if not os.fspath(path):
             raise TraceError("no trace directory is named: its path is empty")
         if not _is_text(path):
             raise TraceError(f"cannot read a directory whose path is not UTF-8: {path!r}")
         self.path = Path(path)
-        self._tables = Tables(self.path, unrestricted=unrestricted)
+        self._tables = Tables(self.path, unrestricted=unrestricted, tell=progress)
         self._closer = weakref.finalize(self, self._tables.close)
         self._making_events = threading.Lock()
         try:
@@ -62,18 +67,21 @@ class Trace:
         relations and nothing else, unless the trace was loaded with unrestricted=True.
         Raises QueryError.
         """
-        return self._with_events(lambda: self._tables.database.sql(statement, parameters))
+        self._make_named(statement)
+        return self._tables.database.sql(statement, parameters)
 
     def query(self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of a SQLAlchemy Core statement over rlscope.trace.store. Raises QueryError."""
-        return self._with_events(lambda: self._tables.database.select(statement, parameters))
+        self._make_named(str(statement))
+        return self._tables.database.select(statement, parameters)
 
     def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
         """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
 
         Raises QueryError.
         """
-        self._with_events(lambda: self._tables.database.write_query(statement, Path(path)))
+        self._make_named(statement)
+        self._tables.database.write_query(statement, Path(path))
 
     @property
     def engine(self) -> sa.Engine:
@@ -108,17 +116,12 @@ class Trace:
     def __repr__(self) -> str:
         return f"Trace({str(self.path)!r})"
 
-    def _with_events(self, ask: Callable[[], _T]) -> _T:
-        """Asks; if it was `event` that was missing, makes that and asks again."""
-        try:
-            return ask()
-        except QueryError as error:
-            missing = _MISSING.search(str(error))
-            if missing is None or missing[1].lower() not in store.ON_REQUEST:
-                raise
-        with self._making_events:
-            self._tables.open_events()
-        return ask()
+    def _make_named(self, statement: str) -> None:
+        """Makes the relations on request whose names a statement has among its words."""
+        words = {word.lower() for word in _WORD.findall(statement)}
+        if words & store.ON_REQUEST:
+            with self._making_events:
+                self._tables.open_events()
 
 
 def _is_text(path: str | os.PathLike[str]) -> bool:

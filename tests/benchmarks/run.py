@@ -21,6 +21,7 @@ NAMES = (
     "callbacks",
     "layers",
     "sweep",
+    "tables",
     "cuda_calls",
     "writeback",
     "processes",

@@ -78,7 +78,7 @@ class SweepTest : public ::testing::Test {
 
   Rows Instances() {
     static const char* const kEnded[] = {"exit", "window", "process_end", "thread_end", "gap"};
-    const auto result = FindInstances(*process.input());
+    const auto result = CollectInstances(*process.input());
     Rows rows;
     for (const InstanceRow& row : result->rows) {
       const OperationInstance& it = row.instance;

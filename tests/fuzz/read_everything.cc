@@ -8,6 +8,7 @@
 
 #include "analysis/cuda_relations.h"
 #include "analysis/instances.h"
+#include "analysis/intervals.h"
 #include "analysis/sweep.h"
 #include "analysis/trace_source.h"
 #include "trace/cursor.h"
@@ -91,6 +92,32 @@ void ReadTrace(const ProcessTrace& trace) {
   trace.CountEvents();
 }
 
+// Intervals of native calls, one by one.
+class SummedCalls : public analysis::IntervalSink {
+ public:
+  void Add(const analysis::Interval& interval) override {
+    if (interval.kind != analysis::IntervalKind::kCall) return;
+    ++calls;
+    duration_ns += interval.duration_ns;
+  }
+  uint64_t calls = 0;
+  int64_t duration_ns = 0;
+};
+
+void CheckCalls(const analysis::ProcessInput& input, const analysis::CallCounts& counts) {
+  SummedCalls found;
+  analysis::OperationPaths paths(input.names, input.most_paths);
+  analysis::FindIntervals(input, &paths, &found);
+  SummedCalls expected;
+  for (const analysis::NativeCallRow& row : counts.native_calls().slots()) {
+    if (row.key == 0) continue;
+    expected.calls += row.calls;
+    expected.duration_ns += row.duration_ns;
+  }
+  Check(found.calls == expected.calls, "calls one by one are as many as counted");
+  Check(found.duration_ns == expected.duration_ns, "calls one by one last as long");
+}
+
 // As `rlscope summary` does.
 void Analyze(const ProcessImage& image) {
   const analysis::ProcessInput input = analysis::MakeInput(image);
@@ -101,7 +128,8 @@ void Analyze(const ProcessImage& image) {
     if (row.key != 0) sum_ns += row.duration_ns;
   }
   Check(sum_ns == range.end_ns - range.start_ns, "times of a process add up");
-  analysis::FindInstances(input);
+  CheckCalls(input, swept->counts);
+  analysis::CollectInstances(input);
   analysis::FindCuda(input);
   analysis::FindLives(image);
 }

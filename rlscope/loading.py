@@ -1,0 +1,36 @@
+"""Opens a trace for a verb, and shows on the terminal how far its tables are meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlscope.status_line import Progress
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+
+def load_shown(
+    directory: str | os.PathLike[str],
+    *,
+    step: Callable[[str], None] | None = None,
+    unrestricted: bool = False,
+) -> Trace:
+    """The trace; see rlscope.load.
+
+    `step` shows the work that goes on; without it a line of the terminal does, which is gone when
+    the tables are made.
+    """
+    from rlscope.load import load
+
+    line = Progress()
+
+    def tell(part: float) -> None:
+        if part >= 1:
+            line.clear()
+        else:
+            (step or line.step)(f"making tables: {part:.0%}")
+
+    return load(directory, unrestricted=unrestricted, progress=tell)
