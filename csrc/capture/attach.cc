@@ -35,7 +35,7 @@ const Cupti* Begin(Taken taken, Note* note) {
   const Cupti& cupti = LoadCupti();
   if (cupti.path[0] != '\0') note->Text("library", cupti.path);
   if (cupti.problem[0] != '\0') {
-    note->Problem("CUDA is not recorded", cupti.problem, 0);
+    note->Problem(Missing::kAll, "CUDA is not recorded", cupti.problem, 0);
     return nullptr;
   }
   // Which GPUs its device numbers mean.
@@ -43,7 +43,8 @@ const Cupti* Begin(Taken taken, Note* note) {
   if (visible != nullptr) note->Text("visible_devices", visible);
   if (cupti.version != 0) note->Number("version", cupti.version);
   if (!Subscribe(cupti, taken, note)) return nullptr;
-  if (!IsKnown(cupti.version)) note->Problem("unknown version of CUPTI", nullptr, 0);
+  if (!IsKnown(cupti.version))
+    note->Problem(Missing::kNothingWhole, "unknown version of CUPTI", nullptr, 0);
   return &cupti;
 }
 
@@ -70,7 +71,7 @@ const Cupti* AttachNow(const char* why_late) {
   Note note;
   const Cupti* cupti = Begin(Taken::kLater, &note);
   note.Number("attached_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
-  note.Problem("CUDA is recorded from attached_ns on", why_late, 0);
+  note.Problem(Missing::kNothingWhole, "CUDA is recorded from attached_ns on", why_late, 0);
   note.Write();
   if (cupti != nullptr) EndAtExit();
   return cupti;
@@ -94,7 +95,8 @@ void Attach() {
   const int saved_errno = errno;
   Note note;
   if (const Cupti* cupti = Begin(Taken::kInsideInit, &note)) {
-    if (!StartFlusher(cupti)) note.Problem("no thread can be made to read GPU work", nullptr, 0);
+    if (!StartFlusher(cupti))
+      note.Problem(Missing::kWork, "no thread can be made to read GPU work", nullptr, 0);
     EndAtExit();
   }
   note.Write();

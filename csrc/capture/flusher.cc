@@ -69,7 +69,8 @@ void Set(uint32_t* word) {
 void TellImpossibleTimes(uint64_t count) {
   Note note;
   note.Number("records", count);
-  note.Problem("times of GPU work are wrong", "CUPTI's lie outside of the process's life", 0);
+  note.Problem(Missing::kNothingWhole, "times of GPU work are wrong",
+               "CUPTI's lie outside of the process's life", 0);
   note.Write("cuda_times");
 }
 
@@ -101,7 +102,7 @@ void RetrySubscription() {
   BeginGap(trace::kCudaPaused, silent_since_ns);
   EndGap();
   note.Number("resumed_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
-  note.Problem("CUDA calls are missing between a pause and resumed_ns",
+  note.Problem(Missing::kNothingWhole, "CUDA calls are missing between a pause and resumed_ns",
                "another profiler held CUPTI's one subscription", 0);
   note.Write();
 }

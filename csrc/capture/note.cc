@@ -38,7 +38,7 @@ void Note::Number(const char* key, uint64_t value) {
   Digits(value);
 }
 
-void Note::Problem(const char* what, const char* why, int code) {
+void Note::Problem(Missing missing, const char* what, const char* why, int code) {
   if (has_problem_) return;
   has_problem_ = true;
   Key("problem");
@@ -54,6 +54,9 @@ void Note::Problem(const char* what, const char* why, int code) {
     Raw(")");
   }
   Byte('"');
+  static constexpr const char* kWords[] = {nullptr, "work", "calls", "all"};
+  const char* word = kWords[static_cast<int>(missing)];
+  if (word != nullptr) Text("missing", word);
 }
 
 void Note::Write(const char* key) {

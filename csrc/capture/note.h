@@ -1,7 +1,7 @@
 // What the trace says of CUDA capture in a process: a JSON object, most of it metadata `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
 //    "visible_devices": "1,0",
-//    "problem": "GPU work is missing: CUPTI refused (999)"}
+//    "problem": "GPU work is missing: CUPTI refused (999)", "missing": "work"}
 #ifndef RLSCOPE_CAPTURE_NOTE_H_
 #define RLSCOPE_CAPTURE_NOTE_H_
 
@@ -9,13 +9,16 @@
 
 namespace rlscope::capture {
 
+// What the trace lacks for a problem. Readers go by this, and show the sentence as it is.
+enum class Missing { kNothingWhole, kWork, kCalls, kAll };
+
 class Note {
  public:
   void Text(const char* key, const char* value);
   void Number(const char* key, uint64_t value);
   // One sentence: what, and why if that is known, with the code that CUPTI answered (0: none). The
   // first one stays.
-  void Problem(const char* what, const char* why, int code);
+  void Problem(Missing missing, const char* what, const char* why, int code);
 
   // As metadata of this key.
   void Write(const char* key = "cuda");

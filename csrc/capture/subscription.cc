@@ -15,10 +15,11 @@ namespace {
 // Kernels run beside each other as without us: never kActivityKernel, which makes them take turns.
 struct Kind {
   ActivityKind kind;
-  const char* without;  // what is said where CUPTI refuses it; null: nobody misses it
+  const char* without;  // said where CUPTI refuses it; null: nothing worth a sentence is missing
+  Missing missing = Missing::kNothingWhole;
 };
 constexpr Kind kKinds[] = {
-    {kActivityConcurrentKernel, "GPU work is missing"},
+    {kActivityConcurrentKernel, "GPU work is missing", Missing::kWork},
     {kActivityMemcpy, "copies are missing in GPU work"},
     {kActivityMemset, "memsets are missing in GPU work"},
     {kActivitySynchronization, "what synchronisations waited for is missing"},
@@ -82,7 +83,8 @@ void AskForHolder(const Cupti& cupti, char (&holder)[kSubscriberNameBytes]) {
   holder[sizeof holder - 1] = '\0';
 }
 
-void TellRefused(const Cupti& cupti, CuptiResult result, const char* what, Note* note) {
+void TellRefused(const Cupti& cupti, CuptiResult result, Missing missing, const char* what,
+                 Note* note) {
   char why[256], holder[kSubscriberNameBytes] = "";
   const bool taken = result == kCuptiSubscribersNotSupported || result == kCuptiNotCompatible;
   if (taken) AskForHolder(cupti, holder);
@@ -90,7 +92,7 @@ void TellRefused(const Cupti& cupti, CuptiResult result, const char* what, Note*
   text.Add(WhyRefused(result));
   const char* name = OwnName(holder);
   if (*name != '\0') text.Add(", ").Add(name);
-  note->Problem(what, why, result);
+  note->Problem(missing, what, why, result);
 }
 
 // To measure what each costs, one of both can be left out.
@@ -119,7 +121,8 @@ void StartGraphs(const Cupti& cupti, Taken taken, Note* note) {
 
 void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
   ExpectRecords(false);
-  if (!Records("work")) return note->Problem("GPU work is missing", "--cuda-parts=calls", 0);
+  if (!Records("work"))
+    return note->Problem(Missing::kWork, "GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
   bool synchronisations = false;
   for (const Kind& each : kKinds) {
@@ -127,7 +130,7 @@ void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
     if (result == kCuptiSuccess) {
       synchronisations |= each.kind == kActivitySynchronization;
     } else if (each.without != nullptr) {
-      note->Problem(each.without, WhyRefused(result), result);
+      note->Problem(each.missing, each.without, WhyRefused(result), result);
     }
   }
   StartGraphs(cupti, taken, note);
@@ -136,7 +139,8 @@ void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
 
 void StartCallbacks(const Cupti& cupti, Note* note) {
   EnableUnloadCallbacks(cupti, subscriber);
-  if (!Records("calls")) return note->Problem("CUDA calls are missing", "--cuda-parts=work", 0);
+  if (!Records("calls"))
+    return note->Problem(Missing::kCalls, "CUDA calls are missing", "--cuda-parts=work", 0);
   const bool all = IsEnv("RLSCOPE_CUDA_API", "all");
   EnableApiCallbacks(cupti, subscriber, all ? WatchedApi::kAll : WatchedApi::kChosen);
 }
@@ -152,7 +156,7 @@ bool Subscribe(const Cupti& cupti, Taken taken, Note* note) {
   const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
   if (result != kCuptiSuccess) {
     subscriber = nullptr;
-    TellRefused(cupti, result, "CUDA is not recorded", note);
+    TellRefused(cupti, result, Missing::kAll, "CUDA is not recorded", note);
     return false;
   }
   SetClock(cupti, note);
@@ -179,7 +183,7 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   StartActivities(cupti, Taken::kLater, note);
   if (!refused) return StartCallbacks(cupti, note);
   subscriber = nullptr;
-  TellRefused(cupti, result, "CUDA calls after a pause are missing", note);
+  TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls after a pause are missing", note);
 }
 
 bool SubscribeIfRefused(const Cupti& cupti, Note* note) {

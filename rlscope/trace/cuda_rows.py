@@ -13,13 +13,8 @@ from rlscope.trace.operations import UNLINKED, sources_of_rows
 NOTE = "cuda"
 """Key of the metadata in which a process says how it recorded CUDA (csrc/capture/note.h)."""
 
-_ALL_IS_MISSING = (
-    "GPU work is missing",
-    "CUDA is not recorded",
-    "no thread can be made to read GPU work",
-    "only calls of the CUDA runtime library",
-)
-"""Problems of such a note (csrc/capture, csrc/interpose) that leave no GPU work of a process."""
+_WITHOUT_WORK = ("work", "all")
+"""What such a note says is missing where there is no GPU work of the process."""
 
 _HOW_WITHOUT_WORK = {
     "off": "rls-prof was told not to record CUDA (--cuda=off)",
@@ -69,9 +64,9 @@ def why_no_work(note: str | None, run: Mapping[str, Any]) -> str:
         note: what the process noted, None: nothing.
         run: the contents of run.json.
     """
-    problem = _problem(note) if note is not None else ""
-    if problem.startswith(_ALL_IS_MISSING):
-        return problem
+    facts = _facts(note) if note is not None else {}
+    if facts.get("missing") in _WITHOUT_WORK:
+        return _problem(facts)
     return _HOW_WITHOUT_WORK.get(how_recorded(run), "")
 
 
@@ -84,7 +79,7 @@ def how_recorded(run: Mapping[str, Any]) -> str:
 def why_nothing(notes: Iterable[str], run: Mapping[str, Any]) -> str:
     """Why a run has no CUDA call or GPU work: what its processes noted, else how it was run."""
     told = list(notes)
-    problems = dict.fromkeys(filter(None, map(_problem, told)))
+    problems = dict.fromkeys(filter(None, (_problem(_facts(note)) for note in told)))
     if problems:
         return "; ".join(problems)
     if how_recorded(run) in _HOW_WITHOUT_WORK:
@@ -105,9 +100,13 @@ def _why_unseen(run: Mapping[str, Any]) -> str:
     return "no process initialised CUDA"
 
 
-def _problem(note: str) -> str:
+def _facts(note: str) -> dict[str, Any]:
     try:
         facts = json.loads(note)
     except (ValueError, RecursionError):  # of another version, or cut
-        return ""
-    return str(facts.get("problem", "")) if isinstance(facts, dict) else ""
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _problem(facts: Mapping[str, Any]) -> str:
+    return str(facts.get("problem", ""))

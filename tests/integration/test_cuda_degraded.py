@@ -125,7 +125,8 @@ def test_a_cupti_that_may_be_too_new_for_the_driver_is_not_called(
     run = record_script(tmp_path, script, SIMCUPTI_CONNECTION="refuse", **knobs)
     assert run.outcome.out == "unharmed\n"
     said = note(run, run.pids()[0])
-    assert said == {"library": "libcupti.so.13", "problem": f"CUDA is not recorded: {why}"}
+    problem = f"CUDA is not recorded: {why}"
+    assert said == {"library": "libcupti.so.13", "problem": problem, "missing": "all"}
 
 
 @pytest.mark.parametrize("release", ["12.9", "13.0", "13.5"])
@@ -137,7 +138,7 @@ def test_a_cupti_that_cannot_connect_to_the_driver_is_a_sentence(
     assert run.outcome.out == "unharmed\n"
     said = note(run, run.pids()[0])
     assert said["problem"].startswith("CUDA is not recorded: CUPTI cannot connect to the driver")
-    assert said.keys() == {"library", "problem"} | ({"version"} if release != "13.5" else set())
+    assert said.keys() == {"library", "problem", "missing"} | ({"version"} if release != "13.5" else set())
 
 
 def test_gpu_work_that_was_refused_is_not_known_and_not_zero(tmp_path: Path) -> None:
@@ -196,4 +197,5 @@ def test_one_part_alone_is_recorded_and_the_other_is_said_to_be_missing(
         assert not run.calls(pid)
     missing = {"calls": "GPU work is missing", "work": "CUDA calls are missing"}[parts]
     assert note(run, pid)["problem"] == f"{missing}: --cuda-parts={parts}"
+    assert note(run, pid)["missing"] == {"calls": "work", "work": "calls"}[parts]
     assert "cuda_displaced" not in losses(run)
