@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Columns = dict[str, Any]
 
 FORMAT_VERSION: int
+LAYERS: tuple[str, ...]
+"""Names of the layers, by their numbers in the trace format."""
 
 class TraceError(Exception):
     """The file is not a trace, or no part of it can be read."""

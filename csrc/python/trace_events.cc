@@ -1,5 +1,6 @@
 #include "python/trace_events.h"
 
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "analysis/intervals.h"
 #include "analysis/thread_states.h"
 #include "analysis/trace_source.h"
+#include "trace/chunks.h"
 
 namespace rlscope::python {
 namespace {
@@ -86,9 +88,9 @@ std::vector<std::string> KindWords() {
           "memcpy",    "memset", "graph",    "sync",      "overhead"};
 }
 std::vector<std::string> LayerWords() {
-  return {"none", "python", "simulator", "framework", "cuda_api", "gpu"};
+  return {std::begin(trace::kLayerNames), std::end(trace::kLayerNames)};
 }
-constexpr uint32_t kPythonLayer = 1, kCudaLayer = 4, kGpuLayer = 5;
+size_t WordOf(trace::Layer layer) { return static_cast<size_t>(layer); }
 
 // Texts of names by place in one dictionary: nothing, the names of the process, the operations.
 class EventNames {
@@ -190,11 +192,11 @@ class EventRows : public analysis::IntervalSink {
       case IntervalKind::kCall:
         return writer_->Word(pass_.names.LayerOf(interval.name));
       case IntervalKind::kCallback:
-        return writer_->Word(kPythonLayer);
+        return writer_->Word(WordOf(trace::Layer::kPython));
       case IntervalKind::kCudaCall:
-        return writer_->Word(kCudaLayer);
+        return writer_->Word(WordOf(trace::Layer::kCudaApi));
       default:
-        return writer_->Word(kGpuLayer);
+        return writer_->Word(WordOf(trace::Layer::kGpu));
     }
   }
 

@@ -53,6 +53,9 @@ enum class Layer : uint32_t {
   kCudaApi = 4,
   kGpu = 5,
 };
+// By number; every reader takes them from here.
+constexpr const char* kLayerNames[] = {"none",      "python",   "simulator",
+                                       "framework", "cuda_api", "gpu"};
 
 struct NameFields {
   uint32_t id;

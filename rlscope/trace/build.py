@@ -27,9 +27,6 @@ _MOST_WORKERS = 8
 # Over the files of a process: the sweep, CUDA calls with GPU work, instances of operations.
 _PASSES = 3
 
-# Names of the layers, by their numbers in the trace format.
-LAYERS = ("none", "python", "simulator", "framework", "cuda_api", "gpu")
-
 # Of the sweep's transitions: those inside the complete iterations that rates count.
 _IN_ITERATIONS = "count_in_iterations"
 
@@ -222,7 +219,7 @@ class ProcessRows:
         self._paths = np.array(swept["operation"]["path"], dtype=object)
         self._sources = sources_of_rows(swept["operation"])
         self._phase_names = np.array(swept["phase_name"]["name"], dtype=object)
-        self._layers = np.array(LAYERS, dtype=object)
+        self._layers = np.array(_trace.LAYERS, dtype=object)
 
     def relations(self, thread_ids: Any) -> dict[str, dict[str, Any]]:
         """The relations that are one file per process, but for the instances."""
