@@ -27,7 +27,7 @@ enum class IntervalKind : uint8_t {
 // In place of a path: what an interval's operation is cannot be told.
 constexpr uint32_t kUnknownOperation = UINT32_MAX;
 
-struct Interval {
+struct RecordedInterval {
   IntervalKind kind;
   uint32_t thread;     // number; of GPU work none
   uint32_t name;       // id of a function's or a kernel's name; of an operation its path
@@ -48,7 +48,7 @@ struct Interval {
 class IntervalSink {
  public:
   virtual ~IntervalSink() = default;
-  virtual void Add(const Interval& interval) = 0;
+  virtual void Add(const RecordedInterval& interval) = 0;
 };
 
 // Gives all of them to the sink, in no order: of one thread about in the order of their ends.

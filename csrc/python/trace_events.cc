@@ -14,10 +14,10 @@
 namespace rlscope::python {
 namespace {
 
-using analysis::Interval;
 using analysis::IntervalKind;
+using analysis::RecordedInterval;
 
-std::shared_ptr<const Dictionary> Words(std::vector<std::string> words) {
+std::shared_ptr<const Dictionary> MakeDictionary(std::vector<std::string> words) {
   return std::make_shared<const Dictionary>(std::move(words));
 }
 
@@ -147,9 +147,9 @@ struct EventPass {
 
 Fields EventFields(EventNames* names) {
   return {{"thread_id", nullptr},
-          {"kind", Words(KindWords())},
-          {"layer", Words(LayerWords())},
-          {"name", Words(names->TakeWords())},
+          {"kind", MakeDictionary(KindWords())},
+          {"layer", MakeDictionary(LayerWords())},
+          {"name", MakeDictionary(names->TakeWords())},
           {"start_ns", nullptr},
           {"duration_ns", nullptr},
           {"correlation_id", nullptr},
@@ -167,7 +167,7 @@ class EventRows : public analysis::IntervalSink {
   EventRows(const EventPass& pass, const analysis::OperationPaths& paths, RowWriter* writer)
       : pass_(pass), operations_(pass.options.operations, paths), writer_(writer) {}
 
-  void Add(const Interval& interval) override {
+  void Add(const RecordedInterval& interval) override {
     const bool of_gpu = interval.OfGpu();
     of_gpu ? writer_->Null() : writer_->Number(pass_.threads.Of(interval.thread));
     writer_->Word(static_cast<size_t>(interval.kind));
@@ -185,7 +185,7 @@ class EventRows : public analysis::IntervalSink {
   }
 
  private:
-  void AddLayer(const Interval& interval) {
+  void AddLayer(const RecordedInterval& interval) {
     switch (interval.kind) {
       case IntervalKind::kOperation:
         return writer_->Null();
@@ -200,7 +200,7 @@ class EventRows : public analysis::IntervalSink {
     }
   }
 
-  size_t NameOf(const Interval& interval) {
+  size_t NameOf(const RecordedInterval& interval) {
     switch (interval.kind) {
       case IntervalKind::kOperation:
         return pass_.names.OfOperation(operations_.RowOf(interval.name));
@@ -212,7 +212,7 @@ class EventRows : public analysis::IntervalSink {
   }
 
   // Device, stream, bytes, graph.
-  void AddPlace(const Interval& interval) {
+  void AddPlace(const RecordedInterval& interval) {
     if (!interval.OfGpu()) {
       for (int i = 0; i < 4; ++i) writer_->Null();
       return;
@@ -238,7 +238,7 @@ Fields InstanceFields() {
           {"start_ns", nullptr},
           {"duration_ns", nullptr},
           {"self_ns", nullptr},
-          {"ended", Words({"exit", "window", "process_end", "thread_end", "gap"})}};
+          {"ended", MakeDictionary({"exit", "window", "process_end", "thread_end", "gap"})}};
 }
 
 class InstanceRows : public analysis::InstanceRowSink {

@@ -95,7 +95,7 @@ void ReadTrace(const ProcessTrace& trace) {
 // Intervals of native calls, one by one.
 class SummedCalls : public analysis::IntervalSink {
  public:
-  void Add(const analysis::Interval& interval) override {
+  void Add(const analysis::RecordedInterval& interval) override {
     if (interval.kind != analysis::IntervalKind::kCall) return;
     ++calls;
     duration_ns += interval.duration_ns;

@@ -76,10 +76,15 @@ def test_a_program_that_records_into_rings_that_it_cut_short_is_told_why_it_died
 
 
 @pytest.mark.parametrize(
-    ("files", "kind"), [("*.ring", "damaged_ring"), ("*.process", "missing_trace")]
+    ("files", "losses"),
+    [
+        ("*.ring", {"unreadable_file": 1}),
+        ("*.process", {"missing_trace": 1, "unreadable_file": 1}),  # its ring cannot be read
+    ],
+    ids=["ring", "page"],
 )
 def test_files_that_were_removed_before_rls_prof_saw_them_are_a_loss(
-    traced: TracedPython, directory: str, files: str, kind: str
+    traced: TracedPython, directory: str, files: str, losses: dict[str, int]
 ) -> None:
     program = f"""
 import glob, os, signal
@@ -93,8 +98,10 @@ os.kill(os.getppid(), signal.SIGCONT)
     result = traced.run("-o", directory, traced.python, "-c", program)
     assert result.returncode == 0
     held = contents.read(directory)
-    assert (held.events, held.lost) == (0, {kind: 1})
-    assert f"rls-prof: trace {directory}: no events, lost: {kind} 1\n" in result.stderr
+    assert (held.events, held.lost) == (0, losses)
+    (line,) = (each for each in result.stderr.splitlines() if f"trace {directory}: " in each)
+    assert line.startswith(f"rls-prof: trace {directory}: no events, lost: ")
+    assert all(f"{kind} {count}" in line for kind, count in losses.items())
 
 
 def test_a_process_that_cannot_make_its_files_is_a_loss(
