@@ -237,8 +237,7 @@ def test_a_directory_that_was_renamed(
     os.unlink(log)  # ends the recording
     _, stderr = recording.communicate("", timeout=60)
     lines = stderr.splitlines()
-    # What was in the file is missing, and counted where the drainer saw it go; what was in the rings
-    # is not.
+    # What was in the file is missing, and counted where the drainer saw it go.
     missing = re.compile(r"rls-prof: [\d,]+ events that had been written to it are lost")
     line = 3 if missing.fullmatch(lines[2]) else 2
     assert lines[line].startswith(f"rls-prof: trace {moved}: ")
