@@ -122,6 +122,8 @@ class Directory:
     ) -> RowStream:
         """The columns of the relation operation_instance but process_id, row after row.
 
+        ended is one of "exit", "window", "process_end", "thread_end", "gap".
+
         first_thread: thread_id of the process's first thread. operations: path, source and
         operation_id of those that the sweep found, of other processes, too, if that is simpler.
         """
@@ -139,13 +141,6 @@ class Directory:
     def reached_ns(self, process: int) -> int:
         """The time in the process's life at which its latest pass is: a sweep, CUDA relations, or
         rows that are being read. May be called from any thread meanwhile."""
-
-    def operation_instances(self, process: int, *, most_paths: int = 16_384) -> Columns:
-        """thread, operation, iteration (-1 none), start_ns, duration_ns, self_ns, ended.
-
-        `operation` numbers rows of the `operation` table of `sweep` for the same process; ended
-        is one of "exit", "window", "process_end", "thread_end", "gap".
-        """
 
     def device_times(
         self, uses: Sequence[tuple[int, int]], *, grid: tuple[int, int], buckets: int = 2000

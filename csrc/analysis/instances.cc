@@ -18,17 +18,6 @@ class WithIterations : public InstanceSink {
   InstanceRowSink* const sink_;
 };
 
-class Collected : public InstanceRowSink {
- public:
-  explicit Collected(SpillVector<InstanceRow>* rows) : rows_(rows) {}
-  void Add(const OperationInstance& instance, int64_t iteration) override {
-    rows_->push_back({instance, iteration});
-  }
-
- private:
-  SpillVector<InstanceRow>* const rows_;
-};
-
 // Instances need each thread's own order only; the merge's keys are dropped, with their notes.
 class KeyDropper : public KeyConsumer {
  public:
@@ -46,7 +35,7 @@ class KeyDropper : public KeyConsumer {
 
 }  // namespace
 
-bool FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink) {
+void FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink) {
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
   Losses losses;
   CallCounts counts;
@@ -56,14 +45,6 @@ bool FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRow
   Streams streams(context, /*gpu=*/true);
   KeyDropper dropper(&streams);
   streams.MergeInto(&dropper);
-  return history.has_gaps();
-}
-
-std::unique_ptr<InstanceResult> CollectInstances(const ProcessInput& input) {
-  auto result = std::make_unique<InstanceResult>(input);
-  Collected rows(&result->rows);
-  result->has_gaps = FindInstances(input, &result->paths, &rows);
-  return result;
 }
 
 }  // namespace rlscope::analysis

@@ -4,19 +4,11 @@
 
 #include <stdint.h>
 
-#include <memory>
-
 #include "analysis/operation_paths.h"
 #include "analysis/operation_stack.h"
 #include "analysis/source.h"
-#include "analysis/spill_vector.h"
 
 namespace rlscope::analysis {
-
-struct InstanceRow {
-  OperationInstance instance;
-  int64_t iteration;  // -1: in none
-};
 
 // Where instances go one by one: of one thread in the order of closing.
 class InstanceRowSink {
@@ -26,22 +18,9 @@ class InstanceRowSink {
   virtual void Add(const OperationInstance& instance, int64_t iteration) = 0;
 };
 
-struct InstanceResult {
-  OperationPaths paths;
-  SpillVector<InstanceRow> rows;  // of one thread in the order of closing
-
-  bool has_gaps = false;
-
-  explicit InstanceResult(const ProcessInput& input) : paths(input.names, input.most_paths) {}
-};
-
 // Reads the threads exactly as a sweep with its default options does, so that the same paths go to
 // (other) where there are too many. Throws what the sink throws, and std::system_error like Sweep.
-// Returns whether the process has gaps.
-bool FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink);
-
-// The same with all of them at once.
-std::unique_ptr<InstanceResult> CollectInstances(const ProcessInput& input);
+void FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRowSink* sink);
 
 }  // namespace rlscope::analysis
 

@@ -282,22 +282,24 @@ nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
   return result;
 }
 
-nb::dict Directory::OperationInstances(size_t process, uint32_t most_paths) const {
-  return WithoutGil(
-             [&] { return MakeInstances(*analysis::CollectInstances(Input(process, most_paths))); })
-      .TakeDict();
+RowOptions Directory::MakeRowOptions(size_t process, int64_t first_thread,
+                                     const Operations& operations, uint32_t most_paths) const {
+  Image(process);
+  RowOptions options = {process, first_thread, {}, most_paths, reached_ns_[process]};
+  for (const auto& [path, source, id] : operations) {
+    options.operations.push_back({path, source == "automatic", id});
+  }
+  return options;
 }
 
-RowStream Directory::Events(RowOptions options) const {
-  Image(options.process);
-  options.reached_ns = reached_ns_[options.process];
-  return StreamEvents(directory_, std::move(options));
+RowStream Directory::EventRows(size_t process, int64_t first_thread, const Operations& operations,
+                               uint32_t most_paths) const {
+  return StreamEvents(directory_, MakeRowOptions(process, first_thread, operations, most_paths));
 }
 
-RowStream Directory::Instances(RowOptions options) const {
-  Image(options.process);
-  options.reached_ns = reached_ns_[options.process];
-  return StreamInstances(directory_, std::move(options));
+RowStream Directory::InstanceRows(size_t process, int64_t first_thread,
+                                  const Operations& operations, uint32_t most_paths) const {
+  return StreamInstances(directory_, MakeRowOptions(process, first_thread, operations, most_paths));
 }
 
 nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
@@ -342,22 +344,6 @@ int64_t Directory::ReachedNs(size_t process) const {
   return reached_ns_[process]->load(std::memory_order_relaxed);
 }
 
-namespace {
-
-// (path, source, id) of each operation.
-using Operations = std::vector<std::tuple<std::string, std::string, int64_t>>;
-
-RowOptions MakeRowOptions(size_t process, int64_t first_thread, const Operations& operations,
-                          uint32_t most_paths) {
-  RowOptions options = {process, first_thread, {}, most_paths, nullptr};
-  for (const auto& [path, source, id] : operations) {
-    options.operations.push_back({path, source == "automatic", id});
-  }
-  return options;
-}
-
-}  // namespace
-
 void AddDirectory(nb::module_& module) {
   nb::class_<Directory>(module, "Directory")
       .def(
@@ -376,24 +362,10 @@ void AddDirectory(nb::module_& module) {
       .def("items", &Directory::Items, "process"_a, "thread"_a)
       .def("cuda_calls", &Directory::CudaCalls, "process"_a, "thread"_a)
       .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
-      .def("operation_instances", &Directory::OperationInstances, "process"_a, nb::kw_only(),
-           "most_paths"_a = analysis::kMaxPaths)
-      .def(
-          "event_rows",
-          [](const Directory& self, size_t process, int64_t first_thread,
-             const Operations& operations, uint32_t most_paths) {
-            return self.Events(MakeRowOptions(process, first_thread, operations, most_paths));
-          },
-          "process"_a, nb::kw_only(), "first_thread"_a, "operations"_a,
-          "most_paths"_a = analysis::kMaxPaths)
-      .def(
-          "instance_rows",
-          [](const Directory& self, size_t process, int64_t first_thread,
-             const Operations& operations, uint32_t most_paths) {
-            return self.Instances(MakeRowOptions(process, first_thread, operations, most_paths));
-          },
-          "process"_a, nb::kw_only(), "first_thread"_a, "operations"_a,
-          "most_paths"_a = analysis::kMaxPaths)
+      .def("event_rows", &Directory::EventRows, "process"_a, nb::kw_only(), "first_thread"_a,
+           "operations"_a, "most_paths"_a = analysis::kMaxPaths)
+      .def("instance_rows", &Directory::InstanceRows, "process"_a, nb::kw_only(), "first_thread"_a,
+           "operations"_a, "most_paths"_a = analysis::kMaxPaths)
       .def("reached_ns", &Directory::ReachedNs, "process"_a)
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
            "most_paths"_a = analysis::kMaxPaths)

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,9 +38,12 @@ class Directory {
   nanobind::dict GpuIntervals(size_t process) const;
   nanobind::dict Sweep(size_t process, const analysis::SweepOptions& options,
                        uint32_t most_paths) const;
-  nanobind::dict OperationInstances(size_t process, uint32_t most_paths) const;
-  RowStream Events(RowOptions options) const;
-  RowStream Instances(RowOptions options) const;
+  // As (path, source, id in the run) each.
+  using Operations = std::vector<std::tuple<std::string, std::string, int64_t>>;
+  RowStream EventRows(size_t process, int64_t first_thread, const Operations& operations,
+                      uint32_t most_paths) const;
+  RowStream InstanceRows(size_t process, int64_t first_thread, const Operations& operations,
+                         uint32_t most_paths) const;
   nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
   // `uses`: a process and the number that the device has in it.
   nanobind::dict DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
@@ -51,6 +55,8 @@ class Directory {
   const trace::ProcessImage& Image(size_t process) const;
   nanobind::dict ProcessDict(size_t process) const;
   int64_t LostTime(size_t process, const std::string& kind) const;
+  RowOptions MakeRowOptions(size_t process, int64_t first_thread, const Operations& operations,
+                            uint32_t most_paths) const;
   analysis::ProcessInput Input(size_t process, uint32_t most_paths) const;
 
   std::shared_ptr<trace::Directory> directory_;  // with the streams of rows

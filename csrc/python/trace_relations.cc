@@ -322,29 +322,4 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   return relations;
 }
 
-Columns MakeInstances(const analysis::InstanceResult& result) {
-  const PathRows paths(result.paths, result.has_gaps);
-  const auto& rows = result.rows;
-  const size_t count = rows.size();
-  const auto instance = [&](size_t i) -> const analysis::OperationInstance& {
-    return rows[i].instance;
-  };
-  Columns columns;
-  columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return instance(i).thread; }));
-  columns.Add("operation",
-              MakeColumn<int32_t>(count, [&](size_t i) { return paths.RowOf(instance(i).path); }));
-  columns.Add("iteration", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].iteration; }));
-  columns.Add("start_ns",
-              MakeColumn<int64_t>(count, [&](size_t i) { return instance(i).start_ns; }));
-  columns.Add("duration_ns", MakeColumn<int64_t>(count, [&](size_t i) {
-                return instance(i).end_ns - instance(i).start_ns;
-              }));
-  columns.Add("self_ns", MakeColumn<int64_t>(count, [&](size_t i) { return instance(i).self_ns; }));
-  columns.Add("ended", Words{{"exit", "window", "process_end", "thread_end", "gap"},
-                             MakeColumn<uint8_t>(count, [&](size_t i) {
-                               return static_cast<uint8_t>(instance(i).ended);
-                             })});
-  return columns;
-}
-
 }  // namespace rlscope::python

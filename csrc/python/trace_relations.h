@@ -2,7 +2,6 @@
 #ifndef RLSCOPE_PYTHON_TRACE_RELATIONS_H_
 #define RLSCOPE_PYTHON_TRACE_RELATIONS_H_
 
-#include "analysis/instances.h"
 #include "analysis/path_rows.h"
 #include "analysis/source.h"
 #include "analysis/sweep.h"
@@ -15,8 +14,6 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
 
 // Paths in the order of their rows.
 Columns MakeOperations(const analysis::OperationPaths& paths, const analysis::PathRows& rows);
-
-Columns MakeInstances(const analysis::InstanceResult& result);
 
 }  // namespace rlscope::python
 

@@ -78,11 +78,15 @@ class SweepTest : public ::testing::Test {
 
   Rows Instances() {
     static const char* const kEnded[] = {"exit", "window", "process_end", "thread_end", "gap"};
-    const auto result = CollectInstances(*process.input());
+    struct Collected : InstanceRowSink {
+      void Add(const OperationInstance& instance, int64_t) override { all.push_back(instance); }
+      std::vector<OperationInstance> all;
+    } found;
+    OperationPaths paths(process.input()->names, process.input()->most_paths);
+    FindInstances(*process.input(), &paths, &found);
     Rows rows;
-    for (const InstanceRow& row : result->rows) {
-      const OperationInstance& it = row.instance;
-      rows.push_back(result->paths.Text(it.path) + " " + std::to_string(it.start_ns) + ".." +
+    for (const OperationInstance& it : found.all) {
+      rows.push_back(paths.Text(it.path) + " " + std::to_string(it.start_ns) + ".." +
                      std::to_string(it.end_ns) + " self " + std::to_string(it.self_ns) + " " +
                      kEnded[static_cast<int>(it.ended)]);
     }

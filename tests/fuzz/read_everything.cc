@@ -118,6 +118,21 @@ void CheckCalls(const analysis::ProcessInput& input, const analysis::CallCounts&
   Check(found.duration_ns == expected.duration_ns, "calls one by one last as long");
 }
 
+// Entries into operations, one by one.
+class LastingInstances : public analysis::InstanceRowSink {
+ public:
+  void Add(const analysis::OperationInstance& instance, int64_t iteration) override {
+    Check(instance.end_ns >= instance.start_ns, "an operation does not end before it begins");
+    Check(iteration >= -1, "iterations are numbered");
+  }
+};
+
+void CheckInstances(const analysis::ProcessInput& input) {
+  LastingInstances found;
+  analysis::OperationPaths paths(input.names, input.most_paths);
+  analysis::FindInstances(input, &paths, &found);
+}
+
 // As `rlscope summary` does.
 void Analyze(const ProcessImage& image) {
   const analysis::ProcessInput input = analysis::MakeInput(image);
@@ -129,7 +144,7 @@ void Analyze(const ProcessImage& image) {
   }
   Check(sum_ns == range.end_ns - range.start_ns, "times of a process add up");
   CheckCalls(input, swept->counts);
-  analysis::CollectInstances(input);
+  CheckInstances(input);
   analysis::FindCuda(input);
   analysis::FindLives(image);
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
+from streamed_rows import known_operations, read_rows
 
 from ground_truth.relations import AUTOMATIC, NONE, UNLINKED
 from ground_truth.written import ORIGIN_NS
@@ -33,13 +33,10 @@ class Event(NamedTuple):
 def read_events(directory: Path, most_paths: int) -> list[Event]:
     """Every event of the first process, operations as text."""
     trace = _trace.Directory(str(directory))
-    swept = trace.sweep(0, buckets=0, most_paths=most_paths)["operation"]
-    known = list(zip(swept["path"], swept["source"], range(len(swept["path"])), strict=True))
+    known = known_operations(trace, 0, most_paths)
     marks = [path + (AUTOMATIC if source == "automatic" else "") for path, source, _ in known]
     rows = trace.event_rows(0, first_thread=0, operations=known, most_paths=most_paths)
-    with duckdb.connect() as database:
-        database.register("rows", rows)
-        found = database.execute("SELECT * FROM rows").fetchall()
+    found = read_rows(rows)
     threads = trace.threads(0)["thread"]
     return [_event(row, marks, threads) for row in found]
 

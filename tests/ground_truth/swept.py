@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from streamed_rows import read_instances
 
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (
@@ -43,7 +44,7 @@ def read(
     trace = _trace.Directory(str(directory))
     shared = (grid[0] + ORIGIN_NS, grid[1] + ORIGIN_NS) if grid else (0, 0)
     swept = trace.sweep(index, buckets=buckets, grid=shared, most_paths=most_paths)
-    instances = trace.operation_instances(index, most_paths=most_paths)
+    instances = read_instances(trace, index, most_paths)
     columns = {**swept, "operation_instance": instances}
     columns["thread"] = trace.threads(index)
     columns["loss"] = _added(swept["loss"], trace.losses(index))

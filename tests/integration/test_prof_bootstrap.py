@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamed_rows import read_instances
 from traced_python import ROOT, TracedPython, make_bare_venv
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -112,7 +113,7 @@ def last():
 
     trace = Directory(directory)
     (process,) = trace.processes
-    instances = trace.operation_instances(0)
+    instances = read_instances(trace, 0)
     (start,), (duration,) = instances["start_ns"], instances["duration_ns"]
     assert duration >= 20_000_000
     assert start + duration <= process["python_end_ns"]

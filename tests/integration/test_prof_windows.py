@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
+from streamed_rows import read_instances
 from traced_python import TracedPython
 
 from rlscope import process_log
@@ -48,7 +49,7 @@ def _operations(directory: str) -> list[str]:
     trace = Directory(directory)
     (process,) = trace.processes
     names = trace.sweep(process["index"])["operation"]["name"]
-    instances = trace.operation_instances(process["index"])
+    instances = read_instances(trace, process["index"])
     order = sorted(zip(instances["start_ns"], instances["operation"], strict=True))
     return [names[operation] for _, operation in order]
 

@@ -1,0 +1,43 @@
+"""Rows of single intervals, as rlscope._trace streams them, with a process's own numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+from rlscope import _trace
+
+MOST_PATHS = 16_384
+
+
+def known_operations(
+    trace: _trace.Directory, process: int, most_paths: int = MOST_PATHS
+) -> list[tuple[str, str, int]]:
+    """Path, source and row of the operations that a sweep finds."""
+    swept = trace.sweep(process, buckets=0, most_paths=most_paths)["operation"]
+    return list(zip(swept["path"], swept["source"], range(len(swept["path"])), strict=True))
+
+
+def read_rows(rows: _trace.RowStream) -> list[tuple[Any, ...]]:
+    """All rows of a stream."""
+    with duckdb.connect() as database:
+        database.register("streamed", rows)
+        return database.execute("SELECT * FROM streamed").fetchall()
+
+
+def read_instances(
+    trace: _trace.Directory, process: int, most_paths: int = MOST_PATHS
+) -> dict[str, list[Any]]:
+    """The columns of operation_instance: thread and operation as numbers of the process (rows of
+    the sweep's table `operation`), iteration -1 where none had begun."""
+    known = known_operations(trace, process, most_paths)
+    stream = trace.instance_rows(process, first_thread=0, operations=known, most_paths=most_paths)
+    threads = trace.threads(process)["thread"]
+    rows = [
+        (int(threads[thread]), operation, -1 if iteration is None else iteration, *rest)
+        for thread, operation, iteration, *rest in read_rows(stream)
+    ]
+    names = ("thread", "operation", "iteration", "start_ns", "duration_ns", "self_ns", "ended")
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return dict(zip(names, map(list, columns), strict=True))
