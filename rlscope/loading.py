@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rlscope.status_line import Progress
+from rlscope.status_line import StatusLine
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -25,7 +25,7 @@ def load_shown(
     """
     from rlscope.load import load
 
-    line = Progress()
+    line = StatusLine()
 
     def tell(part: float) -> None:
         if part >= 1:

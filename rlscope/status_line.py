@@ -11,7 +11,7 @@ from collections.abc import Iterator
 _MANY_EVENTS = 1_000_000
 
 
-class Progress:
+class StatusLine:
     """Steps overwrite each other, without colours or any other escape sequence.
 
     What is no terminal shows no steps: a log would keep them all.
@@ -36,9 +36,9 @@ class Progress:
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Progress]:
+def progress() -> Iterator[StatusLine]:
     """A line that is cleared at the end of the block, however that ends."""
-    line = Progress()
+    line = StatusLine()
     try:
         yield line
     finally:

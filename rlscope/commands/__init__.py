@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):
             return 128 + signal.SIGINT
         if _is_out_of_memory(error):
-            print("rlscope: This trace does not fit into memory", file=sys.stderr)
+            print("rlscope: this trace does not fit into memory", file=sys.stderr)
             return 1
         raise
     return code
