@@ -8,8 +8,7 @@ MEANING = {
     "no_drainer": "processes that went on without recording, for so long: the one that drains the "
     "rings was gone",
     "cut": "processes that went on after recording had been cut short, for so long",
-    "damaged_ring": "files of DIR/rings that were removed, cut short or damaged before what they "
-    "held was drained",
+    "damaged_ring": "files of DIR/rings that were cut short or damaged while they were drained",
     "missing_trace": "processes that recorded, of which no file is left",
     "no_files": "processes that recorded nothing because they could not make their files",
     "names": "names beyond the limit of a process; their time is in (other)",
