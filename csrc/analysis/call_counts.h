@@ -1,19 +1,21 @@
-// What the sweep counts per call, not per nanosecond: transitions between layers, and native calls
-// by function and operation (semantics.md, rules 10 and 13).
+// What the sweep counts per call, not per nanosecond: transitions between layers, native calls by
+// function and operation, waits by thread, function and operation (semantics.md, "Calls and
+// transitions" and "Waits").
 #ifndef RLSCOPE_ANALYSIS_CALL_COUNTS_H_
 #define RLSCOPE_ANALYSIS_CALL_COUNTS_H_
 
 #include <stdint.h>
 
+#include <map>
+#include <tuple>
 #include <vector>
 
+#include "analysis/layer_ranks.h"
 #include "analysis/spill_table.h"
 
 namespace rlscope::analysis {
 
-constexpr uint32_t kLayers = 5;  // none, python, simulator, framework, cuda_api
-
-// A native call that has ended.
+// A native call or a wait that has ended.
 struct NativeCall {
   uint32_t thread;  // number
   uint32_t function;
@@ -28,6 +30,7 @@ class CallSink {
  public:
   virtual ~CallSink() = default;
   virtual void AddCall(const NativeCall& call) = 0;
+  virtual void AddWait(const NativeCall& wait) = 0;
   virtual void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) = 0;
 };
 
@@ -40,6 +43,14 @@ struct NativeCallRow {
   uint32_t function() const { return static_cast<uint32_t>((key - 1) >> 32); }
   uint32_t path() const { return static_cast<uint32_t>(key - 1); }
 };
+
+// All waits of a thread in one function during one operation.
+struct WaitSum {
+  uint64_t count = 0;
+  int64_t duration_ns = 0;
+  int64_t self_ns = 0;
+};
+using WaitKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // thread, function, path
 
 class CallCounts {
  public:
@@ -70,10 +81,18 @@ class CallCounts {
     row->duration_ns += call.duration_ns;
     row->self_ns += call.self_ns;
   }
+  void AddWait(const NativeCall& wait) {
+    if (sink_ != nullptr) return sink_->AddWait(wait);
+    WaitSum* sum = &waits_[{wait.thread, wait.function, wait.path}];
+    ++sum->count;
+    sum->duration_ns += wait.duration_ns;
+    sum->self_ns += wait.self_ns;
+  }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
     if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);
   }
   const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
+  const std::map<WaitKey, WaitSum>& waits() const { return waits_; }
 
  private:
   static size_t FirstOf(uint32_t path, bool in_iteration) {
@@ -84,6 +103,7 @@ class CallCounts {
   // [path][in_iteration][from][to]; 6.6 MB at 16,384 paths
   std::vector<uint64_t> transitions_;
   SpillTable<NativeCallRow> native_calls_;
+  std::map<WaitKey, WaitSum> waits_;
 };
 
 }  // namespace rlscope::analysis

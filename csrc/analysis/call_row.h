@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "analysis/layer_ranks.h"
 #include "analysis/state_stream.h"
 #include "trace/decoder.h"
 #include "trace/record.h"
@@ -44,7 +45,7 @@ struct CudaCalls {
 // From the next item on. A Counter is told of each call that is written: Add(function, layer,
 // start_ns, duration_ns, cuda_calls, cuda_ns).
 struct CallRow {
-  static constexpr uint32_t kCudaApi = static_cast<uint32_t>(trace::Layer::kCudaApi);
+  static constexpr uint32_t kCudaApi = kCudaApiRank;
 
   // The batch of items.
   const int64_t* times_ns;
@@ -70,7 +71,7 @@ struct CallRow {
   uint32_t LayerOf(uint32_t function) const { return function < functions ? layers[function] : 0; }
 
   // Writes the calls from here on that are of the common form: no two changes at one time, a layer
-  // of their own, up to two CUDA calls wholly inside.
+  // of their own, up to two CUDA calls wholly inside. None is a wait.
   template <class Counter>
   void WriteCommon(Counter* counter) {
     if (writer.state != outside) return;
@@ -83,7 +84,7 @@ struct CallRow {
       const uint32_t function = trace::WhatId(what[item]);
       const uint32_t layer = LayerOf(function);
       const int64_t end_ns = ends[item - first];
-      if (MakeState(path, layer) == outside || start_ns <= before_ns || end_ns <= start_ns ||
+      if (layer == kWaitRank || MakeState(path, layer) == outside || start_ns <= before_ns || end_ns <= start_ns ||
           end_ns >= limit_ns || end >= limit) {
         break;
       }
@@ -102,7 +103,7 @@ struct CallRow {
     writer.end = end;
   }
 
-  // Writes the call that is next. False, with nothing done, when it is not simple: cut by an edge,
+  // Writes the call that is next. False, with nothing done, when it is not simple: a wait, cut by an edge,
   // by the end of the epoch or of the block, out of order, or with CUDA calls before it or not
   // wholly inside.
   template <class Counter>
@@ -112,7 +113,7 @@ struct CallRow {
     const int64_t end_ns = ends_ns[call];
     const int64_t next_ns = times_ns[item + 1];
     const bool is_ordered =
-        start_ns <= end_ns && end_ns <= next_ns && (call == 0 || start_ns >= ends_ns[call - 1]);
+        layer != kWaitRank && start_ns <= end_ns && end_ns <= next_ns && (call == 0 || start_ns >= ends_ns[call - 1]);
     if (!is_ordered || start_ns > cuda.start_ns || end_ns >= limit_ns || writer.end >= limit ||
         counter->NeedsKey(layer)) {
       return false;

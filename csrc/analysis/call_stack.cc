@@ -1,21 +1,19 @@
 #include "analysis/call_stack.h"
 
+#include "analysis/layer_ranks.h"
 #include "analysis/operation_paths.h"
 
 namespace rlscope::analysis {
-namespace {
-
-constexpr uint32_t kPythonLayer = 1;
-
-}  // namespace
 
 void CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now) {
-  if (in_call()) {
+  const bool is_wait = layer == kWaitRank;
+  if (in_call() && !is_wait) {
     ++frames_.back().inner_calls;
     return;
   }
   ChargeInnermost(now);
-  const bool has_note = counts_ != nullptr && notes_ != nullptr && !IsOperation(path);
+  const bool has_note =
+      counts_ != nullptr && notes_ != nullptr && !IsOperation(path) && !is_wait;
   if (has_note) notes_->Push({now, CallNote::Kind::kBegan, function, 0, 0});
   frames_.push_back({false, has_note, layer, function, path, 0, now, 0});
 }
@@ -39,7 +37,7 @@ void CallStack::End(int64_t now) {
 
 void CallStack::BeginCallback(int64_t now) {
   ChargeInnermost(now);
-  frames_.push_back({true, false, kPythonLayer, 0, 0, 0, now, 0});
+  frames_.push_back({true, false, kPythonRank, 0, 0, 0, now, 0});
 }
 
 void CallStack::EndCallback(int64_t now) {
@@ -80,8 +78,9 @@ void CallStack::Pop(int64_t now) {
   } else if (frame.has_note) {
     notes_->Push({now, CallNote::Kind::kEnded, frame.function, duration_ns, frame.self_ns});
   } else {
-    counts_->AddCall(
-        {thread_, frame.function, frame.path, frame.start_ns, duration_ns, frame.self_ns});
+    const NativeCall call = {thread_,        frame.function, frame.path,
+                             frame.start_ns, duration_ns,    frame.self_ns};
+    frame.layer == kWaitRank ? counts_->AddWait(call) : counts_->AddCall(call);
   }
 }
 

@@ -18,7 +18,7 @@ struct DeepestByComparing {
 #if defined(__x86_64__) || defined(__aarch64__)
 constexpr std::array<uint8_t, 65> MakeRowsByZeros() {
   std::array<uint8_t, 65> rows{};
-  for (uint32_t layer = 1; layer <= 4; ++layer) {
+  for (uint32_t layer = 1; layer < kLayers; ++layer) {
     const uint32_t next = LayerCounts::LowestBit(layer + 1);
     for (uint32_t bit = LayerCounts::LowestBit(layer); bit < next; ++bit) {
       rows[63 - bit] = static_cast<uint8_t>(2 * layer);

@@ -56,7 +56,7 @@ class IterationFinder {
   int64_t found_ = -1;
 };
 
-// What the threads did: operations, calls, callbacks, CUDA calls.
+// What the threads did: operations, calls, waits, callbacks, CUDA calls.
 class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSink {
  public:
   ThreadIntervals(const History& history, LaunchTable* launches, IntervalSink* sink)
@@ -75,6 +75,10 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
   void AddCall(const NativeCall& call) override {
     AddOf(call.thread, IntervalKind::kCall, call.function, call.path, call.start_ns,
           call.duration_ns, 0);
+  }
+  void AddWait(const NativeCall& wait) override {
+    AddOf(wait.thread, IntervalKind::kWait, wait.function, wait.path, wait.start_ns,
+          wait.duration_ns, 0);
   }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) override {
     AddOf(thread, IntervalKind::kCallback, 0, kUnknownOperation, start_ns, duration_ns, 0);

@@ -14,6 +14,7 @@ namespace rlscope::analysis {
 enum class IntervalKind : uint8_t {
   kOperation,
   kCall,
+  kWait,
   kCallback,
   kCudaCall,
   kKernel,

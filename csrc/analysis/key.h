@@ -29,13 +29,13 @@ constexpr uint32_t kFirstThreadStream = 1;
 // first operation or lost its last.
 constexpr uint32_t kNoteBit = 1;
 
-// Field of a thread: its layer, or kAbsent before it begins and after it ended.
+// Field of a thread: the rank of its layer, or kAbsent before it begins and after it ended.
 // Field of a GPU stream: kGpuBusy or kGpuIdle, in this order, so that of two streams that meet the
 // start sorts before the end.
 constexpr uint32_t kFieldShift = 1;
 constexpr uint32_t kFieldMask = 7;
-constexpr uint32_t kGpuBusy = 5;
-constexpr uint32_t kGpuIdle = 6;
+constexpr uint32_t kGpuBusy = 6;
+constexpr uint32_t kGpuIdle = 7;
 constexpr uint32_t kAbsent = 7;
 
 constexpr uint32_t kPathShift = 4;

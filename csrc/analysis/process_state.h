@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/key.h"
+#include "analysis/layer_ranks.h"
 #include "analysis/operation_paths.h"
 
 namespace rlscope::analysis {
@@ -24,24 +25,37 @@ constexpr uint32_t PathOfRow(uint32_t row) { return row / kRowsOfPath; }
 constexpr uint32_t LayerOfRow(uint32_t row) { return row % kRowsOfPath / 2; }
 constexpr bool IsBusyRow(uint32_t row) { return row & 1; }
 
-// Threads per layer and whether the GPU is busy, packed: 15 bits a layer, python lowest, above the
-// bit of the GPU.
+// Threads per layer and whether the GPU is busy, packed by rank above the bit of the GPU:
+//
+//   cuda_api 11 | framework 13 | simulator 11 | python 14 | wait 14 | GPU 1
+//
+// So many bits hold the threads that may be in a layer at once: 16,383 that wait, 2,047 in calls of
+// CUDA.
 class LayerCounts {
  public:
   static uint64_t Of(uint32_t field) { return kOne[field]; }
   // Row within the path: the deepest layer with a thread, and the GPU. By comparing; by the number
   // of leading zeros, where one instruction finds it (deepest_layer.h), it takes half the time.
   static uint32_t RowOf(uint64_t counts) {
-    const uint32_t layer =
-        (counts >= kOne[1]) + (counts >= kOne[2]) + (counts >= kOne[3]) + (counts >= kOne[4]);
+    const uint32_t layer = (counts >= kOne[1]) + (counts >= kOne[2]) + (counts >= kOne[3]) +
+                           (counts >= kOne[4]) + (counts >= kOne[5]);
     return layer * 2 + static_cast<uint32_t>(counts & 1);
   }
-  static constexpr uint32_t LowestBit(uint32_t layer) { return 15 * layer - 14; }
+  // Of a layer from rank 1 on; of the rank above the highest, the width of all.
+  static constexpr uint32_t LowestBit(uint32_t rank) { return kLowestBits[rank]; }
 
  private:
-  // By field of the key: none, the layers, two states of the GPU, absent.
+  static constexpr uint32_t kLowestBits[kLayers + 1] = {0, 1, 15, 29, 40, 53, 64};
+  // By field of the key: none, the layers, the busy GPU, the idle one or an absent thread.
   static constexpr uint64_t kOne[kFieldMask + 1] = {
-      0, 1u << 1, 1u << 16, uint64_t{1} << 31, uint64_t{1} << 46, 1, 0, 0};
+      0,
+      uint64_t{1} << kLowestBits[1],
+      uint64_t{1} << kLowestBits[2],
+      uint64_t{1} << kLowestBits[3],
+      uint64_t{1} << kLowestBits[4],
+      uint64_t{1} << kLowestBits[5],
+      1,
+      0};
 };
 
 // The small part, which the sweep keeps in registers.

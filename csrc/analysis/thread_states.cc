@@ -5,12 +5,6 @@
 #include "trace/record.h"
 
 namespace rlscope::analysis {
-namespace {
-
-constexpr uint32_t kPython = static_cast<uint32_t>(trace::Layer::kPython);
-constexpr uint32_t kCudaApi = static_cast<uint32_t>(trace::Layer::kCudaApi);
-
-}  // namespace
 
 std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names) {
   std::vector<uint8_t> layers;
@@ -18,7 +12,7 @@ std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kFunction)) continue;
     if (name.id > trace::kMaxId) continue;
     if (name.id >= layers.size()) layers.resize(name.id + 1, 0);
-    layers[name.id] = name.layer <= kCudaApi ? static_cast<uint8_t>(name.layer) : 0;
+    layers[name.id] = static_cast<uint8_t>(RankOfLayer(name.layer));
   }
   return layers;
 }
@@ -176,7 +170,7 @@ void ThreadStates::ApplyEdge() {
   } else if (!alive_ && now == begin_ns_) {
     alive_ = true;
   } else if (now == python_begin_ns_) {
-    base_layer_ = kPython;
+    base_layer_ = kPythonRank;
     python_begin_ns_ = kNever;
   } else {
     base_layer_ = 0;  // the interpreter was finalised
@@ -267,7 +261,7 @@ void ThreadStates::ApplyRecorded(uint32_t kind, uint32_t id, int64_t now) {
       return UpdateOperations(now);
     case trace::kCallBegin:
       calls_.Begin(id, LayerOf(id), operations_.path(), now);
-      CountTransition(before, now);
+      if (LayerOf(id) != kWaitRank) CountTransition(before, now);
       return Update(now, KeyIsDue());
     case trace::kCallEnd:
       calls_.End(now);
@@ -304,13 +298,14 @@ void ThreadStates::ApplyAutomatic(int64_t now) {
 
 void ThreadStates::ApplyCall(uint32_t function, int64_t now) {
   const int64_t end_ns = Clamp(batch_->call_end_ns[call_], now);
-  if (!recording_ || calls_.in_call()) {
+  const bool is_wait = LayerOf(function) == kWaitRank;
+  if (!recording_ || (calls_.in_call() && !is_wait)) {
     next_item_ = end_ns;
     return NextItem();
   }
   const uint32_t before = Layer();
   calls_.Begin(function, LayerOf(function), operations_.path(), now);
-  CountTransition(before, now);
+  if (!is_wait) CountTransition(before, now);
   Update(now, KeyIsDue());
   call_is_open_ = true;
   next_item_ = end_ns;
@@ -361,7 +356,7 @@ void ThreadStates::LeaveCudaCall(int64_t now) {
 
 // ---- state --------------------------------------------------------------------------------------
 
-uint32_t ThreadStates::Layer() const { return in_cuda_call_ ? kCudaApi : CallLayer(); }
+uint32_t ThreadStates::Layer() const { return in_cuda_call_ ? kCudaApiRank : CallLayer(); }
 
 void ThreadStates::CountTransition(uint32_t from_layer, int64_t now) {
   if (context_.counts == nullptr) return;

@@ -35,7 +35,7 @@ struct ThreadContext {
   bool cuda_notes = false;                 // of each CUDA call, which costs more time
 };
 
-// Layers of the functions among `names`, by id.
+// Ranks of the layers of the functions among `names`, by id.
 std::vector<uint8_t> FunctionLayers(const std::vector<trace::Name>& names);
 
 class ThreadStates : public StateStream {

@@ -7,6 +7,7 @@
 #include "analysis/cuda_relations.h"
 #include "analysis/instances.h"
 #include "analysis/intervals.h"
+#include "analysis/layer_ranks.h"
 #include "analysis/thread_states.h"
 #include "analysis/trace_source.h"
 #include "trace/chunks.h"
@@ -84,8 +85,8 @@ class OperationIds {
 // ---- event --------------------------------------------------------------------------------------
 
 std::vector<std::string> KindWords() {
-  return {"operation", "call",   "callback", "cuda_call", "kernel",
-          "memcpy",    "memset", "graph",    "sync",      "overhead"};
+  return {"operation", "call",   "wait",  "callback", "cuda_call", "kernel",
+          "memcpy",    "memset", "graph", "sync",     "overhead"};
 }
 std::vector<std::string> LayerWords() {
   return {std::begin(trace::kLayerNames), std::end(trace::kLayerNames)};
@@ -96,7 +97,7 @@ size_t WordOf(trace::Layer layer) { return static_cast<size_t>(layer); }
 class EventNames {
  public:
   EventNames(const std::vector<trace::Name>& names, const std::vector<KnownOperation>& operations)
-      : layers_(analysis::FunctionLayers(names)) {
+      : ranks_(analysis::FunctionLayers(names)) {
     words_.push_back("");
     for (const trace::Name& name : names) {
       if (places_.emplace(name.id, words_.size()).second) words_.push_back(name.text);
@@ -114,11 +115,11 @@ class EventNames {
     return row == OperationIds::kNone ? 0 : first_operation_ + row;
   }
   uint32_t LayerOf(uint32_t function) const {
-    return function < layers_.size() ? layers_[function] : 0;
+    return function < ranks_.size() ? analysis::LayerOfRank(ranks_[function]) : 0;
   }
 
  private:
-  const std::vector<uint8_t> layers_;
+  const std::vector<uint8_t> ranks_;
   std::vector<std::string> words_;
   std::unordered_map<uint32_t, size_t> places_;
   size_t first_operation_ = 0;
@@ -190,6 +191,7 @@ class EventRows : public analysis::IntervalSink {
       case IntervalKind::kOperation:
         return writer_->Null();
       case IntervalKind::kCall:
+      case IntervalKind::kWait:
         return writer_->Word(pass_.names.LayerOf(interval.name));
       case IntervalKind::kCallback:
         return writer_->Word(WordOf(trace::Layer::kPython));

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
+
+#include "analysis/layer_ranks.h"
 
 namespace rlscope::python {
 namespace {
 
 using analysis::PathRows;
+
+// Number of a layer, as everything outside of the sweep knows it.
+uint32_t LayerOfRow(uint32_t row) { return analysis::LayerOfRank(analysis::LayerOfRow(row)); }
 
 struct TimeRow {
   uint32_t thread;
@@ -47,7 +53,7 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   for (const analysis::BreakdownRow& row : view.rows().slots()) {
     if (row.key == 0) continue;
     rows.push_back({0, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
-                    analysis::LayerOfRow(row.row()), analysis::IsBusyRow(row.row()),
+                    LayerOfRow(row.row()), analysis::IsBusyRow(row.row()),
                     row.duration_ns, row.count});
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
@@ -61,7 +67,7 @@ Columns MakeOutside(const analysis::SweepResult& result) {
   result.outside.ForEach(result.process.outside(),
                          [&](analysis::OutsideParts::Part of, uint32_t row, int64_t elapsed_ns) {
                            part.push_back(of);
-                           layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row)));
+                           layer.push_back(static_cast<int32_t>(LayerOfRow(row)));
                            gpu_busy.push_back(analysis::IsBusyRow(row) ? kTrue : kFalse);
                            duration_ns.push_back(elapsed_ns);
                          });
@@ -78,8 +84,8 @@ Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis:
   std::vector<TimeRow> rows;
   view.ForEachRow([&](uint32_t thread, uint32_t phase, uint32_t path, uint32_t layer, bool gpu_busy,
                       int64_t duration_ns, uint64_t count) {
-    rows.push_back({input.threads[thread].thread, phase, paths.RowOf(path), layer, gpu_busy,
-                    duration_ns, count});
+    rows.push_back({input.threads[thread].thread, phase, paths.RowOf(path),
+                    analysis::LayerOfRank(layer), gpu_busy, duration_ns, count});
   });
   return MakeTimes(std::move(rows), /*by_thread=*/true);
 }
@@ -100,7 +106,7 @@ Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths)
       start_ns.push_back(grid.StartOf(row.part));
       bucket_ns.push_back(grid.bucket_ns);
       operation.push_back(static_cast<int32_t>(paths.RowOf(analysis::PathOfRow(row.row))));
-      layer.push_back(static_cast<int32_t>(analysis::LayerOfRow(row.row)));
+      layer.push_back(static_cast<int32_t>(LayerOfRow(row.row)));
       gpu_busy.push_back(analysis::IsBusyRow(row.row) ? kTrue : kFalse);
       duration_ns.push_back(row.duration_ns);
     }
@@ -126,7 +132,7 @@ Columns MakeIterationTimes(const analysis::SpillVector<analysis::PartRow>& rows,
                 return paths.RowOf(analysis::PathOfRow(rows[i].row));
               }));
   columns.Add("layer", MakeColumn<int32_t>(
-                           count, [&](size_t i) { return analysis::LayerOfRow(rows[i].row); }));
+                           count, [&](size_t i) { return LayerOfRow(rows[i].row); }));
   columns.Add("gpu_busy",
               MakeColumn<Bool>(count, [&](size_t i) { return analysis::IsBusyRow(rows[i].row); }));
   columns.Add("duration_ns",
@@ -195,8 +201,8 @@ Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& path
             inside + counts.transitions(path, from, to, /*in_iteration=*/false);
         if (entries == 0) continue;
         operation.push_back(static_cast<int32_t>(paths.RowOf(path)));
-        from_layer.push_back(static_cast<int32_t>(from));
-        to_layer.push_back(static_cast<int32_t>(to));
+        from_layer.push_back(static_cast<int32_t>(analysis::LayerOfRank(from)));
+        to_layer.push_back(static_cast<int32_t>(analysis::LayerOfRank(to)));
         count.push_back(static_cast<int64_t>(entries));
         count_in_iterations.push_back(static_cast<int64_t>(inside));
       }
@@ -243,6 +249,40 @@ Columns MakeNativeCalls(const analysis::ProcessInput& input, const analysis::Cal
   columns.Add("layer", std::move(layer));
   columns.Add("operation", std::move(operation));
   columns.Add("calls", std::move(calls));
+  columns.Add("duration_ns", std::move(duration_ns));
+  columns.Add("self_ns", std::move(self_ns));
+  return columns;
+}
+
+// By thread and text of the wait.
+Columns MakeWaits(const analysis::ProcessInput& input, const analysis::CallCounts& counts,
+                  const PathRows& paths) {
+  std::unordered_map<uint32_t, std::string_view> texts;
+  for (const trace::Name& name : input.names) texts[name.id] = name.text;
+  std::map<std::tuple<uint32_t, std::string_view, uint32_t>, analysis::WaitSum> rows;
+  for (const auto& [key, sum] : counts.waits()) {
+    const auto [thread, function, path] = key;
+    analysis::WaitSum& row = rows[{thread, texts[function], paths.RowOf(path)}];
+    row.count += sum.count;
+    row.duration_ns += sum.duration_ns;
+    row.self_ns += sum.self_ns;
+  }
+  std::vector<int32_t> thread, operation;
+  std::vector<std::string> wait;
+  std::vector<int64_t> count, duration_ns, self_ns;
+  for (const auto& [key, row] : rows) {
+    thread.push_back(static_cast<int32_t>(std::get<0>(key)));
+    wait.emplace_back(std::get<1>(key));
+    operation.push_back(static_cast<int32_t>(std::get<2>(key)));
+    count.push_back(static_cast<int64_t>(row.count));
+    duration_ns.push_back(row.duration_ns);
+    self_ns.push_back(row.self_ns);
+  }
+  Columns columns;
+  columns.Add("thread", std::move(thread));
+  columns.Add("wait", std::move(wait));
+  columns.Add("operation", std::move(operation));
+  columns.Add("count", std::move(count));
   columns.Add("duration_ns", std::move(duration_ns));
   columns.Add("self_ns", std::move(self_ns));
   return columns;
@@ -317,6 +357,7 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   if (options.counts) {
     relations.emplace_back("transition", MakeTransitions(result.counts, paths));
     relations.emplace_back("native_call", MakeNativeCalls(input, result.counts, paths));
+    relations.emplace_back("wait", MakeWaits(input, result.counts, paths));
   }
   relations.emplace_back("loss", MakeLosses(result.losses));
   return relations;

@@ -34,7 +34,7 @@ bool ParseName(const WireReader& entry, Name* name) {
     if (field.field() == 3) name->layer = Low32(field);
     if (field.field() == 4) name->text = ToString(field);
   }
-  if (name->layer > static_cast<uint32_t>(Layer::kGpu)) name->layer = 0;
+  if (name->layer > static_cast<uint32_t>(kLastLayer)) name->layer = 0;
   return field.ok() && name->id <= kLargestNameId;
 }
 

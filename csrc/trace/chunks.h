@@ -52,10 +52,13 @@ enum class Layer : uint32_t {
   kFramework = 3,
   kCudaApi = 4,
   kGpu = 5,
+  kWait = 6,  // the thread waits: for another process, a lock, the GIL, time to pass
 };
+constexpr Layer kLastLayer = Layer::kWait;
 // By number; every reader takes them from here.
 constexpr const char* kLayerNames[] = {"none",      "python",   "simulator",
-                                       "framework", "cuda_api", "gpu"};
+                                       "framework", "cuda_api", "gpu",
+                                       "wait"};
 
 struct NameFields {
   uint32_t id;

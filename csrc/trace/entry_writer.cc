@@ -17,7 +17,7 @@ bool NamesWhatItShould(const ArenaEntry& entry) {
     case EntryKind::kCudaCallName:
     case EntryKind::kKernelName:
       return entry.id != 0 && entry.id <= kLargestNameId &&
-             entry.aux <= static_cast<uint32_t>(Layer::kGpu);
+             entry.aux <= static_cast<uint32_t>(kLastLayer);
     case EntryKind::kThread:
     case EntryKind::kThreadName:
       return entry.id != 0 && entry.id <= kMaxId && entry.aux != 0;

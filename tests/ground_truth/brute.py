@@ -36,6 +36,7 @@ from ground_truth.relations import (
     Rows,
     ThreadBreakdown,
     Transition,
+    Wait,
     Window,
 )
 from ground_truth.replay import AUTOMATIC, EXPLICIT, count_transition, finish, replay
@@ -108,6 +109,7 @@ def tables(
         "progress": [Progress(*row) for row in final.progress],
         "transition": _transitions(final, iterations),
         "native_call": _native_calls(final, segments),
+        "wait": _waits(final, segments),
         "loss": [
             Loss(kind, n) for kind, n in (final.losses + count_losses(process, rules)).items()
         ],
@@ -436,6 +438,8 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
     self_ns = _self_times(segments)
     totals: dict[tuple[str, str, str], list[int]] = {}
     for number, frame, end in final.called:
+        if frame.layer == "wait":
+            continue
         path = frame.operation
         if path is None and _takes_the_owners(final, number):
             path = process_path(replay(final.streams, frame.start_ns, final.rules))
@@ -446,6 +450,24 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
         for place, value in enumerate((1, duration, duration if inclusive else own)):
             row[place] += value
     return [NativeCall(*key, *row) for key, row in totals.items()]
+
+
+def _waits(final: State, segments: list[Segment]) -> list[Wait]:
+    self_ns = _self_times(segments)
+    totals: dict[tuple[int, str, str], list[int]] = {}
+    for number, frame, end in final.called:
+        if frame.layer != "wait":
+            continue
+        path = frame.operation
+        if path is None and final.rules.wait_operation == "takes the owner's":
+            path = process_path(replay(final.streams, frame.start_ns, final.rules))
+        row = totals.setdefault((number, frame.function, text(path or ())), [0, 0, 0])
+        duration = end - frame.start_ns
+        inclusive = final.rules.wait_self == "inclusive"
+        own = duration if inclusive else self_ns[number, frame.order]
+        for place, value in enumerate((1, duration, own)):
+            row[place] += value
+    return [Wait(*key, *row) for key, row in totals.items()]
 
 
 def _takes_the_owners(final: State, number: int) -> bool:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-# Native functions of the generated programs and the layer their library belongs to.
+# Native functions of the generated programs and the layer their library belongs to; and waits.
 FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
-             "backward": "framework"}  # fmt: skip
+             "backward": "framework", "gil": "wait", "pipe 7|posix.read": "wait"}  # fmt: skip
 
 
 class Kind(IntEnum):

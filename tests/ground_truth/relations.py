@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LAYERS = ("none", "python", "simulator", "framework", "cuda_api")
+LAYERS = ("none", "wait", "python", "simulator", "framework", "cuda_api")
+"""In the order in which the deepest one decides."""
 
 NONE = "(none)"
 NOT_RECORDED = "(not recorded)"
@@ -124,6 +125,15 @@ class NativeCall(NamedTuple):
     self_ns: int
 
 
+class Wait(NamedTuple):
+    thread: int
+    wait: str
+    operation: str
+    count: int
+    duration_ns: int
+    self_ns: int
+
+
 class ApiCall(NamedTuple):
     name: str
     operation: str
@@ -224,6 +234,7 @@ RELATIONS = {
     "progress": Progress,
     "transition": Transition,
     "native_call": NativeCall,
+    "wait": Wait,
     "loss": Loss,
     "thread": Life,
 }

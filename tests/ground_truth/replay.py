@@ -190,8 +190,10 @@ def _close_operations(
 
 def _call(state: State, thread: ThreadState, event: Event) -> None:
     function = event.item.name
-    outermost = not thread.frames or not thread.frames[-1].function
     layer = state.streams.process.function_layers[function]
+    outermost = not thread.frames or not thread.frames[-1].function
+    if layer == "wait" and state.rules.wait_in_call == "is a frame of its own":
+        outermost = True
     own = own_path(thread, state.rules)
     _push_frame(state, thread, Frame(function, layer, event.time_ns, own, outermost, event.order))
 
@@ -205,6 +207,8 @@ def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
     before = layer_in_frames(state, thread, frame.start_ns)
     thread.frames.append(frame)
     after = layer_in_frames(state, thread, frame.start_ns)
+    if frame.layer == "wait" and state.rules.wait_transitions == "are none":
+        return
     if not _cuda_call_goes_on(state, thread, frame.start_ns):
         count_transition(state, thread, frame.start_ns, before, after)
 

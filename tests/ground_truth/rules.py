@@ -65,6 +65,14 @@ class Rules:
     nested_calls: Literal["belong to the outermost", "are the innermost's"] = (
         "belong to the outermost"
     )
+    # Waits.
+    wait_layer: Literal["below python", "deepest"] = "below python"
+    wait_in_call: Literal["is a frame of its own", "belongs to the outermost"] = (
+        "is a frame of its own"
+    )
+    wait_operation: Literal["of the thread", "takes the owner's"] = "of the thread"
+    wait_transitions: Literal["are none", "are counted"] = "are none"
+    wait_self: Literal["without waits inside", "inclusive"] = "without waits inside"
     # The GPU.
     gpu: Literal["union", "two at once"] = "union"
     gpu_kinds: Literal["work", "work and synchronisation"] = "work"

@@ -215,7 +215,8 @@ def process_layer(state: State, now: int) -> str:
         or (rules.layer_of != "owner only" and _works_for(each, owning, rules))
     ]
     choose = min if rules.layer == "shallowest" else max
-    return choose(layers, key=LAYERS.index, default="none")
+    order = [*LAYERS[:1], *LAYERS[2:], "wait"] if rules.wait_layer == "deepest" else LAYERS
+    return choose(layers, key=order.index, default="none")
 
 
 def _works_for(thread: ThreadState, owning: ThreadState | None, rules: Rules) -> bool:

@@ -14,7 +14,6 @@ from ground_truth.raw import RawProcess
 from ground_truth.relations import (
     AUTOMATIC,
     CUDA_RELATIONS,
-    LAYERS,
     RELATIONS,
     UNLINKED,
     Rows,
@@ -120,7 +119,7 @@ class _Texts:
         if field == "function":
             return self._names[value] if isinstance(value, int) else value
         if field in ("layer", "from_layer", "to_layer"):
-            return LAYERS[value]
+            return _trace.LAYERS[value]
         if field in ("gpu_busy", "complete"):
             return bool(value)
         if field in ("start_ns", "end_ns"):

@@ -7,7 +7,7 @@
 --                                                                       enumerator; of missing.sql
 --   cuda_call(thread, ord, start_ns, end_ns)
 --   gpu_work(start_ns, end_ns, kind)
---   function(name, layer)                                         layer 1 python .. 4 cuda_api
+--   function(name, layer)              layer 1 wait, 2 python .. 5 cuda_api: the deepest counts
 --
 -- and leaves `breakdown`, `outside`, `breakdown_by_thread` and `iteration_breakdown`. One statement
 -- per step; each step's table is commented with its columns. A running maximum makes times run
@@ -254,7 +254,7 @@ SELECT thread, ord, CASE WHEN place <= most_paths THEN path ELSE '(other)' END A
 FROM ranked, process;
 
 -- Begins and ends of native calls and callbacks, numbered per epoch; a complete call is two steps:
--- (thread, win, epoch, step, time_ns, what, layer).
+-- (thread, win, epoch, step, time_ns, what, layer); layer 1: a wait.
 CREATE OR REPLACE TEMP TABLE frame_step AS
 WITH halved AS (
     SELECT thread, win, epoch, ord, 0 AS half, time_ns, name,
@@ -265,24 +265,24 @@ WITH halved AS (
     SELECT thread, win, epoch, ord, 1, returns_ns, name, 'CALL_END'
     FROM recorded WHERE kind = 'CALL'
 )
-SELECT thread, win, epoch, time_ns, what, COALESCE(layer, 1) AS layer,
+SELECT thread, win, epoch, time_ns, what, COALESCE(layer, 2) AS layer,
        ROW_NUMBER() OVER (PARTITION BY thread, win, epoch ORDER BY ord, half) AS step
 FROM halved LEFT JOIN function USING (name);
 
--- The calls and callbacks open after each step, outermost first, as 'c' (call) and 'b' (callback)
--- with their layers: (thread, win, epoch, step, kinds, layers).
+-- The calls and callbacks open after each step, outermost first, as 'c' (call), 'w' (wait) and 'b'
+-- (callback) with their layers: (thread, win, epoch, step, kinds, layers).
 CREATE OR REPLACE TEMP TABLE frame AS
 WITH RECURSIVE replayed(thread, win, epoch, step, kinds, layers) AS (
     SELECT DISTINCT thread, win, epoch, 0::BIGINT, '', []::INT[] FROM frame_step
     UNION ALL
     SELECT r.thread, r.win, r.epoch, s.step,
         CASE s.what
-            WHEN 'CALL_BEGIN' THEN r.kinds || 'c'
+            WHEN 'CALL_BEGIN' THEN r.kinds || CASE s.layer WHEN 1 THEN 'w' ELSE 'c' END
             WHEN 'CALLBACK_BEGIN' THEN r.kinds || 'b'
-            WHEN 'CALL_END' THEN CASE WHEN r.kinds LIKE '%c%'
-                THEN regexp_replace(r.kinds, 'cb*$', '') ELSE r.kinds END
+            WHEN 'CALL_END' THEN CASE WHEN regexp_matches(r.kinds, '[cw]')
+                THEN regexp_replace(r.kinds, '[cw]b*$', '') ELSE r.kinds END
             ELSE CASE WHEN r.kinds LIKE '%b%'
-                THEN regexp_replace(r.kinds, 'bc*$', '') ELSE r.kinds END
+                THEN regexp_replace(r.kinds, 'b[cw]*$', '') ELSE r.kinds END
         END AS kinds,
         CASE WHEN s.what LIKE '%BEGIN' THEN list_append(r.layers[:length(r.kinds)], s.layer)
              ELSE r.layers END
@@ -391,13 +391,15 @@ SELECT l.start_ns, l.thread, l.is_main, outer_ns, COALESCE(operation, '(none)') 
     CASE
         WHEN l.win IS NULL THEN 0
         WHEN EXISTS (SELECT 1 FROM cuda WHERE cuda.thread = l.thread
-                     AND cuda.start_ns <= l.start_ns AND cuda.end_ns > l.start_ns) THEN 4
-        -- The outermost call since the last callback; just after a callback, python.
+                     AND cuda.start_ns <= l.start_ns AND cuda.end_ns > l.start_ns) THEN 5
+        WHEN regexp_matches(kinds, 'w[cw]*$') THEN 1
+        -- A wait, also with calls inside; else the outermost call since the last callback; just after a
+        -- callback, python.
         WHEN kinds LIKE '%c' THEN layers[length(regexp_replace(kinds, 'c+$', '')) + 1]
-        WHEN kinds LIKE '%b' THEN 1
+        WHEN kinds LIKE '%b' THEN 2
         WHEN l.is_python
          AND (NOT l.is_main OR l.start_ns >= COALESCE(p.python_begin_ns, l.start_ns))
-         AND l.start_ns < COALESCE(p.python_end_ns, l.start_ns + 1) THEN 1
+         AND l.start_ns < COALESCE(p.python_end_ns, l.start_ns + 1) THEN 2
         ELSE 0
     END AS layer
 FROM living AS l CROSS JOIN process AS p

@@ -21,7 +21,6 @@ from ground_truth.raw import (
     RawProcess,
     RawThread,
 )
-from ground_truth.relations import LAYERS
 from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
@@ -116,7 +115,7 @@ class _Names:
 
     def id(self, kind: Name, text: str) -> int:
         if (kind, text) not in self._ids:
-            layer = LAYERS.index(self._layers[text]) if kind is Name.FUNCTION else 0
+            layer = _trace.LAYERS.index(self._layers[text]) if kind is Name.FUNCTION else 0
             self._ids[kind, text] = self._writer.name(int(kind), text, layer)
         return self._ids[kind, text]
 
