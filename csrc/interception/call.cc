@@ -4,7 +4,7 @@
 
 #include "interception/entries.h"
 #include "runtime/native_call.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::interception {
 

@@ -9,7 +9,7 @@
 #include "analysis/intervals.h"
 #include "analysis/thread_states.h"
 #include "analysis/trace_source.h"
-#include "trace/chunks.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::python {
 namespace {
