@@ -23,6 +23,7 @@ from setuptools.command.editable_wheel import editable_wheel
 ROOT = Path(__file__).parent.resolve()
 # The line that lets a traced interpreter instrument itself; site-packages is its only place.
 PTH = ROOT / "rlscope" / "capture" / "rlscope.pth"
+PROTO = ROOT / "csrc" / "trace" / "format" / "trace.proto"
 
 
 class CMakeBuild(build_ext):
@@ -78,7 +79,7 @@ class BuildWithPth(build_py):
             return
         library = Path(self.build_lib)
         self.copy_file(str(PTH), str(library / PTH.name))
-        self.copy_file(str(ROOT / "csrc/trace/trace.proto"), str(library / "rlscope/trace.proto"))
+        self.copy_file(str(PROTO), str(library / "rlscope" / PROTO.name))
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         extra = [] if self.editable_mode else [str(Path(self.build_lib) / PTH.name)]

@@ -257,7 +257,7 @@ def process_record(
     flags: int = 0,
     name: str = "",
 ) -> bytes:
-    """The 128 bytes of one record of processes.log (csrc/trace/shared_pages.h)."""
+    """The 128 bytes of one record of processes.log (csrc/trace/layout/shared_pages.h)."""
 
 def overlap(streams: Mapping[str, Sequence[tuple[int, int]]]) -> Columns:
     """set (tuple of names), duration_ns, start_ns, end_ns: see rlscope.analysis.overlap."""

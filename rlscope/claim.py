@@ -29,7 +29,7 @@ _NAME = re.compile(r"claim\.(\d+)")
 
 # A holder on another machine or in another container cannot be looked up. It is taken to be gone
 # when its run has shown no sign of life for so long; a drainer gives one every ten seconds
-# (csrc/trace/control_page.h).
+# (csrc/trace/drain/control_page.h).
 _SILENCE_SECONDS = 60.0
 # Where the file system has no hard links a claim is empty for a moment.
 _EMPTY_SECONDS = 1.0

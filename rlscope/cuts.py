@@ -1,4 +1,4 @@
-"""Why recording was cut short, in words. The numbers are those of csrc/trace/control_page.h."""
+"""Why recording was cut short, in words. The numbers: csrc/trace/drain/control_page.h."""
 
 import errno
 import os

@@ -12,7 +12,8 @@ from rlscope import regular_files
 
 # A file of one relation, relative to the relation's folder: rlscope/trace/store.py.
 TABLE_PART = r"(process_id=\d+/)?part\.(parquet|\d+\.tmp)"
-# A folder of rings that lies elsewhere: rlscope-<user>-<pid>-<ns> (csrc/trace/control_page.cc).
+# A folder of rings that lies elsewhere: rlscope-<user>-<pid>-<ns>
+# (csrc/trace/drain/control_page.cc).
 _RING_FOLDER = re.compile(r"/(?:.*/)?rlscope-(\d+)-\d+-\d+")
 # Ours lie no deeper below a folder that is looked through: breakdown/process_id=0.
 _DEEPEST = 2

@@ -1,6 +1,6 @@
 """DIR/processes.log as Python reads it: one fixed record for each thing that happens to a process.
 
-csrc/trace/shared_pages.h is the layout's home. Records with a wrong checksum are left out.
+csrc/trace/layout/shared_pages.h is the layout's home. Records with a wrong checksum are left out.
 """
 
 import os
@@ -12,7 +12,7 @@ from rlscope import regular_files
 from rlscope.native import runtime
 
 FILE = "processes.log"
-# A longer log is not read beyond this: half a million records (csrc/trace/process_record.h).
+# A longer log is not read beyond this: half a million records (csrc/trace/layout/process_record.h).
 _MOST_BYTES = 64 << 20
 
 # magic, crc, version, event, pid, parent_pid, flags, start_time, pid_namespace, began_ns, time_ns,

@@ -44,7 +44,7 @@ _BEGINNING = 1024  # bytes
 
 _OF_LIVING = frozenset({Event.BEGAN, Event.FORKED, Event.PYTHON})
 
-# First 24 bytes of a ControlPage: csrc/trace/shared_pages.h.
+# First 24 bytes of a ControlPage: csrc/trace/layout/shared_pages.h.
 _CONTROL_PAGE = struct.Struct("<QIIQ")
 _CONTROL_MAGIC = 0x314C544E43534C52
 

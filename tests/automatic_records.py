@@ -1,4 +1,4 @@
-"""Automatic tracks as a trace has them: what csrc/trace/record.h says of kAutoSegment and
+"""Automatic tracks as a trace has them: what csrc/trace/layout/record.h says of kAutoSegment and
 kAutoResolve, and nothing of why they were written."""
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """Checks who may include whom in csrc/: the layers of docs/how-it-works.md.
 
-interpose > capture > runtime > trace > base      analysis > trace > base
+interpose > capture > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis
+
+and inside of csrc/trace, where write and read know nothing of each other:
+
+directory > drain > write > format > layout > base
+directory > read > format
 """
 
 import re
@@ -9,26 +14,45 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "csrc"
+FORMAT = {"trace/format", "trace/layout", "base"}
+DRAIN = {"trace/drain", "trace/write", *FORMAT}
+READ = {"trace/read", *FORMAT}
+RECORDER = {"runtime", "trace/drain", "trace/layout", "base"}
 ALLOWED = {
     "base": {"base"},
-    "trace": {"trace", "base"},
-    "runtime": {"runtime", "trace", "base"},
-    "capture": {"capture", "runtime", "trace", "base"},
-    "interpose": {"interpose", "capture", "runtime", "trace", "base"},
-    "analysis": {"analysis", "trace", "base"},
-    "interception": {"interception", "runtime", "trace", "base"},
-    "python": {"python", "interception", "runtime", "analysis", "trace", "base"},
+    "trace/layout": {"trace/layout", "base"},
+    "trace/format": FORMAT,
+    "trace/write": {"trace/write", *FORMAT},
+    "trace/drain": DRAIN,
+    "trace/read": READ,
+    "trace/directory": {"trace/directory", *DRAIN, *READ},
+    "runtime": RECORDER,
+    "capture": {"capture", *RECORDER},
+    "interpose": {"interpose", "capture", *RECORDER},
+    "analysis": {"analysis", "trace/directory", *READ},
+    "interception": {"interception", *RECORDER},
+    "python": {"python", "interception", "analysis", "trace/directory", *DRAIN, *READ, *RECORDER},
 }
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
 
 
-def violations() -> list[str]:
+def layer_of(path: str) -> str:
+    """The layer of a file, relative to csrc; a folder that has none is its own."""
+    folder = path.rpartition("/")[0]
+    return next((f for f in ALLOWED if f"{folder}/".startswith(f"{f}/")), folder)
+
+
+def violations(root: Path = ROOT) -> list[str]:
     found: list[str] = []
-    for path in sorted([*ROOT.rglob("*.h"), *ROOT.rglob("*.cc")]):
-        folder = path.relative_to(ROOT).parts[0]
-        foreign = set(INCLUDE.findall(path.read_text())) & ALLOWED.keys() - ALLOWED[folder]
-        name = path.relative_to(ROOT.parent)
-        found.extend(f"{name}: {folder} must not include {target}" for target in sorted(foreign))
+    for path in sorted([*root.rglob("*.h"), *root.rglob("*.cc")]):
+        layer = layer_of(path.relative_to(root).as_posix())
+        name = path.relative_to(root.parent)
+        if layer not in ALLOWED:
+            found.append(f"{name}: {layer} is no layer")
+            continue
+        targets = {layer_of(included) for included in INCLUDE.findall(path.read_text())}
+        foreign = sorted(targets - ALLOWED[layer])
+        found.extend(f"{name}: {layer} must not include {target}" for target in foreign)
     return found
 
 

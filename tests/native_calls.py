@@ -11,7 +11,7 @@ from typing import Any
 
 from recorded_child import ENTER, EXIT, Recorded, record
 
-# Kinds of csrc/trace/record.h.
+# Kinds of csrc/trace/layout/record.h.
 CALL, CALL_BEGIN, CALL_END, CALLBACK_BEGIN, CALLBACK_END = range(15, 20)
 
 PRELUDE = """\

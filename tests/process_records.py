@@ -1,4 +1,4 @@
-"""Records of processes.log as a process writes them: csrc/trace/shared_pages.h."""
+"""Records of processes.log as a process writes them: csrc/trace/layout/shared_pages.h."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Another interpreter that has its own _runtime can be tested from this one.
 PYTHON = os.environ.get("RLSCOPE_TEST_PYTHON", sys.executable)
 
-# Kinds of csrc/trace/record.h that annotations write.
+# Kinds of csrc/trace/layout/record.h that annotations write.
 ENTER, EXIT, PHASE, ITERATION, TASK, TOTAL, DONE, START, STOP = range(1, 10)
 WORDS = {
     ENTER: "enter", EXIT: "exit", PHASE: "phase", ITERATION: "iteration", TASK: "task",

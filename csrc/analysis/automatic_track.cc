@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/format/what.h"
+
 namespace rlscope::analysis {
 namespace {
 

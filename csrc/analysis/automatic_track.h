@@ -1,5 +1,5 @@
-// The automatic track of one thread (trace/record.h), read ahead: what a segment is called turns
-// out later in the stream, and the sweep wants to know when it begins.
+// The automatic track of one thread (trace/layout/record.h), read ahead: what a segment is called
+// turns out later in the stream, and the sweep wants to know when it begins.
 #ifndef RLSCOPE_ANALYSIS_AUTOMATIC_TRACK_H_
 #define RLSCOPE_ANALYSIS_AUTOMATIC_TRACK_H_
 
@@ -11,7 +11,7 @@
 
 #include "analysis/history.h"
 #include "analysis/source.h"
-#include "trace/record.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 

@@ -9,8 +9,9 @@
 
 #include "analysis/layer_ranks.h"
 #include "analysis/state_stream.h"
-#include "trace/decoder.h"
-#include "trace/record.h"
+#include "trace/layout/layer.h"
+#include "trace/layout/record.h"
+#include "trace/read/decoder.h"
 
 namespace rlscope::analysis {
 

@@ -21,7 +21,7 @@
 #include "analysis/source.h"
 #include "analysis/spill_table.h"
 #include "analysis/sync_waits.h"
-#include "trace/chunks.h"
+#include "trace/layout/cuda_interval.h"
 
 namespace rlscope::analysis {
 
@@ -50,7 +50,7 @@ struct GpuWorkRow {
   int64_t max_ns;
 
   uint32_t stream() const { return static_cast<uint32_t>((key - 1) >> 42); }
-  // Name of a kernel, number of a graph, `how` of a copy or set (trace/chunks.h).
+  // Name of a kernel, number of a graph, `how` of a copy or set (trace/layout/cuda_interval.h).
   uint32_t what() const { return static_cast<uint32_t>((key - 1) >> 15) & kWhatMask; }
   uint32_t path() const { return static_cast<uint32_t>(key - 1) & kPathMask; }
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "trace/record.h"
+#include "trace/format/name_kind.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 

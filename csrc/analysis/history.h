@@ -10,7 +10,7 @@
 
 #include "analysis/losses.h"
 #include "analysis/spill_vector.h"
-#include "trace/chunk_parser.h"
+#include "trace/read/chunk_parser.h"
 
 namespace rlscope::analysis {
 

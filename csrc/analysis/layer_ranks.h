@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "trace/chunks.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::analysis {
 

@@ -2,8 +2,8 @@
 
 #include <unordered_map>
 
-#include "trace/chunks.h"
-#include "trace/record.h"
+#include "trace/format/name_kind.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/reader.h"
-#include "trace/record.h"
+#include "trace/layout/record.h"
+#include "trace/read/reader.h"
 
 namespace rlscope::analysis {
 
@@ -49,8 +49,8 @@ class OperationPaths {
     return path;
   }
 
-  // Path of an instance of the automatic operation `operation`, a final state (trace/record.h): not
-  // that of an annotated operation of the same name.
+  // Path of an instance of the automatic operation `operation`, a final state
+  // (trace/layout/record.h): not that of an annotated operation of the same name.
   uint32_t EnterAutomatic(uint32_t operation, bool* overflowed);
 
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }

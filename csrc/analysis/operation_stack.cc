@@ -1,7 +1,7 @@
 #include "analysis/operation_stack.h"
 
 #include "analysis/key.h"
-#include "trace/record.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 

@@ -14,8 +14,8 @@
 #include "analysis/history.h"
 #include "analysis/operation_paths.h"
 #include "analysis/spill_vector.h"
-#include "trace/cursor.h"
-#include "trace/process_trace.h"
+#include "trace/read/cursor.h"
+#include "trace/read/process_trace.h"
 
 namespace rlscope::analysis {
 

@@ -5,7 +5,8 @@
 
 #include "analysis/call_row.h"
 #include "analysis/thread_states.h"
-#include "trace/record.h"
+#include "trace/format/what.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 namespace {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "trace/record.h"
+#include "trace/format/name_kind.h"
+#include "trace/format/what.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 

@@ -20,6 +20,7 @@
 #include "analysis/source.h"
 #include "analysis/state_stream.h"
 #include "analysis/whole_iterations.h"
+#include "trace/format/what.h"
 
 namespace rlscope::analysis {
 

@@ -7,9 +7,9 @@
 
 #include "analysis/history.h"
 #include "analysis/key.h"
-#include "trace/cursor.h"
-#include "trace/decoder.h"
-#include "trace/record.h"
+#include "trace/layout/record.h"
+#include "trace/read/cursor.h"
+#include "trace/read/decoder.h"
 
 namespace rlscope::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/source.h"
-#include "trace/directory.h"
+#include "trace/directory/directory.h"
 
 namespace rlscope::analysis {
 

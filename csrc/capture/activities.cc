@@ -10,7 +10,7 @@
 #include "runtime/process.h"
 #include "runtime/rlscope.h"
 #include "runtime/syscalls.h"
-#include "trace/cuda_record.h"
+#include "trace/layout/cuda_record.h"
 
 namespace rlscope::capture {
 namespace {

@@ -6,7 +6,7 @@
 #include "capture/flusher.h"
 #include "capture/gaps.h"
 #include "runtime/cuda_call.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::capture {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::capture {
 

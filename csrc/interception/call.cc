@@ -4,7 +4,7 @@
 
 #include "interception/entries.h"
 #include "runtime/native_call.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::interception {
 
@@ -84,8 +84,9 @@ bool PrepareToRecord() {
   return runtime::HasRoom();
 }
 
-// Whether this call is to be recorded, everything that is rare considered.
-bool Begins(uint32_t index) {
+// Makes ready whatever a record needs (a window that changed, a ring, the function's name) and
+// begins one. False: this call is not recorded.
+bool PrepareAndBegin(uint32_t index) {
   if (!PrepareToRecord() || runtime::IsInCall()) return false;
   const uint32_t word = WordOf(index);
   if (word == 0 || !runtime::HasRoom()) return false;
@@ -94,33 +95,41 @@ bool Begins(uint32_t index) {
   return true;
 }
 
-// Everything that is rare considered.
-__attribute__((noinline)) void* CallWithCare(void* a, void* b, void* c, void* d, void* e,
-                                             uint32_t index) {
-  const Entry& entry = entries[index];
-  const bool begins = Begins(index);
-  void* result = entry.original(a, b, c, d, e);
+// The rest of rlscope_call(): one function for each case in which it cannot simply record.
+
+// Its patch was taken out; the program kept a pointer to the stub.
+__attribute__((noinline)) void* CallUnpatched(void* a, void* b, void* c, void* d, void* e,
+                                              const Entry* entry) {
+  __atomic_fetch_add(&passed_through, 1, __ATOMIC_RELAXED);
+  return entry->original(a, b, c, d, e);
+}
+
+// It may be recorded once something is made ready.
+__attribute__((noinline)) void* CallAfterPreparing(void* a, void* b, void* c, void* d, void* e,
+                                                   const Entry* entry) {
+  const bool begins = PrepareAndBegin(static_cast<uint32_t>(entry - entries));
+  void* result = entry->original(a, b, c, d, e);
   if (begins) {
     runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation),
                      runtime::ReadTicks());
   }
-  if ((FlagsOf(entry) & kResultHook) != 0) call_hooks.result(result);
+  if ((FlagsOf(*entry) & kResultHook) != 0) call_hooks.result(result);
   return result;
 }
 
-__attribute__((noinline)) void* CallRarely(void* a, void* b, void* c, void* d, void* e,
-                                           uint32_t index) {
-  const Entry& entry = entries[index];
-  if ((FlagsOf(entry) & kPassThrough) == 0) return CallWithCare(a, b, c, d, e, index);
-  __atomic_fetch_add(&passed_through, 1, __ATOMIC_RELAXED);
-  return entry.original(a, b, c, d, e);
+// It is not recorded, and its result is wanted.
+__attribute__((noinline)) void* CallForResult(void* a, void* b, void* c, void* d, void* e,
+                                              const Entry* entry) {
+  void* result = entry->original(a, b, c, d, e);
+  call_hooks.result(result);
+  return result;
 }
 
 bool FollowsWindow(const struct rlscope_process_state& process) {
   return runtime::Load(*runtime::Load(process.window_word)) == runtime::Load(process.window_seen);
 }
 
-// Nothing is to be recorded, for certain and without asking anybody.
+// Nothing is to be recorded, for certain and with nothing to make ready.
 bool IsIdle() {
   const struct rlscope_process_state& process = rlscope_process;
   if (rlscope_self.call != 0) return true;
@@ -128,24 +137,19 @@ bool IsIdle() {
   return state == RLSCOPE_OFF || (state == RLSCOPE_PAUSED && FollowsWindow(process));
 }
 
-__attribute__((noinline)) void* CallIdle(void* a, void* b, void* c, void* d, void* e,
-                                         const Entry* entry) {
-  void* result = entry->original(a, b, c, d, e);
-  call_hooks.result(result);
-  return result;
+// Finds the case.
+__attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, void* e,
+                                           const Entry* entry) {
+  const uint32_t flags = FlagsOf(*entry);
+  if ((flags & kPassThrough) != 0) return CallUnpatched(a, b, c, d, e, entry);
+  if (!IsIdle()) return CallAfterPreparing(a, b, c, d, e, entry);
+  if ((flags & kResultHook) != 0) return CallForResult(a, b, c, d, e, entry);
+  return entry->original(a, b, c, d, e);
 }
 
-__attribute__((noinline)) void* CallUnusually(void* a, void* b, void* c, void* d, void* e,
-                                              const Entry* entry) {
-  const uint32_t flags = FlagsOf(*entry) & ~uint32_t{kWarming};
-  if (!IsIdle() || (flags & kPassThrough) != 0) {
-    return CallRarely(a, b, c, d, e, static_cast<uint32_t>(entry - entries));
-  }
-  return flags == 0 ? entry->original(a, b, c, d, e) : CallIdle(a, b, c, d, e, entry);
-}
-
-// Returns what the call returned, so that the usual way keeps it in no register that it must save.
-__attribute__((noinline)) void* EndUnusually(void* result) {
+// Something was recorded inside the call, or it returns in a fork child. Returns what the call
+// returned, so that the usual way keeps it in no register that it must save.
+__attribute__((noinline)) void* EndInterrupted(void* result) {
   rlscope_end_call(runtime::ReadTicks());
   return result;
 }
@@ -166,7 +170,7 @@ inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, vo
   void* result = entry->original(a, b, c, d, e);
   runtime::HeldCall held;
   if (!runtime::TakeHeldCall(self, runtime::Load(Process().generation), &held)) {
-    return EndUnusually(result);
+    return EndInterrupted(result);
   }
   // The compiler leaves what is done so far before the clock.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -187,7 +191,7 @@ __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d,
                                              const Entry* entry) {
   struct rlscope_thread* self = Self();
   if (IsRare(self->call != 0) || IsRare(!FollowsWindow(Process())) || !HasSlot(Process(), self)) {
-    return CallUnusually(a, b, c, d, e, entry);
+    return CallByCase(a, b, c, d, e, entry);
   }
   void* result = Record(a, b, c, d, e, entry, self, runtime::ReadCounter());
   call_hooks.result(result);
@@ -197,7 +201,7 @@ __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d,
 __attribute__((noinline)) void* CallFlagged(void* a, void* b, void* c, void* d, void* e,
                                             const Entry* entry) {
   if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
-  return CallUnusually(a, b, c, d, e, entry);
+  return CallByCase(a, b, c, d, e, entry);
 }
 
 inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c, void* d, void* e,
@@ -205,7 +209,7 @@ inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c
   const struct rlscope_process_state& process = Process();
   if (IsRare(runtime::Load(process.state) != RLSCOPE_PAUSED) || IsRare(!FollowsWindow(process)) ||
       IsRare(FlagsOf(*entry) > kWarming)) {
-    return CallUnusually(a, b, c, d, e, entry);
+    return CallByCase(a, b, c, d, e, entry);
   }
   return entry->original(a, b, c, d, e);
 }
@@ -249,12 +253,12 @@ extern "C" __attribute__((section(".text.rlscope_call"), aligned(4096))) void* r
   if (IsRare(FlagsOf(*entry) != 0)) return CallFlagged(a, b, c, d, e, entry);
   struct rlscope_thread* self = Self();
   if (IsRare(self->call != 0) || IsRare(!FollowsWindow(process))) {
-    return CallUnusually(a, b, c, d, e, entry);
+    return CallByCase(a, b, c, d, e, entry);
   }
   // The compiler leaves the window before the clock: after it, one more register must be saved.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const uint64_t start = runtime::ReadCounter();
-  if (!HasSlot(process, self)) return CallUnusually(a, b, c, d, e, entry);
+  if (!HasSlot(process, self)) return CallByCase(a, b, c, d, e, entry);
   return Record(a, b, c, d, e, entry, self, start);
 }
 

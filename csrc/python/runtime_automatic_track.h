@@ -29,7 +29,8 @@
 // no other event: what it interrupts goes on behind it. Inside any other event it is a part of
 // that.
 //
-// The track is written as it happens; names that turn out later are resolves (trace/record.h).
+// The track is written as it happens; names that turn out later are resolves
+// (trace/layout/record.h).
 #ifndef RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
 #define RLSCOPE_PYTHON_RUNTIME_AUTOMATIC_TRACK_H_
 
@@ -37,7 +38,7 @@
 #include <Python.h>
 #include <stdint.h>
 
-#include "trace/record.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::python {
 

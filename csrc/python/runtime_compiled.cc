@@ -7,7 +7,7 @@
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_module.h"
 #include "runtime/rlscope.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

@@ -1,4 +1,4 @@
-// _runtime.Drainer: the drainer of a whole run (csrc/trace/drain_directory.h) for rls-prof.
+// _runtime.Drainer: the drainer of a whole run (csrc/trace/drain/drain_directory.h) for rls-prof.
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include <new>
 
 #include "python/runtime_module.h"
-#include "trace/drain_directory.h"
-#include "trace/run_notes.h"
+#include "trace/drain/drain_directory.h"
+#include "trace/drain/run_notes.h"
 
 namespace rlscope::python {
 

@@ -16,7 +16,7 @@
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
-#include "trace/chunks.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::python {
 

@@ -11,7 +11,7 @@
 #include "python/runtime_phase.h"
 #include "python/runtime_process_log.h"
 #include "runtime/hot.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

@@ -6,8 +6,8 @@
 #include "interception/pointers.h"
 #include "interception/watched_code.h"
 #include "runtime/rlscope.h"
-#include "trace/record.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/record.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 namespace {

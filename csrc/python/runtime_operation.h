@@ -4,7 +4,7 @@
 
 #include "python/runtime_module.h"
 #include "runtime/hot.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "python/runtime_operation.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

@@ -7,7 +7,7 @@
 #include "python/runtime_operation.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

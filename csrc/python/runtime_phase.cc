@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "runtime/hot.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 

@@ -1,6 +1,6 @@
 #include "python/runtime_process_log.h"
 
-#include "trace/process_record.h"
+#include "trace/layout/process_record.h"
 
 namespace rlscope::python {
 namespace {

@@ -17,7 +17,7 @@
 #include "analysis/sweep.h"
 #include "analysis/trace_source.h"
 #include "python/trace_events.h"
-#include "trace/directory.h"
+#include "trace/directory/directory.h"
 
 namespace rlscope::python {
 

@@ -10,7 +10,7 @@
 #include "analysis/layer_ranks.h"
 #include "analysis/thread_states.h"
 #include "analysis/trace_source.h"
-#include "trace/chunks.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::python {
 namespace {

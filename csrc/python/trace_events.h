@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "python/trace_row_stream.h"
-#include "trace/directory.h"
+#include "trace/directory/directory.h"
 
 namespace rlscope::python {
 

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 namespace {

@@ -1,7 +1,8 @@
 #include "python/trace_items.h"
 
-#include "trace/cursor.h"
-#include "trace/record.h"
+#include "trace/format/what.h"
+#include "trace/layout/record.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::python {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "python/trace_columns.h"
-#include "trace/process_trace.h"
+#include "trace/read/process_trace.h"
 
 namespace rlscope::python {
 

@@ -3,8 +3,8 @@
 #include <system_error>
 
 #include "python/trace_row_stream.h"
-#include "trace/chunks.h"
-#include "trace/frame.h"
+#include "trace/format/frame.h"
+#include "trace/layout/layer.h"
 
 namespace nb = nanobind;
 

@@ -15,7 +15,7 @@
 
 #include "base/crc32c.h"
 #include "python/trace_module.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

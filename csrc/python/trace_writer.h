@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "trace/chunks.h"
-#include "trace/encoder.h"
-#include "trace/sink.h"
-#include "trace/window_changes.h"
+#include "trace/write/chunks.h"
+#include "trace/write/encoder.h"
+#include "trace/write/sink.h"
+#include "trace/write/window_changes.h"
 
 namespace rlscope::python {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/hot.h"
 #include "runtime/interval_writer.h"
-#include "trace/cuda_record.h"
+#include "trace/layout/cuda_record.h"
 
 namespace rlscope::runtime {
 

@@ -11,8 +11,8 @@
 #include "runtime/image.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
-#include "trace/control_page.h"
-#include "trace/image_file.h"
+#include "trace/drain/control_page.h"
+#include "trace/drain/image_file.h"
 
 extern "C" int pthread_join(pthread_t, void**) __attribute__((weak));
 

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "runtime/rlscope.h"
-#include "trace/record.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::runtime {
 
@@ -31,7 +31,7 @@ inline __attribute__((always_inline)) bool IsRare(bool condition) {
   return __builtin_expect(condition, 0) != 0;
 }
 
-// The counter of the CPU, and its kind (ClockKind of trace/shared_pages.h).
+// The counter of the CPU, and its kind (ClockKind of trace/layout/shared_pages.h).
 #if defined(__x86_64__)
 constexpr uint32_t kCounterKind = 1;
 inline __attribute__((always_inline)) uint64_t ReadCounter() { return __builtin_ia32_rdtsc(); }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/names.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
 

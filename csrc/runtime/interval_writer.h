@@ -8,7 +8,7 @@
 
 #include "runtime/rings.h"
 #include "runtime/rlscope.h"
-#include "trace/cuda_record.h"
+#include "trace/layout/cuda_record.h"
 
 namespace rlscope::runtime {
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/syscalls.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
 namespace {

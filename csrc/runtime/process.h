@@ -8,7 +8,7 @@
 
 #include "runtime/lock.h"
 #include "runtime/rlscope.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
 

@@ -2,7 +2,7 @@
 #ifndef RLSCOPE_RUNTIME_PROCESS_LOG_H_
 #define RLSCOPE_RUNTIME_PROCESS_LOG_H_
 
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
 

@@ -9,7 +9,7 @@
 #include "runtime/image.h"
 #include "runtime/lifecycle.h"
 #include "runtime/process.h"
-#include "trace/control_page.h"
+#include "trace/drain/control_page.h"
 
 namespace rlscope::runtime {
 namespace {

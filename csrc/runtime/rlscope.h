@@ -67,7 +67,7 @@ enum rlscope_state {
 // an image opens, a window changes or a session ends.
 struct rlscope_process_state {
   uint32_t state;
-  uint32_t clock;               // ClockKind of trace/shared_pages.h; 2 = CLOCK_MONOTONIC
+  uint32_t clock;               // ClockKind of trace/layout/shared_pages.h; 2 = CLOCK_MONOTONIC
   const uint32_t* window_word;  // changes when the wrapper starts or stops recording; never null
                                 // unless state is RLSCOPE_UNKNOWN
   uint32_t window_seen;         // its value when the process last followed it
@@ -93,7 +93,7 @@ RLSCOPE_EXPORT int rlscope_follow(void);
 RLSCOPE_EXPORT int rlscope_make_room(uint32_t slots);
 
 // Id of a name, made if new: in the process page before the id is returned. kind and layer as in
-// trace/shared_pages.h. Takes a lock. Returns the id of "(other)" when the table is full.
+// trace/layout/shared_pages.h. Takes a lock. Returns the id of "(other)" when the table is full.
 RLSCOPE_EXPORT uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* text,
                                             uint64_t length);
 

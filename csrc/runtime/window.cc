@@ -6,8 +6,8 @@
 #include "runtime/lifecycle.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "trace/control_page.h"
-#include "trace/record.h"
+#include "trace/drain/control_page.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::runtime {
 namespace {

@@ -71,7 +71,7 @@ def prof_ns(traced: TracedPython, folder: str) -> int:
 
 
 def record_times(log: str) -> dict[int, int]:
-    """time_ns of the last record of each kind: csrc/trace/shared_pages.h, ProcessRecord."""
+    """time_ns of the last record of each kind: csrc/trace/layout/shared_pages.h, ProcessRecord."""
     data = Path(log).read_bytes()
     records = [data[at : at + _RECORD_BYTES] for at in range(0, len(data), _RECORD_BYTES)]
     return {

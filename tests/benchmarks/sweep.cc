@@ -24,7 +24,7 @@
 
 #include "analysis/trace_source.h"
 #include "textbook_sweep.h"
-#include "trace/process_trace.h"
+#include "trace/read/process_trace.h"
 #include "training_file.h"
 #include "training_input.h"
 #include "training_loop.h"

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/chunks.h"
-#include "trace/encoder.h"
-#include "trace/sink.h"
+#include "trace/write/chunks.h"
+#include "trace/write/encoder.h"
+#include "trace/write/sink.h"
 #include "training_input.h"
 
 namespace rlscope::benchmarks {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../cpp/sweep_process.h"
-#include "trace/chunks.h"
+#include "trace/write/chunks.h"
 #include "training_loop.h"
 
 namespace rlscope::benchmarks {

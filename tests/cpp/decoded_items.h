@@ -7,8 +7,8 @@
 #include <ostream>
 #include <vector>
 
-#include "trace/cursor.h"
-#include "trace/process_trace.h"
+#include "trace/read/cursor.h"
+#include "trace/read/process_trace.h"
 
 namespace rlscope::trace {
 

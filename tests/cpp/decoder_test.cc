@@ -1,4 +1,4 @@
-#include "trace/decoder.h"
+#include "trace/read/decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "base/wire.h"
 #include "memory_trace.h"
-#include "trace/frame_reader.h"
-#include "trace/varints.h"
+#include "trace/read/frame_reader.h"
+#include "trace/read/varints.h"
 
 namespace rlscope::trace {
 namespace {

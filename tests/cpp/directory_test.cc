@@ -1,4 +1,4 @@
-#include "trace/directory.h"
+#include "trace/directory/directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include "base/crc32c.h"
 #include "base/proc.h"
 #include "memory_trace.h"
-#include "trace/process_log_reader.h"
-#include "trace/run_notes.h"
+#include "trace/drain/run_notes.h"
+#include "trace/read/process_log_reader.h"
 
 namespace rlscope::trace {
 namespace {

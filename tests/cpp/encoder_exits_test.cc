@@ -9,8 +9,8 @@
 
 #include "decoded_items.h"
 #include "memory_trace.h"
-#include "trace/encoder.h"
-#include "trace/window_changes.h"
+#include "trace/write/encoder.h"
+#include "trace/write/window_changes.h"
 
 namespace rlscope::trace {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/encoder.h"
+#include "trace/write/encoder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 #include "decoded_items.h"
 #include "memory_trace.h"
-#include "trace/decoder.h"
-#include "trace/frame_reader.h"
+#include "trace/read/decoder.h"
+#include "trace/read/frame_reader.h"
 
 namespace rlscope::trace {
 namespace {

@@ -1,5 +1,3 @@
-#include "trace/frame.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/frame_reader.h"
-#include "trace/sink.h"
+#include "trace/read/frame_reader.h"
+#include "trace/write/frame_writer.h"
+#include "trace/write/sink.h"
 
 namespace rlscope::trace {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/interval_encoder.h"
+#include "trace/write/interval_encoder.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "memory_trace.h"
-#include "trace/cursor.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::trace {
 namespace {

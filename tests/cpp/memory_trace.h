@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "trace/chunks.h"
-#include "trace/encoder.h"
-#include "trace/process_trace.h"
-#include "trace/reader.h"
-#include "trace/sink.h"
+#include "trace/read/process_trace.h"
+#include "trace/read/reader.h"
+#include "trace/write/chunks.h"
+#include "trace/write/encoder.h"
+#include "trace/write/sink.h"
 
 namespace rlscope::trace {
 

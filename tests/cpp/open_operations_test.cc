@@ -1,4 +1,4 @@
-#include "trace/open_operations.h"
+#include "trace/format/open_operations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "trace/process_trace.h"
+#include "trace/read/process_trace.h"
 
 #include <gtest/gtest.h>
 
 #include "memory_trace.h"
-#include "trace/cursor.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::trace {
 namespace {

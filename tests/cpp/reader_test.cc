@@ -1,4 +1,4 @@
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "memory_trace.h"
-#include "trace/cursor.h"
-#include "trace/frame_reader.h"
+#include "trace/read/cursor.h"
+#include "trace/read/frame_reader.h"
 
 namespace rlscope::trace {
 namespace {

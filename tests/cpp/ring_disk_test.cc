@@ -1,5 +1,5 @@
 // Where rings go when the disk of the trace makes records wait.
-#include "trace/ring_disk.h"
+#include "trace/drain/ring_disk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/control_page.h"
-#include "trace/process_log_reader.h"
+#include "trace/drain/control_page.h"
+#include "trace/read/process_log_reader.h"
 
 namespace rlscope::trace {
 namespace {

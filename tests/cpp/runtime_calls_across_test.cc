@@ -9,7 +9,7 @@
 #include "interception/callback_scope.h"
 #include "runtime_run.h"
 #include "stub_calls.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/page_guard.h"
 #include "runtime_run.h"
-#include "trace/drain.h"
-#include "trace/ring_view.h"
-#include "trace/sink.h"
+#include "trace/drain/drain.h"
+#include "trace/drain/ring_view.h"
+#include "trace/write/sink.h"
 
 namespace rlscope::test {
 namespace {

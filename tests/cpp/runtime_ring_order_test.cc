@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "runtime_run.h"
-#include "trace/drain.h"
-#include "trace/frame.h"
-#include "trace/sink.h"
+#include "trace/drain/drain.h"
+#include "trace/format/frame.h"
+#include "trace/write/sink.h"
 
 namespace rlscope::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "runtime_run.h"
-#include "trace/process_log_reader.h"
+#include "trace/read/process_log_reader.h"
 
 namespace rlscope::test {
 namespace {

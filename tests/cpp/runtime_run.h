@@ -24,9 +24,9 @@
 
 #include "runtime/hot.h"
 #include "runtime/rlscope.h"
-#include "trace/cursor.h"
-#include "trace/directory.h"
-#include "trace/drain_directory.h"
+#include "trace/directory/directory.h"
+#include "trace/drain/drain_directory.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::test {
 
@@ -153,7 +153,8 @@ class TracedRun {
     EXPECT_EQ(trace.processes().size(), 1u);
     for (const trace::Problem& problem : trace.problems()) {
       EXPECT_TRUE(torn_frames && (problem.what == "cut off or damaged" ||
-                                 problem.what.find(" is empty") != std::string::npos)) << problem.what;
+                                  problem.what.find(" is empty") != std::string::npos))
+          << problem.what;
     }
     return trace.processes().front();
   }

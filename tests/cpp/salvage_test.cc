@@ -1,4 +1,4 @@
-#include "trace/salvage.h"
+#include "trace/directory/salvage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 #include <map>
 
 #include "memory_trace.h"
-#include "trace/cursor.h"
-#include "trace/directory.h"
-#include "trace/record.h"
-#include "trace/ring_folder.h"
-#include "trace/shared_pages.h"
+#include "trace/directory/directory.h"
+#include "trace/directory/ring_folder.h"
+#include "trace/layout/record.h"
+#include "trace/layout/shared_pages.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::trace {
 namespace {

@@ -12,7 +12,7 @@
 #include "interception/entries.h"
 #include "interception/stub_pool.h"
 #include "runtime_run.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::test {
 

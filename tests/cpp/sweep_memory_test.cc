@@ -13,7 +13,7 @@
 #include "counted_memory.h"
 #include "memory_trace.h"
 #include "sweep_process.h"
-#include "trace/message.h"
+#include "trace/write/message.h"
 
 namespace rlscope::analysis {
 namespace {

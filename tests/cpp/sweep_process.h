@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "analysis/source.h"
-#include "trace/record.h"
+#include "trace/format/name_kind.h"
+#include "trace/layout/layer.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 

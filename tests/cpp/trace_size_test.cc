@@ -7,8 +7,8 @@
 #include <random>
 
 #include "memory_trace.h"
-#include "trace/cursor.h"
-#include "trace/tick_unit.h"
+#include "trace/format/tick_unit.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::trace {
 namespace {

@@ -1,5 +1,5 @@
 // Columns of varints of every mixture of lengths, against decoding them one by one.
-#include "trace/varints.h"
+#include "trace/read/varints.h"
 
 #include <gtest/gtest.h>
 

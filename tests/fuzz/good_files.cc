@@ -7,7 +7,7 @@
 
 #include "../cpp/memory_trace.h"
 #include "base/crc32c.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::trace {
 namespace {

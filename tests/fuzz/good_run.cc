@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/crc32c.h"
-#include "trace/cuda_record.h"
-#include "trace/record.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/cuda_record.h"
+#include "trace/layout/record.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::trace {
 namespace {

@@ -11,11 +11,11 @@
 #include "analysis/intervals.h"
 #include "analysis/sweep.h"
 #include "analysis/trace_source.h"
-#include "trace/cursor.h"
-#include "trace/process_images.h"
-#include "trace/process_log_reader.h"
-#include "trace/process_trace.h"
-#include "trace/reader.h"
+#include "trace/directory/process_images.h"
+#include "trace/read/cursor.h"
+#include "trace/read/process_log_reader.h"
+#include "trace/read/process_trace.h"
+#include "trace/read/reader.h"
 
 namespace rlscope::trace {
 namespace {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/directory.h"
+#include "trace/directory/directory.h"
 
 namespace rlscope::trace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "read_everything.h"
-#include "trace/frame.h"
+#include "trace/format/frame.h"
 
 namespace rlscope::trace {
 namespace {

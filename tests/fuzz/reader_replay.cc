@@ -19,7 +19,7 @@
 
 #include "good_files.h"
 #include "read_everything.h"
-#include "trace/frame_reader.h"
+#include "trace/read/frame_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

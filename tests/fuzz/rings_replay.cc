@@ -20,10 +20,10 @@
 
 #include "good_run.h"
 #include "read_everything.h"
-#include "trace/cursor.h"
-#include "trace/directory.h"
-#include "trace/record.h"
-#include "trace/shared_pages.h"
+#include "trace/directory/directory.h"
+#include "trace/layout/record.h"
+#include "trace/layout/shared_pages.h"
+#include "trace/read/cursor.h"
 
 namespace rlscope::trace {
 namespace {

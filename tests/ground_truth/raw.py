@@ -20,7 +20,7 @@ FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "frame
 
 
 class Kind(IntEnum):
-    """Kinds of items, numbered as in csrc/trace/record.h."""
+    """Kinds of items, numbered as in csrc/trace/layout/record.h."""
 
     ENTER = 1
     EXIT = 2
@@ -47,7 +47,7 @@ NAMED_STATE = 16
 
 
 class Auto(IntEnum):
-    """States of a segment of the automatic track, numbered as AutoState in csrc/trace/record.h."""
+    """States of a segment of the automatic track: AutoState of csrc/trace/layout/record.h."""
 
     NOTHING = 0
     INFERENCE = 1
@@ -61,7 +61,7 @@ class Auto(IntEnum):
 
 
 class Name(IntEnum):
-    """Kinds of names, numbered as NameKind in csrc/trace/trace.proto."""
+    """Kinds of names, numbered as NameKind in csrc/trace/format/trace.proto."""
 
     OPERATION = 1
     PHASE = 2
@@ -71,7 +71,7 @@ class Name(IntEnum):
 
 
 class Gpu(IntEnum):
-    """Kinds of GPU work, numbered as GpuKind in csrc/trace/trace.proto."""
+    """Kinds of GPU work, numbered as GpuKind in csrc/trace/format/trace.proto."""
 
     KERNEL = 1
     MEMCPY = 2

@@ -25,7 +25,7 @@ from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
 
-BEGAN, FORKED, PYTHON, ENDED = 1, 2, 3, 4  # ProcessEvent of csrc/trace/shared_pages.h
+BEGAN, FORKED, PYTHON, ENDED = 1, 2, 3, 4  # ProcessEvent of csrc/trace/layout/shared_pages.h
 
 
 def write(processes: Iterable[RawProcess], directory: Path) -> None:

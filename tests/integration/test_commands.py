@@ -241,7 +241,7 @@ def test_empty_files(root, verb):
 
 
 def set_version(content: bytearray, version: int) -> None:
-    """Gives every frame another version, and the CRC that goes with it: csrc/trace/trace.proto."""
+    """Gives every frame another version, and its CRC: csrc/trace/format/trace.proto."""
     start = 0
     while start < len(content):
         size, _, _ = struct.unpack_from("<III", content, start + 4)

@@ -39,7 +39,7 @@ int main(void) {
   pause();
 }
 """
-# Words of the pages: csrc/trace/shared_pages.h.
+# Words of the pages: csrc/trace/layout/shared_pages.h.
 LOSSES = range(104, 232, 8)
 PAGES = {
     "*.process": [offset for offset in range(0, 520, 8) if offset not in LOSSES],

@@ -10,7 +10,7 @@ import pytest
 
 from rlscope import cuts
 
-HEADER = Path(__file__).parents[2] / "csrc" / "trace" / "control_page.h"
+HEADER = Path(__file__).parents[2] / "csrc" / "trace" / "drain" / "control_page.h"
 
 
 @pytest.mark.parametrize(

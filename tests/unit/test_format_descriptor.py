@@ -18,7 +18,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from rlscope import _trace
 
 ROOT = Path(__file__).parents[2]
-PROTO = ROOT / "csrc/trace/trace.proto"
+PROTO = ROOT / "csrc/trace/format/trace.proto"
 DESCRIPTOR = ROOT / "rlscope/trace_descriptor.bin"
 FRAME = struct.Struct("<IIIHH")
 MAGIC = int.from_bytes(b"RLSF", "little")
@@ -33,7 +33,7 @@ MESSAGES = {
     8: "MetadataChunk",
     9: "EndChunk",
 }
-# Kinds of csrc/trace/record.h.
+# Kinds of csrc/trace/layout/record.h.
 ENTER, EXIT, PHASE, PROGRESS_TOTAL, PROGRESS_DONE, CALL = 1, 2, 3, 6, 7, 15
 
 
@@ -314,7 +314,7 @@ def descriptor_fields(message: Any, prefix: str = "") -> set[tuple[str, str, boo
 
 def test_the_descriptor_is_the_one_of_the_proto_file() -> None:
     """After a change of trace.proto: protoc --descriptor_set_out=rlscope/trace_descriptor.bin
-    -I csrc/trace csrc/trace/trace.proto"""
+    -I csrc/trace/format csrc/trace/format/trace.proto"""
     (file,) = descriptor_set().file
     described = set()
     for message in file.message_type:

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/rlscope.h"
-#include "trace/shared_pages.h"
+#include "trace/layout/shared_pages.h"
 
 extern "C" {
 void* dlopen(const char*, int) __attribute__((weak));

@@ -1,0 +1,53 @@
+// Arena entries -> NameChunk, ThreadChunk, MetadataChunk and ClockChunk, in order.
+#ifndef RLSCOPE_TRACE_DRAIN_ENTRY_WRITER_H_
+#define RLSCOPE_TRACE_DRAIN_ENTRY_WRITER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/drain/arena_view.h"
+#include "trace/write/chunks.h"
+#include "trace/write/sink.h"
+
+namespace rlscope::trace {
+
+class EntryWriter {
+ public:
+  EntryWriter(Sink* sink, ChunkBuffer* buffer) : sink_(sink), buffer_(buffer) {}
+  EntryWriter(const EntryWriter&) = delete;
+  EntryWriter& operator=(const EntryWriter&) = delete;
+
+  // Writes everything that is published and not yet written. 0 or an errno.
+  int WriteAll(ArenaView* arena);
+
+  // Bytes of entries that no process writes, which are left out.
+  uint64_t left_out() const { return left_out_; }
+
+ private:
+  static constexpr size_t kBatch = 256;
+
+  void Take(const ArenaEntry& entry, const char* text);
+  void LeaveOut(const ArenaEntry& entry) { left_out_ += sizeof entry + entry.length; }
+  void AddName(const ArenaEntry& entry, NameKind kind, const char* text);
+  void AddThread(const ArenaEntry& entry, const char* text);
+  void WriteMetadataEntry(const ArenaEntry& entry, const char* text);
+  void WriteClockEntry(const char* text);
+  void FlushNames();
+  void FlushThreads();
+  void Keep(int error) {
+    if (error_ == 0) error_ = error;
+  }
+
+  Sink* sink_;
+  ChunkBuffer* buffer_;
+  int error_ = 0;
+  uint64_t left_out_ = 0;
+  size_t name_count_ = 0;
+  size_t thread_count_ = 0;
+  NameFields names_[kBatch];
+  ThreadFields threads_[kBatch];
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_DRAIN_ENTRY_WRITER_H_

@@ -1,0 +1,54 @@
+// The trace file of one process image: DIR/trace/<host>.<pid>.<start_time>.<n>.rls, and what goes
+// into it. The drainer of a directory has one for each image, the in-process helper its own.
+#ifndef RLSCOPE_TRACE_DRAIN_IMAGE_FILE_H_
+#define RLSCOPE_TRACE_DRAIN_IMAGE_FILE_H_
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "trace/drain/drain.h"
+#include "trace/write/sink.h"
+
+namespace rlscope::trace {
+
+class ImageFile {
+ public:
+  explicit ImageFile(DrainScratch* scratch) : image_(scratch) {}
+  ~ImageFile();
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+
+  // Maps the image `name` of folder `rings`; its file will lie in <directory>/trace. `directory`
+  // must outlive this. 0 or an errno, as DrainImage::Open().
+  int Open(const char* directory, const char* rings, const char* name);
+
+  // One pass; the file is created at the first. 0, or the errno for which it takes nothing more.
+  int Drain(bool final);
+  // The last pass, the EndChunk, and away with the rings. An errno as above; then the rings stay.
+  int End(const ImageEnd& end);
+  // Looks whether the file was removed: then it takes nothing more (ENOENT), for that would go
+  // nowhere, and the reader finds the rest in the rings.
+  void CheckRemoved();
+  bool removed() const { return sink_.error() == ENOENT; }
+
+  // Lets go of the descriptor until the next pass. A thread with another descriptor table must
+  // call this before it hands the file to one with this table.
+  void CloseDescriptor();
+
+  DrainImage& image() { return image_; }
+  uint64_t bytes() const { return sink_.bytes(); }
+
+ private:
+  int OpenDescriptor();
+  int CreateFile();
+  int Refusal() const;
+
+  DrainImage image_;
+  FileSink sink_;
+  const char* directory_ = nullptr;
+  char path_[4096 + 512] = "";
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_DRAIN_IMAGE_FILE_H_

@@ -1,0 +1,116 @@
+// The small chunks of trace.proto, written as one frame each, and the two interval chunks. Libc
+// only, no malloc: a chunk is built in the caller's ChunkBuffer. Every function returns 0 or an
+// errno value; text is cut so that a chunk always fits its buffer.
+#ifndef RLSCOPE_TRACE_WRITE_CHUNKS_H_
+#define RLSCOPE_TRACE_WRITE_CHUNKS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "trace/format/frame.h"
+#include "trace/format/name_kind.h"
+#include "trace/layout/cuda_interval.h"
+#include "trace/layout/layer.h"
+#include "trace/write/sink.h"
+
+namespace rlscope::trace {
+
+// Scratch memory for one chunk at a time.
+struct ChunkBuffer {
+  uint8_t bytes[256 * 1024];
+};
+
+struct Text {
+  const char* data;
+  size_t size;
+};
+
+struct ProcessFields {  // ProcessChunk
+  const char* tool_version;
+  const char* host;
+  const char* boot_id;
+  uint32_t os_pid;
+  uint64_t start_time;
+  int64_t began_ns;
+  base::ClockKind clock;
+  uint64_t tick_hz;  // of the clock itself
+  uint32_t main_thread;
+  uint32_t tick_shift = 0;  // tick_unit.h; of every tick that is written to this file
+};
+int WriteProcess(Sink* sink, ChunkBuffer* buffer, const ProcessFields& fields);
+
+struct NameFields {
+  uint32_t id;
+  NameKind kind;
+  Layer layer;
+  Text text;
+};
+// Any number of names: as many frames as they need.
+int WriteNames(Sink* sink, ChunkBuffer* buffer, const NameFields* names, size_t count);
+
+struct ThreadFields {
+  uint32_t thread;
+  uint32_t os_tid;
+  bool is_python;
+  Text name;
+};
+int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, size_t count);
+
+int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, size_t count);
+
+struct MetadataFields {
+  Text key;
+  Text value;  // JSON; one that does not fit a chunk is left out
+};
+struct ProcessNames {  // empty: unchanged
+  Text process_name;
+  Text program;
+  Text python;
+};
+int WriteMetadata(Sink* sink, ChunkBuffer* buffer, const ProcessNames& names,
+                  const MetadataFields* entries, size_t count);
+
+struct LossFields {
+  const char* kind;
+  uint64_t count;
+};
+struct EndFields {
+  int64_t end_ns;
+  bool exited;
+  int64_t python_begin_ns;
+  int64_t python_end_ns;
+  uint32_t forks;
+};
+int WriteEnd(Sink* sink, ChunkBuffer* buffer, const EndFields& fields, const LossFields* losses,
+             size_t count);
+
+// ---- intervals --------------------------------------------------------------------------------
+
+// Calls of one thread, in order of start. At most kChunkIntervals of them; none when the slots held
+// none, which the reader must know. A chunk cannot hold
+// calls that overlap: one that starts before the one ahead ended starts at that end, and ends where
+// it ended or there. Each time that was moved is added to *clamped.
+int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ring,
+                   uint64_t first_slot, uint64_t slots, const CudaCall* calls, size_t count,
+                   uint64_t* clamped = nullptr);
+
+// Whose intervals a GpuChunk holds, and where they lay: the chunks of all streams that were made
+// from one piece of a ring name that piece. ring 0: they did not come from one.
+struct GpuOrigin {
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+  uint32_t ring = 0;
+  uint64_t first_slot = 0;
+  uint64_t slots = 0;
+};
+
+// Intervals of one stream, sorted by start. At most kChunkIntervals of them, or none; EMSGSIZE also
+// when they do not fit the buffer, which 1,024 always do.
+int WriteGpu(Sink* sink, ChunkBuffer* buffer, const GpuOrigin& origin, const GpuInterval* intervals,
+             size_t count);
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_WRITE_CHUNKS_H_
