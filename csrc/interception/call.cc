@@ -17,7 +17,7 @@ void Ignore(void*) {}
 
 }  // namespace
 
-CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr};
+CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr, nullptr};
 
 namespace {
 
@@ -71,6 +71,8 @@ void CountCall(uint32_t index) {
   if (call_hooks.hot != nullptr) call_hooks.hot(index);
 }
 
+}  // namespace
+
 // runtime::IsRecording() and HasRoom(), telling the hooks what they change.
 bool PrepareToRecord() {
   const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
@@ -83,6 +85,8 @@ bool PrepareToRecord() {
   }
   return runtime::HasRoom();
 }
+
+namespace {
 
 // Makes ready whatever a record needs (a window that changed, a ring, the function's name) and
 // begins one. False: this call is not recorded.
@@ -142,6 +146,7 @@ __attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, v
                                            const Entry* entry) {
   const uint32_t flags = FlagsOf(*entry);
   if ((flags & kPassThrough) != 0) return CallUnpatched(a, b, c, d, e, entry);
+  if ((flags & kWait) != 0) return call_hooks.wait(a, b, c, d, e, entry);
   if (!IsIdle()) return CallAfterPreparing(a, b, c, d, e, entry);
   if ((flags & kResultHook) != 0) return CallForResult(a, b, c, d, e, entry);
   return entry->original(a, b, c, d, e);

@@ -24,8 +24,14 @@ struct CallHooks {
   void (*hot)(uint32_t index);   // a stub was called kCallsUntilHot times
   void (*window_began)();        // a call is the first to see that recording has started
   void (*thread_began)();        // a call is its thread's first record
+  // Calls the original of an entry with kWait.
+  void* (*wait)(void* a, void* b, void* c, void* d, void* e, const struct Entry* entry);
 };
 extern CallHooks call_hooks;
+
+// Makes ready whatever a record needs: a window that changed, a ring. True: the process records, and
+// the calling thread has room for a record.
+bool PrepareToRecord();
 
 // Calls of stubs whose patches are taken out.
 uint64_t PassedThrough();

@@ -23,6 +23,7 @@ enum EntryFlags : uint32_t {
   kWarming = 1,      // has no word yet, or counts its calls until it is hot
   kResultHook = 2,   // the result goes to the hook of SetResultHook()
   kPassThrough = 4,  // unpatched: its calls are counted and not recorded
+  kWait = 8,         // a thread waits in it: waits.cc calls it; `word` is the number of its site
 };
 
 struct Entry {

@@ -51,7 +51,8 @@ void Prepare(PyObject* keep) {
 }
 
 uint32_t EntryFlagsOf(uint32_t patch_flags) {
-  return (patch_flags & kWatchResult) != 0 ? uint32_t{kResultHook} : 0;
+  return ((patch_flags & kWatchResult) != 0 ? uint32_t{kResultHook} : 0) |
+         ((patch_flags & kWaits) != 0 ? uint32_t{kWait} : 0);
 }
 
 // The location holds a stub that was copied there (a slot of a later subclass), or put there

@@ -30,6 +30,8 @@ enum PatchFlags : uint32_t {
   kShareStub = 1,
   // Results go to the hook of SetResultHook().
   kWatchResult = 2,
+  // A thread waits in it: calls go to the hook of waits.cc.
+  kWaits = 4,
 };
 
 enum class Patched {

@@ -66,6 +66,12 @@ inline __attribute__((always_inline)) uint64_t ReadTicks() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// Of the process's clock, about; any number before the first image opens.
+inline uint64_t TicksOf(uint64_t nanoseconds) {
+  const uint32_t per_us = Load(rlscope_process.clock) == 2 ? 1000 : Load(rlscope_process.ticks_per_us);
+  return nanoseconds * per_us / 1000;
+}
+
 // Whether the wrapper's window is another one than the process follows.
 inline __attribute__((always_inline)) bool HasWindowChanged() {
   const uint32_t* word = Load(rlscope_process.window_word);

@@ -110,6 +110,7 @@ void ChooseClock(const ControlPage& control, ProcessPage* page) {
   page->clock_kind = control.clock_kind;
   page->tsc_hz = control.tick_hz;
   Store(&rlscope_process.clock, control.clock_kind);
+  Store(&rlscope_process.ticks_per_us, static_cast<uint32_t>(control.tick_hz / 1000000));
   const base::ClockPair pair = base::ReadClockPair(kind);
   page->first_tick = pair.ticks;
   page->first_ns = pair.ns;

@@ -28,6 +28,14 @@ void rlscope_end_call(uint64_t end_ticks) {
   if (IsOpenInWindow(call) && runtime::IsRecording()) runtime::Write(trace::kCallEnd, 0);
 }
 
+void rlscope_record_wait(uint32_t word, uint64_t start_ticks, uint64_t end_ticks) {
+  const struct rlscope_thread* self = &rlscope_self;
+  if (self->ring == nullptr || self->generation != runtime::Load(rlscope_process.generation)) {
+    return;
+  }
+  if (runtime::IsRecording()) runtime::WriteCall(trace::IdOf(word), start_ticks, end_ticks);
+}
+
 void rlscope_begin_callback(struct rlscope_callback* callback) {
   struct rlscope_thread* self = &rlscope_self;
   callback->recorded = 0;

@@ -66,6 +66,15 @@ inline __attribute__((always_inline)) bool WriteHeldCall(const HeldCall& held, u
   return true;
 }
 
+// The call that BeginCall() began on this C stack returned, and is to leave no record. False: it
+// has left one already, or something was recorded inside, and EndCall() must follow.
+inline bool DropCall(struct rlscope_thread* self, uint32_t generation) {
+  if (self->call_start == 0 || self->generation != generation) return false;
+  self->call_start = 0;
+  self->call = 0;
+  return true;
+}
+
 inline void EndLongCall(struct rlscope_thread* self, const HeldCall& held, uint64_t ticks) {
   self->cursor = held.slot;
   self->call_start = held.start;

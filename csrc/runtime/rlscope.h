@@ -74,7 +74,8 @@ struct rlscope_process_state {
   uint32_t generation;          // of rings: a thread whose own differs must take a new one
   uint64_t window_start;        // ticks at which the running window began; 0: with the process
   uint32_t window;              // counts windows begun
-  uint32_t reserved[1015];
+  uint32_t ticks_per_us;        // of the clock, about; 0 until an image opens
+  uint32_t reserved[1014];
 };
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
@@ -100,6 +101,11 @@ RLSCOPE_EXPORT uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer,
 // Native calls (native_call.h). The slow half of a call's return: what was held back is not the
 // usual complete record. `end_ticks` is when it returned.
 RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks) __attribute__((cold));
+
+// The calling thread waited from one reading of the clock to the other, inside whatever call is
+// open: for the GIL, between two bytecodes or at the end of a call. `word` is that of its name.
+// Nothing is recorded of a thread without a ring.
+RLSCOPE_EXPORT void rlscope_record_wait(uint32_t word, uint64_t start_ticks, uint64_t end_ticks);
 
 // Native code calls into Python, and Python returns to it: in between the thread is in no native
 // call. The caller keeps the struct and pairs the two on one C stack, exceptions included.

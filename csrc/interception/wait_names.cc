@@ -1,0 +1,132 @@
+#include "interception/wait_names.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <unordered_map>
+
+#include "runtime/hot.h"
+#include "trace/layout/layer.h"
+#include "trace/layout/record.h"
+#include "trace/layout/shared_pages.h"
+
+namespace rlscope::interception {
+namespace {
+
+// Names of objects that a process may have: of some hundred thousand sockets of a server each would
+// take one of the 65,536 names.
+constexpr uint32_t kMostObjects = 4096;
+
+// A descriptor that was closed and opened anew stands for its old object no longer than this.
+constexpr uint64_t kLookAgainNs = 10000000;
+
+// The GIL guards what follows; without one each call asks anew, and waits are not patched.
+
+// Names of objects by their text: the recorder finds them as well, but does not count them.
+auto& objects = *new std::unordered_map<std::string, uint32_t>;
+
+struct Known {
+  uint64_t ticks = 0;  // when the kernel was asked
+  uint32_t generation = 0;
+  uint32_t site = 0;
+  int descriptor = -1;
+  uint32_t word = 0;
+};
+constexpr uint32_t kKnown = 256;
+Known known[kKnown];
+
+// Word -> rlscope_process.generation in which a call of it was recorded.
+auto& recorded = *new std::unordered_map<uint32_t, uint32_t>;
+
+uint32_t Generation() { return runtime::Load(rlscope_process.generation); }
+
+uint32_t WordOf(const std::string& text) {
+  const auto kind = static_cast<uint32_t>(trace::EntryKind::kFunctionName);
+  const auto layer = static_cast<uint32_t>(trace::Layer::kWait);
+  const uint32_t id = rlscope_intern_name(kind, layer, text.data(), text.size());
+  return id == 0 ? 0 : trace::MakeWord(trace::kCall, id, 0);
+}
+
+// With the object, while there is room for more of them.
+uint32_t WordOfObject(const std::string& kind, const std::string& object,
+                      const std::string& function) {
+  const std::string text = kind + " " + object + "|" + function;
+  const auto found = objects.find(text);
+  if (found != objects.end()) return found->second;
+  if (objects.size() == kMostObjects) return WordOfWait(kind, function);
+  return objects.emplace(text, WordOf(text)).first->second;
+}
+
+// What `status` of a descriptor is called; null: `kind` of its function says it.
+const char* KindOf(const struct stat& status) {
+  switch (status.st_mode & S_IFMT) {
+    case S_IFIFO:
+      return "pipe";
+    case S_IFSOCK:
+      return "socket";
+    case S_IFREG:
+    case S_IFDIR:
+    case S_IFBLK:
+      return "disk";
+    case S_IFCHR:
+      return "device";
+    default:
+      return nullptr;  // eventfd, timerfd, epoll: no inode of their own
+  }
+}
+
+// A word was made for an object, and no call of it was recorded in this process.
+WaitName NameOfObject(uint32_t word) {
+  const auto found = recorded.find(word);
+  return {word, word != 0 && (found == recorded.end() || found->second != Generation())};
+}
+
+WaitName Ask(int descriptor, const std::string& kind, const std::string& function) {
+  const int error = errno;
+  struct stat status;
+  const bool failed = fstat(descriptor, &status) != 0;
+  errno = error;
+  const char* found = failed ? nullptr : KindOf(status);
+  if (found == nullptr) return {WordOfWait(kind, function), false};
+  const bool is_shared = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+  if (!is_shared) return {WordOfWait(found, function), false};
+  return NameOfObject(WordOfObject(found, std::to_string(status.st_ino), function));
+}
+
+}  // namespace
+
+uint32_t WordOfWait(const std::string& kind, const std::string& function) {
+  return WordOf(kind + "|" + function);
+}
+
+WaitName NameOfDescriptor(uint32_t site, int descriptor, uint64_t ticks, const std::string& kind,
+                          const std::string& function) {
+  Known* slot = &known[(static_cast<uint32_t>(descriptor) * 31 + site) % kKnown];
+  const bool is_known = slot->descriptor == descriptor && slot->site == site &&
+                        slot->generation == Generation() &&
+                        ticks - slot->ticks < runtime::TicksOf(kLookAgainNs);
+  if (is_known) return {slot->word, false};
+  const WaitName name = Ask(descriptor, kind, function);
+  *slot = {ticks, Generation(), site, name.is_first ? -1 : descriptor, name.word};
+  return name;
+}
+
+uint32_t WordOfProcess(long pid, const std::string& kind, const std::string& function) {
+  return WordOfObject(kind, std::to_string(pid), function);
+}
+
+void MarkRecorded(uint32_t word) { recorded[word] = Generation(); }
+
+void NameSocketPair(int one, int other) {
+  const int error = errno;
+  struct stat ends[2];
+  const bool known_both = fstat(one, &ends[0]) == 0 && fstat(other, &ends[1]) == 0;
+  errno = error;
+  if (!known_both || objects.size() == kMostObjects) return;
+  const std::string text =
+      "socketpair " + std::to_string(ends[0].st_ino) + " " + std::to_string(ends[1].st_ino);
+  objects.emplace(text, WordOf(text));
+}
+
+}  // namespace rlscope::interception

@@ -1,0 +1,52 @@
+// Functions of the interpreter in which a thread waits (posix.read, time.sleep, Lock.acquire): calls
+// that take longer than kShortestWaitNs become records whose name says for what the thread waited.
+//
+//   "lock|_thread.lock.acquire"        kind | function
+//   "pipe 4711|posix.read"             kind and object | function: the pipe with that inode
+//
+// A shorter call leaves no record, so that a lock that is free and a pipe that has data cost two
+// reads of the clock. The first call on an object is recorded however short it was: it says that
+// this process uses the object.
+//
+// All functions need the GIL of the main interpreter.
+#ifndef RLSCOPE_INTERCEPTION_WAITS_H_
+#define RLSCOPE_INTERCEPTION_WAITS_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <string>
+
+namespace rlscope::interception {
+
+constexpr uint64_t kShortestWaitNs = 5000;
+
+// Where a call has the object that it waits for.
+enum class WaitObject {
+  kNone,
+  kDescriptor,       // the first argument is a file descriptor
+  kOwnDescriptor,    // `self` is a socket or FileIO, which keep theirs behind the object's header
+  kReadyDescriptor,  // the result is a list of (descriptor, events): the first one ended the wait
+  kProcess,          // the first argument is a pid
+  kSocketPair,       // it does not wait: the result is the two ends of a socketpair
+};
+
+struct WaitFunction {
+  std::string name;  // "posix.read"
+  std::string kind;  // "lock"; of a descriptor, what it is called where it cannot be looked at
+  WaitObject object;
+  // A call may be the first record of a process: one that does nothing but wait is in the trace.
+  // Not for what every process does (taking locks, reading files, printing).
+  bool opens;
+};
+
+// Patches a builtin function or method descriptor. False: it is neither, or no stub is left.
+bool PatchWait(PyObject* function, const WaitFunction& wait);
+
+// Records how long threads wait for the GIL, from now on until UnpatchAll(). False: the interpreter
+// does not wait as expected.
+bool PatchGil();
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_WAITS_H_
