@@ -64,7 +64,7 @@ def profile(
 
     Args:
         directory: made if it does not exist.
-        name: what you call the run; the last part of `directory` if empty.
+        name: of the run; the last part of `directory` if empty.
         force: replace the run that `directory` holds. Refused while a process of it lives.
 
     Raises:

@@ -233,9 +233,9 @@ nb::list Directory::Losses(size_t process) const {
   if (image.late_attach) {
     losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
   }
-  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "said by the program"));
+  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "reported by the program"));
   if (image.trace == nullptr) {
-    const char* detail = "of which the program said that it had rings";
+    const char* detail = "the program reported rings";
     if (image.had_rings) losses.append(MakeLoss(trace::kMissingTrace, 1, detail));
     return losses;
   }

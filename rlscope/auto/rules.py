@@ -15,7 +15,7 @@ _RULES = {
     "inference": "from the first forward of {} to the next step of the environment, or forwards"
     " themselves that neither a step nor a backward follows",
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
-    "compiled": "outermost call of what {} compiled",
+    "compiled": "outermost call of a function that {} compiled",
 }
 
 _NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}

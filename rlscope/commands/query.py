@@ -52,12 +52,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         metavar="RELATION",
         nargs="?",
         const="",
-        help="print what relations, or the columns of one, mean",
+        help="print the meaning of the relations, or of the columns of one",
     )
     parser.add_argument(
         "--format",
         choices=_FORMATS,
-        help="default: what the name of FILE ends in, else table",
+        help="default: by the ending of FILE's name, else table",
     )
     parser.add_argument(
         "--unrestricted",

@@ -143,7 +143,7 @@ def _largest(times: Rows, facts: dict[str, Any]) -> str:
 def _title(group: str) -> str:
     """The subject of a sentence; an operation keeps its name."""
     if group == BETWEEN_OPERATIONS:
-        return "What lies between operations"
+        return "Time between operations"
     return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 

@@ -17,7 +17,7 @@ _WITHOUT_WORK = ("work", "all")
 """What such a note says is missing where there is no GPU work of the process."""
 
 _HOW_WITHOUT_WORK = {
-    "off": "rls-prof was told not to record CUDA (--cuda=off)",
+    "off": "rls-prof ran with --cuda=off",
     "interpose": "only calls of the CUDA runtime library are recorded (--cuda=interpose): no GPU "
     "work, and nothing that calls the driver itself or brings its own runtime library, as cuBLAS, "
     "cuDNN, NCCL, Triton, JAX and CuPy do",
@@ -95,7 +95,7 @@ def _why_unseen(run: Mapping[str, Any]) -> str:
     if tool and "librlscope" not in tool:
         return (
             f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "
-            "something else was seen to load CUDA; others are not watched then"
+            "something else loaded CUDA; other processes are not watched then"
         )
     return "no process initialised CUDA"
 

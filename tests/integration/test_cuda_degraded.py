@@ -95,7 +95,7 @@ REFUSALS = {
     43: "MIG",
     44: "SLI",
     45: "Windows Subsystem for Linux",
-    999: "cannot connect to the driver, or does not say what is wrong",
+    999: "cannot connect to the driver, or gives no reason",
     1000: "CUPTI refused",
 }
 

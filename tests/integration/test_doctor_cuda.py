@@ -40,7 +40,7 @@ def test_a_cupti_that_works_is_good(tmp_path: Path, cuda: str) -> None:
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "15"}, "cannot connect to the driver", "driver's CUDA"),
         (
             {"SIMCUPTI_SUBSCRIBE_STATUS": "999"},
-            "cannot connect to the driver, or does not say",
+            "cannot connect to the driver, or gives no reason",
             "interpose",
         ),
         ({"SIMCUPTI_ENABLE_STATUS": "35"}, "administrators profile (35): no GPU work", "NVreg_"),

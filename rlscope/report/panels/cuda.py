@@ -1,4 +1,4 @@
-"""What does the GPU do, for which operation, and who waits for it: CUDA calls and GPU work."""
+"""What does the GPU do for which operation, and which one waits for it: CUDA calls and GPU work."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _syncs(rows: Rows) -> Iterator[Grid]:
 
 PANEL = Panel(
     title="CUDA",
-    question="What does the GPU do, for which operation, and who waits for it?",
+    question="What does the GPU do for which operation, and which one waits for it?",
     read=read,
     draw=draw,
 )
