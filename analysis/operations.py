@@ -38,7 +38,7 @@ def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
 
 
 def automatic_operations(trace: Trace, *, operations: int) -> Table:
-    """operation, rule (how it was found, None: not said), instances, duration_ns: the `operations`
+    """operation, rule (how it was found, None: unknown), instances, duration_ns: the `operations`
     largest of those that rlscope found by itself."""
     return statement.run(trace, "automatic_operation", operations=operations)
 

@@ -1,4 +1,4 @@
-"""What rls-prof says once the program has ended: the trace, its price, the breakdown, the page."""
+"""The last lines of rls-prof: the trace, its price, the breakdown, the page."""
 
 import os
 import signal

@@ -7,7 +7,7 @@ compiles alike with rlscope and without, recorded or not; the time of a compiled
 the operation around it.
 
 To import torch._dynamo takes a second that most programs never spend, so it is not imported here:
-the finder of PyTorch's own folder, which only `import torch.<name>` asks, is taught to say when
+the finder of PyTorch's own folder, which only `import torch.<name>` asks, is made to report when
 the program does.
 """
 
@@ -17,7 +17,7 @@ from _frozen_importlib_external import FileFinder, SourceFileLoader
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec

@@ -73,9 +73,9 @@ class Settings:
     cuda_api: str = ""
     """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
     cuda_parts: str = ""
-    """What CUPTI is asked for: all, calls or work; as the environment says if empty."""
+    """Records that CUPTI makes: all, calls or work; as the environment says if empty."""
     cuda_graph_trace: str = ""
-    """What a graph launch is: graph or node; as the environment says if empty."""
+    """Records of a graph launch: graph or node; as the environment says if empty."""
     numpy: bool = False
     """Record calls into NumPy as layer framework."""
     auto: bool | None = None
@@ -303,7 +303,7 @@ class _Recording:
         return program.wait(schedule)
 
     def finish(self, ending: child.Ending) -> Outcome:
-        """Waits for what outlives the program, drains the rest, says what went wrong."""
+        """Waits for what outlives the program, drains the rest, prints the problems."""
         outcome = Outcome(self._directory, ending, self._start_ns)
         removed = not self._run.found()
         with self._stated("cannot name the interpreters without rlscope"):
@@ -362,7 +362,7 @@ class _Recording:
 
     @contextlib.contextmanager
     def _stated(self, what: str) -> Iterator[None]:
-        """Turns a failure of ours into one line: the program must not hear of it."""
+        """Turns a failure of ours into one line: the program does not see it."""
         try:
             yield
         except Exception as error:

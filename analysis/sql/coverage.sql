@@ -8,7 +8,7 @@
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
---   tasks                         processes whose asyncio tasks only annotations told apart
+--   tasks                         processes whose asyncio tasks were distinguished at annotations only
 --   several_threads               processes in which more than one thread had operations
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown

@@ -10,7 +10,7 @@ import sys
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -33,8 +33,8 @@ def watched(event: str, function: "Callable[..., Any]") -> "Callable[..., Any]":
 def watch_method(event: str, owner: type, name: str) -> None:
     """Makes calls of the method that a class itself defines events; does nothing if it has none.
 
-    Abstract methods and those that suspend, whose calls say nothing, are left alone; so are methods
-    of classes that nobody can change.
+    Left alone are abstract methods, those that suspend, as their calls mean nothing, and methods of
+    classes that cannot be changed.
     """
     function: Any = vars(owner).get(name)
     if type(function) is getattr(sys.modules.get("functools"), "partialmethod", None):

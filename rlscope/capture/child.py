@@ -1,12 +1,12 @@
 """The program under the profiler: started, followed through signals and stops, and ended alike.
 
 The wrapper stays in the program's process group and on its terminal, so a shell sees one job. It
-blocks the signals it cares for and takes them one by one with sigtimedwait, which also tells who
-sent them: what the terminal sends reaches the program by itself and must not reach it twice.
+blocks the signals it cares for and takes them one by one with sigtimedwait, which also reports
+their sender: a signal of the terminal reaches the program by itself and must not reach it twice.
 
     shell            rls-prof                      program
       |--- fork, exec --->|--- posix_spawn ----------->|
-      |                   |   terminal: SIGINT ------->|   taken by us, passed on by nobody
+      |                   |   terminal: SIGINT ------->|   taken by us, not passed on
       |--- kill TERM ---->|--- kill TERM ------------->|
       |                   |<-- SIGCHLD: stopped -------|   Ctrl-Z
       |<-- we stop too ---|                            |

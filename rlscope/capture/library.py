@@ -4,7 +4,7 @@ simulator describes (rlscope/frameworks, rlscope/simulators)."""
 import os
 import sys
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

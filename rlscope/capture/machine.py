@@ -31,7 +31,7 @@ FILE = "machine.jsonl"
 
 # Written at most this late, so that a killed wrapper loses a few samples only.
 _FLUSH_SECONDS = 10.0
-# A last sample over less than this says nothing: the kernel accounts CPU time in 10 ms ticks.
+# A last sample over less than this means nothing: the kernel accounts CPU time in 10 ms ticks.
 _SHORTEST_SECONDS = 0.1
 # psutil takes 25 ms to import: a program that is over before this is not held up by that.
 _PATIENCE_SECONDS = 0.1

@@ -16,10 +16,10 @@ class _Entry:
 
 
 class Schedule:
-    """Actions with a due time, run by whoever waits. One thread."""
+    """Actions with a due time, run by the thread that waits."""
 
     def __init__(self, on_failure: Callable[[Exception], None]) -> None:
-        """`on_failure` hears of an action that raised; that action is not run again."""
+        """`on_failure` is called when an action raised; that action is not run again."""
         self._entries: list[_Entry] = []
         self._on_failure = on_failure
 

@@ -51,7 +51,7 @@ class Watched:
         )
 
     def add(self, layer: str, module: str) -> None:
-        """A library by the name of its module; what its user says replaces a row of that name."""
+        """A library by the name of its module; the user's replaces a row of that name."""
         self._rows.pop(module, None)
         self._named.add(module)
         self._libraries[module] = (layer, Library([module]))

@@ -92,7 +92,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _meant(verb: str) -> str:
-    """The nearest verb, or the one for somebody who gave a trace and no verb; the verbs, else."""
+    """The nearest verb; summary, if a trace was given and no verb; else all verbs."""
     from difflib import get_close_matches  # 2 ms, and only for a verb that is wrong
 
     names = registry.names(registry.COMMANDS)

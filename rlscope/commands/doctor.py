@@ -1,4 +1,4 @@
-"""`rlscope doctor`: says what can be recorded here, and what mends what cannot."""
+"""`rlscope doctor`: reports what can be recorded here, and the remedy for what cannot."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ The program keeps its exit code, its signals and its stdin, stdout and stderr; r
 stderr only.
 """
 _MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
-# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them says nothing.
+# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
 _SHORTEST_PERIOD = 0.05
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
@@ -215,7 +215,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def say(line: str) -> None:
-    """Prints one line on stderr; where nobody can read it, it is dropped."""
+    """Prints one line on stderr; drops it if stderr is closed."""
     _print(f"rls-prof: {visible(line)}\n")
 
 

@@ -76,7 +76,7 @@ def _jax(folder: str) -> Links | None:
 
 
 def _tensorflow(folder: str) -> Links | None:
-    """TensorFlow loads CUDA behind functions of its own; its build says which."""
+    """TensorFlow loads CUDA behind functions of its own; its build info names it."""
     try:
         path = Path(folder, "tensorflow", "python", "platform", "build_info.py")
         text = path.read_text(encoding="utf-8", errors="replace")

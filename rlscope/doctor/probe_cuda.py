@@ -1,4 +1,4 @@
-"""Run by another interpreter: loads the CUDA driver and CUPTI, prints, as JSON, what they say.
+"""Run by another interpreter: loads the CUDA driver and CUPTI, prints, as JSON, their answers.
 
     probe_cuda.py MAJOR FOLDER...
 
@@ -141,7 +141,7 @@ def fails_to_refuse(library: ctypes.CDLL) -> bool:
 
 
 def mapped(name: str) -> str:
-    """Where the loader found a library; its name where that cannot be told."""
+    """Where the loader found a library; its name where that is not known."""
     with open("/proc/self/maps") as maps:
         paths = [line.split(None, 5)[-1].strip() for line in maps]
     real = [path for path in paths if os.path.basename(path).startswith("libcupti.so")]

@@ -82,7 +82,7 @@ def read(trace: Trace) -> Headline:
 
 
 def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:
-    """What to say instead where nothing is recorded here, but in another trace."""
+    """The sentence instead where nothing is recorded here, but in another trace."""
     if not run.get("nested") or facts["events"]:
         return ""
     return f"Nothing was recorded here. {sentences.nested(units.visible(run['nested']))}"

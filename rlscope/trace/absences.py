@@ -20,7 +20,7 @@ _NO_CUDA = "no CUDA call was recorded"
 _NO_SYNC = "no CUDA synchronisation was recorded"
 _NO_GRAPH = "no launch of a CUDA graph was recorded as a whole"
 
-# (relation, column) -> reason, said when a row has NULL there; column * when there is no row.
+# (relation, column) -> reason, given when a row has NULL there; column * when there is no row.
 _REASONS: Mapping[tuple[str, str], str] = {
     ("run", "command"): _NO_RUN_JSON,
     ("run", "version"): _NO_RUN_JSON,

@@ -4,8 +4,8 @@
     tables/event.json      the same for `event`, which is made on request
     tables/lock            shared by readers, exclusive for the one that writes
 
-A reader holds the lock while its trace is open. Whoever finds the files out of date writes new
-ones if nobody else reads; else, or where the folder cannot be written, the same rows go into
+A reader holds the lock while its trace is open. If it finds the files out of date and is the only
+reader, it writes new ones. Else, or where the folder cannot be written, the same rows go into
 tables in memory. So no reader ever sees the files change below it. Each file appears under a
 temporary name first and is renamed, and the manifest comes last: what is killed half way is
 made again.
@@ -66,7 +66,7 @@ class Lock:
         self._descriptor = -1
 
     def share(self) -> bool:
-        """Keeps writers away; False when one writes now. True without a file: nobody writes."""
+        """Keeps writers away; False when one writes now. True without a file: no writer exists."""
         self.release()
         try:
             self._descriptor = regular_files.open_file(self._root, _LOCK)

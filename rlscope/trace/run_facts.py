@@ -133,7 +133,7 @@ def time_grids(
 
 
 def host_key(process: Mapping[str, Any]) -> tuple[str, str]:
-    """What tells machines apart: name and boot."""
+    """The identity of a machine: name and boot."""
     return process["host"] or "", process["boot_id"] or ""
 
 

@@ -103,7 +103,7 @@ def _devices(rows: Rows, column: str) -> Figure:
 
 
 def _gpu(name: str) -> str:
-    """A number says nothing by itself, a UUID begins with its kind."""
+    """A number means nothing by itself, a UUID begins with its kind."""
     return f"GPU {name}" if name.isdigit() else units.label(name)
 
 
