@@ -1,4 +1,4 @@
-"""How native calls were recorded: by which engine, of which libraries, and what it cannot see."""
+"""How native calls were recorded: the engine, the libraries, and the engine's blind spots."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.trace.trace import Trace
 
-# What a group's smaller operations are called together.
+# Name of a group's smaller operations together.
 OTHER_OPERATIONS = "(other operations)"
 OUTSIDE = "(none)"
 # The part of it that lies between operations.

@@ -98,7 +98,7 @@ def intercept_at_import(
 
 def intercept_watch(pattern: str, layer: str, /) -> None:
     """Watches every shared object, loaded now or later, whose real path matches the glob, in which
-    "*" matches "/" too. What was watched last decides."""
+    "*" matches "/" too. The last pattern decides."""
 
 def intercept_scan() -> dict[str, int]:
     """Patches everything watched that is reachable now; intercept_counts()."""

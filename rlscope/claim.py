@@ -1,7 +1,7 @@
 """DIR/claim.<n>: which process records into a trace directory. The highest number counts.
 
 A process claims a directory before it writes anything else there, and in one step of which the file
-system lets one process alone succeed: the claim appears under its name with all that it says. The
+system lets one process alone succeed: the claim appears under its name with all of its text. The
 claim of a process that is gone is never overwritten; the next process makes the claim with the next
 number, which again only one can:
 

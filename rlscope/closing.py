@@ -47,7 +47,7 @@ class Price:
 
 
 def read_contents(outcome: Outcome) -> Contents | None:
-    """What the trace holds; None where it was removed.
+    """The contents of the trace; None where it was removed.
 
     Raises:
         TraceError: nothing in it can be read.
@@ -113,7 +113,7 @@ def ending_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
-    """Where the trace is, what it holds and what was lost.
+    """The trace's path, contents and losses.
 
     Args:
         held: None where the trace was removed.
@@ -140,7 +140,7 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
 
 
 def loss_lines(held: Contents) -> Iterator[str]:
-    """What each kind of loss means."""
+    """The meaning of each kind of loss."""
     for kind in held.lost:
         if kind in losses.MEANING:
             yield f"{kind}: {losses.MEANING[kind]}"

@@ -1,7 +1,7 @@
 """Annotations inside functions that torch.compile traces: they break no graph, and record nothing.
 
 torch._dynamo follows Python bytecode and gives a function up where it meets a context manager or a
-function written in C, as annotations are. It is told, once it is imported, what they come to in a
+function written in C, as annotations are. Once it is imported, rlscope gives it their equals in a
 graph: a nullcontext, a function that does nothing, the function that was decorated. So a program
 compiles alike with rlscope and without, recorded or not; the time of a compiled function belongs to
 the operation around it.

@@ -50,7 +50,7 @@ class Settings:
     force: bool = False
     """Replace the run that `output` holds."""
     name: str = ""
-    """What the user calls the run."""
+    """Name of the run."""
     delay_iterations: int = 0
     """Record from this iteration on, counted from 0."""
     iterations: int = 0
@@ -86,7 +86,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """What a run left, and how its program ended."""
+    """The files of a run, and the end of its program."""
 
     directory: str
     """Where the trace is by now, which may have been moved."""
@@ -211,7 +211,7 @@ def _is_made(path: str) -> bool:
 
 
 def program_name(command: list[str]) -> str:
-    """What a user would call the program: its script or module, else the command.
+    """The program's name to a user: its script or module, else the command.
 
     >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
     'train'

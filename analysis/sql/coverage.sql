@@ -3,7 +3,7 @@
 -- Of the processes that have operations (of all when none has):
 --   startup_ns, end_ns            before the first operation, after the last
 --   between_ns, inside_ns         between operations (all time where none has any), and in them
---   span_ns                       the sum of these two: what the shares of a report are of
+--   span_ns                       the sum of these two: the whole of a report's shares
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured

@@ -1,9 +1,9 @@
 """How a call of a library becomes an event: its function is changed in place where the interpreter
-allows that, else something that looks like it takes its place.
+allows that, else an object that looks like it takes its place.
 
-CPython 3.11 runs a Python function that Python code calls without asking the function how. There
-only calls that come from C (a type's slot, a `with` statement) or that unpack their arguments can
-be seen in place.
+When Python code calls a Python function, CPython 3.11 does not read the function's vectorcall
+pointer. There only calls that come from C (a type's slot, a `with` statement) or that unpack their
+arguments can be seen in place.
 """
 
 import sys

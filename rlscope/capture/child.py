@@ -71,7 +71,7 @@ class Timer(Protocol):
         """Until the next work is due; 0 or less when it is due now."""
 
     def run_due(self) -> None:
-        """Does what is due; never raises."""
+        """Does the work that is due; never raises."""
 
 
 def resolve(command: str, path: str) -> str:
@@ -113,7 +113,7 @@ def check_interpreter(path: str, command: str) -> None:
 
 
 def _interpreter_of(path: str) -> str:
-    """What the line `#!...` of a script names; empty for other programs, or one not readable."""
+    """The program in a script's line `#!...`; empty for other programs, or one not readable."""
     try:
         with open(path, "rb") as file:
             line = file.readline(_SCRIPT_LINE)

@@ -1,4 +1,4 @@
-"""Measures what one recorded operation costs on this machine, in this interpreter."""
+"""Measures the cost of one recorded operation on this machine, in this interpreter."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""What a traced program's environment needs beside the variables of rlscope.session."""
+"""Environment variables of a traced program, beside those of rlscope.session."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
-"""A library with native code, and where its shared objects lie: what a row of a framework or a
-simulator describes (rlscope/frameworks, rlscope/simulators)."""
+"""A library with native code and the places of its shared objects: a row of a framework or a
+simulator describes one (rlscope/frameworks, rlscope/simulators)."""
 
 import os
 import sys

@@ -7,7 +7,7 @@
     cpu_percent         machine: share of all cores, 0 to 100; process: of one core, may exceed 100
     memory_bytes        machine: in use, caches not counted; process: resident set
     gpu<i>_percent      share of the time since the last sample in which device i ran a kernel
-    gpu<i>_memory_bytes memory of device i in use, by anybody
+    gpu<i>_memory_bytes memory of device i in use, by all processes
     gpu<i>_power_watts  power that device i draws
     operation_cost_ns   machine, once at the end: CPU time that one recorded operation costs
     drainer_cpu_ns      machine, once at the end: CPU time of the wrapper's drainer

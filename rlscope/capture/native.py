@@ -6,7 +6,7 @@
     end()       the end of rls.profile's block: every pointer is put back
 
 Engines: `patch` replaces the function pointers of the interpreter (csrc/interception),
-`monitoring` listens to sys.monitoring where that is refused, `off` leaves native code to the layer
+`monitoring` uses sys.monitoring where that is refused, `off` leaves native code to the layer
 of its caller. Nothing here is imported, read or written before a program loads native code: a
 process without any pays for this module and one call.
 """
@@ -101,7 +101,7 @@ class Interception:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Intercepts what was loaded before this was asked for."""
+        """Intercepts the libraries that were loaded before."""
         if self.watch():
             self._look()
 
@@ -115,7 +115,7 @@ class Interception:
         self._after_watching.append(function)
 
     def describe(self, counts: dict[str, int]) -> None:
-        """Says in the trace what is intercepted; a later description replaces this one."""
+        """Notes the libraries in the trace; a later note replaces this one."""
         import json  # 3 ms, in processes with native libraries only
 
         self._undescribed = False

@@ -1,4 +1,4 @@
-"""What the wrapper does at certain times while it waits for the program."""
+"""The wrapper's actions at certain times while it waits for the program."""
 
 import time
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Schedule:
         return min(3600.0, nearest - time.monotonic())
 
     def run_due(self) -> None:
-        """Runs what is due; never raises."""
+        """Runs the actions that are due; never raises."""
         now = time.monotonic()
         for entry in [entry for entry in self._entries if entry.due <= now]:
             self._run(entry)

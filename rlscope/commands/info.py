@@ -1,4 +1,4 @@
-"""`rlscope info DIR`: prints what a trace holds and how good it is."""
+"""`rlscope info DIR`: prints the contents of a trace and its damage."""
 
 from __future__ import annotations
 

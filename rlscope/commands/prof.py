@@ -239,7 +239,7 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
 
 
 def _close(outcome: Outcome, options: argparse.Namespace) -> None:
-    """Says what was recorded and, unless it is unwanted, what it shows."""
+    """Prints what was recorded and, unless it is unwanted, the breakdown and the report."""
     from rlscope import closing  # imports what the program need not wait for
 
     if not options.quiet:
@@ -248,7 +248,7 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
     with _stated("cannot read the trace"):
         held = closing.read_contents(outcome)
         for line in closing.trace_lines(outcome, held):
-            # That a trace is not whole is what went wrong.
+            # An incomplete trace is a problem, too.
             if not options.quiet or held is None or held.cuts:
                 say(line)
         if held is not None:

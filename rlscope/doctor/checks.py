@@ -1,4 +1,4 @@
-"""Facts of the probes -> findings: what is recorded here, what is not, and what mends it."""
+"""Facts of the probes -> findings: what is recorded here, what is not, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CUPTI answered the probe -> findings: whether CUDA calls and GPU work can be recorded."""
+"""CUPTI's answers to the probe -> findings: whether CUDA calls and GPU work can be recorded."""
 
 from __future__ import annotations
 

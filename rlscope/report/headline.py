@@ -106,7 +106,7 @@ def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
 
 
 def sentence(times: Rows, facts: dict[str, Any]) -> str:
-    """What takes most, of how much; first what the run mostly is, if that is not its operations."""
+    """The largest group and its share; first start-up and end, if they take more."""
     if not times:
         return "Nothing was recorded."
     if not facts["annotated_processes"]:

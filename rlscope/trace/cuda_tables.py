@@ -47,7 +47,7 @@ def _gpu_columns(*own: Column[Any]) -> tuple[Column[Any], ...]:
 
 
 def _launched_columns() -> tuple[Column[Any], ...]:
-    """The columns of what is launched to compute."""
+    """The columns of kernels and graphs."""
     return (
         columns.integer("duration_ns", "sum over launches, which may overlap"),
         columns.integer("min_ns", "the shortest"),

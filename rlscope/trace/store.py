@@ -78,7 +78,7 @@ def layout_of(relation: Table) -> str:
 
 
 def descriptions(relation: Table) -> dict[str, str]:
-    """What each column means."""
+    """The meaning of each column."""
     return {column.name: str(column.comment) for column in relation.columns}
 
 

@@ -20,7 +20,7 @@ _LAUNCHED, _WHILE = "launched by the operation", "while the operation owned its 
 _VIEWS = {_LAUNCHED: "launched_ns", _WHILE: "while_ns"}
 _OTHER = "(other)"
 
-# What the shares of each chart are of.
+# The whole of the shares of each chart.
 _BUSY_TIME = "the GPU time of all processes and GPUs added up"
 _KERNEL_TIME = "the time in kernels and graphs"
 
