@@ -210,7 +210,7 @@ void AutomaticTrack::Move(uint32_t resolve) {
   }
 }
 
-// Drops groups that nobody asks for any more.
+// Drops groups that are not asked for any more.
 void AutomaticTrack::Compact() {
   if (groups_.size() < kManyGroups || groups_.size() < 2 * records_.size()) return;
   std::vector<Group> kept(groups_.begin(), groups_.begin() + trace::kAutoFirstOpen);

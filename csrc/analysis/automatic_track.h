@@ -16,7 +16,7 @@
 namespace rlscope::analysis {
 
 // Reads no further than the name of a segment; keeps 8 bytes of each record between, and 8 of each
-// group of segments that no resolve told apart.
+// group of segments that no resolve separated.
 class AutomaticTrack {
  public:
   // `items`: another stream of the same thread, from its beginning.

@@ -1,4 +1,5 @@
-// The GPU's work by what it was and who launched it: the second pass of cuda_relations.h.
+// The GPU's work by kind and by the operation that launched it: the second pass of
+// cuda_relations.h.
 #ifndef RLSCOPE_ANALYSIS_GPU_ROWS_H_
 #define RLSCOPE_ANALYSIS_GPU_ROWS_H_
 

@@ -138,7 +138,7 @@ class GpuIntervals {
     } else if (!recorded_.Touches(start_ns, end_ns)) {
       return;
     }
-    const bool is_own = kind == trace::GpuKind::kOverhead;  // CUPTI's: nobody launched it
+    const bool is_own = kind == trace::GpuKind::kOverhead;  // CUPTI's: it has no launch
     const uint32_t operation = launch != nullptr ? launch->path
                                : is_own          ? kUnknownOperation
                                                  : kUnlinkedPath;

@@ -32,7 +32,7 @@ struct CallNote {
 };
 
 // A CUDA call that began, or the end of the one that did: a thread has one at a time. Kept only
-// where CUDA calls are told apart (cuda_follower.h); the key of a begin has the note bit then.
+// where CUDA calls are separated (cuda_follower.h); the key of a begin has the note bit then.
 struct CudaNote {
   int64_t time_ns;
   bool begins;

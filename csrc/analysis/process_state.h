@@ -1,4 +1,4 @@
-// The state of a process at one instant, from the states of its streams: who owns it, the deepest
+// The state of a process at one instant, from the states of its streams: its owner, the deepest
 // layer, whether a GPU works (semantics.md, rules 8 and 9).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_STATE_H_
 #define RLSCOPE_ANALYSIS_PROCESS_STATE_H_

@@ -13,7 +13,7 @@ struct ProcStat {
   uint32_t parent_pid;
   char state;           // R, S, D, Z, ...
   char comm[64];        // NUL-terminated, as the kernel gives it (may hold any byte but NUL)
-  uint64_t start_time;  // field 22: clock ticks since boot; tells processes of one pid apart
+  uint64_t start_time;  // field 22: clock ticks since boot; distinguishes processes of one pid
 };
 
 // Reads /proc/<pid>/stat with one read; pid 0 is the calling process. False: no such process, or

@@ -1,7 +1,7 @@
 // What each stub stands for: the table beside the stub pool, one entry per stub.
 //
 // An entry is filled before its stub is stored anywhere and is never given to another function:
-// pointers to a stub may have been copied to places that nobody knows (a slot inherited by a later
+// pointers to a stub may have been copied to places that are not known (a slot inherited by a later
 // subclass).
 #ifndef RLSCOPE_INTERCEPTION_ENTRIES_H_
 #define RLSCOPE_INTERCEPTION_ENTRIES_H_

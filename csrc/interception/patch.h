@@ -55,7 +55,7 @@ Patched ReplacePointer(void** location, void* replacement, PyObject* keep);
 // What a pointer really calls: the original of a stub or replacement, else the pointer itself.
 void* Original(void* pointer);
 
-// Puts the original back if *location holds a stub. For scans that look for what nobody remembers
+// Puts the original back if *location holds a stub. For scans that look for what is not remembered
 // (dispatchers, slots inherited since). True: it did.
 bool UnpatchPointer(void** location);
 

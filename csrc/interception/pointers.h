@@ -13,8 +13,8 @@ namespace rlscope::interception {
 enum class Suite : uint8_t { kType, kNumber, kSequence, kMapping };
 
 // A type slot that is worth a patch: one that an opcode or a builtin of CPython calls, and that
-// nobody calls a hundred times for one line of Python (tp_getattro, tp_traverse, tp_free) or
-// compares (tp_dealloc, which __class__ assignment does).
+// is not called a hundred times for one line of Python (tp_getattro, tp_traverse, tp_free) or
+// compared (tp_dealloc, by __class__ assignment).
 struct Slot {
   const char* name;  // of the method that it stands for
   uint16_t offset;

@@ -26,7 +26,7 @@ struct Slot {
 constexpr size_t kSlots = 1 << 14;  // a program compiles some hundred functions
 Slot slots[kSlots];                 // open addressing, at most half full; pages are zero until used
 size_t used = 0;
-std::mutex mutex;  // of those who add; whoever looks needs none
+std::mutex mutex;  // of writers; a reader needs none
 
 // The slot of the object, or the free one where it belongs.
 Slot* Find(const PyObject* function) {
@@ -82,7 +82,7 @@ uint32_t AskName(PyObject* function) {
 
 // ---- PyTorch ------------------------------------------------------------------------------------
 
-// What tracing told of the forwards in a function; several may be.
+// What tracing found of the forwards in a function; several may be.
 enum Forwards : uint32_t {
   kAsCalled = 1,  // with the gradient mode that the function was called in
   kOff = 2,       // the function switches gradients off for them

@@ -76,7 +76,7 @@ PyObject* Reduce(PyObject* self, PyObject*) {
   return function == nullptr ? nullptr : Py_BuildValue("N(O)", function, AsOperation(self)->name);
 }
 
-// As a decorator. Functions that suspend, and whatever is not a plain function, are told apart
+// As a decorator. Functions that suspend, and whatever is not a plain function, are sorted
 // in Python: decorating happens once.
 PyObject* Decorate(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {

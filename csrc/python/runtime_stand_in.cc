@@ -1,5 +1,5 @@
 // _runtime.StandIn: takes the place of a function in the dictionary of its class and is that
-// function to whoever looks: class, name, signature, code, attributes, pickles. Only a call goes
+// function to every look: class, name, signature, code, attributes, pickles. Only a call goes
 // another way.
 #include <stddef.h>
 

@@ -40,7 +40,7 @@ constexpr uint32_t kNearlyFull = 1u << 16;  // less than min_free_bytes are free
 // Stops recording in all processes, for good. Of several reasons the first one stays.
 void Cut(ControlPage* page, uint32_t why);
 
-// Whether less than `bytes` are free where `directory` lies (false when nobody knows).
+// Whether less than `bytes` are free where `directory` lies (false when it is not known).
 bool IsDiskFull(const char* directory, uint64_t bytes);
 
 }  // namespace rlscope::trace

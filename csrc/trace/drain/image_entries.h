@@ -1,4 +1,4 @@
-// What a process image tells besides records, as it stands in its page and arenas, written in
+// The notes of a process image besides records, as they stand in its page and arenas, written in
 // chunks: the process itself, names, threads, metadata, clock pairs. Threads: one at a time. Libc
 // only.
 #ifndef RLSCOPE_TRACE_DRAIN_IMAGE_ENTRIES_H_

@@ -1,5 +1,5 @@
-// Walks the frames of a trace file in memory: gives every frame whose checksum holds, and tells
-// what lies between them.
+// Walks the frames of a trace file in memory: gives every frame whose checksum holds, and reports
+// the bytes between them.
 //
 //   [frame][frame][?????][frame]      after damage the next magic whose checksum holds is searched
 //                 ^ Damage
