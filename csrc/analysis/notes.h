@@ -1,4 +1,5 @@
-// What a thread's keys cannot say: queues beside them, each in the order of its times.
+// Notes of a thread beside its keys, which have no room for them: queues, each in the order of its
+// times.
 #ifndef RLSCOPE_ANALYSIS_NOTES_H_
 #define RLSCOPE_ANALYSIS_NOTES_H_
 

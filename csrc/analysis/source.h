@@ -1,4 +1,4 @@
-// What a sweep starts from: one process as streams of batches. trace_source.h makes it from the
+// The input of a sweep: one process as streams of batches. trace_source.h makes it from the
 // files of a trace; tests and benchmarks make it from arrays.
 #ifndef RLSCOPE_ANALYSIS_SOURCE_H_
 #define RLSCOPE_ANALYSIS_SOURCE_H_

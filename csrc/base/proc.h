@@ -1,4 +1,4 @@
-// What /proc and the kernel say about a process. Libc only, no malloc; each function opens and
+// Facts about a process, from /proc and the kernel. Libc only, no malloc; each function opens and
 // closes what it reads.
 #ifndef RLSCOPE_BASE_PROC_H_
 #define RLSCOPE_BASE_PROC_H_

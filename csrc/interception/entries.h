@@ -1,4 +1,4 @@
-// What each stub stands for: the table beside the stub pool, one entry per stub.
+// The function behind each stub: the table beside the stub pool, one entry per stub.
 //
 // An entry is filled before its stub is stored anywhere and is never given to another function:
 // pointers to a stub may have been copied to places that are not known (a slot inherited by a later

@@ -1,4 +1,4 @@
-// What runs around a call that is an event.
+// The code around a call that is an event.
 #include "interception/owned.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"

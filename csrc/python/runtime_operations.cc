@@ -1,4 +1,4 @@
-// _runtime.Operation: what `with` and the decorator see.
+// _runtime.Operation: its face to `with` and the decorator.
 #include <stddef.h>
 
 #include "interception/owned.h"

@@ -41,7 +41,7 @@ struct ContextHead {
   int entered;
 };
 
-// What the thread's records said last. Slow path only, so it need not be static TLS.
+// The last entries in the thread's records. Slow path only, so it need not be static TLS.
 struct Written {
   uint32_t task;
   uint32_t generation;   // of rlscope_self: after a fork the stream begins anew, in task 0
@@ -49,7 +49,7 @@ struct Written {
 };
 thread_local Written written = {0, 0, nullptr};
 
-// What the trace says of itself; coverage.sql reads it.
+// The trace's note on its tasks; coverage.sql reads it.
 constexpr char kAtAnnotations[] = "\"tasks are told apart at annotations\"";
 constexpr char kAtSwitches[] = "\"tasks are told apart at every Context.run\"";
 std::atomic<bool> follows_context_run{false};

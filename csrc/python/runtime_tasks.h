@@ -1,4 +1,4 @@
-// Which asyncio task a thread runs, as far as its annotations and Context.run can tell.
+// Which asyncio task a thread runs, as far as its annotations and Context.run show it.
 //
 // A task is a contextvars.Context that was entered (Context.run); everything outside of one is
 // task 0, the thread's own. CPython keeps the current Context and a count of switches in the

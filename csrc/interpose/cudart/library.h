@@ -6,7 +6,7 @@
 
 namespace rlscope::cudart {
 
-constexpr int kNoLibrary = 35;  // cudaErrorInsufficientDriver: what CUDA says where it is missing
+constexpr int kNoLibrary = 35;  // cudaErrorInsufficientDriver: CUDA's answer where it is missing
 
 // One function: the library's own, and the id of its name in the trace. Zero-initialised.
 struct Function {

@@ -1,4 +1,4 @@
-// Makes what a run needs: DIR/rings, DIR/trace, DIR/processes.log, the control page
+// Makes the files of a run: DIR/rings, DIR/trace, DIR/processes.log, the control page
 // DIR/rings/control and, where DIR is no place for mapped rings, their folder. Libc only.
 #ifndef RLSCOPE_TRACE_DRAIN_CONTROL_PAGE_H_
 #define RLSCOPE_TRACE_DRAIN_CONTROL_PAGE_H_

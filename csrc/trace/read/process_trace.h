@@ -1,5 +1,5 @@
 // The records of one process image, joined from its file or files: names, threads, one clock, and
-// each thread's chunks in time order, without duplicates. What the sweep works on.
+// each thread's chunks in time order, without duplicates. The sweep works on it.
 #ifndef RLSCOPE_TRACE_READ_PROCESS_TRACE_H_
 #define RLSCOPE_TRACE_READ_PROCESS_TRACE_H_
 
