@@ -16,7 +16,7 @@ PROBE = probe_cuda.__file__
 
 
 def cupti_line(folder: Path, *options: str, major: int = 0, **knobs: str) -> Finding:
-    """What doctor says of CUPTI there."""
+    """The doctor's line about CUPTI there."""
     done = run_simulated(folder, [sys.executable, PROBE, str(major)], *options, **knobs)
     assert done.code == 0, done.err
     found = checks.cuda_findings(json.loads(done.out))

@@ -63,7 +63,7 @@ def _on_terminal(command: list[str], **environ: str) -> str:
     ) as process:
         os.close(terminal)
         shown = b""
-        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+        with contextlib.suppress(OSError):  # EIO: no writer is left
             while part := os.read(screen, 65536):
                 shown += part
         process.communicate(timeout=120)
