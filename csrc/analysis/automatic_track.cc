@@ -13,7 +13,7 @@ constexpr uint32_t kNoGroup = UINT32_MAX;
 constexpr uint32_t kNamedGroup = 1u << 31;
 constexpr size_t kManyGroups = 1024;
 
-// What becomes of what nothing resolved.
+// The resolve of segments that have none.
 constexpr uint32_t kUnresolved =
     trace::WithAutoTarget(0, trace::kAutoInside, trace::kAutoInference);
 static_assert(trace::kAutoNothing == 0);

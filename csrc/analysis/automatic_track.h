@@ -30,7 +30,7 @@ class AutomaticTrack {
     uint32_t operation;  // that runs from here on: a final state
     bool begins;         // as an instance of its own
   };
-  // What the thread's next kAutoSegment or kAutoResolve does.
+  // The effect of the thread's next kAutoSegment or kAutoResolve.
   Change Next();
   // The next one is outside of windows, or behind the thread's end.
   void Skip() { ++skipped_; }

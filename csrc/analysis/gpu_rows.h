@@ -30,7 +30,7 @@ class GpuRows {
   void Read(const std::vector<GpuInput>& inputs, const std::vector<uint32_t>& streams);
 
  private:
-  // What is known of a stream when an interval of it comes.
+  // The state of a stream when an interval of it comes.
   struct Stream {
     size_t hint = 0;                     // of the launch table
     int64_t start_ns = INT64_MIN;        // of the interval before

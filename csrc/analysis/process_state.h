@@ -67,7 +67,7 @@ struct ProcessInstant {
   uint32_t row() const { return first_row + LayerCounts::RowOf(counts); }
 };
 
-// What is known of each stream, by number. The GPU counts like a thread, so that the sweep need not
+// The state of each stream, by number. The GPU counts like a thread, so that the sweep need not
 // ask which one a key is of: that is a coin toss.
 class ThreadTable {
  public:

@@ -44,7 +44,7 @@ struct ThreadInput {
   std::function<std::unique_ptr<CudaCallSource>(trace::Detail)> open_cuda_calls;  // may be empty
 };
 
-// What a process recorded of one CUDA stream; synchronisations name no device (0).
+// A process's records of one CUDA stream; synchronisations name no device (0).
 struct GpuInput {
   uint32_t device = 0;
   uint32_t context = 0;

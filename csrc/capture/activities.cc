@@ -130,7 +130,7 @@ void Write(const GpuWork& work, uint32_t name) {
   }
 }
 
-// What all records of work on a stream have.
+// Common to all records of work on a stream.
 template <typename Activity>
 GpuWork Begin(const Activity& activity, GpuKind kind) {
   GpuWork work = {};

@@ -9,7 +9,7 @@
 
 namespace rlscope::capture {
 
-// What the trace lacks for a problem. Readers go by this, and show the sentence as it is.
+// The part that the trace lacks for a problem. Readers go by this, and show the sentence as it is.
 enum class Missing { kNothingWhole, kWork, kCalls, kAll };
 
 class Note {

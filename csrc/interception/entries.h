@@ -40,8 +40,8 @@ struct EntryName {
   uint16_t calls;  // recorded while warming
 };
 
-// What every call reads, on one page with the entries of hot functions: between two operators of
-// PyTorch neither caches nor translation buffers keep anything of ours.
+// The part that every call reads, on one page with the entries of hot functions: between two
+// operators of PyTorch neither caches nor translation buffers keep anything of ours.
 struct alignas(4096) EntryTable {
   // Where the recorder's two variables are, which the table of offsets has on two cache lines.
   const struct rlscope_process_state* process;

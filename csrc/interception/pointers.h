@@ -43,8 +43,8 @@ struct Pointers {
 };
 Pointers PointersOf(PyObject* object, Holder holder);
 
-// What a staticmethod, classmethod, bound or instance method wraps, at any depth; the object itself
-// if it is none of them. Borrowed.
+// The function in a staticmethod, classmethod, bound or instance method, at any depth; the object
+// itself if it is none of them. Borrowed.
 PyObject* Unwrap(PyObject* object);
 
 // Where an object keeps a vectorcall pointer of its own; null if it has none, or is a Python

@@ -81,7 +81,7 @@ PyObject* WatchMixins(PyObject*, PyObject* root) {
   return nullptr;
 }
 
-// What every function has: taken from an untouched one.
+// The pointer of every function, taken from an untouched one.
 bool FindPlainVectorcall(PyObject* function) {
   if (plain_vectorcall != nullptr) return true;
   if (!PyFunction_Check(function)) {

@@ -139,7 +139,7 @@ class Track {
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 
-  // What the records belong to: another process image or window begins with an empty track.
+  // The owner of the records: another process image or window begins with an empty track.
   uint32_t generation_ = UINT32_MAX;
   uint32_t window_ = 0;
   // Optimizer steps of the process that the thread's last S knew of, and in which image.

@@ -14,7 +14,7 @@ namespace {
 
 StandInObject* AsStandIn(PyObject* self) { return reinterpret_cast<StandInObject*>(self); }
 
-// What the object answers itself: the function's own methods would get around it.
+// Methods that the object answers itself: the function's own methods would get around it.
 bool IsOwn(PyObject* name) {
   if (!PyUnicode_Check(name) || PyUnicode_READ_CHAR(name, 0) != '_') return false;
   for (const char* own : {"__wrapped__", "__call__", "__get__", "__reduce__", "__reduce_ex__",

@@ -34,7 +34,7 @@ struct Arena {
 };
 Arena arena;
 
-// What OpenFiles() needs and finds; it runs in a detached thread.
+// Input and result of OpenFiles(); it runs in a detached thread.
 struct Opening {
   ControlPage* control;
   ProcessPage* page;

@@ -55,7 +55,7 @@ struct RLSCOPE_CACHE_LINE rlscope_thread {
 extern RLSCOPE_EXPORT __thread struct rlscope_thread rlscope_self
     __attribute__((tls_model("initial-exec")));
 
-// What the process does; one relaxed load decides on the hot path. The page is wiped in a child
+// The state of the process; one relaxed load decides on the hot path. The page is wiped in a child
 // that was made without fork handlers (raw clone), which then finds 0.
 enum rlscope_state {
   RLSCOPE_UNKNOWN = 0,  // not initialised: call rlscope_initialize()

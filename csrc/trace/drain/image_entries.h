@@ -35,8 +35,8 @@ class ImageEntries {
   // whatever the page says.
   bool WriteNew(Sink* sink, bool look);
 
-  // What must stand before records that were seen in a ring: whatever they may refer to, and a
-  // clock pair that is newer than they are.
+  // Entries that must stand before records that were seen in a ring: whatever they may refer to,
+  // and a clock pair that is newer than they are.
   bool WriteBeforeRecords(Sink* sink, bool look) {
     return WriteNew(sink, look) && WriteClockPair(sink);
   }

@@ -36,7 +36,7 @@ class FrameReader {
   // The next intact frame, of any version and type. False at the end.
   bool Next(FrameView* frame);
 
-  // What was passed over so far.
+  // The bytes that were passed over so far.
   const std::vector<Damage>& damages() const { return damages_; }
 
  private:
