@@ -21,7 +21,7 @@ from rlscope.native import LIBRARY
 _PATIENCE_NS = 1_200_000_000
 _LONGEST_PATIENCE_NS = 1_700_000_000
 _BOOTSTRAP_CPU_NS = 50_000_000
-# `python --version` is over in 5 ms and never imports site; a process that lived longer did.
+# `python --version` is over in 5 ms and never imports site; one that lived longer than this did.
 _LIVED_NS = 100_000_000
 Say = Callable[[str], None]
 

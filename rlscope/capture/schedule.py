@@ -16,7 +16,7 @@ class _Entry:
 
 
 class Schedule:
-    """Actions with a due time, run by the thread that waits."""
+    """Actions with a due time, run by the one thread that waits."""
 
     def __init__(self, on_failure: Callable[[Exception], None]) -> None:
         """`on_failure` is called when an action raised; that action is not run again."""

@@ -215,7 +215,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def say(line: str) -> None:
-    """Prints one line on stderr; drops it if stderr is closed."""
+    """Prints one line on stderr; drops it if stderr takes nothing."""
     _print(f"rls-prof: {visible(line)}\n")
 
 

@@ -7,8 +7,8 @@
 A reader holds the lock while its trace is open. If it finds the files out of date and is the only
 reader, it writes new ones. Else, or where the folder cannot be written, the same rows go into
 tables in memory. So no reader ever sees the files change below it. Each file appears under a
-temporary name first and is renamed, and the manifest comes last: tables of a process
-that was killed half way are made again.
+temporary name first and is renamed, and the manifest comes last: if a process is
+killed half way, the tables are made again.
 """
 
 from __future__ import annotations
