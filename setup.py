@@ -27,7 +27,7 @@ PROTO = ROOT / "csrc" / "trace" / "format" / "trace.proto"
 
 
 class CMakeBuild(build_ext):
-    """Builds csrc/ and installs what it makes into the package."""
+    """Builds csrc/ and installs the libraries into the package."""
 
     def build_extension(self, ext: Extension) -> None:
         build = Path(self.build_temp).resolve() / "csrc"
@@ -61,7 +61,7 @@ class CMakeBuild(build_ext):
 
 
 def forget_configuration(build: Path) -> None:
-    """As `cmake --fresh`, which CMake 3.22 lacks: what was compiled stays.
+    """As `cmake --fresh`, which CMake 3.22 lacks: compiled objects stay.
 
     A build folder is kept from one install to the next. What it was configured with is not: pip
     removes ninja, CMake and nanobind when an install is done, and a checkout can be moved.

@@ -1,4 +1,4 @@
-"""How much of the run the numbers cover, what was lost, and what to know when reading them."""
+"""How much of the run the numbers cover, the losses, and caveats for the reader."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def coverage(trace: Trace) -> Table:
 
 
 def loss_summary(trace: Trace, *, rows: int) -> Table:
-    """kind, count, duration_ns, processes, detail of what was lost or mended in the run."""
+    """kind, count, duration_ns, processes, detail of losses and repairs in the run."""
     return statement.run(trace, "loss_summary", rows=rows)
 
 
@@ -28,5 +28,5 @@ def cut(trace: Trace) -> Table:
 
 
 def absent(trace: Trace, *, rows: int) -> Table:
-    """relation, columns (joined by commas), reason: what the trace cannot fill, and why."""
+    """relation, columns (joined by commas), reason: those that the trace cannot fill, and why."""
     return statement.run(trace, "absent_summary", rows=rows)

@@ -1,4 +1,4 @@
-"""What CUDA calls and the GPU did, for which operation, and who waited for it."""
+"""CUDA calls and GPU work by operation, and the waits for the GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations by what they are to the algorithm: simulation, inference, learning.
+"""Operations by their part in the algorithm: simulation, inference, learning.
 
 docs/reference/semantics.md ("Shares in the report") has the rule.
 """

@@ -1,4 +1,4 @@
-"""How native calls were recorded: by which engine, of which libraries, and what it cannot see."""
+"""How native calls were recorded: the engine, the libraries, and the engine's blind spots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.trace.trace import Trace
 
-# What each engine cannot see, whatever the library: docs/guide/layers.md tells how it was found.
+# What each engine cannot see, whatever the library: docs/guide/layers.md has the same table.
 BLIND = {
     "patch": (
         "calls through ctypes and through the ABI mode of cffi",
@@ -47,7 +47,7 @@ def interception(trace: Trace) -> Table:
 
 
 def _refused_by_user(trace: Trace) -> list[dict[str, Any]]:
-    """Under --intercept=off no process says anything: what nobody records costs nothing."""
+    """Under --intercept=off no process reports an engine: no recording, no cost."""
     options = [_options(text) for text in trace.table("run")["options"]]
     if not any(given.get("intercept") == "off" for given in options):
         return []
@@ -62,7 +62,7 @@ def _options(text: str | None) -> dict[str, Any]:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """What a process said; nothing if another version of rlscope said it otherwise."""
+    """A process's report; empty if another version of rlscope wrote it otherwise."""
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Readings of the machine over time, and the GPU's busy time beside what NVML says."""
+"""Readings of the machine over time, and the GPU's busy time beside NVML's utilisation."""
 
 from __future__ import annotations
 

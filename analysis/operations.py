@@ -16,7 +16,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.trace.trace import Trace
 
-# What a group's smaller operations are called together.
+# Name of a group's smaller operations together.
 OTHER_OPERATIONS = "(other operations)"
 OUTSIDE = "(none)"
 # The part of it that lies between operations.
@@ -38,7 +38,7 @@ def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
 
 
 def automatic_operations(trace: Trace, *, operations: int) -> Table:
-    """operation, rule (how it was found, None: not said), instances, duration_ns: the `operations`
+    """operation, rule (how it was found, None: unknown), instances, duration_ns: the `operations`
     largest of those that rlscope found by itself."""
     return statement.run(trace, "automatic_operation", operations=operations)
 

@@ -1,4 +1,4 @@
-"""Who started whom, and what each process and each role cost."""
+"""The tree of processes, and the cost of each process and each role."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
 def watch_in_place(event: str, function: object, /) -> bool:
     """The same for a plain Python function that stays what it is; False: it is none, or changed.
 
-    CPython 3.11 tells only of those calls that come from C or pass their arguments as *args.
+    CPython 3.11 reports only those calls that come from C or pass their arguments as *args.
     """
 
 def watch_mixins(root: type, /) -> bool:
@@ -81,7 +81,7 @@ def watch_imports(
 ) -> bool:
     """Events may begin: from now on an "import" asks `handlers` by the name of the module.
 
-    `function` is any Python function that nobody changed. False in a sub-interpreter.
+    `function` is any Python function that was not changed. False in a sub-interpreter.
     """
 
 def ask_gradients(path: str, /) -> bool:
@@ -98,7 +98,7 @@ def intercept_at_import(
 
 def intercept_watch(pattern: str, layer: str, /) -> None:
     """Watches every shared object, loaded now or later, whose real path matches the glob, in which
-    "*" matches "/" too. What was watched last decides."""
+    "*" matches "/" too. The last pattern decides."""
 
 def intercept_scan() -> dict[str, int]:
     """Patches everything watched that is reachable now; intercept_counts()."""
@@ -111,7 +111,7 @@ def intercept_supported() -> str | None:
     """Why nothing can be patched in this interpreter, in one sentence; None if it can."""
 
 def monitoring_begin() -> str | None:
-    """Records native calls by sys.monitoring; or says in one sentence why it cannot."""
+    """Records native calls by sys.monitoring; or returns one sentence that says why it cannot."""
 
 def monitoring_refresh() -> None:
     """Listens for the watched libraries that were loaded since; for none it does not listen."""

@@ -153,7 +153,7 @@ class Directory:
         """
 
     def cuda_relations(self, process: int, *, most_paths: int = 16_384) -> dict[str, Columns]:
-        """What CUDA calls and the GPU did for whom; all empty in a process without either.
+        """CUDA calls and GPU work by operation; all empty in a process without either.
 
         Keys and columns (`operation` numbers rows of the table `operation` of this result; -1 is
         GPU work whose launch is not in the trace):
@@ -187,7 +187,7 @@ class Writer:
         windows: Sequence[tuple[int, bool]] = (),
     ) -> None:
         """`windows`: ticks at which recording stopped, or (True) started, whichever thread's items
-        tell of it, in order; needed where a process records again after a stop."""
+        report it, in order; needed where a process records again after a stop."""
 
     def name(self, kind: int, text: str, layer: int = 0) -> int: ...
     def thread(self, thread: int, os_tid: int, name: str = "", is_python: bool = True) -> None: ...

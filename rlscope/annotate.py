@@ -1,4 +1,4 @@
-"""Annotations: what a program says about its own algorithm.
+"""Annotations: a program's own description of its algorithm.
 
 Every function here may be called from any thread, costs next to nothing while the process is not
 recorded, and raises the same errors whether it is or not.
@@ -10,7 +10,7 @@ from rlscope import compiled
 from rlscope.capture import native as native_calls
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -40,7 +40,7 @@ class phase:
         with rls.phase("training"):
             update(policy, batch)
 
-    A process is in one phase at a time, whichever thread says so: the block replaces the current
+    A process is in one phase at a time, whichever thread begins it: the block replaces the current
     phase and brings it back at its end. Phases do not nest; operations are split where the phase
     changes.
 
@@ -176,7 +176,7 @@ def end_program() -> None:
 
 
 def _to_json(value: object) -> str:
-    """JSON text of any value: telling about a program must not end it."""
+    """JSON text of any value: metadata must not end a program."""
     import json
 
     try:

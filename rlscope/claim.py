@@ -1,7 +1,7 @@
 """DIR/claim.<n>: which process records into a trace directory. The highest number counts.
 
 A process claims a directory before it writes anything else there, and in one step of which the file
-system lets one process alone succeed: the claim appears under its name with all that it says. The
+system lets one process alone succeed: the claim appears under its name with all of its text. The
 claim of a process that is gone is never overwritten; the next process makes the claim with the next
 number, which again only one can:
 
@@ -129,7 +129,7 @@ def _refuse_living(directory: str, number: int) -> None:
 
 
 def _records(directory: str, number: int, holder: Holder) -> bool:
-    """Whether the holder still records, as far as that can be told from here."""
+    """Whether the holder still records, as far as this machine can find out."""
     if holder.released:
         return False
     if holder.is_visible():
@@ -140,7 +140,7 @@ def _records(directory: str, number: int, holder: Holder) -> bool:
 
 
 def _read(directory: str, number: int) -> Holder | None:
-    """The process that a claim names; None: the claim is gone, or nobody finished it.
+    """The process that a claim names; None: the claim is gone, or was never finished.
 
     Raises:
         DirectoryInUse: a process is making it, which is not named yet.

@@ -35,7 +35,7 @@ class RunDirectory:
         return f"/proc/self/fd/{self._descriptor}" if self._descriptor >= 0 else self.path
 
     def found(self) -> str:
-        """Where the directory is now; empty: it was removed, or nobody followed it."""
+        """Where the directory is now; empty: it was removed, or it was not followed."""
         path = self.path
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What rls-prof says once the program has ended: the trace, its price, the breakdown, the page."""
+"""The last lines of rls-prof: the trace, its price, the breakdown, the page."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ class Price:
 
 
 def read_contents(outcome: Outcome) -> Contents | None:
-    """What the trace holds; None where it was removed.
+    """The contents of the trace; None where it was removed.
 
     Raises:
         TraceError: nothing in it can be read.
@@ -79,7 +79,7 @@ def too_short_line(outcome: Outcome, held: Contents) -> str:
     """Says why a program that recorded something has no price; empty if that is not why."""
     if held.events and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
         used = units.duration(outcome.ending.cpu_ns)
-        return f"bookkeeping: {used} of CPU time are too few to tell its share"
+        return f"bookkeeping: {used} of CPU time are too few for a share"
     return ""
 
 
@@ -109,11 +109,11 @@ def ending_lines(outcome: Outcome) -> Iterator[str]:
     status = outcome.ending.status
     bus_error = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS
     if bus_error and outcome.statistics.get("gone_pages"):
-        yield "files in DIR/rings were cut short while it used them, which is answered by SIGBUS"
+        yield "files in DIR/rings were cut short while it used them, hence SIGBUS"
 
 
 def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
-    """Where the trace is, what it holds and what was lost.
+    """The trace's path, contents and losses.
 
     Args:
         held: None where the trace was removed.
@@ -140,7 +140,7 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
 
 
 def loss_lines(held: Contents) -> Iterator[str]:
-    """What each kind of loss means."""
+    """The meaning of each kind of loss."""
     for kind in held.lost:
         if kind in losses.MEANING:
             yield f"{kind}: {losses.MEANING[kind]}"
@@ -151,7 +151,7 @@ def running_lines(outcome: Outcome) -> Iterator[str]:
     if not outcome.running:
         return
     names = ", ".join(f"{image.pid} ({image.describe()})" for image in outcome.running)
-    yield f"still running: {names}; rlscope summary {outcome.directory} takes them in later"
+    yield f"still running: {names}; rlscope summary {outcome.directory} includes them later"
 
 
 def _lacks_files(outcome: Outcome) -> bool:

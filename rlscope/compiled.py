@@ -1,13 +1,13 @@
 """Annotations inside functions that torch.compile traces: they break no graph, and record nothing.
 
 torch._dynamo follows Python bytecode and gives a function up where it meets a context manager or a
-function written in C, as annotations are. It is told, once it is imported, what they come to in a
+function written in C, as annotations are. Once it is imported, rlscope gives it their equals in a
 graph: a nullcontext, a function that does nothing, the function that was decorated. So a program
 compiles alike with rlscope and without, recorded or not; the time of a compiled function belongs to
 the operation around it.
 
 To import torch._dynamo takes a second that most programs never spend, so it is not imported here:
-the finder of PyTorch's own folder, which only `import torch.<name>` asks, is taught to say when
+the finder of PyTorch's own folder, which only `import torch.<name>` asks, is made to report when
 the program does.
 """
 
@@ -17,7 +17,7 @@ from _frozen_importlib_external import FileFinder, SourceFileLoader
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec

@@ -1,4 +1,4 @@
-"""The RLSCOPE_* variables: what they mean, their defaults, and which ones nobody knows."""
+"""The RLSCOPE_* variables: meaning, defaults, and a report of unknown ones."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a trace holds, counted from its files without analysing them."""
+"""The contents of a trace, counted from its files without analysing them."""
 
 from __future__ import annotations
 

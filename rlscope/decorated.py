@@ -35,7 +35,7 @@ def decorate(operation: "Operation", function: Any) -> Any:
 
 
 def operation_named(name: str) -> "Operation":
-    """What a pickled operation becomes where it is loaded."""
+    """The value of a pickled operation where it is loaded."""
     return runtime.operation(name)
 
 

@@ -19,7 +19,7 @@ class Holder:
     pid_namespace: int
     pid: int
     start_time: int
-    """Field 22 of /proc/<pid>/stat: tells a recycled pid from this one."""
+    """Field 22 of /proc/<pid>/stat: distinguishes a recycled pid from this one."""
     released: bool = False
     """It records no more."""
 

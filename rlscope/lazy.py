@@ -5,7 +5,7 @@ shorter, but CPython does not specialise attribute loads on a module that has on
 `rls.operation(...)` costs 50 ns more, on every call.
 """
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     import os
     from typing import Any
@@ -64,7 +64,7 @@ def profile(
 
     Args:
         directory: made if it does not exist.
-        name: what you call the run; the last part of `directory` if empty.
+        name: of the run; the last part of `directory` if empty.
         force: replace the run that `directory` holds. Refused while a process of it lives.
 
     Raises:
@@ -77,6 +77,6 @@ def profile(
 
 
 def _import_now(name: str) -> "Any":
-    from importlib import import_module  # 1 ms where nobody has: it imports warnings
+    from importlib import import_module  # the first import costs 1 ms: warnings
 
     return import_module(name)

@@ -7,7 +7,7 @@ works, and `rls.profile` says REASON when it is asked to record.
 import os
 import sys
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 
 REASON = ""
 """Why nothing can be recorded here, in one sentence; empty where the recorder works."""

@@ -21,7 +21,7 @@ _RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
 
 
 class Event(IntEnum):
-    """What a record tells."""
+    """The kind of a record."""
 
     BEGAN = 1
     FORKED = 2
@@ -43,7 +43,7 @@ class Record(NamedTuple):
     parent_pid: int
     flags: int
     start_time: int
-    """Field 22 of /proc/<pid>/stat: tells a recycled pid from this one."""
+    """Field 22 of /proc/<pid>/stat: distinguishes a recycled pid from this one."""
     pid_namespace: int
     began_ns: int
     """Tells images of one pid apart."""
@@ -79,7 +79,7 @@ def read_on(directory: str | os.PathLike[str], start: int) -> tuple[list[Record]
 def ring_folder(records: list[Record]) -> str | None:
     """The folder outside of the trace directory that holds the rings of the run, if one does.
 
-    It is what the log says: see own_files.is_ring_folder before it is looked into.
+    It comes from the log: see own_files.is_ring_folder before it is looked into.
     """
     path = b""
     length = 0

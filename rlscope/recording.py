@@ -50,7 +50,7 @@ class Settings:
     force: bool = False
     """Replace the run that `output` holds."""
     name: str = ""
-    """What the user calls the run."""
+    """Name of the run."""
     delay_iterations: int = 0
     """Record from this iteration on, counted from 0."""
     iterations: int = 0
@@ -73,9 +73,9 @@ class Settings:
     cuda_api: str = ""
     """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
     cuda_parts: str = ""
-    """What CUPTI is asked for: all, calls or work; as the environment says if empty."""
+    """Records that CUPTI makes: all, calls or work; as the environment says if empty."""
     cuda_graph_trace: str = ""
-    """What a graph launch is: graph or node; as the environment says if empty."""
+    """Records of a graph launch: graph or node; as the environment says if empty."""
     numpy: bool = False
     """Record calls into NumPy as layer framework."""
     auto: bool | None = None
@@ -86,7 +86,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """What a run left, and how its program ended."""
+    """The files of a run, and the end of its program."""
 
     directory: str
     """Where the trace is by now, which may have been moved."""
@@ -211,7 +211,7 @@ def _is_made(path: str) -> bool:
 
 
 def program_name(command: list[str]) -> str:
-    """What a user would call the program: its script or module, else the command.
+    """The program's name to a user: its script or module, else the command.
 
     >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
     'train'
@@ -303,7 +303,7 @@ class _Recording:
         return program.wait(schedule)
 
     def finish(self, ending: child.Ending) -> Outcome:
-        """Waits for what outlives the program, drains the rest, says what went wrong."""
+        """Waits for what outlives the program, drains the rest, prints the problems."""
         outcome = Outcome(self._directory, ending, self._start_ns)
         removed = not self._run.found()
         with self._stated("cannot name the interpreters without rlscope"):
@@ -362,7 +362,7 @@ class _Recording:
 
     @contextlib.contextmanager
     def _stated(self, what: str) -> Iterator[None]:
-        """Turns a failure of ours into one line: the program must not hear of it."""
+        """Turns a failure of ours into one line: the program does not see it."""
         try:
             yield
         except Exception as error:

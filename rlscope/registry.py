@@ -81,7 +81,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
 }
 
 # A traced program asks for these groups while it imports its libraries: importlib.metadata is
-# imported only when some installed package says that it has a row.
+# imported only when some installed package declares a row.
 _IN_TRACED_PROGRAMS = (FRAMEWORKS, SIMULATORS)
 
 
@@ -107,7 +107,7 @@ def load(group: str, name: str) -> Any:
         raise RlscopeError(f"no {name!r} in {group}; there are: {known}")
     row = rows[name]
     if isinstance(row, str):
-        import importlib  # 4 ms where nobody has
+        import importlib  # the first import costs 4 ms
 
         module, _, attribute = row.partition(":")
         imported = importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""What a run leaves in its directory, which processes still record there, and how it is removed.
+"""The files of a run's directory, the processes that record there, and how a run is removed.
 
 DIR/claim.<n>      which process records into it (rlscope/claim.py)
 DIR/run.json       command, versions, start, options (rlscope/run_json.py)
@@ -20,9 +20,9 @@ from rlscope.errors import DirectoryInUse
 from rlscope.process_log import Event
 from rlscope.run_json import MOST_BYTES, RUN_FORMAT
 
-# What an earlier run of ours can have left: force removes these and nothing else, and a folder once
+# Files of an earlier run of ours: force removes these and nothing else, and a folder once
 # it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
-_LOGS = (process_log.FILE, "run.json")  # the last one says that the rest is ours
+_LOGS = (process_log.FILE, "run.json")  # the last one makes the rest ours
 _TEMPORARY = re.compile(rf"\.?(run\.json|report\.(html|json|txt))\.\d+\.tmp|{claim.TEMPORARY}")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
@@ -34,7 +34,7 @@ _FOLDERS = {
     ),
 }
 # ... and results, whose names others use too, by what they begin with. report.txt, which a run does
-# not make, cannot be told from a user's own and stays.
+# not make, cannot be distinguished from a user's own and stays.
 _RESULTS = {
     "machine.jsonl": b'{"time_ns": ',
     "report.html": b'<meta name="generator" content="rlscope ',
@@ -50,9 +50,9 @@ _CONTROL_MAGIC = 0x314C544E43534C52
 
 
 def remove_run(directory: str) -> None:
-    """Removes what a run of ours left in `directory`, and its rings elsewhere; nothing else.
+    """Removes the files of a run of ours in `directory`, and its rings elsewhere; nothing else.
 
-    What tells that the directory is ours goes last, so that a removal cut short can be repeated.
+    The files that make the directory ours go last, so that a removal cut short can be repeated.
     """
     _remove_rings_elsewhere(directory)
     for name, files in _FOLDERS.items():

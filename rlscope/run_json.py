@@ -16,7 +16,7 @@ from rlscope.errors import RecordingError
 RUN_FORMAT = "rlscope"
 RUN_FORMAT_VERSION = 1
 MOST_BYTES = 16 << 20
-"""What a file of ours does not exceed: a command line has some megabytes at most."""
+"""Most bytes of a file of ours: a command line has some megabytes at most."""
 
 # Variables that change what a program measures and cannot hold a secret.
 _ENVIRONMENT = frozenset(
@@ -43,9 +43,9 @@ def write_run_json(
 
     Args:
         command: argument vector of the program; secrets are masked (mask_secrets).
-        name: what the user calls the run; the last part of the directory's path if empty.
+        name: of the run; the last part of the directory's path if empty.
         start_ns: CLOCK_MONOTONIC at the start of the run; now if None.
-        options: what the wrapper was asked for; JSON values.
+        options: of the wrapper; JSON values.
 
     Raises:
         RecordingError: the file cannot be written.

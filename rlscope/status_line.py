@@ -1,4 +1,4 @@
-"""What a command works on now, as one line of a terminal that is gone when the work is done."""
+"""The present work of a command, as one line of a terminal that is gone when the work is done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MANY_EVENTS = 1_000_000
 class StatusLine:
     """Steps overwrite each other, without colours or any other escape sequence.
 
-    What is no terminal shows no steps: a log would keep them all.
+    A stream that is no terminal shows no steps: a log would keep them all.
     """
 
     def __init__(self) -> None:

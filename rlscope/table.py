@@ -92,7 +92,7 @@ class Table:
 
     @property
     def descriptions(self) -> Mapping[str, str]:
-        """What a column means, for the columns that have a description."""
+        """The meaning of a column, for the columns that have a description."""
         return self._descriptions
 
     def unit(self, column: str) -> str:
@@ -190,7 +190,7 @@ class Table:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; every text is escaped."""
+        """The table in a notebook; every text is escaped."""
         head, tail, hidden = self._shown()
         names = "".join(
             f'<th title="{html.escape(self._descriptions.get(key, ""))}">{html.escape(key)}</th>'

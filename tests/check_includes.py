@@ -1,4 +1,4 @@
-"""Checks who may include whom in csrc/: the layers of docs/how-it-works.md.
+"""Checks which folder may include which in csrc/: the layers of docs/how-it-works.md.
 
 interpose > capture > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis

@@ -65,7 +65,7 @@ class Stretch:
 
 
 def stretches(history: History, disputed: Iterable[Span] = ()) -> Iterator[Stretch]:
-    """All of the process's time in order; `disputed`: spans to be told apart."""
+    """All of the process's time in order; `disputed`: spans to keep apart."""
     disputes = merged(disputed)
     calls = {thread: merged(spans) for thread, spans in history.calls.items()}
     by_device = defaultdict(list)

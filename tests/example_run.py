@@ -1,7 +1,7 @@
 """A trace directory of a made-up PPO run, written by the real writer: `write(directory)`.
 
 A trainer with nested operations, native calls, CUDA calls and GPU work, and its worker process,
-whose simulations nobody annotated: every panel of the report has something to say of it. Times are
+whose simulations have no annotation: it fills every panel of the report. Times are
 in microseconds below and made of small fixed numbers, so every run of a test sees the same trace.
 """
 

@@ -1,4 +1,4 @@
-"""The native calls that a recorded child made: who called what, inside which operation, and when
+"""The native calls that a recorded child made: caller, callee, the operation around them, and when
 native code was back in Python.
 """
 
@@ -89,7 +89,7 @@ def _flatten(callback: Callback) -> Iterator[Call]:
 
 
 class _Nesting:
-    """Rebuilds who is inside whom from the items of one thread."""
+    """Rebuilds the nesting of calls from the items of one thread."""
 
     def __init__(self, names: dict[int, tuple[str, int]], root: Callback) -> None:
         self._names = names

@@ -72,7 +72,7 @@ class Recorded:
 
 
 class _Naming:
-    """Says whom a record is about. An exit of the innermost open operation carries no name."""
+    """The subject of a record. An exit of the innermost open operation carries no name."""
 
     def __init__(self, names: dict[int, str]) -> None:
         self._names = names

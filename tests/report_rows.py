@@ -17,7 +17,7 @@ LENGTH = 8 * SECOND
 LAYERS = ("python", "simulator", "framework", "cuda_api", "none")
 
 
-@cache  # nobody changes it
+@cache  # it is never changed
 def full_run(
     *,
     name: str = "trainer",

@@ -61,7 +61,7 @@ class Args:
     torch_threads: int = 1
     """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
-    """tell rlscope which operation runs (--no-annotate: measure without)"""
+    """annotate operations for rlscope (--no-annotate: measure without)"""
     print_every: int = 10
     """iterations between lines of progress, 0: none"""
 

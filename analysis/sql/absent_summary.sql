@@ -1,4 +1,4 @@
--- What the trace cannot fill: the columns of a relation that lack the same reason in one row.
+-- Columns that the trace cannot fill: those of a relation with the same reason in one row.
 SELECT relation, STRING_AGG(column_name, ', ' ORDER BY column_name) AS columns, reason
 FROM absent
 GROUP BY relation, reason

@@ -1,5 +1,5 @@
 -- Operations that rlscope found by itself, over all processes.
---   rule         how; NULL when no process said
+--   rule         how; NULL when no process reported it
 --   instances    entries
 --   duration_ns  while it was the operation of its process
 WITH _time AS (

@@ -3,12 +3,12 @@
 -- Of the processes that have operations (of all when none has):
 --   startup_ns, end_ns            before the first operation, after the last
 --   between_ns, inside_ns         between operations (all time where none has any), and in them
---   span_ns                       the sum of these two: what the shares of a report are of
+--   span_ns                       the sum of these two: the whole of a report's shares
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
---   tasks                         processes whose asyncio tasks only annotations told apart
+--   tasks                         processes whose asyncio tasks were distinguished at annotations only
 --   several_threads               processes in which more than one thread had operations
 WITH _annotated AS (
   SELECT DISTINCT process_id FROM breakdown

@@ -1,4 +1,4 @@
--- What the GPU did for each operation and for how long it was waited for: the $operations with the
+-- GPU work of each operation, and waiting for it: the $operations with the
 -- most GPU time, the others in one row "(other operations)".
 --   launches      kernels and graphs of its launches
 --   launch_bound  those whose stream was idle at the end of the launch call

@@ -1,4 +1,4 @@
--- Who waited for the GPU: synchronising calls by operation and kind, over all processes: $rows rows,
+-- Waits for the GPU: synchronising calls by operation and kind, over all processes: $rows rows,
 -- the longest first, the others in one row of which both are NULL.
 --   waiting_ns  the part of duration_ns in which the GPU did the work that was waited for
 WITH _sync AS (

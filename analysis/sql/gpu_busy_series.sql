@@ -1,5 +1,5 @@
 -- Share of each timeline bucket in which a process had GPU work, at the finest level that has at
--- most $buckets buckets. Beside it NVML's utilisation says what it can.
+-- most $buckets buckets. NVML's utilisation stands beside it.
 --   start_ns  start of the bucket since the run began
 WITH _level AS (
   SELECT process_id, MIN(level) AS level FROM (

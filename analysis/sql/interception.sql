@@ -1,4 +1,4 @@
--- How the native calls of each process were recorded, as the process itself said (JSON).
+-- How the native calls of each process were recorded, as the process itself reported (JSON).
 SELECT process_id, process.name, value
 FROM metadata JOIN process USING (process_id)
 WHERE key = 'rlscope.interception'

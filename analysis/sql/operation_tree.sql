@@ -7,7 +7,7 @@
 --             recorded time of all when none has): what total_ns is a share of; NULL in the rows
 --             of start-up, end and gaps between windows, which are not in it
 -- An automatic operation is in the row of the annotated one with its path, if there is one.
--- Only the $operations largest paths by total time; what an enclosing path holds is in its total.
+-- Only the $operations largest paths by total time; an enclosing path's total holds the others.
 -- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
 -- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
 WITH RECURSIVE _annotated AS (

@@ -13,7 +13,7 @@ constexpr uint32_t kNoGroup = UINT32_MAX;
 constexpr uint32_t kNamedGroup = 1u << 31;
 constexpr size_t kManyGroups = 1024;
 
-// What becomes of what nothing resolved.
+// The resolve of segments that have none.
 constexpr uint32_t kUnresolved =
     trace::WithAutoTarget(0, trace::kAutoInside, trace::kAutoInference);
 static_assert(trace::kAutoNothing == 0);
@@ -210,7 +210,7 @@ void AutomaticTrack::Move(uint32_t resolve) {
   }
 }
 
-// Drops groups that nobody asks for any more.
+// Drops groups that are not asked for any more.
 void AutomaticTrack::Compact() {
   if (groups_.size() < kManyGroups || groups_.size() < 2 * records_.size()) return;
   std::vector<Group> kept(groups_.begin(), groups_.begin() + trace::kAutoFirstOpen);

@@ -16,7 +16,7 @@
 namespace rlscope::analysis {
 
 // Reads no further than the name of a segment; keeps 8 bytes of each record between, and 8 of each
-// group of segments that no resolve told apart.
+// group of segments that no resolve separated.
 class AutomaticTrack {
  public:
   // `items`: another stream of the same thread, from its beginning.
@@ -30,7 +30,7 @@ class AutomaticTrack {
     uint32_t operation;  // that runs from here on: a final state
     bool begins;         // as an instance of its own
   };
-  // What the thread's next kAutoSegment or kAutoResolve does.
+  // The effect of the thread's next kAutoSegment or kAutoResolve.
   Change Next();
   // The next one is outside of windows, or behind the thread's end.
   void Skip() { ++skipped_; }

@@ -1,4 +1,4 @@
-// What the sweep counts per call, not per nanosecond: transitions between layers, native calls by
+// Counts of the sweep per call, not per nanosecond: transitions between layers, native calls by
 // function and operation, waits by thread, function and operation (semantics.md, "Calls and
 // transitions" and "Waits").
 #ifndef RLSCOPE_ANALYSIS_CALL_COUNTS_H_

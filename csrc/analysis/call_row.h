@@ -43,7 +43,7 @@ struct CudaCalls {
   }
 };
 
-// From the next item on. A Counter is told of each call that is written: Add(function, layer,
+// From the next item on. A Counter is called for each call that is written: Add(function, layer,
 // start_ns, duration_ns, cuda_calls, cuda_ns).
 struct CallRow {
   static constexpr uint32_t kCudaApi = kCudaApiRank;

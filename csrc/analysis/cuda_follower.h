@@ -33,7 +33,7 @@ class CudaCallSink {
   virtual ~CudaCallSink() = default;
   // `path` owned the process up to `until_ns`, since the call before; from then on, `next` does.
   virtual void ChangeOwner(uint32_t path, int64_t until_ns, uint32_t next) = 0;
-  // Everything before `now_ns` was told.
+  // Everything before `now_ns` was given.
   virtual void AdvanceTo(int64_t now_ns) = 0;
   // Calls of one thread come in order of start.
   virtual void AddCall(const CudaCall& call) = 0;

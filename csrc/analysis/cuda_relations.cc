@@ -14,7 +14,7 @@
 namespace rlscope::analysis {
 namespace {
 
-// What a query answers while the work is not done: no error, says CUDA.
+// The answer of a query while the work is not done: no error, says CUDA.
 constexpr uint32_t kNotReady = 600;
 
 struct Device {

@@ -1,4 +1,4 @@
-// What CUDA calls did and what the GPU did for whom: the relations api_call, kernel, graph, memcpy,
+// CUDA calls and GPU work by operation: the relations api_call, kernel, graph, memcpy,
 // memset, sync and gpu_time (semantics.md, rules 9 and 10).
 //
 //   threads -> keys and CUDA notes -> CudaFollower -- calls ---> LaunchTable --+

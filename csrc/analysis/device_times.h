@@ -11,7 +11,7 @@
 
 namespace rlscope::analysis {
 
-// What one process did on the device, under the number that the device has in the process.
+// One process's work on the device, under the number that the device has in the process.
 struct DeviceUse {
   const ProcessInput* input;
   uint32_t device;

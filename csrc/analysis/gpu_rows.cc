@@ -85,7 +85,7 @@ SpillTable<GpuWorkRow>* GpuRows::TableOf(uint32_t kind) {
   }
 }
 
-// The call is what counts; its record on the GPU's side tells what it waited for. Without the call
+// The call is what counts; its record on the GPU's side shows what it waited for. Without the call
 // the record says when that was.
 void GpuRows::AddSync(const GpuMerge& at, Stream* stream) {
   const SyncKind kind = KindOf(at.batch().detail[at.index()].how);

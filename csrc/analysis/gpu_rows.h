@@ -1,4 +1,5 @@
-// The GPU's work by what it was and who launched it: the second pass of cuda_relations.h.
+// The GPU's work by kind and by the operation that launched it: the second pass of
+// cuda_relations.h.
 #ifndef RLSCOPE_ANALYSIS_GPU_ROWS_H_
 #define RLSCOPE_ANALYSIS_GPU_ROWS_H_
 
@@ -29,7 +30,7 @@ class GpuRows {
   void Read(const std::vector<GpuInput>& inputs, const std::vector<uint32_t>& streams);
 
  private:
-  // What is known of a stream when an interval of it comes.
+  // The state of a stream when an interval of it comes.
   struct Stream {
     size_t hint = 0;                     // of the launch table
     int64_t start_ns = INT64_MIN;        // of the interval before

@@ -14,7 +14,7 @@
 
 namespace rlscope::analysis {
 
-// What a thread recorded of the process as a whole.
+// A thread's records about the process as a whole.
 struct ProcessItem {
   int64_t time_ns;
   uint64_t value;
@@ -29,7 +29,7 @@ struct Window {
   int64_t stop_ns;
 };
 
-// What changes for the whole process at one time. While in a gap the phase is 0.
+// The changes for the whole process at one time. While in a gap the phase is 0.
 struct Edge {
   int64_t time_ns;
   uint32_t phase;  // from here on: row of phase_names()

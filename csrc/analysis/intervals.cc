@@ -56,7 +56,7 @@ class IterationFinder {
   int64_t found_ = -1;
 };
 
-// What the threads did: operations, calls, waits, callbacks, CUDA calls.
+// The threads' intervals: operations, calls, waits, callbacks, CUDA calls.
 class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSink {
  public:
   ThreadIntervals(const History& history, LaunchTable* launches, IntervalSink* sink)
@@ -111,7 +111,7 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
   std::unique_ptr<OwnerCalls> owner_calls_;
 };
 
-// What the GPU did, and how long calls waited for it.
+// The GPU's intervals, and how long calls waited for it.
 class GpuIntervals {
  public:
   GpuIntervals(const History& history, const RecordedTime& recorded, const LaunchTable& launches,
@@ -138,7 +138,7 @@ class GpuIntervals {
     } else if (!recorded_.Touches(start_ns, end_ns)) {
       return;
     }
-    const bool is_own = kind == trace::GpuKind::kOverhead;  // CUPTI's: nobody launched it
+    const bool is_own = kind == trace::GpuKind::kOverhead;  // CUPTI's: it has no launch
     const uint32_t operation = launch != nullptr ? launch->path
                                : is_own          ? kUnknownOperation
                                                  : kUnlinkedPath;

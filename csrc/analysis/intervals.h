@@ -25,7 +25,7 @@ enum class IntervalKind : uint8_t {
   kOverhead,
 };
 
-// In place of a path: what an interval's operation is cannot be told.
+// In place of a path: an interval's operation is not known.
 constexpr uint32_t kUnknownOperation = UINT32_MAX;
 
 struct RecordedInterval {

@@ -1,4 +1,4 @@
-// What the sweep could not take as it was recorded, counted.
+// Counts of records that the sweep had to mend or leave out.
 #ifndef RLSCOPE_ANALYSIS_LOSSES_H_
 #define RLSCOPE_ANALYSIS_LOSSES_H_
 

@@ -1,4 +1,5 @@
-// What a thread's keys cannot say: queues beside them, each in the order of its times.
+// Notes of a thread beside its keys, which have no room for them: queues, each in the order of its
+// times.
 #ifndef RLSCOPE_ANALYSIS_NOTES_H_
 #define RLSCOPE_ANALYSIS_NOTES_H_
 
@@ -32,7 +33,7 @@ struct CallNote {
 };
 
 // A CUDA call that began, or the end of the one that did: a thread has one at a time. Kept only
-// where CUDA calls are told apart (cuda_follower.h); the key of a begin has the note bit then.
+// where CUDA calls are separated (cuda_follower.h); the key of a begin has the note bit then.
 struct CudaNote {
   int64_t time_ns;
   bool begins;

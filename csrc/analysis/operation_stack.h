@@ -50,7 +50,7 @@ class OperationStack {
 
   // Of the innermost open operation, kNoPath if none is.
   uint32_t path() const { return innermost_ == nullptr ? kNoPath : innermost_->path; }
-  // Of the outermost open operation, kNever if none is. `entry` tells apart two operations that
+  // Of the outermost open operation, kNever if none is. `entry` distinguishes two operations that
   // began at the same time.
   int64_t outermost_begin_ns() const;
   uint64_t outermost_entry() const;

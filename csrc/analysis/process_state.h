@@ -1,4 +1,4 @@
-// The state of a process at one instant, from the states of its streams: who owns it, the deepest
+// The state of a process at one instant, from the states of its streams: its owner, the deepest
 // layer, whether a GPU works (semantics.md, rules 8 and 9).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_STATE_H_
 #define RLSCOPE_ANALYSIS_PROCESS_STATE_H_
@@ -67,7 +67,7 @@ struct ProcessInstant {
   uint32_t row() const { return first_row + LayerCounts::RowOf(counts); }
 };
 
-// What is known of each stream, by number. The GPU counts like a thread, so that the sweep need not
+// The state of each stream, by number. The GPU counts like a thread, so that the sweep need not
 // ask which one a key is of: that is a coin toss.
 class ThreadTable {
  public:

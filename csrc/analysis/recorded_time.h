@@ -1,4 +1,4 @@
-// Which time of a process was recorded: what lies in its windows (semantics.md, rules 4 and 9).
+// The recorded time of a process: that in its windows (semantics.md, rules 4 and 9).
 #ifndef RLSCOPE_ANALYSIS_RECORDED_TIME_H_
 #define RLSCOPE_ANALYSIS_RECORDED_TIME_H_
 

@@ -1,4 +1,4 @@
-// What a sweep starts from: one process as streams of batches. trace_source.h makes it from the
+// The input of a sweep: one process as streams of batches. trace_source.h makes it from the
 // files of a trace; tests and benchmarks make it from arrays.
 #ifndef RLSCOPE_ANALYSIS_SOURCE_H_
 #define RLSCOPE_ANALYSIS_SOURCE_H_
@@ -44,7 +44,7 @@ struct ThreadInput {
   std::function<std::unique_ptr<CudaCallSource>(trace::Detail)> open_cuda_calls;  // may be empty
 };
 
-// What a process recorded of one CUDA stream; synchronisations name no device (0).
+// A process's records of one CUDA stream; synchronisations name no device (0).
 struct GpuInput {
   uint32_t device = 0;
   uint32_t context = 0;

@@ -36,7 +36,7 @@ class Streams {
   size_t size() const { return kFirstThreadStream + threads_.size(); }
   // The process's main thread (os_tid = os_pid), kNobody if it has no records.
   uint32_t main() const { return main_; }
-  // What the keys of each stream leave unsaid, by number; nothing of the GPU.
+  // The notes beside the keys of each stream, by number; nothing of the GPU.
   std::vector<OutermostNotes*> Notes();
   std::vector<CallNotes*> Calls();
   std::vector<CudaNotes*> CudaCalls();

@@ -12,7 +12,7 @@ namespace {
 // A target is a device, or the first stream of the inputs with its numbers.
 constexpr uint32_t kDeviceTarget = 1u << 31;
 
-// What CUPTI calls a stream where it means none: its invalid value, or 0.
+// CUPTI's number for no stream: its invalid value, or 0.
 bool IsStream(uint32_t stream) { return stream != 0 && stream != UINT32_MAX; }
 
 }  // namespace

@@ -24,7 +24,7 @@
 
 namespace rlscope::analysis {
 
-// What the threads of one process share during a sweep.
+// Common to the threads of one process during a sweep.
 struct ThreadContext {
   const ProcessInput* input;
   const History* history;

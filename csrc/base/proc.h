@@ -1,4 +1,4 @@
-// What /proc and the kernel say about a process. Libc only, no malloc; each function opens and
+// Facts about a process, from /proc and the kernel. Libc only, no malloc; each function opens and
 // closes what it reads.
 #ifndef RLSCOPE_BASE_PROC_H_
 #define RLSCOPE_BASE_PROC_H_
@@ -13,7 +13,7 @@ struct ProcStat {
   uint32_t parent_pid;
   char state;           // R, S, D, Z, ...
   char comm[64];        // NUL-terminated, as the kernel gives it (may hold any byte but NUL)
-  uint64_t start_time;  // field 22: clock ticks since boot; tells processes of one pid apart
+  uint64_t start_time;  // field 22: clock ticks since boot; distinguishes processes of one pid
 };
 
 // Reads /proc/<pid>/stat with one read; pid 0 is the calling process. False: no such process, or

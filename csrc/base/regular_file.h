@@ -1,4 +1,4 @@
-// How every file of a trace directory is opened to be read: the directory may come from a stranger,
+// How every file of a trace directory is opened to be read: the directory may come from a stranger
 // who puts a symbolic link, a FIFO or a device where a file should be, or a file of 40 GB. Libc
 // only.
 #ifndef RLSCOPE_BASE_REGULAR_FILE_H_

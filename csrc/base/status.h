@@ -1,4 +1,4 @@
-// Success, or one sentence that says what failed, to what, and why. Libc only: the sentence lives
+// Success, or one sentence: what failed, on which object, and why. Libc only: the sentence lives
 // in the object.
 #ifndef RLSCOPE_BASE_STATUS_H_
 #define RLSCOPE_BASE_STATUS_H_

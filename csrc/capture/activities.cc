@@ -87,13 +87,13 @@ void RefreshNames() {
 
 // ---- records ------------------------------------------------------------------------------------
 
-// CUPTI's own clock is CLOCK_REALTIME. Its times are told from ours by their size, because some
+// CUPTI's own clock is CLOCK_REALTIME. Its times differ from ours by their size, because some
 // releases mix the two (the device's records of the one, the host's of the other).
 constexpr uint64_t kRealtimeFromNs = 1000000000000000000;  // September 2001; 31 years of uptime
 int64_t realtime_offset_ns = 0;
 
 // Work that a call of a window launched may begin when the window has closed; which part of it
-// counts is for the analysis to say. Here it is enough that nobody goes on and on keeping work.
+// counts is for the analysis to say. Here it is enough that work is not kept for ever.
 constexpr int64_t kKeptAfterWindowNs = 1000000000;
 
 bool IsKept(int64_t start_ns) {
@@ -130,7 +130,7 @@ void Write(const GpuWork& work, uint32_t name) {
   }
 }
 
-// What all records of work on a stream have.
+// Common to all records of work on a stream.
 template <typename Activity>
 GpuWork Begin(const Activity& activity, GpuKind kind) {
   GpuWork work = {};

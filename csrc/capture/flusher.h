@@ -1,4 +1,4 @@
-// The thread that asks CUPTI for what it recorded, five times a second, and reads it: so that a
+// The thread that asks CUPTI for its records, five times a second, and reads them: so that a
 // killed process loses little, and no thread of the program does our work.
 #ifndef RLSCOPE_CAPTURE_FLUSHER_H_
 #define RLSCOPE_CAPTURE_FLUSHER_H_

@@ -1,4 +1,4 @@
-// Libraries that this process has mapped, and what the driver among them says of itself.
+// Libraries that this process has mapped, and the version of the driver among them.
 #ifndef RLSCOPE_CAPTURE_MAPPED_H_
 #define RLSCOPE_CAPTURE_MAPPED_H_
 

@@ -1,4 +1,4 @@
-// What the trace says of CUDA capture in a process: a JSON object, most of it metadata `cuda`.
+// The note in the trace about CUDA capture in a process: a JSON object, most of it metadata `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
 //    "visible_devices": "1,0",
 //    "problem": "GPU work is missing: CUPTI refused (999)", "missing": "work"}
@@ -9,7 +9,7 @@
 
 namespace rlscope::capture {
 
-// What the trace lacks for a problem. Readers go by this, and show the sentence as it is.
+// The part that the trace lacks for a problem. Readers go by this, and show the sentence as it is.
 enum class Missing { kNothingWhole, kWork, kCalls, kAll };
 
 class Note {

@@ -22,7 +22,7 @@ constexpr Kind kKinds[] = {
     {kActivityConcurrentKernel, "GPU work is missing", Missing::kWork},
     {kActivityMemcpy, "copies are missing in GPU work"},
     {kActivityMemset, "memsets are missing in GPU work"},
-    {kActivitySynchronization, "what synchronisations waited for is missing"},
+    {kActivitySynchronization, "the stream or device of synchronisations is missing"},
     {kActivityMemcpyPeer, "copies between GPUs are missing in GPU work"},
     {kActivityOverhead, nullptr},
 };
@@ -59,7 +59,7 @@ const char* WhyRefused(CuptiResult result) {
     case kCuptiWindowsSubsystem:
       return "CUPTI does not work in the Windows Subsystem for Linux";
     case kCuptiUnknown:  // from 13.0 on, in place of kCuptiNotInitialized, too
-      return "CUPTI cannot connect to the driver, or does not say what is wrong";
+      return "CUPTI cannot connect to the driver, or gives no reason";
     default:
       return "CUPTI refused";
   }

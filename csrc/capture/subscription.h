@@ -1,4 +1,4 @@
-// What this process has of CUPTI: its one subscription with the callbacks, the functions that take
+// This process's hold on CUPTI: its one subscription with the callbacks, the functions that take
 // buffers, the kinds of records. Used by one thread at a time.
 #ifndef RLSCOPE_CAPTURE_SUBSCRIPTION_H_
 #define RLSCOPE_CAPTURE_SUBSCRIPTION_H_
@@ -23,7 +23,7 @@ bool Subscribe(const Cupti& cupti, Taken taken, Note* note);
 void StopActivities(const Cupti& cupti);
 void Unsubscribe(const Cupti& cupti);
 
-// Takes it again. What the other one keeps for itself is missing, and the note says so.
+// Takes it again. If the other one keeps a part, that part is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
 
 // Tries once more where SubscribeAgain() was refused the subscription. True: it has been given now,

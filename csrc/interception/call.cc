@@ -44,7 +44,7 @@ __attribute__((constructor)) void FillTable() {
       reinterpret_cast<char*>(&rlscope_self) - reinterpret_cast<char*>(Self());
 }
 
-// Who sees that an entry is not warming any more sees its word, too.
+// A thread that sees an entry not warming any more sees its word, too.
 uint32_t FlagsOf(const Entry& entry) { return __atomic_load_n(&entry.flags, __ATOMIC_ACQUIRE); }
 
 uint32_t WordOf(uint32_t index) {
@@ -166,7 +166,7 @@ __attribute__((noinline)) void* EndLong(void* result, struct rlscope_slot* slot,
   return result;
 }
 
-// `start` comes from the caller, who read it without the branch of ReadTicks(), whose
+// `start` comes from the caller, which read it without the branch of ReadTicks(), whose
 // clock_gettime() costs the usual case a frame.
 inline __attribute__((always_inline)) void* Record(void* a, void* b, void* c, void* d, void* e,
                                                    const Entry* entry, struct rlscope_thread* self,

@@ -18,7 +18,7 @@ extern "C" __attribute__((visibility("hidden"))) void* rlscope_call(void* a, voi
                                                                     void* d, void* e,
                                                                     uint64_t index);
 
-// What others want to know of calls; set before the first patch. All but the first may be null.
+// Hooks of others on calls; set before the first patch. All but the first may be null.
 struct CallHooks {
   void (*result)(void* result);  // of functions with kResultHook, recorded or not
   void (*hot)(uint32_t index);   // a stub was called kCallsUntilHot times

@@ -16,7 +16,7 @@ namespace rlscope::interception {
 class CallbackScope {
  public:
   // `from_outside`: no Python frame is below, as in a thread of the library's own that enters the
-  // interpreter; its time outside of callbacks is nobody's, so the callback counts without a call.
+  // interpreter; its time outside of callbacks has no owner, so the callback counts without a call.
   explicit CallbackScope(bool from_outside = false)
       : began_(rlscope_self.call != 0 || from_outside) {
     if (__builtin_expect(began_, 0)) rlscope_begin_callback(&callback_);

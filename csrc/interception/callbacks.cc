@@ -192,7 +192,7 @@ PyObject* BuildArguments(BuildValue build, const char* format, va_list values) {
   return tuple;
 }
 
-// What the interpreter says of a null argument.
+// The interpreter's error for a null argument.
 PyObject* NullError() { return PyObject_CallFunctionObjArgs(nullptr, nullptr); }
 
 PyObject* CallBuilt(PyObject* callable, BuildValue build, const char* format, va_list values) {

@@ -1,4 +1,4 @@
-// "module:function" of what is patched, as a reader of the trace would look for it.
+// "module:function" of each patched function, as a reader of the trace would look for it.
 #ifndef RLSCOPE_INTERCEPTION_CALLEE_NAMES_H_
 #define RLSCOPE_INTERCEPTION_CALLEE_NAMES_H_
 

@@ -13,7 +13,7 @@ struct ContextHooks {
   void (*left)();                       // it runs in the one before again; an exception may pend
 };
 
-// From now on, tells of every Context.run in the main interpreter. UnpatchAll() ends it. False
+// From now on, reports every Context.run in the main interpreter. UnpatchAll() ends it. False
 // where contextvars is not as expected.
 bool FollowContexts(const ContextHooks& hooks);
 

@@ -1,7 +1,7 @@
-// What each stub stands for: the table beside the stub pool, one entry per stub.
+// The function behind each stub: the table beside the stub pool, one entry per stub.
 //
 // An entry is filled before its stub is stored anywhere and is never given to another function:
-// pointers to a stub may have been copied to places that nobody knows (a slot inherited by a later
+// pointers to a stub may have been copied to places that are not known (a slot inherited by a later
 // subclass).
 #ifndef RLSCOPE_INTERCEPTION_ENTRIES_H_
 #define RLSCOPE_INTERCEPTION_ENTRIES_H_
@@ -41,8 +41,8 @@ struct EntryName {
   uint16_t calls;  // recorded while warming
 };
 
-// What every call reads, on one page with the entries of hot functions: between two operators of
-// PyTorch neither caches nor translation buffers keep anything of ours.
+// The part that every call reads, on one page with the entries of hot functions: between two
+// operators of PyTorch neither caches nor translation buffers keep anything of ours.
 struct alignas(4096) EntryTable {
   // Where the recorder's two variables are, which the table of offsets has on two cache lines.
   const struct rlscope_process_state* process;

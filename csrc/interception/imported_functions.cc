@@ -24,7 +24,7 @@ struct Relocations {
   size_t count = 0;
 };
 
-// What the dynamic section tells, as addresses.
+// The dynamic section's entries, as addresses.
 struct Dynamic {
   Relocations calls;  // of the procedure linkage table
   Relocations data;   // all others, relative ones (which name nothing) left out
@@ -86,10 +86,10 @@ Dynamic Parse(const WatchedRange& library) {
 using Wanted = std::unordered_map<std::string_view, void*>;
 
 // Imported symbols come before those in the hash table; libraries that import nothing wanted are
-// told by them alone.
+// found by them alone.
 bool ImportsAny(const Dynamic& dynamic, const Wanted& wanted) {
   const uint32_t first_hashed = dynamic.hash == nullptr ? 0 : dynamic.hash[1];
-  if (first_hashed <= 1) return true;  // an empty table tells nothing
+  if (first_hashed <= 1) return true;  // an empty table has no count
   for (uint32_t i = 1; i < first_hashed; i++) {
     if (wanted.count(dynamic.strings + dynamic.symbols[i].st_name) != 0) return true;
   }

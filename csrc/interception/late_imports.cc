@@ -75,7 +75,7 @@ void ScanNow() {
   scan_ns = scan_end_ns - start_ns;
 }
 
-// What can be had for little, until a scan can be had.
+// The cheap part, until a scan is due.
 void ScanModules() {
   for (const Owned& module : unscanned_modules) ScanModule(module.get());
   unscanned_modules.clear();
@@ -106,7 +106,7 @@ void Hook(const WatchedRange& library) {
   HookImports(library, CreationHooks());
 }
 
-// What a library that was just loaded needs at once.
+// Work that a library needs as soon as it was loaded.
 void FollowLibraries() {
   for (const WatchedRange* library : RefreshWatchedCode()) {
     Hook(*library);

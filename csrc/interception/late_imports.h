@@ -19,7 +19,7 @@ struct ImportHooks {
   bool patching;      // false: libraries are neither hooked nor scanned
 };
 
-// From now on, tells of libraries, and patches those that are watched when the import of their
+// From now on, reports libraries, and patches those that are watched when the import of their
 // package has ended. UnpatchAll() ends it. False, with no Python error, where importlib is not as
 // expected.
 bool FollowImports(const ImportHooks& hooks);

@@ -1,4 +1,4 @@
-// One walk over what an interpreter can reach: every type, every module's namespace, and every
+// One walk over all that an interpreter can reach: every type, every module's namespace, and every
 // object that the collector knows. A walk runs no Python code and keeps the collector off.
 #ifndef RLSCOPE_INTERCEPTION_OBJECT_WALK_H_
 #define RLSCOPE_INTERCEPTION_OBJECT_WALK_H_

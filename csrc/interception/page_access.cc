@@ -49,7 +49,7 @@ int VisitLibrary(dl_phdr_info* library, size_t, void*) {
   return 0;
 }
 
-// Looks at the counters only: the first library tells them.
+// Looks at the counters only: the first library shows them.
 int VisitFirst(dl_phdr_info* library, size_t, void* changed) {
   *static_cast<bool*>(changed) =
       library->dlpi_adds != loads_seen || library->dlpi_subs != unloads_seen;

@@ -54,10 +54,11 @@ Patched PatchDispatcher(void** location, const Callee& callee, uint32_t flags);
 // both; UnpatchAll() puts the old pointer back, unless somebody else has changed it since.
 Patched ReplacePointer(void** location, void* replacement, PyObject* keep);
 
-// What a pointer really calls: the original of a stub or replacement, else the pointer itself.
+// The function that a pointer really calls: the original of a stub or replacement, else the pointer
+// itself.
 void* Original(void* pointer);
 
-// Puts the original back if *location holds a stub. For scans that look for what nobody remembers
+// Puts the original back if *location holds a stub. For scans that look for what is not remembered
 // (dispatchers, slots inherited since). True: it did.
 bool UnpatchPointer(void** location);
 

@@ -13,8 +13,8 @@ namespace rlscope::interception {
 enum class Suite : uint8_t { kType, kNumber, kSequence, kMapping };
 
 // A type slot that is worth a patch: one that an opcode or a builtin of CPython calls, and that
-// nobody calls a hundred times for one line of Python (tp_getattro, tp_traverse, tp_free) or
-// compares (tp_dealloc, which __class__ assignment does).
+// is not called a hundred times for one line of Python (tp_getattro, tp_traverse, tp_free) or
+// compared (tp_dealloc, by __class__ assignment).
 struct Slot {
   const char* name;  // of the method that it stands for
   uint16_t offset;
@@ -43,8 +43,8 @@ struct Pointers {
 };
 Pointers PointersOf(PyObject* object, Holder holder);
 
-// What a staticmethod, classmethod, bound or instance method wraps, at any depth; the object itself
-// if it is none of them. Borrowed.
+// The function in a staticmethod, classmethod, bound or instance method, at any depth; the object
+// itself if it is none of them. Borrowed.
 PyObject* Unwrap(PyObject* object);
 
 // Where an object keeps a vectorcall pointer of its own; null if it has none, or is a Python

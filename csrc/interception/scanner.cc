@@ -43,7 +43,7 @@ Callee MakeCallee(const std::string& name, const WatchedRange& library) {
   return {name.data(), name.size(), library.layer};
 }
 
-// How long a location lives decides who keeps it.
+// How long a location lives decides its keeper.
 enum class Keeper {
   kStatic,  // the library itself, for good
   kHolder,  // an object that the program will keep as well, or that is small

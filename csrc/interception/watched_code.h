@@ -1,8 +1,8 @@
 // Whose code a function pointer leads to: the libraries that the user's program loaded and that
 // belong to a framework or simulator, by their place in memory.
 //
-// Nothing here runs Python code. Patterns and refreshes exclude each other; lookups wait for
-// nobody.
+// Nothing here runs Python code. Patterns and refreshes exclude each other; lookups never
+// wait.
 #ifndef RLSCOPE_INTERCEPTION_WATCHED_CODE_H_
 #define RLSCOPE_INTERCEPTION_WATCHED_CODE_H_
 

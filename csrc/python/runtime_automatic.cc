@@ -1,5 +1,5 @@
 // The Python face of automatic operations: which functions are events, and what else their hooks
-// need to know. Contract: rlscope/_runtime.pyi; who uses it: rlscope/auto.
+// need to know. Contract: rlscope/_runtime.pyi; used by rlscope/auto.
 #include "python/runtime_automatic.h"
 
 #include <dlfcn.h>
@@ -81,7 +81,7 @@ PyObject* WatchMixins(PyObject*, PyObject* root) {
   return nullptr;
 }
 
-// What every function has: taken from one that nobody has touched.
+// The pointer of every function, taken from an untouched one.
 bool FindPlainVectorcall(PyObject* function) {
   if (plain_vectorcall != nullptr) return true;
   if (!PyFunction_Check(function)) {

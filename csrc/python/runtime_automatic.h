@@ -38,7 +38,8 @@ enum class Event {
 vectorcallfunc CallInPlace(Event event);
 vectorcallfunc CallThroughObject(Event event);
 
-// What a plain Python function has as vectorcall; set once, before the first function is changed.
+// The vectorcall pointer of a plain Python function; set once, before the first function is
+// changed.
 extern vectorcallfunc plain_vectorcall;
 
 // Gives a Python function another vectorcall pointer.

@@ -1,4 +1,4 @@
-// What runs around a call that is an event.
+// The code around a call that is an event.
 #include "interception/owned.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
@@ -21,7 +21,7 @@ __attribute__((noinline)) void EndProgram() {
   Py_XDECREF(done);
 }
 
-// A module was imported: tells the one who waits for it. The program must not hear of a failure.
+// A module was imported: calls the handler that waits for it. The program does not see a failure.
 void TellImport(PyObject* module) {
   PyObject* name = PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr;
   PyObject* handler =
@@ -34,7 +34,7 @@ void TellImport(PyObject* module) {
   interception::DropError();
 }
 
-// Roots of environments, strong references for ever; whoever looks needs no lock.
+// Roots of environments, strong references for ever; a reader needs no lock.
 constexpr int kMostRoots = 32;  // libraries have seven
 PyTypeObject* roots[kMostRoots];
 int root_count = 0;

@@ -97,7 +97,7 @@ void Track::Forget() {
   state_ = kAutoNothing;
 }
 
-// What was open has its name. Whatever encloses the event that gave it counts no more.
+// The open operation has its name. Whatever encloses the event that gave it counts no more.
 inline void Track::Decide(Expects next) {
   expects_ = next;
   forward_base_ = forward_;
@@ -149,7 +149,7 @@ inline bool Track::IsNewIteration() {
   return true;
 }
 
-// What lies between a forward and the first S of all is no inference: programs try their modules,
+// Time between a forward and the first S of all is no inference: programs try their modules,
 // or compile them, before they make environments.
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 

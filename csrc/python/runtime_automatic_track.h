@@ -1,4 +1,4 @@
-// Operations that nobody annotated: what a thread's calls into an environment, a module, the
+// Operations without annotation: what a thread's calls into an environment, a module, the
 // autograd engine and an optimizer say about its algorithm.
 //
 //   S  outermost Env.step or reset           B  outermost backward or autograd.grad
@@ -80,7 +80,7 @@ class Track {
   }
   // A forward that is not called itself: the block that is open has one.
   void NoteForward(bool has_gradients);
-  // `block` tells blocks apart that are open at one time. Either call may be missing.
+  // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
 
@@ -139,7 +139,7 @@ class Track {
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 
-  // What the records belong to: another process image or window begins with an empty track.
+  // The owner of the records: another process image or window begins with an empty track.
   uint32_t generation_ = UINT32_MAX;
   uint32_t window_ = 0;
   // Optimizer steps of the process that the thread's last S knew of, and in which image.

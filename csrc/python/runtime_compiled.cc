@@ -15,9 +15,9 @@ namespace {
 
 using interception::Owned;
 
-// What is known of an object whose pointer was replaced, found by its address. A slot is never
-// given up: of an object that died it serves the next one that is made at its address, which is
-// watched anew before anybody calls it.
+// An object whose pointer was replaced, found by its address. A slot is never given up: of an
+// object that died it serves the next one that is made at its address, which is watched anew before
+// it is called.
 struct Slot {
   PyObject* function;  // borrowed, and not to be touched: only its address counts
   vectorcallfunc call;
@@ -26,7 +26,7 @@ struct Slot {
 constexpr size_t kSlots = 1 << 14;  // a program compiles some hundred functions
 Slot slots[kSlots];                 // open addressing, at most half full; pages are zero until used
 size_t used = 0;
-std::mutex mutex;  // of those who add; whoever looks needs none
+std::mutex mutex;  // of writers; a reader needs none
 
 // The slot of the object, or the free one where it belongs.
 Slot* Find(const PyObject* function) {
@@ -82,7 +82,7 @@ uint32_t AskName(PyObject* function) {
 
 // ---- PyTorch ------------------------------------------------------------------------------------
 
-// What tracing told of the forwards in a function; several may be.
+// The findings of tracing about the forwards in a function; several may be.
 enum Forwards : uint32_t {
   kAsCalled = 1,  // with the gradient mode that the function was called in
   kOff = 2,       // the function switches gradients off for them

@@ -6,7 +6,7 @@
 // own, which is replaced.
 //
 // What torch.compile() makes is a Python function. Forwards of modules in there are compiled into
-// it: nobody calls a module. Whether there are any shows when TorchDynamo traces the code, in the
+// it: no module is called. Whether there are any shows when TorchDynamo traces the code, in the
 // middle of the first call; that call is a block of the track, which counts from its entry if it
 // turns out to have a forward. Later calls know.
 #ifndef RLSCOPE_PYTHON_RUNTIME_COMPILED_H_

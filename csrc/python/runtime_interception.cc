@@ -32,7 +32,7 @@ PyObject* main_module = nullptr;
 PyObject* loaded_function = nullptr;
 PyObject* scanned_function = nullptr;
 
-// ---- what the engine tells ---------------------------------------------------------------------
+// ---- what the engine reports ------------------------------------------------------------------
 
 void OnWindow() {
   const ErrorAside aside;

@@ -1,4 +1,4 @@
-// rlscope._runtime: what its parts share. Plain CPython C API, one state per interpreter, and no
+// rlscope._runtime: common to its parts. Plain CPython C API, one state per interpreter, and no
 // state of the process: that is librlscope.so's alone.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_H_

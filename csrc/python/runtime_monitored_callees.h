@@ -1,4 +1,4 @@
-// What sys.monitoring's CALL event is about: the native function behind a callable, if its code is
+// The callee of sys.monitoring's CALL event: the native function behind a callable, if its code is
 // watched, and its name in the trace.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MONITORED_CALLEES_H_
 #define RLSCOPE_PYTHON_RUNTIME_MONITORED_CALLEES_H_

@@ -25,7 +25,7 @@ class MonitoredSites {
   void Keep(const void* code, uint32_t offset);
 
   // It is not: true if the site may be switched off. A site beyond the table's capacity may, at
-  // once: what listening costs is bounded, what is missed is said.
+  // once: its cost is bounded, and the misses are reported.
   bool Miss(const void* code, uint32_t offset);
 
   uint32_t kept() const { return kept_; }

@@ -91,7 +91,7 @@ void Close(const PyObject* callee, uint64_t ticks) {
   }
 }
 
-// Whether no return will be told of: CALL_FUNCTION_EX takes every bound method for one of a Python
+// Whether no return will be reported: CALL_FUNCTION_EX takes every bound method for one of a Python
 // function, those over builtins (SWIG's) too. Other calls unwrap it first.
 bool EndsUnseen(PyObject* callable, PyObject* code, uint32_t offset) {
   if (!PyMethod_Check(callable)) return false;
@@ -120,7 +120,7 @@ PyObject* OnCall(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
 }
 
 // C_RETURN and C_RAISE(code, instruction_offset, callable, arg0). A bound method is unwrapped by
-// the interpreter before the call, so that its return tells of the function inside.
+// the interpreter before the call, so that its return reports the function inside.
 PyObject* OnReturn(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const uint64_t ticks = runtime::ReadTicks();
   if (monitoring == nullptr || count < 3 || open_calls.depth == 0) Py_RETURN_NONE;

@@ -8,7 +8,7 @@
 
 namespace rlscope::python {
 
-// One per name, immutable but for the id, re-enterable: it knows nothing of who is inside.
+// One per name, immutable but for the id, re-enterable: it knows nothing of the threads inside.
 struct OperationObject {
   PyObject ob_base;
   uint32_t shifted_id;  // of the name in this process, where a record has it; 0 until recorded

@@ -1,4 +1,4 @@
-// _runtime.Operation: what `with` and the decorator see.
+// _runtime.Operation: its face to `with` and the decorator.
 #include <stddef.h>
 
 #include "interception/owned.h"
@@ -76,7 +76,7 @@ PyObject* Reduce(PyObject* self, PyObject*) {
   return function == nullptr ? nullptr : Py_BuildValue("N(O)", function, AsOperation(self)->name);
 }
 
-// As a decorator. Functions that suspend, and whatever is not a plain function, are told apart
+// As a decorator. Functions that suspend, and whatever is not a plain function, are sorted
 // in Python: decorating happens once.
 PyObject* Decorate(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {

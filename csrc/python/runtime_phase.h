@@ -10,7 +10,7 @@ namespace rlscope::python {
 PyObject* BeginPhase(PyObject* module, PyObject* name);
 
 // runtime::IsRecording(), and where that finds that a window has started, the current phase is
-// written into it: what began before the window is known to nobody else.
+// written into it: no other part knows what began before the window.
 bool IsRecordingInPhase(ModuleState* state);
 
 // Writes the current phase, if there is one.

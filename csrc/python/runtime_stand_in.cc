@@ -1,5 +1,5 @@
 // _runtime.StandIn: takes the place of a function in the dictionary of its class and is that
-// function to whoever looks: class, name, signature, code, attributes, pickles. Only a call goes
+// function to every look: class, name, signature, code, attributes, pickles. Only a call goes
 // another way.
 #include <stddef.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 StandInObject* AsStandIn(PyObject* self) { return reinterpret_cast<StandInObject*>(self); }
 
-// What the object answers itself: the function's own methods would get around it.
+// Methods that the object answers itself: the function's own methods would get around it.
 bool IsOwn(PyObject* name) {
   if (!PyUnicode_Check(name) || PyUnicode_READ_CHAR(name, 0) != '_') return false;
   for (const char* own : {"__wrapped__", "__call__", "__get__", "__reduce__", "__reduce_ex__",

@@ -41,15 +41,15 @@ struct ContextHead {
   int entered;
 };
 
-// What the thread's records said last. Slow path only, so it need not be static TLS.
+// The last entries in the thread's records. Slow path only, so it need not be static TLS.
 struct Written {
   uint32_t task;
   uint32_t generation;   // of rlscope_self: after a fork the stream begins anew, in task 0
-  const char* reported;  // how tasks are told apart, as the trace says
+  const char* reported;  // how tasks are distinguished, for the trace
 };
 thread_local Written written = {0, 0, nullptr};
 
-// What the trace says of itself; coverage.sql reads it.
+// The trace's note on its tasks; coverage.sql reads it.
 constexpr char kAtAnnotations[] = "\"tasks are told apart at annotations\"";
 constexpr char kAtSwitches[] = "\"tasks are told apart at every Context.run\"";
 std::atomic<bool> follows_context_run{false};
@@ -99,8 +99,8 @@ bool IsEntered(const PyObject* context) {
 const PyThreadState* const volatile* current_thread_word = &unseen_thread_word;
 #endif
 
-// Contexts by address, each with a weak reference: it tells a Context from a later one at the
-// same address, and keeps neither alive.
+// Contexts by address, each with a weak reference: it distinguishes a Context from a later one at
+// the same address, and keeps neither alive.
 class TaskTable {
  public:
   ~TaskTable() {
@@ -210,7 +210,7 @@ void FollowTask(TaskTable* table) {
   const bool is_task = tasks_enabled && IsEntered(context);
   const bool is_known = is_task && table->KnownIdOf(context) != 0;
   const uint32_t task = is_task ? table->IdOf(context) : 0;
-  // Whoever enters a Context without Context.run is found out at its second step.
+  // A task that enters a Context without Context.run is noticed at its second step.
   const bool was_missed = is_known && IsInStream() && task != written.task;
   WriteTask(task, follows_context_run && !was_missed ? kAtSwitches : kAtAnnotations);
   self->context = context;

@@ -1,4 +1,4 @@
-// Which asyncio task a thread runs, as far as its annotations and Context.run can tell.
+// Which asyncio task a thread runs, as far as its annotations and Context.run show it.
 //
 // A task is a contextvars.Context that was entered (Context.run); everything outside of one is
 // task 0, the thread's own. CPython keeps the current Context and a count of switches in the
@@ -17,7 +17,8 @@ namespace rlscope::python {
 
 class TaskTable;
 
-// True once CheckContextLayout() found the structures as expected; false: no tasks are told apart.
+// True once CheckContextLayout() found the structures as expected; false: tasks are not
+// distinguished.
 extern bool tasks_enabled;
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -66,7 +67,7 @@ void SwitchTask(TaskTable* table, PyObject* context);
 // Whether SwitchTask() is called from now on wherever Context.run enters or leaves a Context.
 void FollowsContextRun(bool follows);
 
-// Says in the trace that tasks are not told apart, when they are not.
+// Notes in the trace when tasks are not distinguished.
 void ReportTasks();
 
 }  // namespace rlscope::python

@@ -4,7 +4,7 @@
 
 namespace rlscope::python {
 
-// Tells the recorder the threading.Thread name of the calling thread. Does nothing where
+// Gives the recorder the threading.Thread name of the calling thread. Does nothing where
 // `threading` is not imported or does not know the thread. No exception may be pending. Once per
 // thread, at its first record.
 void NameThread();

@@ -1,4 +1,4 @@
-// What CUDA calls and the GPU did, as relations with the columns of rlscope/_trace.pyi.
+// CUDA calls and GPU work as relations with the columns of rlscope/_trace.pyi.
 #ifndef RLSCOPE_PYTHON_TRACE_CUDA_H_
 #define RLSCOPE_PYTHON_TRACE_CUDA_H_
 

@@ -45,7 +45,7 @@ const char* ToText(base::ClockKind clock) {
   }
 }
 
-// What only a process that recorded something has said.
+// Facts that only a process with a record has reported.
 void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   nb::list files;
   nb::dict metadata;
@@ -64,7 +64,7 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["metadata"] = metadata;
 }
 
-// What a file says may be any text and any number. A relation's numbers are signed, and so are
+// A file may hold any text and any number. A relation's numbers are signed, and so are
 // their sums.
 nb::dict MakeLoss(const std::string& kind, uint64_t count, const char* detail,
                   int64_t duration_ns = trace::kUnknownNs) {
@@ -233,9 +233,9 @@ nb::list Directory::Losses(size_t process) const {
   if (image.late_attach) {
     losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
   }
-  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "said by the program"));
+  if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "reported by the program"));
   if (image.trace == nullptr) {
-    const char* detail = "of which the program said that it had rings";
+    const char* detail = "the program reported rings";
     if (image.had_rings) losses.append(MakeLoss(trace::kMissingTrace, 1, detail));
     return losses;
   }

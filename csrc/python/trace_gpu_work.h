@@ -15,7 +15,7 @@
 
 namespace rlscope::python {
 
-// What stands in a column `operation` for work with no launch in the trace.
+// The entry in a column `operation` for work with no launch in the trace.
 constexpr int32_t kUnlinked = -1;
 
 inline int32_t OperationOf(const analysis::PathRows& paths, uint32_t path) {

@@ -24,7 +24,7 @@ constexpr size_t kBatchRows = 1 << 14;
 // Between the thread that makes batches and the one that takes them.
 class BatchQueue {
  public:
-  // Waits while it is full. False: nobody reads any more.
+  // Waits while it is full. False: there is no reader any more.
   bool Put(std::unique_ptr<RowBatch> batch);
   // `error` is empty where all rows were made.
   void Finish(const std::string& error);
@@ -43,7 +43,7 @@ class BatchQueue {
   std::string error_;
 };
 
-// Thrown through whatever makes the rows when nobody reads them any more.
+// Thrown through whatever makes the rows when there is no reader any more.
 struct Abandoned {};
 
 // Used by the thread that makes rows: cell by cell, column by column.

@@ -34,7 +34,7 @@ struct WriterOptions {
   std::string boot_id;
   uint32_t main_thread;
   std::optional<std::vector<std::pair<uint64_t, int64_t>>> clock_pairs;
-  // When recording stopped or (true) started, whichever thread tells of it; in order.
+  // When recording stopped or (true) started, whichever thread reports it; in order.
   std::vector<std::pair<uint64_t, bool>> windows;
 };
 

@@ -1,5 +1,5 @@
 // CUDA calls as records: the outermost call of a thread is one record in the ring of its CUDA
-// calls. What calls inside it (a driver call of a runtime call) belongs to it.
+// calls. A call inside it (a driver call of a runtime call) belongs to it.
 #ifndef RLSCOPE_RUNTIME_CUDA_CALL_H_
 #define RLSCOPE_RUNTIME_CUDA_CALL_H_
 

@@ -132,7 +132,7 @@ void DrainUntilAsked() {
   }
 }
 
-// A helper whose file takes nothing more stays until it is told to stop, so that it is not started
+// A helper whose file takes nothing more stays until it is stopped, so that it is not started
 // again at every record.
 void WaitForRequest() {
   while (Requested() == kGoOn) SysFutexWait(&helper.request, kGoOn, kSleepNs, /*shared=*/false);

@@ -17,7 +17,7 @@ enum class HelperStop {
   kPause,  // a fork is coming: it goes on in another thread later
   kEnd,    // the process ends: drains all, writes the EndChunk, removes the rings
 };
-// Tells it to stop and waits at most `wait_ns` until it is gone; later it is left behind, counted
+// Stops it and waits at most `wait_ns` until it is gone; later it is left behind, counted
 // as still running. False: it is. Needs process_lock.
 bool StopHelper(HelperStop how, int64_t wait_ns);
 

@@ -34,7 +34,7 @@ struct Arena {
 };
 Arena arena;
 
-// What OpenFiles() needs and finds; it runs in a detached thread.
+// Input and result of OpenFiles(); it runs in a detached thread.
 struct Opening {
   ControlPage* control;
   ProcessPage* page;
@@ -104,7 +104,7 @@ void OpenFiles(void* argument) {
   opening->command_line_bytes = ReadCommandLine(opening->command_line);
 }
 
-// The run's clock was chosen once, by who made the control page.
+// The run's clock was chosen once, by the process that made the control page.
 void ChooseClock(const ControlPage& control, ProcessPage* page) {
   const auto kind = static_cast<base::ClockKind>(control.clock_kind);
   page->clock_kind = control.clock_kind;

@@ -21,7 +21,7 @@ struct Image {
   char name[kImageNameBytes];
 };
 
-// Zero while no image is open. Members are for who holds process_lock; others go by the next two.
+// Zero while no image is open. Members need process_lock; without it use the next two.
 extern Image image;
 
 // The run's and the image's page as any thread may read them, null while no image is open: another
@@ -56,7 +56,7 @@ bool PublishName(const Name& name);
 constexpr int kImagePathBytes = kRingsPathBytes + kImageNameBytes + 32;
 void MakeImagePath(char* path, uint32_t number, const char* suffix);
 
-// Tells the drainer that there is a new file (also wakes it).
+// Announces a new file to the drainer (also wakes it).
 void AnnounceFile();
 
 // Wakes the drainer.

@@ -1,4 +1,4 @@
-// What writes intervals that are known only when they are over: the CUDA calls of a thread, and the
+// Writes intervals that are known only when they are over: the CUDA calls of a thread, and the
 // work on the GPUs of the process. Each has a ring of its own beside those of the threads, because
 // the items of a thread's ring are in order of time and never contain each other.
 #ifndef RLSCOPE_RUNTIME_INTERVAL_WRITER_H_

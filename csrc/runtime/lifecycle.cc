@@ -119,7 +119,7 @@ void LogEnd(int status, int64_t end_ns) {
   goodbye.records[goodbye.count++] = end;
   process.logged = true;
   // A process that recorded nothing is a small one that a shell starts by the thousand: it has one
-  // thread, so nobody can see the descriptor, and the clone would cost more than the rest.
+  // thread, so no other one can see the descriptor, and the clone would cost more than the rest.
   if (SharedPage() != nullptr) {
     RunDetached(&WriteGoodbye, &goodbye);
   } else {

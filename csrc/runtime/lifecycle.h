@@ -6,7 +6,7 @@
 
 namespace rlscope::runtime {
 
-// Fills who the process is: pid, parent, start time, name, began_ns.
+// Fills the process's identity: pid, parent, start time, name, began_ns.
 void Identify();
 
 // Fork handlers, exit handlers and the wiped state page; once per process.

@@ -7,7 +7,7 @@
 //   Python  ----.       .--- enter ---.    .-----    kCallBegin, kCallbackBegin, kOperationEnter,
 //   native      '-------'             '----'         kCallbackEnd, kCallEnd
 //
-// Whoever records something inside, be it a callback's begin, goes through HasRoom(), and so writes
+// A record inside, a callback's begin too, goes through HasRoom(), and so writes
 // the begin that was held back first.
 #ifndef RLSCOPE_RUNTIME_NATIVE_CALL_H_
 #define RLSCOPE_RUNTIME_NATIVE_CALL_H_

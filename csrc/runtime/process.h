@@ -1,5 +1,5 @@
-// The process's own state: who it is, which run it belongs to, and what it does. Plain memory that
-// a fork child inherits and corrects; nothing here is shared.
+// The process's own state: its identity, its run, and its recording. Plain memory that a
+// fork child inherits and corrects; nothing here is shared.
 #ifndef RLSCOPE_RUNTIME_PROCESS_H_
 #define RLSCOPE_RUNTIME_PROCESS_H_
 

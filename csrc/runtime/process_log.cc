@@ -15,7 +15,7 @@ namespace rlscope::runtime {
 namespace {
 
 constexpr char kFileName[] = "/processes.log";
-constexpr int64_t kStartTimeNs = 10000000;  // the kernel tells start times in 1/100 s
+constexpr int64_t kStartTimeNs = 10000000;  // the kernel gives start times in 1/100 s
 
 // /proc/self/ns/pid is a link "pid:[4026531836]".
 uint64_t ReadPidNamespace() {

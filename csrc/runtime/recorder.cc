@@ -94,7 +94,7 @@ bool HasDrainer() {
   return StartHelper();
 }
 
-// The same where a ring is full. False: nobody will drain it, and recording has stopped.
+// The same where a ring is full. False: it will not be drained, and recording has stopped.
 bool EnsureDrainer() {
   if (HasDrainer()) return true;
   LockGuard guard(&process_lock);
@@ -124,7 +124,7 @@ bool WaitForRoom(rlscope_thread* self, Ring* ring) {
   return room;
 }
 
-// A record that is lost: counted in the ring and the process page, and told by a kGap later.
+// A record that is lost: counted in the ring and the process page, and reported by a kGap later.
 int Lose(Ring* ring) {
   ring->lost++;
   __atomic_store_n(&ring->page->lost, ring->page->lost + 1, __ATOMIC_RELAXED);

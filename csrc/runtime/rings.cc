@@ -36,7 +36,7 @@ void CreateRingFile(void* argument) {
   ring->address = CreateShared(ring->path, ring->bytes, &error);
 }
 
-// A ring whose records are all in the file, and which nobody writes.
+// A ring whose records are all in the file, and which no thread writes.
 bool IsFree(const Ring& ring, trace::RingUse use) {
   return ring.page != nullptr && !ring.attached && ring.page->use == static_cast<uint32_t>(use) &&
          ring.generation == rlscope_process.generation &&

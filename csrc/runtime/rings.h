@@ -25,7 +25,7 @@ struct Ring {
   IntervalWriter* calls;
 };
 
-// Slots that ordinary records leave free, so that a full ring still takes what tells why:
+// Slots that ordinary records leave free, so that a full ring still takes the records that say why:
 // kGap (2), kWait (2), kThreadEnd or kRingEnd, kWindowStop, and the kPads of a wrap (4).
 constexpr uint64_t kReservedSlots = 12;
 

@@ -55,7 +55,7 @@ struct RLSCOPE_CACHE_LINE rlscope_thread {
 extern RLSCOPE_EXPORT __thread struct rlscope_thread rlscope_self
     __attribute__((tls_model("initial-exec")));
 
-// What the process does; one relaxed load decides on the hot path. The page is wiped in a child
+// The state of the process; one relaxed load decides on the hot path. The page is wiped in a child
 // that was made without fork handlers (raw clone), which then finds 0.
 enum rlscope_state {
   RLSCOPE_UNKNOWN = 0,  // not initialised: call rlscope_initialize()
@@ -125,11 +125,11 @@ RLSCOPE_EXPORT void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t va
 
 RLSCOPE_EXPORT void rlscope_set_process_name(const char* text, uint64_t length);
 RLSCOPE_EXPORT void rlscope_set_thread_name(const char* text, uint64_t length);
-// The calling thread is none of the interpreter's: outside of callbacks its time is nobody's.
+// The calling thread is none of the interpreter's: outside of callbacks its time has no owner.
 // Before its first record; later, and in the main thread, it changes nothing.
 RLSCOPE_EXPORT void rlscope_begin_native_thread(void);
-// From whoever knows the interpreter: a function that tells whether the calling thread runs no
-// Python code. Asked once of a thread whose first record is a CUDA call, without the interpreter's
+// From code that knows the interpreter: a function that returns whether the calling thread runs no
+// Python code. Called once of a thread whose first record is a CUDA call, without the interpreter's
 // lock: autograd launches kernels from threads of its own.
 RLSCOPE_EXPORT void rlscope_set_outside_test(int (*runs_no_python)(void));
 RLSCOPE_EXPORT void rlscope_add_metadata(const char* key, uint64_t key_length, const char* json,

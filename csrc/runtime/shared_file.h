@@ -1,4 +1,4 @@
-// Files that the process shares with whoever drains it: created, filled with real blocks and
+// Files that the process shares with its drainer: created, filled with real blocks and
 // mapped, so that a store into them can neither fail (SIGBUS on a full disk) nor fault later.
 #ifndef RLSCOPE_RUNTIME_SHARED_FILE_H_
 #define RLSCOPE_RUNTIME_SHARED_FILE_H_

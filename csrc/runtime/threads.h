@@ -25,8 +25,8 @@ uint32_t NumberThread(rlscope_thread* self, bool native = false);
 // the ring numbered `previous`, going on. Needs process_lock.
 void UseRing(rlscope_thread* self, Ring* ring, uint32_t previous);
 
-// Writes what must be told although the ring is full: into the reserved slots. False: even those
-// are taken.
+// Writes what must be recorded although the ring is full: into the reserved slots. False: even
+// those are taken.
 bool WriteReserved(rlscope_thread* self, uint32_t kind, uint32_t id, uint64_t ticks);
 bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uint64_t ticks);
 

@@ -61,7 +61,7 @@ struct Boundary {
   bool exits;
 };
 
-// What happens where iteration `begun`, counted from 1, begins.
+// The change of the window where iteration `begun`, counted from 1, begins.
 Boundary BoundaryAt(const ControlPage& control, uint32_t begun) {
   const uint64_t done = begun - 1;
   const uint64_t last = static_cast<uint64_t>(control.delay_iterations) + control.iterations;

@@ -10,7 +10,7 @@ namespace rlscope::runtime {
 // `ticks` when it changes. Needs process_lock and an open image.
 void ApplyWindow(uint64_t ticks);
 
-// Follows a change that the control page tells of, if there is one. Needs process_lock and an open
+// Follows a change on the control page, if there is one. Needs process_lock and an open
 // image.
 void FollowControl();
 
@@ -18,7 +18,7 @@ void FollowControl();
 // it closed, in a fork child.
 void FollowNothing();
 
-// Nobody drains: this process records no more (loss no_drainer). Needs process_lock and an open
+// No drainer lives: this process records no more (loss no_drainer). Needs process_lock and an open
 // image.
 void GiveUp();
 

@@ -1,9 +1,9 @@
 """Operations without annotation: hooks for the libraries that a training program calls.
 
-The first import of a library is the moment to hook it: its classes exist, and nobody has made an
-object of them. What a call means is decided in C (csrc/python/runtime_automatic_track.h); the files
-here only say which calls are an Env.step, a forward, a backward, an optimizer step or a compiled
-function.
+The first import of a library is the moment to hook it: its classes exist, and none of them
+has an object. What a call means is decided in C (csrc/python/runtime_automatic_track.h); the files
+here only name the calls that are an Env.step, a forward, a backward, an optimizer step or a
+compiled function.
 
 The hooks stay in place until the process ends. They record nothing once the program opens an
 operation of its own, and nothing while it is not recorded.
@@ -14,7 +14,7 @@ import sys
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
@@ -58,7 +58,7 @@ def begin(operations: bool = True) -> None:
         if not runtime.watch_imports(handlers, _plain):
             return
         _watch_loader()
-    except Exception:  # the program must not hear of it: its time is then of no operation
+    except Exception:  # hidden from the program: its time is then of no operation
         return
     _begun = True
     for name in handlers.keys() & sys.modules.keys():

@@ -1,16 +1,16 @@
 """How a call of a library becomes an event: its function is changed in place where the interpreter
-allows that, else something that looks like it takes its place.
+allows that, else an object that looks like it takes its place.
 
-CPython 3.11 runs a Python function that Python code calls without asking the function how. There
-only calls that come from C (a type's slot, a `with` statement) or that unpack their arguments can
-be seen in place.
+When Python code calls a Python function, CPython 3.11 does not read the function's vectorcall
+pointer. There only calls that come from C (a type's slot, a `with` statement) or that unpack their
+arguments can be seen in place.
 """
 
 import sys
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -33,8 +33,8 @@ def watched(event: str, function: "Callable[..., Any]") -> "Callable[..., Any]":
 def watch_method(event: str, owner: type, name: str) -> None:
     """Makes calls of the method that a class itself defines events; does nothing if it has none.
 
-    Abstract methods and those that suspend, whose calls say nothing, are left alone; so are methods
-    of classes that nobody can change.
+    Left alone are abstract methods, those that suspend, as their calls mean nothing, and methods of
+    classes that cannot be changed.
     """
     function: Any = vars(owner).get(name)
     if type(function) is getattr(sys.modules.get("functools"), "partialmethod", None):

@@ -7,13 +7,13 @@ from rlscope.auto.calls import watch_method
 from rlscope.native import runtime
 
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
-"""What an environment, or a vector of them, is told to do."""
+"""Methods of an environment, or of a vector of them."""
 
 
 def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
     """Makes calls of `methods` simulations, for every class below `root`, now and later.
 
-    Whoever adds a wrapper around an environment gets one simulation: only the outermost counts.
+    An environment in wrappers is one simulation: only the outermost counts.
     """
     runtime.watch_mixins(root)
     _follow_subclasses(root, methods)
@@ -42,7 +42,7 @@ def subclasses(root: type) -> set[type]:
 
 
 def _follow_subclasses(root: type, methods: tuple[str, ...]) -> None:
-    """Classes that are defined later tell, as soon as they exist."""
+    """Classes that are defined later report themselves, as soon as they exist."""
     own = vars(root).get("__init_subclass__")
 
     def __init_subclass__(cls: type, /, **options: Any) -> None:

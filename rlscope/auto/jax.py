@@ -1,7 +1,7 @@
 """JAX: calls of the functions that `jax.jit` makes.
 
-JAX is full of such functions itself (`jax.numpy.exp` is one): those are what programs are made of,
-and no programs.
+JAX is full of such functions itself (`jax.numpy.exp` is one): those are parts of programs
+and do not count.
 """
 
 import functools

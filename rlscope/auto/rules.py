@@ -1,13 +1,13 @@
 """How operations are found, in words that the trace keeps for its reader.
 
 Which rule gave an operation its name follows from that name; which classes and functions a process
-watched is noted here as it is hooked, and told to the trace as metadata.
+watched is noted here as it is hooked, and goes into the trace as metadata.
 """
 
 from rlscope.native import runtime
 
 METADATA = "rlscope.automatic"
-"""Key under which a process tells its rules, as JSON: name of the operation -> rule. `compiled` is
+"""Key of a process's rules in the metadata, JSON: name of the operation -> rule. `compiled` is
 the rule of every operation compiled:<function>."""
 
 _RULES = {
@@ -15,7 +15,7 @@ _RULES = {
     "inference": "from the first forward of {} to the next step of the environment, or forwards"
     " themselves that neither a step nor a backward follows",
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
-    "compiled": "outermost call of what {} compiled",
+    "compiled": "outermost call of a function that {} compiled",
 }
 
 _NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}

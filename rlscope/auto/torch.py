@@ -33,7 +33,7 @@ def watch_dynamo(module: ModuleType) -> None:
 
 
 def watch_tracing(module: ModuleType) -> None:
-    """torch._dynamo.variables.nn_module: what a module is to TorchDynamo while it traces a call."""
+    """torch._dynamo.variables.nn_module: TorchDynamo's view of a module while it traces a call."""
     for name in ("NNModuleVariable", "UnspecializedNNModuleVariable"):
         if hasattr(module, name):
             watch_method("traces module", getattr(module, name), "call_function")

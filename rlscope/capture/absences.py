@@ -1,4 +1,4 @@
-"""Finds programs that should be in the trace and are not, and says so.
+"""Finds programs that should be in the trace and are not, and names them.
 
 The recorder announces each program in processes.log before its first line. Where it may not write
 (a seccomp filter, a dropped privilege, a read-only view of the file system) it stays silent, for

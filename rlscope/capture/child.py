@@ -1,12 +1,12 @@
 """The program under the profiler: started, followed through signals and stops, and ended alike.
 
 The wrapper stays in the program's process group and on its terminal, so a shell sees one job. It
-blocks the signals it cares for and takes them one by one with sigtimedwait, which also tells who
-sent them: what the terminal sends reaches the program by itself and must not reach it twice.
+blocks the signals it cares for and takes them one by one with sigtimedwait, which also reports
+their sender: a signal of the terminal reaches the program by itself and must not reach it twice.
 
     shell            rls-prof                      program
       |--- fork, exec --->|--- posix_spawn ----------->|
-      |                   |   terminal: SIGINT ------->|   taken by us, passed on by nobody
+      |                   |   terminal: SIGINT ------->|   taken by us, not passed on
       |--- kill TERM ---->|--- kill TERM ------------->|
       |                   |<-- SIGCHLD: stopped -------|   Ctrl-Z
       |<-- we stop too ---|                            |
@@ -71,7 +71,7 @@ class Timer(Protocol):
         """Until the next work is due; 0 or less when it is due now."""
 
     def run_due(self) -> None:
-        """Does what is due; never raises."""
+        """Does the work that is due; never raises."""
 
 
 def resolve(command: str, path: str) -> str:
@@ -113,7 +113,7 @@ def check_interpreter(path: str, command: str) -> None:
 
 
 def _interpreter_of(path: str) -> str:
-    """What the line `#!...` of a script names; empty for other programs, or one not readable."""
+    """The program in a script's line `#!...`; empty for other programs, or one not readable."""
     try:
         with open(path, "rb") as file:
             line = file.readline(_SCRIPT_LINE)

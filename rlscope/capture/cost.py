@@ -1,4 +1,4 @@
-"""Measures what one recorded operation costs on this machine, in this interpreter."""
+"""Measures the cost of one recorded operation on this machine, in this interpreter."""
 
 import shutil
 import tempfile
@@ -7,7 +7,7 @@ import time
 from rlscope.native import runtime
 
 # 5 x 2,000 pairs take 2 ms and fit the first ring, so that no drainer is waited for; the cheapest
-# round is the one that nobody disturbed.
+# round is the one without a disturbance.
 _ROUNDS = 5
 _PAIRS = 2_000
 

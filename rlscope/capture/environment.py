@@ -1,4 +1,4 @@
-"""What a traced program's environment needs beside the variables of rlscope.session."""
+"""Environment variables of a traced program, beside those of rlscope.session."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ def sanitizer_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables, with their new values, that let AddressSanitizer live with a preload.
 
     It refuses to start a program unless its runtime is the first library of all, which a preloaded
-    one always precedes. Whoever has set that option keeps it.
+    one always precedes. An option that is set already stays.
 
     >>> sanitizer_variables({"ASAN_OPTIONS": "detect_leaks=0"})
     {'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}

@@ -1,8 +1,8 @@
-"""Finds interpreters that run in a trace without their Python layer, and says what mends it.
+"""Finds interpreters that run in a trace without their Python layer, and prints the remedy.
 
-A recorder that never hears from the bootstrap of a Python process means that this interpreter has
-no rlscope: another venv, conda, uv, `-S`, or an application that carries its own Python. Nobody
-should learn that after hours of training, so it is said within two seconds.
+If the bootstrap of a Python process never reports to the recorder, its interpreter has no rlscope:
+another venv, conda, uv, `-S`, or an application that carries its own Python. A user should not
+learn that after hours of training, so rls-prof prints it within two seconds.
 """
 
 import os
@@ -21,7 +21,7 @@ from rlscope.native import LIBRARY
 _PATIENCE_NS = 1_200_000_000
 _LONGEST_PATIENCE_NS = 1_700_000_000
 _BOOTSTRAP_CPU_NS = 50_000_000
-# `python --version` is over in 5 ms and never imports site; who lived longer than this did.
+# `python --version` is over in 5 ms and never imports site; one that lived longer than this did.
 _LIVED_NS = 100_000_000
 Say = Callable[[str], None]
 
@@ -30,7 +30,7 @@ _PYTHON = re.compile(r"(python|pypy)[0-9.]*(t|d|-dbg|-intel64)?")
 
 @dataclass
 class Sighting:
-    """A process image, and what /proc told of it while it lived."""
+    """A process image, as /proc showed it while it lived."""
 
     image: Image
     executable: str = ""
@@ -81,7 +81,7 @@ class InterpreterWatch:
     ) -> None:
         """
         Args:
-            log: of the run; the watch is the one who updates it.
+            log: of the run; this watch updates it.
             command: the program's argument vector, `executable` its file and `pid` its process.
             say: prints one line.
         """

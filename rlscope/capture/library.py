@@ -1,10 +1,10 @@
-"""A library with native code, and where its shared objects lie: what a row of a framework or a
-simulator describes (rlscope/frameworks, rlscope/simulators)."""
+"""A library with native code and the places of its shared objects: a row of a framework or a
+simulator describes one (rlscope/frameworks, rlscope/simulators)."""
 
 import os
 import sys
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

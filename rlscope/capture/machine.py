@@ -7,7 +7,7 @@
     cpu_percent         machine: share of all cores, 0 to 100; process: of one core, may exceed 100
     memory_bytes        machine: in use, caches not counted; process: resident set
     gpu<i>_percent      share of the time since the last sample in which device i ran a kernel
-    gpu<i>_memory_bytes memory of device i in use, by anybody
+    gpu<i>_memory_bytes memory of device i in use, by all processes
     gpu<i>_power_watts  power that device i draws
     operation_cost_ns   machine, once at the end: CPU time that one recorded operation costs
     drainer_cpu_ns      machine, once at the end: CPU time of the wrapper's drainer
@@ -31,7 +31,7 @@ FILE = "machine.jsonl"
 
 # Written at most this late, so that a killed wrapper loses a few samples only.
 _FLUSH_SECONDS = 10.0
-# A last sample over less than this says nothing: the kernel accounts CPU time in 10 ms ticks.
+# A last sample over less than this means nothing: the kernel accounts CPU time in 10 ms ticks.
 _SHORTEST_SECONDS = 0.1
 # psutil takes 25 ms to import: a program that is over before this is not held up by that.
 _PATIENCE_SECONDS = 0.1

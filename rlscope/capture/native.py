@@ -1,12 +1,12 @@
 """Native calls of this interpreter: which libraries are watched, since when, by which engine.
 
-    begin()     at the first import of rlscope: chooses the engine, asks to be told of libraries
+    begin()     at the first import of rlscope: chooses the engine, asks for a call per library
     on_load()   native code was loaded: watches the packages that are new
     layer()     a library that the program names itself
     end()       the end of rls.profile's block: every pointer is put back
 
 Engines: `patch` replaces the function pointers of the interpreter (csrc/interception),
-`monitoring` listens to sys.monitoring where that is refused, `off` leaves native code to the layer
+`monitoring` uses sys.monitoring where that is refused, `off` leaves native code to the layer
 of its caller. Nothing here is imported, read or written before a program loads native code: a
 process without any pays for this module and one call.
 """
@@ -16,7 +16,7 @@ import sys
 
 from rlscope.native import runtime
 
-TYPE_CHECKING = False  # typing costs 5 ms to import, where nobody has
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,7 +31,7 @@ ENGINES = (PATCH, MONITORING, OFF)
 _STANDARD_LIBRARY = "/lib-dynload/"
 
 METADATA = "rlscope.interception"
-"""Key under which a process says which engine it had and what that could not see, as JSON."""
+"""Key under which a process reports its engine and what that could not see, as JSON."""
 
 
 class Interception:
@@ -67,8 +67,8 @@ class Interception:
             runtime.monitoring_end()
 
     def on_load(self, spec: object) -> None:
-        """Native code was loaded, by importlib from `spec` or by ctypes (None), whose calls nobody
-        can intercept: what is watched already is enough."""
+        """importlib loaded native code from `spec`, or ctypes did (None). Its calls cannot be
+        intercepted: the libraries that are watched already are enough."""
         name, file = getattr(spec, "name", None), getattr(spec, "origin", None)
         if isinstance(name, str) and isinstance(file, str) and _STANDARD_LIBRARY not in file:
             self._libraries().add_extension(name, file)
@@ -101,7 +101,7 @@ class Interception:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Intercepts what was loaded before this was asked for."""
+        """Intercepts the libraries that were loaded before."""
         if self.watch():
             self._look()
 
@@ -115,7 +115,7 @@ class Interception:
         self._after_watching.append(function)
 
     def describe(self, counts: dict[str, int]) -> None:
-        """Says in the trace what is intercepted; a later description replaces this one."""
+        """Notes the libraries in the trace; a later note replaces this one."""
         import json  # 3 ms, in processes with native libraries only
 
         self._undescribed = False
@@ -149,7 +149,7 @@ def begin() -> None:
         engine, reason = choose(os.environ.get("RLSCOPE_INTERCEPT") or PATCH)
         interception = Interception(engine, reason)
         interception.start()
-    except Exception:  # the program must not hear of it: its time is then Python's
+    except Exception:  # hidden from the program: its time is then Python's
         return
     _interception = interception
 

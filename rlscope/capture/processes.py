@@ -17,9 +17,9 @@ class Image:
     pid: int
     parent_pid: int
     start_time: int
-    """Field 22 of /proc/<pid>/stat: tells a recycled pid from this one."""
+    """Field 22 of /proc/<pid>/stat: distinguishes a recycled pid from this one."""
     began_ns: int
-    """CLOCK_MONOTONIC when the recorder in it began; tells images of one pid apart."""
+    """CLOCK_MONOTONIC when the recorder in it began; distinguishes images of one pid."""
     comm: str
     forked: bool
     python: str = ""

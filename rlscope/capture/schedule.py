@@ -1,4 +1,4 @@
-"""What the wrapper does at certain times while it waits for the program."""
+"""The wrapper's actions at certain times while it waits for the program."""
 
 import time
 from collections.abc import Callable
@@ -16,10 +16,10 @@ class _Entry:
 
 
 class Schedule:
-    """Actions with a due time, run by whoever waits. One thread."""
+    """Actions with a due time, run by the one thread that waits."""
 
     def __init__(self, on_failure: Callable[[Exception], None]) -> None:
-        """`on_failure` hears of an action that raised; that action is not run again."""
+        """`on_failure` is called when an action raised; that action is not run again."""
         self._entries: list[_Entry] = []
         self._on_failure = on_failure
 
@@ -37,7 +37,7 @@ class Schedule:
         return min(3600.0, nearest - time.monotonic())
 
     def run_due(self) -> None:
-        """Runs what is due; never raises."""
+        """Runs the actions that are due; never raises."""
         now = time.monotonic()
         for entry in [entry for entry in self._entries if entry.due <= now]:
             self._run(entry)

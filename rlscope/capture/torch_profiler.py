@@ -1,6 +1,6 @@
 """Leaves CUPTI to PyTorch's own profiler while it profiles a GPU (rls-prof --cupti=yield).
 
-Whoever subscribes to CUPTI first has it, and Kineto, the library under torch.profiler, asks once in
+The first subscriber of CUPTI has it, and Kineto, the library under torch.profiler, asks once in
 the life of a process. So the recorder steps back before Kineto is asked to prepare, and takes CUPTI
 again when it has stopped.
 """

@@ -1,4 +1,4 @@
-"""The libraries whose native calls are recorded, found by what is imported.
+"""The libraries whose native calls are recorded, found by the packages that are imported.
 
 A row of the registry is read once the package it is named after is in sys.modules, so that a
 program without PyTorch never reads what rlscope knows of PyTorch.
@@ -51,7 +51,7 @@ class Watched:
         )
 
     def add(self, layer: str, module: str) -> None:
-        """A library by the name of its module; what its user says replaces a row of that name."""
+        """A library by the name of its module; the user's replaces a row of that name."""
         self._rows.pop(module, None)
         self._named.add(module)
         self._libraries[module] = (layer, Library([module]))
@@ -61,7 +61,7 @@ class Watched:
         self._extensions[name] = file
 
     def update(self, modules: Mapping[str, object]) -> list[Watch]:
-        """What must be watched beside what is already, now that these modules are imported."""
+        """The libraries to watch beside the present ones, now that these modules are imported."""
         present = modules.keys() | self._extensions.keys()
         for name in sorted(self._rows.keys() & present):
             self._read(name, self._rows.pop(name))
@@ -89,7 +89,7 @@ class Watched:
             self._libraries[name] = (_GROUPS[group], library)
 
     def _new_watches(self) -> Iterator[Watch]:
-        """What was watched last decides: what the user named comes after the rows."""
+        """The last one decides: the user's libraries come after the rows."""
         for name in sorted(self._libraries, key=self._named.__contains__):
             layer, library = self._libraries[name]
             for pattern in library.patterns(self._extensions):
@@ -99,7 +99,7 @@ class Watched:
 
 
 def _shared_objects() -> set[str]:
-    """Paths of what is mapped executable in this process."""
+    """Paths of the files that are mapped executable in this process."""
     with open(_MAPS, encoding="utf-8", errors="surrogateescape") as maps:
         lines = [line.rstrip("\n").split(None, _MAPPED_PATH) for line in maps]
     return {

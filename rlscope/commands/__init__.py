@@ -30,7 +30,7 @@ _EPILOG = """\
 
 
 class Command(Protocol):
-    """What the module of a verb offers."""
+    """The functions of a verb's module."""
 
     def prepare(self, parser: argparse.ArgumentParser) -> None:
         """Declares description, examples and arguments. Imports nothing heavy."""
@@ -92,7 +92,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _meant(verb: str) -> str:
-    """The nearest verb, or the one for somebody who gave a trace and no verb; the verbs, else."""
+    """The nearest verb; summary, if a trace was given and no verb; else all verbs."""
     from difflib import get_close_matches  # 2 ms, and only for a verb that is wrong
 
     names = registry.names(registry.COMMANDS)
@@ -153,6 +153,6 @@ def _one_line(error: Exception) -> str:
 
 
 def _reader_gone() -> int:
-    """`rlscope query ... | head`: what is still buffered goes nowhere, without a message."""
+    """`rlscope query ... | head`: the rest of the buffer is dropped, without a message."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 128 + signal.SIGPIPE

@@ -1,4 +1,4 @@
-"""`rlscope doctor`: says what can be recorded here, and what mends what cannot."""
+"""`rlscope doctor`: reports what can be recorded here, and the remedy for what cannot."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from rlscope.doctor.finding import Finding
 
 _DESCRIPTION = """\
-Says, line by line, what rlscope can record on this machine and in a Python environment: the
+Reports, line by line, what rlscope can record on this machine and in a Python environment: the
 interpreter and its native calls, frameworks and simulators, clock and disks, the CUDA driver, CUPTI
-and the permission to use it. A line that fails is followed by what mends it, and makes the exit
-code 1; what is not there to be recorded (no GPU) is no failure."""
+and the permission to use it. The remedy follows each line that fails. Such a line makes
+the exit code 1; a part that is not there (no GPU) is no failure."""
 
 _EXAMPLES = """\
 examples:

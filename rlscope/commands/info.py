@@ -1,4 +1,4 @@
-"""`rlscope info DIR`: prints what a trace holds and how good it is."""
+"""`rlscope info DIR`: prints the contents of a trace and its damage."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rlscope.table import Table
 
 _DESCRIPTION = """\
-Prints what was recorded: the run and its machine, every process with its size, what was lost or
-damaged, and what this trace cannot say. For where the time went, see rlscope summary."""
+Prints what was recorded: the run and its machine, every process with its size, losses and
+damage, and the columns that this trace cannot fill. rlscope summary shows where the time went."""
 
 _EXAMPLES = """\
 examples:

@@ -22,7 +22,7 @@ from rlscope.visible import visible
 if TYPE_CHECKING:
     from rlscope.contents import Contents
 
-_DESCRIPTION = "Runs a program under the profiler and says where its time went."
+_DESCRIPTION = "Runs a program under the profiler and reports where its time went."
 _EXAMPLES = """\
 examples:
   rls-prof python train.py
@@ -44,12 +44,12 @@ examples:
   rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
       records now, analyses later
 
-Iterations are what rls.iteration() in the program begins, else those found automatically. The
-program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on stderr
-only.
+rls.iteration() in the program begins an iteration; without it rlscope finds iterations by itself.
+The program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on
+stderr only.
 """
 _MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
-# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them says nothing.
+# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
 _SHORTEST_PERIOD = 0.05
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
@@ -82,7 +82,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace the run that DIR holds; refused while one of its processes lives",
     )
-    parser.add_argument("--name", default="", help="what you call the run")
+    parser.add_argument("--name", default="", help="name of the run")
     parser.add_argument(
         "--no-report", action="store_true", help="only record; `rlscope report DIR` analyses later"
     )
@@ -92,7 +92,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         help="find inference, simulation and backprop without annotation, until the program opens "
         "an operation of its own (default: --auto)",
     )
-    parser.add_argument("--quiet", action="store_true", help="print only what went wrong")
+    parser.add_argument("--quiet", action="store_true", help="print problems only")
     parser.add_argument(
         "--sample-seconds",
         type=_period,
@@ -141,8 +141,8 @@ def _prepare_layers(parser: argparse.ArgumentParser) -> None:
         choices=("patch", "monitoring", "off"),
         default="",
         help="how native calls are recorded: by patching the interpreter's pointers to them, or by "
-        "sys.monitoring, which sees fewer and costs more (default: patch, where that is refused "
-        "monitoring)",
+        "sys.monitoring, which sees fewer of them and costs more (default: patch; monitoring where "
+        "that is refused)",
     )
     layers.add_argument(
         "--numpy", action="store_true", help="calls into NumPy are layer framework, not python"
@@ -178,7 +178,7 @@ def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
         "--cuda-parts",
         choices=("all", "calls", "work"),
         default="",
-        help="to measure what each costs: only CUDA calls (CUPTI's callbacks), or only GPU work "
+        help="to measure the cost of each: only CUDA calls (CUPTI's callbacks), or only GPU work "
         "(its activity records); default: all",
     )
     cuda.add_argument(
@@ -215,7 +215,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def say(line: str) -> None:
-    """Prints one line on stderr; where nobody can read it, it is dropped."""
+    """Prints one line on stderr; drops it if stderr takes nothing."""
     _print(f"rls-prof: {visible(line)}\n")
 
 
@@ -239,7 +239,7 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
 
 
 def _close(outcome: Outcome, options: argparse.Namespace) -> None:
-    """Says what was recorded and, unless it is unwanted, what it shows."""
+    """Prints what was recorded and, unless it is unwanted, the breakdown and the report."""
     from rlscope import closing  # imports what the program need not wait for
 
     if not options.quiet:
@@ -248,7 +248,7 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
     with _stated("cannot read the trace"):
         held = closing.read_contents(outcome)
         for line in closing.trace_lines(outcome, held):
-            # That a trace is not whole is what went wrong.
+            # An incomplete trace is a problem, too.
             if not options.quiet or held is None or held.cuts:
                 say(line)
         if held is not None:
@@ -258,12 +258,12 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
 
 
 def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
-    """Says what recording took and what it shows."""
+    """Prints the cost of recording and the breakdown."""
     from rlscope import closing
 
     with _stated("cannot keep how long the disk stalled"):
         closing.keep_stalls(outcome)
-    with _stated("cannot measure what recording took"):
+    with _stated("cannot measure the cost of recording"):
         price = closing.measure_price(outcome, held)
         # The breakdown says a price too, but not why there is none.
         described = price.describe() if price is not None and options.no_report else ""

@@ -52,12 +52,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         metavar="RELATION",
         nargs="?",
         const="",
-        help="print what relations, or the columns of one, mean",
+        help="print the meaning of the relations, or of the columns of one",
     )
     parser.add_argument(
         "--format",
         choices=_FORMATS,
-        help="default: what the name of FILE ends in, else table",
+        help="default: by the ending of FILE's name, else table",
     )
     parser.add_argument(
         "--unrestricted",
@@ -107,7 +107,7 @@ def _write_parquet(trace: Trace, statement: str, output: str) -> None:
 
 def _write_text(text: str, output: str | None) -> None:
     if output is None:
-        # A terminal obeys what a file keeps.
+        # A terminal obeys control characters, a file keeps them.
         sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
         return
     try:
@@ -130,7 +130,7 @@ def _format_of(output: str | None) -> str:
 
 
 def _schema(relation: str) -> str:
-    """Relations, or the columns of one, with what they mean."""
+    """Relations, or the columns of one, with their meaning."""
     from rlscope.trace import store
 
     known = store.relations()

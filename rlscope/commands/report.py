@@ -15,7 +15,7 @@ from rlscope.loading import load_shown
 from rlscope.status_line import progress
 
 _DESCRIPTION = """\
-Makes one HTML page that says where the time of a recorded run went. The page needs no network and
+Makes one HTML page that shows where the time of a recorded run went. The page needs no network and
 no other file; its size does not grow with the length of the run."""
 
 _EXAMPLES = """\

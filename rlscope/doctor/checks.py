@@ -1,4 +1,4 @@
-"""Facts of the probes -> findings: what is recorded here, what is not, and what mends it."""
+"""Facts of the probes -> findings: what is recorded here, what is not, and the remedy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _engine(recorder: Facts) -> Finding:
     if engine == "patch":
         return Finding("native calls", GOOD, "recorded by patching the interpreter's pointers")
     if engine == "monitoring":
-        text = f"recorded by sys.monitoring, which sees fewer and costs more: {why}"
+        text = f"recorded by sys.monitoring, which sees fewer of them and costs more: {why}"
         return Finding("native calls", LIMITED, text)
     return Finding("native calls", BAD, f"not recorded: {why}", "use CPython 3.12 or later")
 

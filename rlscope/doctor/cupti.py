@@ -1,4 +1,4 @@
-"""What CUPTI answered the probe -> findings: whether CUDA calls and GPU work can be recorded."""
+"""CUPTI's answers to the probe -> findings: whether CUDA calls and GPU work can be recorded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REFUSALS = {
     44: ("CUPTI does not work on GPUs in SLI", _WITHOUT),
     45: ("CUPTI does not work on this GPU in WSL", _WITHOUT),
     999: (
-        "CUPTI cannot connect to the driver, or does not say what is wrong",
+        "CUPTI cannot connect to the driver, or gives no reason",
         f"use the CUPTI of the driver's CUDA; {_WITHOUT}",
     ),
 }

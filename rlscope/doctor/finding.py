@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Status(str, Enum):
-    """Whether what the line is about can be recorded."""
+    """Whether the line's subject can be recorded."""
 
     GOOD = "good"
     ABSENT = "absent"

@@ -1,4 +1,4 @@
-"""What the installed frameworks link of CUDA, read from their files: none of them is loaded."""
+"""CUDA libraries that the installed frameworks link, read from their files: none is loaded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Links:
 def of_frameworks(paths: Iterable[str]) -> list[Links]:
     """Of PyTorch, JAX and TensorFlow below `paths` (as of sys.path), where they are installed."""
     folders = list(filter(None, paths))
-    # What is found first is what an import finds.
+    # An import finds the first one, too.
     found = (next(filter(None, map(read, folders)), None) for read in (_torch, _jax, _tensorflow))
     return [links for links in found if links is not None]
 
@@ -76,7 +76,7 @@ def _jax(folder: str) -> Links | None:
 
 
 def _tensorflow(folder: str) -> Links | None:
-    """TensorFlow loads CUDA behind functions of its own; its build says which."""
+    """TensorFlow loads CUDA behind functions of its own; its build info names it."""
     try:
         path = Path(folder, "tensorflow", "python", "platform", "build_info.py")
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -1,10 +1,10 @@
-"""Run by another interpreter: loads the CUDA driver and CUPTI, prints, as JSON, what they say.
+"""Run by another interpreter: loads the CUDA driver and CUPTI, prints, as JSON, their answers.
 
     probe_cuda.py MAJOR FOLDER...
 
-MAJOR is of the program's CUDA, 0: not known; FOLDERs are those of RLSCOPE_CUPTI. CUPTI is asked for
-what the recorder asks it for, and gets it back. In a process of its own, because a broken driver
-may end it. Standard library only.
+MAJOR is of the program's CUDA, 0: not known; FOLDERs are those of RLSCOPE_CUPTI. The probe
+asks CUPTI for what the recorder needs, and gives it back. It has a process of its own, because a
+broken driver may end it. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SONAMES = ("libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.
 TOOLKITS = ("/usr/local/cuda", "/usr/local/cuda-13", "/usr/local/cuda-12", "/usr/local/cuda-11")
 BELOW = ("lib64", "lib", "extras/CUPTI/lib64")
 
-# What the recorder cannot do without.
+# Functions that the recorder cannot do without.
 FUNCTIONS = (
     "cuptiGetVersion cuptiSubscribe cuptiUnsubscribe cuptiEnableCallback cuptiEnableDomain "
     "cuptiActivityRegisterCallbacks cuptiActivityEnable cuptiActivityDisable cuptiActivityFlushAll "
@@ -66,7 +66,7 @@ def driver() -> dict[str, Any]:
 
 
 def device_name(library: ctypes.CDLL, index: int) -> str:
-    """What the driver calls a device."""
+    """The driver's name of a device."""
     name = ctypes.create_string_buffer(256)
     device = ctypes.c_int(0)
     library.cuDeviceGet(ctypes.byref(device), index)
@@ -141,7 +141,7 @@ def fails_to_refuse(library: ctypes.CDLL) -> bool:
 
 
 def mapped(name: str) -> str:
-    """Where the loader found a library; its name where that cannot be told."""
+    """Where the loader found a library; its name where that is not known."""
     with open("/proc/self/maps") as maps:
         paths = [line.split(None, 5)[-1].strip() for line in maps]
     real = [path for path in paths if os.path.basename(path).startswith("libcupti.so")]

@@ -1,4 +1,4 @@
-"""Run by another interpreter: prints, as JSON, what it is and which libraries it has.
+"""Run by another interpreter: prints, as JSON, its version and its libraries.
 
 Standard library only, any Python from 3.7 on; nothing of the libraries is imported but rlscope.
 """

@@ -38,7 +38,7 @@ def cuda_facts(
     Args:
         majors: of the CUDA that the frameworks use; each CUPTI is tried in a process of its own.
     """
-    # Nobody records it: the driver would load the recorder into the probe.
+    # It is not recorded: the driver would load the recorder into the probe.
     quiet = {name: value for name, value in environ.items() if name != "CUDA_INJECTION64_PATH"}
     probe = [python, str(_HERE / "probe_cuda.py")]
     try:

@@ -99,7 +99,7 @@ def copies(rows: Rows) -> list[str]:
 
 
 def syncs(rows: Rows) -> list[str]:
-    """Rows of `cuda_sync`: who waited for the GPU."""
+    """Rows of `cuda_sync`: which operations waited for the GPU."""
     shown = [
         f"{units.label(row['operation'])} {units.duration(row['waiting_ns'])} of "
         f"{units.duration(row['duration_ns'])} in {units.count(row['calls'])} x {row['kind']}"

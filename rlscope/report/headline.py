@@ -82,7 +82,7 @@ def read(trace: Trace) -> Headline:
 
 
 def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:
-    """What to say instead where nothing is recorded here, but in another trace."""
+    """The sentence instead where nothing is recorded here, but in another trace."""
     if not run.get("nested") or facts["events"]:
         return ""
     return f"Nothing was recorded here. {sentences.nested(units.visible(run['nested']))}"
@@ -106,7 +106,7 @@ def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
 
 
 def sentence(times: Rows, facts: dict[str, Any]) -> str:
-    """What takes most, of how much; first what the run mostly is, if that is not its operations."""
+    """The largest group and its share; first start-up and end, if they take more."""
     if not times:
         return "Nothing was recorded."
     if not facts["annotated_processes"]:
@@ -143,7 +143,7 @@ def _largest(times: Rows, facts: dict[str, Any]) -> str:
 def _title(group: str) -> str:
     """The subject of a sentence; an operation keeps its name."""
     if group == BETWEEN_OPERATIONS:
-        return "What lies between operations"
+        return "Time between operations"
     return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 

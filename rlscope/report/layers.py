@@ -9,7 +9,7 @@ from rlscope.report.figures.bars import Series
 
 
 def label(layer: str, gpu_busy: bool) -> str:
-    """What a legend calls a layer: with "+ gpu" for the time in which the GPU worked too."""
+    """A layer's name in a legend: with "+ gpu" for the time in which the GPU worked too."""
     shown = "no layer" if layer == "none" else layer
     return f"{shown} + gpu" if gpu_busy else shown
 

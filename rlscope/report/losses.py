@@ -1,4 +1,4 @@
-"""What each kind of loss means to the reader of a report."""
+"""The meaning of each kind of loss, for the reader of a report."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Colours of the report: one fixed colour per layer and per GPU state.
 
-From the Okabe-Ito set, which people with any of the three dichromacies tell apart (Okabe and Ito,
+From the Okabe-Ito set, which people with any of the three dichromacies distinguish (Okabe and Ito,
 "Color Universal Design", 2008); all are mid tones that stand out on white and on near-black. Time
-in which the GPU worked keeps the colour of its layer and is hatched, so a print in grey tells it.
+in which the GPU worked keeps the colour of its layer and is hatched, so a print in grey shows it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a panel is: one question about a run, the tables that answer it, and how it is drawn.
+"""A panel: one question about a run, the tables that answer it, and how it is drawn.
 
     read(trace)   -> {name: Table}      analysis: every number comes from here
     draw(tables)  -> Drawing, Nothing   drawing: arranges and formats those numbers, no more
@@ -31,7 +31,7 @@ class Chart:
     key: str
     """Unique in a page; names the element that holds the picture."""
     title: str
-    """What the axes show, in a few words: the caption, and the text for those who cannot see it."""
+    """The axes' meaning in a few words: the caption, and the text for readers who cannot see it."""
     views: Mapping[str, Figure]
     """Name of a view -> figure."""
 

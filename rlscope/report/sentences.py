@@ -14,7 +14,8 @@ _FUNCTIONS = 3
 
 _HOW = {
     "patch": "Native calls were recorded by patching the interpreter's pointers to them",
-    "monitoring": "Native calls were recorded by sys.monitoring, which sees fewer and costs more,",
+    "monitoring": "Native calls were recorded by sys.monitoring, which sees fewer of them and "
+    "costs more,",
 }
 
 
@@ -99,7 +100,7 @@ def cut(row: dict[str, Any]) -> str:
 
 def nested(directories: str) -> str:
     """Column `nested` of the run."""
-    return f"The program ran another rls-prof, and what that recorded is in {directories}."
+    return f"The program ran another rls-prof, and its trace is in {directories}."
 
 
 def coverage(facts: dict[str, Any]) -> list[str]:
@@ -131,7 +132,7 @@ def coverage(facts: dict[str, Any]) -> list[str]:
         )
     if facts["tasks"]:
         notes.append(
-            "asyncio tasks were told apart at their annotations only: time between a switch and "
+            "asyncio tasks were distinguished at their annotations only: time between a switch and "
             "the next annotation is charged to the task before."
         )
     return notes

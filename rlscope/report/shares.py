@@ -17,19 +17,19 @@ NOTABLE_FOUND = 0.05
 
 
 def whole_name(facts: dict[str, Any]) -> str:
-    """What every share is of: "the time from the first operation to the last of 3 processes"."""
+    """The whole of every share: "the time from the first operation to the last of 3 processes"."""
     name = _SPAN if facts["annotated_processes"] else "the recorded time"
     processes = facts["annotated_processes"] or facts["processes"]
     return name if processes < 2 else f"{name}, of {units.plural(processes, 'process')} together"
 
 
 def of_view(view: str, whole: str) -> str:
-    """What the shares of a chart's view are of: those of one process are of its own time."""
+    """The whole of the shares in a chart's view: of one process, its own time."""
     return whole if view == views.ALL else f"{_SPAN} of the process"
 
 
 def left_out(facts: dict[str, Any]) -> list[str]:
-    """What is in no share, and how long it took: one sentence, or none."""
+    """The times that are in no share: one sentence, or none."""
     if not facts["annotated_processes"]:
         return []
     parts = {

@@ -94,8 +94,8 @@ def plural(number: int, noun: str) -> str:
 
 
 def kernel(function: str) -> str:
-    """A kernel's name without its return type and parameters; template arguments tell one from
-    another and stay.
+    """A kernel's name without its return type and parameters; template arguments stay: they are
+    the difference between two kernels.
 
     >>> kernel("void scan<float>((anonymous namespace)::Block, int)")
     'scan<float>'
@@ -110,7 +110,7 @@ def kernel(function: str) -> str:
 
 
 def label(text: str, limit: int = LABEL_CHARACTERS) -> str:
-    """A visible name of at most `limit` characters, cut in the middle: both ends tell most."""
+    """A visible name of at most `limit` characters, cut in the middle: both ends matter most."""
     shown = visible(text)
     if len(shown) <= limit:
         return shown

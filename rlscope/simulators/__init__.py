@@ -1,4 +1,4 @@
-"""Simulators: one file each, which says whose shared objects are layer simulator.
+"""Simulators: one file each, for the shared objects that are layer simulator.
 
 Only native code is: the Python code of an environment is layer python, inside the operation
 that steps it. A row of rlscope/registry.py is named after the package whose import makes the file

@@ -20,7 +20,7 @@ _NO_CUDA = "no CUDA call was recorded"
 _NO_SYNC = "no CUDA synchronisation was recorded"
 _NO_GRAPH = "no launch of a CUDA graph was recorded as a whole"
 
-# (relation, column) -> reason, said when a row has NULL there; column * when there is no row.
+# (relation, column) -> reason, given when a row has NULL there; column * when there is no row.
 _REASONS: Mapping[tuple[str, str], str] = {
     ("run", "command"): _NO_RUN_JSON,
     ("run", "version"): _NO_RUN_JSON,
@@ -29,7 +29,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("host", "cores"): "run.json says nothing about this machine",
     ("host", "boot_id"): "the trace files name no boot of the machine",
     ("process", "parent_process_id"): "a parent was not traced; a run's first process has none",
-    ("process", "exit"): "a process told no exit status: it was killed, replaced or still runs",
+    ("process", "exit"): "a process reported no exit status: it was killed, replaced or still runs",
     ("process", "cpu_ns"): _NO_EXIT,
     ("process", "profiler_cpu_ns"): _NO_EXIT,
     ("process", "program"): "a process recorded nothing, so its command line was not stored",

@@ -189,7 +189,7 @@ class _Build:
         self._sink.put(store.absent, self._absences.columns(no_cuda))
 
     def _told(self, wanted: str) -> Iterator[str]:
-        """What the processes said of themselves under one key of the metadata, as JSON."""
+        """The processes' own reports under one key of the metadata, as JSON."""
         told = self._collected.get("metadata", {"key": [], "value": []})
         pairs = zip(told["key"], told["value"], strict=True)
         return (value for key, value in pairs if key == wanted)

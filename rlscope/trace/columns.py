@@ -1,4 +1,4 @@
-"""What the relations of rlscope.trace.store are made of: columns that many of them share."""
+"""Columns that many relations of rlscope.trace.store share."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ import numpy as np
 from rlscope.trace.operations import UNLINKED, sources_of_rows
 
 NOTE = "cuda"
-"""Key of the metadata in which a process says how it recorded CUDA (csrc/capture/note.h)."""
+"""Key of the metadata in which a process reports how it recorded CUDA (csrc/capture/note.h)."""
 
 _WITHOUT_WORK = ("work", "all")
-"""What such a note says is missing where there is no GPU work of the process."""
+"""The `missing` of such a note where there is no GPU work of the process."""
 
 _HOW_WITHOUT_WORK = {
-    "off": "rls-prof was told not to record CUDA (--cuda=off)",
+    "off": "rls-prof ran with --cuda=off",
     "interpose": "only calls of the CUDA runtime library are recorded (--cuda=interpose): no GPU "
     "work, and nothing that calls the driver itself or brings its own runtime library, as cuBLAS, "
     "cuDNN, NCCL, Triton, JAX and CuPy do",
@@ -25,7 +25,7 @@ _HOW_WITHOUT_WORK = {
 """Ways to record CUDA that see no GPU work."""
 
 _OF_WORK = ("gpu_busy", "with_work")
-"""Columns of relations that are not about GPU work, which tell of it."""
+"""Columns about GPU work of relations that are not."""
 
 RELATIONS = ("api_call", "kernel", "graph", "memcpy", "memset", "sync", "gpu_time")
 
@@ -46,7 +46,7 @@ def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 
 
 def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The relations of a process whose GPU work is not known: what tells of it is NULL."""
+    """The relations of a process whose GPU work is not known: the columns about it are NULL."""
     return {
         name: {**columns, **{key: _nulls(columns[key]) for key in _OF_WORK if key in columns}}
         for name, columns in relations.items()
@@ -71,7 +71,7 @@ def why_no_work(note: str | None, run: Mapping[str, Any]) -> str:
 
 
 def how_recorded(run: Mapping[str, Any]) -> str:
-    """cupti, interpose or off: as rls-prof was told, else as its environment said."""
+    """cupti, interpose or off: by rls-prof's option, else by its environment."""
     options, environment = run.get("options") or {}, run.get("environment") or {}
     return str(options.get("cuda") or environment.get("RLSCOPE_CUDA") or "cupti")
 
@@ -95,7 +95,7 @@ def _why_unseen(run: Mapping[str, Any]) -> str:
     if tool and "librlscope" not in tool:
         return (
             f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "
-            "something else was seen to load CUDA; others are not watched then"
+            "something else loaded CUDA; other processes are not watched then"
         )
     return "no process initialised CUDA"
 

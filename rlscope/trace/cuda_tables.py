@@ -1,4 +1,4 @@
-"""Relations of CUDA calls and of what the GPU did for whom (rlscope/trace/build.py makes them from
+"""Relations of CUDA calls and of GPU work by operation (rlscope/trace/build.py makes them from
 `_trace.Directory.cuda_relations`)."""
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from sqlalchemy import Column
 from rlscope.trace import columns
 
 _GPU = (
-    "name of the GPU on the machine: what CUDA_VISIBLE_DEVICES says at the device's place, else "
-    "the device's number"
+    "name of the GPU on the machine: the entry of CUDA_VISIBLE_DEVICES at the device's place, "
+    "else the device's number"
 )
 
 _CALLER = (
@@ -34,7 +34,7 @@ api_call = columns.relation(
 
 
 def _gpu_columns(*own: Column[Any]) -> tuple[Column[Any], ...]:
-    """The columns that say where GPU work ran, its own ones, and who launched it."""
+    """The place of GPU work, the columns of its own, and the operation that launched it."""
     return (
         columns.process_id(),
         columns.integer("device", "number of the GPU"),
@@ -47,7 +47,7 @@ def _gpu_columns(*own: Column[Any]) -> tuple[Column[Any], ...]:
 
 
 def _launched_columns() -> tuple[Column[Any], ...]:
-    """The columns of what is launched to compute."""
+    """The columns of kernels and graphs."""
     return (
         columns.integer("duration_ns", "sum over launches, which may overlap"),
         columns.integer("min_ns", "the shortest"),
@@ -108,8 +108,8 @@ sync = columns.relation(
     columns.process_id(),
     columns.text(
         "kind",
-        "what was waited for: device, stream or event; stream_wait_event makes a stream wait, not "
-        "the call",
+        "device, stream or event that the call waited for; stream_wait_event makes a stream wait, "
+        "not the call",
     ),
     *columns.operation(_CALLER),
     columns.integer("count", columns.COUNTED),
@@ -139,7 +139,7 @@ gpu_device = columns.relation(
     columns.text("gpu", _GPU),
     columns.integer("processes", "processes that kept it busy"),
     columns.integer("busy_ns", "union of GPU work over processes, each in its recorded time"),
-    columns.integer("processes_ns", "sum of what each process kept it busy; more where they met"),
+    columns.integer("processes_ns", "sum of the processes' own times; more where they overlap"),
 )
 
 gpu_timeline = columns.relation(

@@ -4,11 +4,11 @@
     tables/event.json      the same for `event`, which is made on request
     tables/lock            shared by readers, exclusive for the one that writes
 
-A reader holds the lock while its trace is open. Whoever finds the files out of date writes new
-ones if nobody else reads; else, or where the folder cannot be written, the same rows go into
+A reader holds the lock while its trace is open. If it finds the files out of date and is the only
+reader, it writes new ones. Else, or where the folder cannot be written, the same rows go into
 tables in memory. So no reader ever sees the files change below it. Each file appears under a
-temporary name first and is renamed, and the manifest comes last: what is killed half way is
-made again.
+temporary name first and is renamed, and the manifest comes last: if a process is
+killed half way, the tables are made again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rlscope import __version__, _trace, own_files, process_log, regular_files
 from rlscope.trace import store
 from rlscope.trace.database import Database
 
-# Counts changes of what the tables mean that neither the schema nor the trace format shows.
+# Counts changes of the tables' meaning that neither the schema nor the trace format shows.
 TABLES_VERSION = 3
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
@@ -48,7 +48,7 @@ Files = dict[str, dict[str, list[int]]]
 
 
 class Manifest(NamedTuple):
-    """What the files of DIR/tables are."""
+    """The files of DIR/tables, and their sources."""
 
     made_from: Any
     """fingerprint() of the trace then."""
@@ -66,7 +66,7 @@ class Lock:
         self._descriptor = -1
 
     def share(self) -> bool:
-        """Keeps writers away; False when one writes now. True without a file: nobody writes."""
+        """Keeps writers away; False when one writes now. True without a file: no writer exists."""
         self.release()
         try:
             self._descriptor = regular_files.open_file(self._root, _LOCK)

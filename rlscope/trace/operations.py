@@ -15,7 +15,7 @@ NOT_RECORDED = "(not recorded)"
 UNLINKED = "(unlinked)"
 
 RULES = "rlscope.automatic"
-"""Key of the metadata in which a process tells how it finds operations: rlscope/auto/rules.py."""
+"""Key of the metadata in which a process reports how it finds operations: rlscope/auto/rules.py."""
 
 
 class Operations:
@@ -59,7 +59,7 @@ class Operations:
 
 
 def read_rules(told: Iterable[str]) -> dict[str, str]:
-    """Rules of operations by name, from what each process told as JSON; the rule of compiled:f is
+    """Rules of operations by name, from each process's report, as JSON; the rule of compiled:f is
     that of `compiled`. Processes that watch different libraries have different rules."""
     found: dict[str, list[str]] = {}
     for text in dict.fromkeys(told):

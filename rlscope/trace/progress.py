@@ -1,4 +1,4 @@
-"""How far the making of tables has come, told to a function while it goes on."""
+"""Reports to a function how far the making of tables has come, while it goes on."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rlscope import regular_files
 Rows = dict[str, list[Any]]
 
 
-# What each fact that is read below must be (rlscope/run_json.py).
+# The type of each fact that is read below (rlscope/run_json.py).
 _KINDS: dict[str, type] = {
     "version": str,
     "start_time": str,
@@ -39,7 +39,7 @@ _SAMPLES = "machine.jsonl"
 
 
 def read_run_json(root: Path) -> dict[str, Any]:
-    """DIR/run.json, `host` and `options` always there; what is damaged costs its facts only."""
+    """DIR/run.json, `host` and `options` always there; a damaged part costs its facts only."""
     try:
         run = json.loads(regular_files.read(root, "run.json", _MOST_RUN_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -50,7 +50,7 @@ def read_run_json(root: Path) -> dict[str, Any]:
 
 
 def _of_kinds(facts: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
-    """The facts without those that are not what they must be."""
+    """The facts without those of a wrong type."""
     return {
         name: _shown(fact)
         for name, fact in facts.items()
@@ -133,7 +133,7 @@ def time_grids(
 
 
 def host_key(process: Mapping[str, Any]) -> tuple[str, str]:
-    """What tells machines apart: name and boot."""
+    """The identity of a machine: name and boot."""
     return process["host"] or "", process["boot_id"] or ""
 
 

@@ -33,7 +33,7 @@ host = columns.relation(
 
 absent = columns.relation(
     "absent",
-    "What this trace cannot fill: NULL there means unknown, never 0.",
+    "Columns that this trace cannot fill: NULL there means unknown, never 0.",
     columns.text("relation", "name of the relation"),
     columns.text("column_name", "name of the column, * for the whole relation"),
     columns.text("reason", "why, in plain words"),
@@ -112,7 +112,7 @@ iteration = columns.relation(
 
 calibration = columns.relation(
     "calibration",
-    "What one piece of bookkeeping costs.",
+    "Cost of one piece of bookkeeping.",
     columns.integer("calibration_id", "dense id"),
     columns.text("kind", "kind of bookkeeping"),
     columns.text("api", "API function that it surrounds; NULL for all"),
@@ -129,7 +129,7 @@ machine_sample = columns.relation(
     columns.integer("host_id", "host.host_id"),
     columns.integer("process_id", "process.process_id; NULL for the whole machine"),
     columns.integer("start_ns", "when it was read, ns of CLOCK_MONOTONIC"),
-    columns.text("metric", "what was read; its unit is in the name"),
+    columns.text("metric", "name of the reading, with its unit"),
     columns.real("value", "the reading"),
 )
 
@@ -145,7 +145,7 @@ loss = columns.relation(
 
 progress = columns.relation(
     "progress",
-    "What rls.progress(done, total) reported.",
+    "Reports of rls.progress(done, total).",
     columns.process_id(),
     columns.integer("start_ns", "when it was reported, ns of CLOCK_MONOTONIC"),
     columns.real("done", "how much was done, in the program's own unit"),
@@ -155,7 +155,7 @@ progress = columns.relation(
 
 metadata = columns.relation(
     "metadata",
-    "What rls.metadata(key=value) reported; the last value of a key.",
+    "Metadata of rls.metadata(key=value); the last value of a key.",
     columns.process_id(),
     columns.text("key", "name"),
     columns.text("value", "value as JSON"),

@@ -2,7 +2,7 @@
 
     run_tables.py     the run, its processes and threads, what they reported
     sweep_tables.py   operations, breakdowns, calls
-    cuda_tables.py    CUDA calls, and what the GPU did for whom
+    cuda_tables.py    CUDA calls, and GPU work by operation
 
 Every time is an int64 in nanoseconds of CLOCK_MONOTONIC, every id is dense within a run.
 `operation` and `phase` as columns of other relations are text; "(none)" is no operation and no
@@ -78,7 +78,7 @@ def layout_of(relation: Table) -> str:
 
 
 def descriptions(relation: Table) -> dict[str, str]:
-    """What each column means."""
+    """The meaning of each column."""
     return {column.name: str(column.comment) for column in relation.columns}
 
 

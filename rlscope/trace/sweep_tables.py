@@ -20,7 +20,7 @@ operation = columns.relation(
     columns.integer("depth", "0 outermost"),
     columns.text("source", columns.SOURCE),
     columns.text(
-        "rule", "how an automatic one was found; NULL when the process did not say, or annotated"
+        "rule", "how an automatic one was found; NULL when the process gave none, or annotated"
     ),
 )
 
@@ -34,7 +34,7 @@ operation_instance = columns.relation(
     columns.start(),
     columns.integer("duration_ns", "from enter to exit"),
     columns.integer("self_ns", "while it was the innermost open operation and running"),
-    columns.text("ended", "what closed it: exit, window, process_end, thread_end or gap"),
+    columns.text("ended", "how it was closed: exit, window, process_end, thread_end or gap"),
     layout=columns.PROCESS,
 )
 

@@ -25,7 +25,7 @@ class Tables:
     """
 
     def __init__(self, root: Path, *, unrestricted: bool = False, tell: Tell | None = None) -> None:
-        """`tell`: is told how far tables are while they are made."""
+        """`tell`: called with how far tables are while they are made."""
         self.database = Database()
         self.in_memory = False
         self._root = root

@@ -1,5 +1,5 @@
 /* Whether this core runs somebody else's hyperthread beside ours, another virtual machine's say:
- * nothing else on this one tells, and all but waiting takes up to twice the time. */
+ * nothing else on this one shows it, and all but waiting takes up to twice the time. */
 #ifndef TESTS_BENCHMARKS_CORE_SHARE_H
 #define TESTS_BENCHMARKS_CORE_SHARE_H
 

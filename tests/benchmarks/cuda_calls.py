@@ -2,7 +2,7 @@
 
     python tests/benchmarks/cuda_calls.py [--processes N] [--turns N] [--calls N] [--output FILE]
 
-In turns: cudaEventQuery() with nobody subscribed, with a CUPTI callback that does nothing, with the
+In turns: cudaEventQuery() without a subscriber, with a CUPTI callback that does nothing, with the
 recorder's callback, and with that while the window is closed. Ours is the difference to the empty
 callback; what CUPTI itself costs is not known from a test double. Several processes: in each the
 code lies elsewhere.

@@ -4,7 +4,7 @@
  *     <kind> <nanoseconds per call> <1 where the core was ours before and after, else 0>
  *
  *   clock       one read of the time stamp counter
- *   bare        nobody has subscribed
+ *   bare        there is no subscriber
  *   empty       an empty callback has, to the same calls
  *   recorded    the recorder's callbacks, recording
  *   paused      the same, while the window is closed

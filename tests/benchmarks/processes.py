@@ -2,8 +2,8 @@
 
     python tests/benchmarks/processes.py [--processes 64] [--seconds 8] [--burst 20] [--output FILE]
 
-Every process records BURST enters and as many exits each 10 ms. Told are the CPU time of who
-drains, of the programs with it, how many records were lost, and how often a producer waited.
+Every process records BURST enters and as many exits each 10 ms. It prints the CPU time of the
+drainer, of the programs with it, the records that were lost, and how often a producer waited.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// What CUDA calls and the GPU did for whom: look-ups in a long table of launches, and the memory of
+// CUDA calls and GPU work by operation: look-ups in a long table of launches, and the memory of
 // a long run.
 #include "analysis/cuda_relations.h"
 

@@ -89,7 +89,7 @@ PROGRAM(calls_stop_elsewhere) {
   return 0;
 }
 
-// Cut at the stop by whoever reads it.
+// Cut at the stop by its reader.
 TEST(Windows, ThatAnotherThreadStopsKeepTheCallHeldBack) {
   TracedRun run;
   ASSERT_EQ(run.Execute("calls_stop_elsewhere"), 0);

@@ -40,7 +40,7 @@ PROGRAM(run_backwards_and_die) {
   return 0;
 }
 
-// Rings and pages of a process that was killed while nobody drained.
+// Rings and pages of a process that was killed while nothing drained.
 class KilledRun : public TracedRun {
  public:
   explicit KilledRun(const char* program = "record_and_die") : TracedRun({}, /*drain=*/false) {

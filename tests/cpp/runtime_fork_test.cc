@@ -22,7 +22,7 @@ size_t Enters(const trace::ProcessImage& process) {
   return count;
 }
 
-// Enters of all processes, smallest first: who forked whom is checked by parent_index.
+// Enters of all processes, smallest first: the forks are checked by parent_index.
 std::vector<size_t> AllEnters(const trace::Directory& trace) {
   std::vector<size_t> enters;
   for (const trace::ProcessImage& process : trace.processes()) enters.push_back(Enters(process));
@@ -71,7 +71,7 @@ PROGRAM(fork_silently) {
   if (quiet == 0) _exit(7);  // no record: its row is written on its way out
   if (TracedRun::Wait(quiet) != 7) return 1;
   const pid_t killed = fork();
-  if (killed == 0) raise(SIGKILL);  // neither: the parent's count tells
+  if (killed == 0) raise(SIGKILL);  // neither: the parent's count shows it
   if (TracedRun::Wait(killed) != -SIGKILL) return 2;
   return 0;
 }

@@ -83,7 +83,7 @@ PROGRAM(grow_into_an_older_ring) {
   return 0;
 }
 
-// Keeps what it is given, and tells of every CpuChunk before it does.
+// Keeps what it is given, and reports every CpuChunk before it does.
 class WatchedSink : public trace::Sink {
  public:
   explicit WatchedSink(std::function<void(int chunk)> watch)

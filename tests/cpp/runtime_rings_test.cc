@@ -126,7 +126,7 @@ PROGRAM(fill_then_go_on) {
   const uint32_t id = Intern("x");
   Repeat(id, 1000000);
   std::ofstream(arguments[0] + "/full") << "full";
-  // The drainer comes now. Lost records are told of once there is room again.
+  // The drainer comes now. Lost records are reported once there is room again.
   const uint64_t before = rlscope_slots_of_thread();
   while (rlscope_slots_of_thread() < before + 100) {
     Repeat(id, 1);

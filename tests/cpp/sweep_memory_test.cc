@@ -141,7 +141,7 @@ TEST_F(SweepMemoryTest, CallsAtOneInstant) {
   EXPECT_EQ(Calls(), uint64_t{kFlood});
 }
 
-// What a program tells of its progress is kept, in a file.
+// A program's reports of progress are kept, in a file.
 TEST(ProcessItemsTest, ManyReportsOfProgressStayOutOfMemory) {
   constexpr uint64_t kReports = 200000;
   trace::MemoryTrace made;

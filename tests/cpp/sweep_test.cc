@@ -166,8 +166,9 @@ TEST_F(SweepTest, LayersFollowCallsCallbacksAndCuda) {
   }
 }
 
-// Main owns while it has an operation; then whoever began first; threads without one add layers.
-TEST_F(SweepTest, OwnerIsMainElseWhoBeganFirst) {
+// Main owns while it has an operation, then the thread that began first. Threads without one add
+// layers.
+TEST_F(SweepTest, OwnerIsMainElseTheFirstToBegin) {
   process.AddThread(Items({Enter(0, a), Exit(40, a)}));
   process.AddThread(Items({Enter(20, b), Call(25, 80, f), Exit(80, b)}));
   process.AddThread(Items({Enter(10, a), Exit(60, a), Call(70, 75, s)}));

@@ -2,8 +2,8 @@
 
     answers.py LIBRARY
 
-Each scenario is a process of its own, which writes a line after each call: what comes before the
-end of a process that a call killed is told, too.
+Each scenario is a process of its own, which writes a line after each call: the answers before the
+end of a process that a call killed are there, too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def version(cupti: ctypes.CDLL) -> Iterator[Answer]:
 
 
 def timestamp(cupti: ctypes.CDLL) -> Iterator[Answer]:
-    """The clock that CUPTI tells the time by."""
+    """The clock of CUPTI's time."""
     told, before = c_uint64(UNTOUCHED), time.time()
     status = cupti.cuptiGetTimestamp(byref(told))
     now = before - 1 < told.value / 1e9 < time.time() + 1

@@ -86,7 +86,7 @@ def test_no_function_is_left_out_or_twice(release: Release, table: str, domain: 
 
 
 def among(function: str, domain: str) -> list[int]:
-    """Ids that one of the functions of api_calls.cc tells from others."""
+    """Ids that one of the functions of api_calls.cc picks out."""
     body = API_CALLS.partition(f"bool {function}(")[2].partition("\n}")[0]
     return [int(n) for n in re.findall(rf"k{domain}\[\] = \{{(.*?)\}}", body)[0].split(", ")]
 

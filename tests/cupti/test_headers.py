@@ -1,4 +1,4 @@
-"""What csrc/capture says of CUPTI, beside the headers of each release."""
+"""The declarations of CUPTI in csrc/capture, beside the headers of each release."""
 
 from __future__ import annotations
 

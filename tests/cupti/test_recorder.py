@@ -27,7 +27,7 @@ def expected(release: Release) -> str:
         return MAY_END
     if release.major < 13:
         return f"{NOT_CONNECTED} (15)"
-    return f"{NOT_CONNECTED}, or does not say what is wrong (999)"
+    return f"{NOT_CONNECTED}, or gives no reason (999)"
 
 
 # The newest release of each answer.

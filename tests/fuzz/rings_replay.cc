@@ -204,7 +204,7 @@ bool Replay::IsFiller(const std::string& name, size_t at) const {
   return std::all_of(begin, end, [](uint8_t byte) { return byte == 0; });
 }
 
-// A record at the end of a ring that became a pad cannot be told from a slot that was left over.
+// A record at the end of a ring that became a pad looks like a slot that was left over.
 bool EndsInPad(const std::string& name, const Bytes& bytes) {
   if (name.find(".ring") == std::string::npos) return false;
   for (uint32_t i = 1; i < kMostSlots; ++i) {

@@ -1,4 +1,4 @@
-"""Programs on a real GPU, plain and under rls-prof, for the steps that compare what both say."""
+"""Programs on a real GPU, plain and under rls-prof, for the steps that compare both."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def torn_down(bench: Bench) -> Figures:
 
 
 def permission(bench: Bench) -> Figures:
-    """Where the driver lets only administrators profile: a user's program runs, and is told."""
+    """Where the driver lets only administrators profile: the program runs, with a message."""
     params = Path("/proc/driver/nvidia/params")
     if not params.exists():
         raise Skip("no driver of NVIDIA's")

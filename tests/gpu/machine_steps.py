@@ -1,4 +1,4 @@
-"""Steps about the machine: what it is, and what NVIDIA's management library says of it."""
+"""Steps about the machine: its facts, and the readings of NVIDIA's management library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ QUESTIONS = {
 
 
 def busy_share(bench: Bench) -> Figures:
-    """What NVML says of a GPU that is busy for a known share of the time; its power and energy."""
+    """NVML's readings of a GPU that is busy for a known share of the time; its power and energy."""
     need("pynvml")
     if shutil.which("nvidia-smi") is None:
         raise Skip("no driver of NVIDIA's brings its management library")

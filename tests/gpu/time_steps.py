@@ -19,7 +19,7 @@ SECONDS = {False: 60, True: 240}
 
 
 def lengths_and_clock(bench: Bench) -> Figures:
-    """Kernels last what they were told and what events say; waiting ends after them, by the same
+    """Kernels last as long as they should, and as events say; waiting ends after them, by the same
     span all along; starts keep step with the GPU's own clock."""
     seconds = SECONDS[bench.patient]
     run = bench.record("driver_spins.py", str(seconds))

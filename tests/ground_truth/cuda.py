@@ -75,7 +75,7 @@ def _api_calls(cuda: Cuda) -> list[ApiCall]:
 
 
 class Group(NamedTuple):
-    """Work of one kind that is one row: `key` is what its relation tells apart."""
+    """Work of one kind that is one row: `key` is what separates the rows of its relation."""
 
     key: tuple[object, ...]
     works: list[GpuWork]

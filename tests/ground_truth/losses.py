@@ -58,7 +58,7 @@ def _moved_inside(process: RawProcess, times: Sequence[int]) -> int:
 
 
 def _missing_records(process: RawProcess) -> int:
-    """As far as a later chunk of the thread tells of them."""
+    """As far as a later chunk of the thread shows them."""
     lost = [
         thread.items[slice(*thread.missing)]
         for thread in process.threads

@@ -1,4 +1,4 @@
-"""Lost chunks: what a thread's items mean to a reader who misses some of them, as plain items.
+"""Lost chunks: what a thread's items mean to a reader that misses some of them, as plain items.
 
 The chunk behind the loss says in its header what was open before its first item. So a loss is a gap
 at the end of the last item before it, and, at the first item behind it, entries of what was open.

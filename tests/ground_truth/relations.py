@@ -17,7 +17,7 @@ OTHER = "(other)"
 UNLINKED = "(unlinked)"
 
 AUTOMATIC = " (automatic)"
-"""Ends path and name of an operation that nobody annotated: another one than the annotated one."""
+"""Ends path and name of an operation without annotation: another one than the annotated one."""
 
 
 class Operation(NamedTuple):

@@ -127,7 +127,7 @@ def _allowed(state: State, path: Path) -> Path:
 
 
 def _automatic(state: State, thread: ThreadState, event: Event) -> None:
-    """A record of the automatic track, whose meaning the whole stream tells."""
+    """A record of the automatic track, whose meaning depends on the whole stream."""
     if event.order not in thread.stream.automatic:
         return
     _close_automatic(state, thread, event.time_ns, "exit")

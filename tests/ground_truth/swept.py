@@ -92,7 +92,7 @@ class _Texts:
         self._names = dict(zip(map(int, names["id"]), names["text"], strict=True))
 
     def marked(self, operation: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Paths and names of operations, automatic ones told apart."""
+        """Paths and names of operations, automatic ones kept apart."""
         return {"path": self._paths, "name": _joined(operation["name"], self._marks)}
 
     def rows(

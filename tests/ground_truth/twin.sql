@@ -406,7 +406,7 @@ FROM living AS l CROSS JOIN process AS p
 LEFT JOIN stack ON stack.start_ns = l.start_ns AND stack.thread = l.thread
 LEFT JOIN in_frame ON in_frame.start_ns = l.start_ns AND in_frame.thread = l.thread;
 
--- Who owns each segment: the main thread if it has an operation, else the one that began first.
+-- The owner of each segment: the main thread if it has an operation, else the one that began first.
 CREATE OR REPLACE TEMP TABLE owner AS
 SELECT start_ns, ARG_MIN(thread, (NOT is_main, outer_ns, thread)) AS thread,
        ARG_MIN(operation, (NOT is_main, outer_ns, thread)) AS operation

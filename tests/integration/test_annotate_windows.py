@@ -1,4 +1,4 @@
-"""What phases, iterations and windows leave in the trace, and what a program says of itself."""
+"""What phases, iterations and windows leave in the trace, and a program's own metadata."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_another_tool_that_has_cupti_keeps_it(tmp_path: Path) -> None:
     assert sum(line["event"] == "record" for line in lines) == 40
 
 
-def test_without_another_record_nobody_looks_behind_another_tool(tmp_path: Path) -> None:
+def test_without_another_record_no_process_looks_behind_another_tool(tmp_path: Path) -> None:
     tool = compile_library(tmp_path, "tool", OTHER_TOOL)
     run = record_script(tmp_path, "begin()\nwork()", CUDA_INJECTION64_PATH=str(tool))
     assert "in processes that have recorded an operation" in run.outcome.err
@@ -95,7 +95,7 @@ REFUSALS = {
     43: "MIG",
     44: "SLI",
     45: "Windows Subsystem for Linux",
-    999: "cannot connect to the driver, or does not say what is wrong",
+    999: "cannot connect to the driver, or gives no reason",
     1000: "CUPTI refused",
 }
 

@@ -1,4 +1,4 @@
-"""CUPTI's other interfaces: a release that nobody knows, its second family of functions, and
+"""CUPTI's other interfaces: an unknown release, its second family of functions, and
 callbacks for the program's own calls only."""
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ check(cudart.cudaDeviceSynchronize())
 
 
 @pytest.mark.parametrize("nested", ["1", "0"])
-def test_a_launch_that_calls_nobody_back_is_counted(tmp_path: Path, nested: str) -> None:
+def test_a_launch_without_a_callback_is_counted(tmp_path: Path, nested: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(DECLARATIONS + NEWER_LAUNCH)
     command = [sys.executable, str(script)]

@@ -52,7 +52,7 @@ for i in range(10):
             thread.join()
 cuda.cuMemAlloc_v2(byref(c_uint64()), c_size_t(1 << 60))  # fails
 """
-# By kernel; everything else of the program is told by hand below.
+# By kernel; everything else of the program is counted by hand below.
 OPERATION_OF = {
     "sim_spin_act": "inference", "sim_spin_learn": "backprop", "sim_spin_free": "(none)",
 }  # fmt: skip

@@ -58,7 +58,7 @@ def test_that_of_cuda_11_is_found_by_each_name_that_it_had(tmp_path: Path, libra
     assert found(record_script(tmp_path, WORK, **paths)) == f"{folder}/{library}"
 
 
-# Nothing but the driver tells the major of a program that links its runtime statically.
+# Nothing but the driver shows the major of a program that links its runtime statically.
 @pytest.mark.parametrize(("driver", "library"), [(12080, OLDER), (13000, CUPTI), (14000, CUPTI)])
 def test_it_is_the_newest_that_the_driver_takes(tmp_path: Path, driver: int, library: str) -> None:
     place(tmp_path / "named", OLDER)

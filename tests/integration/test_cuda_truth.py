@@ -147,7 +147,7 @@ def test_dropped_records_are_counted(tmp_path: Path) -> None:
     [
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "39"}, "another profiler holds CUPTI's one subscription"),
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface"),
-        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "does not say what is wrong (999)"),
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "999"}, "gives no reason (999)"),
         ({"SIMCUPTI_ENABLE_STATUS": "35"}, "NVreg_RestrictProfilingToAdminUsers"),
     ],
 )

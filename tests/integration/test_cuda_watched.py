@@ -24,7 +24,7 @@ FIRST_OF_64_BITS = 82
 
 
 def refused(domain: str, column: int) -> list[str]:
-    """Functions that are listed in facts/ and that nobody wrote."""
+    """Functions that are listed in facts/ and not implemented."""
     written = "".join(path.read_text() for path in (SIMCUDA / domain).glob("*.cc"))
     own = set(re.findall(r"\b(?:__)?cu\w+", written))
     lines = (SIMCUDA / "facts" / f"{domain}_functions.txt").read_text().splitlines()

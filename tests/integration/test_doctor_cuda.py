@@ -16,7 +16,7 @@ PROBE = probe_cuda.__file__
 
 
 def cupti_line(folder: Path, *options: str, major: int = 0, **knobs: str) -> Finding:
-    """What doctor says of CUPTI there."""
+    """The doctor's line about CUPTI there."""
     done = run_simulated(folder, [sys.executable, PROBE, str(major)], *options, **knobs)
     assert done.code == 0, done.err
     found = checks.cuda_findings(json.loads(done.out))
@@ -40,7 +40,7 @@ def test_a_cupti_that_works_is_good(tmp_path: Path, cuda: str) -> None:
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "15"}, "cannot connect to the driver", "driver's CUDA"),
         (
             {"SIMCUPTI_SUBSCRIBE_STATUS": "999"},
-            "cannot connect to the driver, or does not say",
+            "cannot connect to the driver, or gives no reason",
             "interpose",
         ),
         ({"SIMCUPTI_ENABLE_STATUS": "35"}, "administrators profile (35): no GPU work", "NVreg_"),

@@ -1,4 +1,4 @@
-"""Python that runs inside native code is layer python: told by comparing the trace with the clock
+"""Python that runs inside native code is layer python: the trace is compared with the clock
 readings that the Python code itself took.
 """
 

@@ -1,4 +1,4 @@
-"""What is a layer, as the user says it: --intercept, --numpy, --simulator, rls.layer."""
+"""The user's own layers: --intercept, --numpy, --simulator, rls.layer."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_library_of_the_user_is_a_simulator_in_one_line(
     assert _calls(directory) == {"sample:noargs": ("simulator", 20)}
 
 
-def test_a_library_nobody_named_is_python(
+def test_a_library_that_was_not_named_is_python(
     traced: TracedPython, directory: str, sample: str
 ) -> None:
     _run(traced, directory, STEPS.format(folder=sample, before="", after=""))

@@ -10,7 +10,7 @@ from traced_python import TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
-# A child in which the kernel refuses to open files for writing; it lives until it is told.
+# A child in which the kernel refuses to open files for writing; it lives until it is ended.
 _FILTERED_CHILD = """
 import ctypes, os, platform, struct, subprocess, sys
 OPENAT = {"x86_64": 257, "aarch64": 56}[platform.machine()]

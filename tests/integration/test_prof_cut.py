@@ -1,4 +1,4 @@
-"""A run that was cut short says so first, and why, and when; and what it holds is what it says."""
+"""A run that was cut short says so first, with reason and time, and holds what it says."""
 
 from __future__ import annotations
 

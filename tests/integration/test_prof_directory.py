@@ -217,7 +217,7 @@ def test_asan_program_runs(traced: TracedPython, directory: str, tmp_path: Path)
 
 
 def test_package_below_a_path_with_a_blank(tmp_path: Path, directory: str) -> None:
-    """The dynamic linker takes LD_PRELOAD apart at blanks, and cannot be told not to."""
+    """The dynamic linker takes LD_PRELOAD apart at blanks, and has no way around it."""
     root = tmp_path / "my project"
     root.mkdir()
     spaced = make_traced_python(tmp_path / "venv", root=copy_of_package(root))

@@ -11,7 +11,7 @@ from traced_python import TracedPython
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 # The functions that are used, with two devices; the second one knows neither use nor power. Each
-# call of nvmlInit and each reading of the use tells on a line of FAKE_NVML_LOG who called.
+# call of nvmlInit and each reading of the use writes a line with its caller to FAKE_NVML_LOG.
 _NVML = r"""
 #include <stdio.h>
 #include <stdlib.h>

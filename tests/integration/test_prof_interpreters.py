@@ -1,4 +1,4 @@
-"""Interpreters without rlscope: in the trace, named on stderr in time, with what mends it."""
+"""Interpreters without rlscope: in the trace, named on stderr in time, with the remedy."""
 
 import os
 import shutil

@@ -126,7 +126,7 @@ def test_rls_prof_under_rls_prof(traced: TracedPython, tmp_path: Path) -> None:
     program = "import rlscope as rls\nwith rls.operation('x'): pass"
     result = traced.run("-o", outer, *traced.command("-o", inner, traced.python, "-c", program))
     assert f"rls-prof: trace {inner}: 1 events, none lost, " in result.stderr
-    ran = f"The program ran another rls-prof, and what that recorded is in {inner}."
+    ran = f"The program ran another rls-prof, and its trace is in {inner}."
     assert f"rls-prof: trace {outer}: no events, none lost\nrls-prof: {ran}\n" in result.stderr
     with load(outer) as trace:
         assert headline.read(trace).sentence == f"Nothing was recorded here. {ran}"
@@ -147,7 +147,7 @@ with rls.operation("x"):
         subprocess.run([{traced.prof!r}, "--no-report", "-o", directory, "true"], check=True)
 """
     result = traced.run("-o", outer, traced.python, "-c", program)
-    ran = f"The program ran another rls-prof, and what that recorded is in {', '.join(inner)}."
+    ran = f"The program ran another rls-prof, and its trace is in {', '.join(inner)}."
     assert re.search(rf"trace {outer}: 1 events, .*\nrls-prof: {re.escape(ran)}\n", result.stderr)
     assert _trace.Directory(outer).nested == inner
     with load(outer) as trace:

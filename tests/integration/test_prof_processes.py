@@ -98,7 +98,7 @@ else:
 def _run(
     traced: TracedPython, directory: str, program: str, path: Any, *arguments: str
 ) -> tuple[list[dict[str, Any]], list[list[int]], dict[int, set[str]]]:
-    """Processes of the trace, what the program told of (pid, parent), operations by process."""
+    """Processes of the trace, the program's own pairs (pid, parent), operations by process."""
     script = path / "program.py"
     script.write_text(program)
     result = traced.run("-o", directory, traced.python, str(script), *arguments)

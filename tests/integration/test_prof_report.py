@@ -63,7 +63,7 @@ def _on_terminal(command: list[str], **environ: str) -> str:
     ) as process:
         os.close(terminal)
         shown = b""
-        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+        with contextlib.suppress(OSError):  # EIO: no writer is left
             while part := os.read(screen, 65536):
                 shown += part
         process.communicate(timeout=120)
@@ -131,7 +131,7 @@ def test_a_program_too_short_to_tell_the_price_says_so() -> None:
     short, long = (Outcome("", Ending(0, ns)) for ns in (99_000_000, 100_000_000))
     assert closing.measure_price(short, Contents(events=5)) is None
     assert closing.too_short_line(short, Contents(events=5)) == (
-        "bookkeeping: 99.0 ms of CPU time are too few to tell its share"
+        "bookkeeping: 99.0 ms of CPU time are too few for a share"
     )
     assert closing.too_short_line(short, Contents()) == ""
     assert closing.too_short_line(long, Contents(events=5)) == ""

@@ -16,7 +16,7 @@ from traced_python import TracedPython
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 # A shell with job control and one job: runs argv[3:] in a process group of its own, in the
-# foreground; tells on descriptor argv[1] when it stops or ends; a byte on argv[2] means `fg`.
+# foreground; writes to descriptor argv[1] when it stops or ends; a byte on argv[2] means `fg`.
 _SHELL = """
 import os, signal, sys
 report, orders = int(sys.argv[1]), int(sys.argv[2])

@@ -15,7 +15,7 @@ THEIRS = 999
 DATA = """
 #include <stdint.h>
 #include <stdlib.h>
-/* Recording, without a ring: whoever trusts these calls a function below. */
+/* Recording, without a ring: a caller that trusts these calls a function below. */
 __attribute__((aligned(4096))) uint32_t rlscope_process[1024] = {1};
 __thread uint64_t rlscope_self[8] __attribute__((tls_model("initial-exec")));
 """

@@ -145,7 +145,7 @@ check(cuda.cuCtxSynchronize())
     assert done.records(kind=1) == []
 
 
-def test_injection_happens_once_and_nobody_passes_before_it_is_done(tmp_path: Path) -> None:
+def test_injection_happens_once_and_no_thread_passes_before_it_is_done(tmp_path: Path) -> None:
     program = """
 import ctypes, threading
 cuda = ctypes.CDLL("libcuda.so.1")

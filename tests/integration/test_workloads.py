@@ -91,4 +91,4 @@ def test_ppo_learns(traced: TracedPython) -> None:
     script = str(Path(ROOT, "workloads", "ppo_cartpole.py"))
     result = subprocess.run([traced.python, script], capture_output=True, text=True, check=True)
     final = float(result.stdout.split()[-1])
-    assert final > 300, "CartPole pays 20 to whoever acts at random, 500 to whoever has learned"
+    assert final > 300, "CartPole pays 20 for random actions, 500 after learning"

@@ -2,7 +2,7 @@
 
     python tests/layer_programs/torch_sections.py [SECTION ...]
 
-Each section is an operation of its own, so that a trace tells whether its native calls were seen.
+Each section is an operation of its own, so that a trace shows whether its native calls were seen.
 Floating point numbers are printed exactly.
 """
 

@@ -96,7 +96,7 @@ def cupti(folder: Path, soname: str, family: str) -> None:
     ]
     stubs = "\n".join(f"SIM_STUB({name})" for name, *_ in rows)
     (folder / "stubs.cc").write_text(
-        "// Generated from facts/cupti_functions.txt: what nobody implements is not supported.\n"
+        "// Generated from facts/cupti_functions.txt: a function without code is not supported.\n"
         '#define SIM_STUB(name) \\\n  extern "C" __attribute__((weak, visibility("default"))) '
         f"int name() {{ return 27; }}\n{stubs}\n"
     )

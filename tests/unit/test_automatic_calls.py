@@ -1,4 +1,4 @@
-"""Functions that automatic operations watch: they stay what they are to everybody who looks.
+"""Functions that automatic operations watch: they look unchanged from every side.
 
 The test process is not recorded: what is watched here records nothing.
 """

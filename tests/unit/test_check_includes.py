@@ -1,4 +1,4 @@
-"""The check of who may include whom in csrc/ finds what it is there for."""
+"""The check of includes between folders of csrc/ finds what it is there for."""
 
 from pathlib import Path
 

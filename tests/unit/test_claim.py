@@ -144,7 +144,7 @@ def test_a_released_claim_stays_and_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 5}'])
-def test_a_claim_that_nobody_finished_is_awaited_and_then_followed(
+def test_a_claim_that_was_not_finished_is_awaited_and_then_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     monkeypatch.setattr(claim, "_EMPTY_SECONDS", 0.05)

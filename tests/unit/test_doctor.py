@@ -104,7 +104,7 @@ def test_no_driver_is_no_failure() -> None:
         (cuda_facts(cupti={"reason": "wrong ELF class"}), "wrong ELF class"),
         (cuda_facts(cupti={"wanted": 12, "reason": "not found"}), "no CUPTI for CUDA 12"),
         (cuda_facts(cupti={"driver": 12000}), "newer than the driver, which is for CUDA 12.0"),
-        (cuda_facts(cupti={"subscribe": 999}), "what is wrong (999): neither CUDA calls"),
+        (cuda_facts(cupti={"subscribe": 999}), "gives no reason (999): neither CUDA calls"),
         (cuda_facts(cupti={"subscribe": 39}), "another profiler holds CUPTI's one subscription"),
         (cuda_facts(cupti={"enable": 40}), "hypervisor"),
         (cuda_facts(cupti={"enable": 41}), "confidential computing mode (41): no GPU work"),

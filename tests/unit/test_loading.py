@@ -1,4 +1,4 @@
-"""The line that verbs show while tables are made, and the parts that Progress tells it."""
+"""The line that verbs show while tables are made, and the parts that Progress gives it."""
 
 from __future__ import annotations
 

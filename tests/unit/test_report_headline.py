@@ -147,7 +147,7 @@ def test_much_time_between_operations_is_a_warning() -> None:
         ],
     )
     assert _read(trace).sentence == (
-        f"What lies between operations takes 60.0 % {_SPAN}: 6 ns of 10 ns."
+        f"Time between operations takes 60.0 % {_SPAN}: 6 ns of 10 ns."
     )
     assert "Then a 30.0 %, b 10.0 %." in _texts(trace, warning=False)
     assert _texts(trace, warning=True)[0].startswith("60.0 % lies between operations")

@@ -116,7 +116,7 @@ def test_an_unknown_stream_is_refused():
 
 
 def owners(*items, end):
-    """Who owns the time: (start, operation) of each nanosecond-wide bucket that begins anew."""
+    """The owner of the time: (start, operation) of each nanosecond-wide bucket that begins anew."""
     process = RawProcess(end_ns=max(end, 1), threads=(RawThread(items=items),))
     finest = [row for row in sweep(process, buckets=end)["timeline"] if row.level == 0]
     assert {row.bucket_ns for row in finest} == {1}

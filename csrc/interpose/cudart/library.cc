@@ -26,7 +26,8 @@ void* FindInLoaded(const char* name) {
   return nullptr;
 }
 
-// What the trace cannot have. Once: in a fork child of a process that used it CUDA does not work.
+// Notes the part that the trace cannot have. Once: in a fork child of a process that used it CUDA
+// does not work.
 void TellLimits() {
   static uint32_t told = 0;
   if (__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED) != 0) return;

@@ -6,7 +6,7 @@
 
 namespace rlscope::cudart {
 
-constexpr int kNoLibrary = 35;  // cudaErrorInsufficientDriver: what CUDA says where it is missing
+constexpr int kNoLibrary = 35;  // cudaErrorInsufficientDriver: CUDA's answer where it is missing
 
 // One function: the library's own, and the id of its name in the trace. Zero-initialised.
 struct Function {
@@ -15,7 +15,7 @@ struct Function {
 };
 
 // Finds it in the libraries that come after this one, else in the libcudart that the process has
-// loaded for itself. Null: there is none. The first one found is told to the trace.
+// loaded for itself. Null: there is none. The first one found is noted in the trace.
 void* Find(Function* function, const char* name);
 
 // Id of its name, the same in every call.

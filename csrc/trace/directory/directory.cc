@@ -79,7 +79,7 @@ bool IsRunningHere(const ProcessImage& image) {
   return base::IsAlive(image.os_pid, image.start_time);
 }
 
-// A process that records tells its windows itself. One that never did knows nothing of the run's:
+// A process that records reports its windows itself. One that never did knows nothing of the run's:
 // its time counts from the first start to the last stop as that of all others does.
 void CutToWindow(const RunNotes& notes, ProcessImage* image) {
   int64_t first_ns, last_ns;

@@ -1,4 +1,4 @@
-// A trace directory: the log of processes, their files, and what rings still hold. Opening reads;
+// A trace directory: the log of processes, their files, and the rest in their rings. Opening reads;
 // nothing is ever written, created or removed.
 #ifndef RLSCOPE_TRACE_DIRECTORY_DIRECTORY_H_
 #define RLSCOPE_TRACE_DIRECTORY_DIRECTORY_H_

@@ -24,7 +24,7 @@ enum class Ended {
 };
 const char* ToText(Ended ended);  // "exit", "gone", "last_record", "running"
 
-constexpr int64_t kUnknownNs = INT64_MIN;  // times and CPU times that nobody wrote down
+constexpr int64_t kUnknownNs = INT64_MIN;  // times and CPU times that were not written
 
 // One executed image of one pid.
 struct ProcessImage {

@@ -34,7 +34,7 @@ bool IsRingFolderName(const std::string& path, uid_t* user) {
   return *text == '\0';
 }
 
-// A folder of rings belongs to the user who reads, or to the one of the trace.
+// A folder of rings belongs to the reading user, or to the trace's.
 Folder LookAtFolder(const std::string& path, const std::string& directory) {
   struct stat folder, trace;
   uid_t user;

@@ -11,7 +11,7 @@
 
 namespace rlscope::trace {
 
-// What DIR/rings/control holds; zeros where that is no control page.
+// The content of DIR/rings/control; zeros where that is no control page.
 ControlPage ReadControl(const std::string& directory);
 
 // The folder of a run's rings: what the log of processes says (TakeRunNotes), which has checksums,

@@ -1,4 +1,4 @@
-// Reads what the rings of live or killed processes still hold, without changing them.
+// Reads the records that are left in the rings of live or killed processes, without changing them.
 #ifndef RLSCOPE_TRACE_DIRECTORY_SALVAGE_H_
 #define RLSCOPE_TRACE_DIRECTORY_SALVAGE_H_
 

@@ -95,7 +95,7 @@ int PlaceRings(const char* directory, const char* rings, const DrainOptions& opt
   if (const int error = ChooseRings(directory, rings, options, folder, size)) return error;
   if (folder[0] == '\0') return 0;
   const int error = LogRings(directory, folder);
-  if (error != 0) rmdir(folder);  // which succeeds when nobody else uses it
+  if (error != 0) rmdir(folder);  // which succeeds when it is empty
   return error;
 }
 
@@ -136,7 +136,7 @@ void Fill(ControlPage* page, const DrainOptions& options) {
   page->min_free_bytes = options.min_free_bytes;
 }
 
-// The time of the change first: whoever sees the count reads the right time.
+// The time of the change first: a reader of the count finds the right time.
 void PublishChange(ControlPage* page) {
   const auto clock = static_cast<base::ClockKind>(page->clock_kind);
   __atomic_store_n(&page->window_ticks, base::ReadTicks(clock), __ATOMIC_RELEASE);

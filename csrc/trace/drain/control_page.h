@@ -1,4 +1,4 @@
-// Makes what a run needs: DIR/rings, DIR/trace, DIR/processes.log, the control page
+// Makes the files of a run: DIR/rings, DIR/trace, DIR/processes.log, the control page
 // DIR/rings/control and, where DIR is no place for mapped rings, their folder. Libc only.
 #ifndef RLSCOPE_TRACE_DRAIN_CONTROL_PAGE_H_
 #define RLSCOPE_TRACE_DRAIN_CONTROL_PAGE_H_
@@ -40,7 +40,7 @@ constexpr uint32_t kNearlyFull = 1u << 16;  // less than min_free_bytes are free
 // Stops recording in all processes, for good. Of several reasons the first one stays.
 void Cut(ControlPage* page, uint32_t why);
 
-// Whether less than `bytes` are free where `directory` lies (false when nobody knows).
+// Whether less than `bytes` are free where `directory` lies (false when it is not known).
 bool IsDiskFull(const char* directory, uint64_t bytes);
 
 }  // namespace rlscope::trace

@@ -1,4 +1,4 @@
-// Turns the rings of one process image into chunks. One implementation for all who drain: the
+// Turns the rings of one process image into chunks. One implementation for all drainers: the
 // wrapper's process (drain_directory.h), the in-process helper (runtime/helper.h) and the reader,
 // which salvages what a killed process or drainer left behind.
 //

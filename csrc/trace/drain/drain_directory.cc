@@ -263,7 +263,7 @@ void DrainDirectory::Stop() {
   state.CountStats();
   __atomic_store_n(&state.control->drainer_pid, 0, __ATOMIC_RELEASE);
   state.images.CloseAll();
-  if (state.control->trace_rings[0] != '\0') rmdir(state.rings);  // succeeds when nobody is left
+  if (state.control->trace_rings[0] != '\0') rmdir(state.rings);  // succeeds when it is empty
   ReleaseControl(state.control);
   FreeDrainScratch(state.scratch);
   if (state.control_file >= 0) close(state.control_file);

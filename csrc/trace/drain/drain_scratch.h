@@ -1,4 +1,4 @@
-// What DrainScratch (drain.h) holds.
+// The members of DrainScratch (drain.h).
 #ifndef RLSCOPE_TRACE_DRAIN_DRAIN_SCRATCH_H_
 #define RLSCOPE_TRACE_DRAIN_DRAIN_SCRATCH_H_
 

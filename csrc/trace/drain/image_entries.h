@@ -1,4 +1,4 @@
-// What a process image tells besides records, as it stands in its page and arenas, written in
+// The notes of a process image besides records, as they stand in its page and arenas, written in
 // chunks: the process itself, names, threads, metadata, clock pairs. Threads: one at a time. Libc
 // only.
 #ifndef RLSCOPE_TRACE_DRAIN_IMAGE_ENTRIES_H_
@@ -35,8 +35,8 @@ class ImageEntries {
   // whatever the page says.
   bool WriteNew(Sink* sink, bool look);
 
-  // What must stand before records that were seen in a ring: whatever they may refer to, and a
-  // clock pair that is newer than they are.
+  // Entries that must stand before records that were seen in a ring: whatever they may refer to,
+  // and a clock pair that is newer than they are.
   bool WriteBeforeRecords(Sink* sink, bool look) {
     return WriteNew(sink, look) && WriteClockPair(sink);
   }

@@ -55,7 +55,7 @@ void ImageFile::CloseDescriptor() {
   sink_.SetDescriptor(-1);
 }
 
-// What stopped a pass that the sink did not refuse is memory.
+// If the sink did not refuse, a lack of memory stopped the pass.
 int ImageFile::Refusal() const { return sink_.error() != 0 ? sink_.error() : ENOMEM; }
 
 int ImageFile::Drain(bool final) {

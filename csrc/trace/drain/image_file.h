@@ -1,5 +1,5 @@
-// The trace file of one process image: DIR/trace/<host>.<pid>.<start_time>.<n>.rls, and what goes
-// into it. The drainer of a directory has one for each image, the in-process helper its own.
+// The trace file of one process image: DIR/trace/<host>.<pid>.<start_time>.<n>.rls, and its
+// content. The drainer of a directory has one for each image, the in-process helper its own.
 #ifndef RLSCOPE_TRACE_DRAIN_IMAGE_FILE_H_
 #define RLSCOPE_TRACE_DRAIN_IMAGE_FILE_H_
 

@@ -107,7 +107,7 @@ bool ImageRings::MustWait(const Source& ring) {
 
 // Gives the ring the thread whose records lie at its position. False: there are none, or that
 // thread's records in another ring come first (unless forced), or there is no memory. A ring
-// changes hands only when it is drained, so its page tells whose the unread records are.
+// changes hands only when it is drained, so its page names the owner of the unread records.
 bool ImageRings::Attach(Source* ring, bool force) {
   if (ring->stream != nullptr) return true;
   RingRecord record;
@@ -200,8 +200,8 @@ void ImageRings::MoveTo(Source* ring, uint64_t position) {
 }
 
 // Writes the records from the ring's position to `end`, in as many chunks as it takes. `finish`
-// writes a chunk and tells how many of its times had to move. False: the sink refused. A ring that
-// stays where it is was damaged since it was seen.
+// writes a chunk and returns how many of its times had to move. False: the sink refused. A ring
+// that stays where it is was damaged since it was seen.
 template <typename Encoder, typename BeginChunk, typename FinishChunk>
 bool ImageRings::WriteChunks(Source* ring, uint64_t end, Encoder* encoder, BeginChunk begin,
                              FinishChunk finish) {

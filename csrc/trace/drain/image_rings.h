@@ -36,7 +36,7 @@ class ImageRings {
   uint64_t events() const { return events_; }  // items written
   uint64_t chunks() const { return chunks_; }
   // Records whose ticks ran backwards. A drainer counts them in the process page instead, so that
-  // whoever goes on after it still knows them.
+  // the drainer that goes on after it still knows them.
   uint64_t clamped() const { return clamped_; }
   // Damage, counted: files that are no rings; rings whose files were removed, cut short or damaged
   // while they were read; and records that are none or cannot be reached. Those that lie between

@@ -16,7 +16,7 @@ int LogRings(const char* directory, const char* rings);
 // a path that is too long only the first 4,080 bytes. 0 or an errno.
 int LogNested(const char* directory, const char* nested);
 
-// What becomes of the run's window now: kWindowWaits, kWindowStarts or kWindowStops. Processes that
+// The new state of the run's window: kWindowWaits, kWindowStarts or kWindowStops. Processes that
 // record follow it in their records; one that never does is cut to it by the reader.
 int LogWindow(const char* directory, const char* change);
 

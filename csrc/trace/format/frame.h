@@ -1,4 +1,4 @@
-// Frames: what a trace file is made of (trace.proto).
+// Frames: a trace file is a row of them (trace.proto).
 //
 //   0       4        8        12      14        16
 //   +-------+--------+--------+-------+---------+----------------------+

@@ -1,4 +1,4 @@
-// What a name of a trace file is the name of.
+// The kinds of names in a trace file.
 #ifndef RLSCOPE_TRACE_FORMAT_NAME_KIND_H_
 #define RLSCOPE_TRACE_FORMAT_NAME_KIND_H_
 

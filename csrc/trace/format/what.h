@@ -6,7 +6,7 @@
 
 namespace rlscope::trace {
 
-// What an item is, as in the file's dictionary: id << 5 | kind (record.h).
+// Kind and id of an item, as in the file's dictionary: id << 5 | kind (record.h).
 //
 // A kOperationExit with id 0 closes the innermost open operation of the running task's own stack
 // (nothing when that is empty: it was entered before a window or a gap). Other exits name the

@@ -9,7 +9,7 @@
 
 namespace rlscope::trace {
 
-// What tells images apart.
+// The identity of an image.
 struct ImageIdentity {
   uint32_t pid = 0;
   uint64_t start_time = 0;

@@ -1,4 +1,4 @@
-// The record: what a producer writes into its thread's ring, 16 bytes at a time.
+// The record, which a producer writes into its thread's ring, 16 bytes at a time.
 //
 //   slot      0        8          12        16
 //             +--------+----------+---------+

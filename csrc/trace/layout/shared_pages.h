@@ -1,4 +1,4 @@
-// Memory that the traced processes share with whoever drains them: one control page per run, one
+// Memory that the traced processes share with their drainer: one control page per run, one
 // process page per process image, one file per ring, all mapped from DIR/rings; and the log of
 // processes. Layouts only; both sides map them and neither trusts the other's values.
 //
@@ -8,7 +8,7 @@
 //   DIR/rings/<image>.<n>.names            more arena, once the last one is full
 //   DIR/rings/<image>.<n>.ring             RingPage (4 KiB), then its slots
 //
-// <image> = <pid>.<start_time>.<began_ns>: began_ns tells images of one pid (exec) apart.
+// <image> = <pid>.<start_time>.<began_ns>: began_ns distinguishes images of one pid (exec).
 #ifndef RLSCOPE_TRACE_LAYOUT_SHARED_PAGES_H_
 #define RLSCOPE_TRACE_LAYOUT_SHARED_PAGES_H_
 
@@ -26,9 +26,9 @@ enum class ProcessEvent : uint16_t {
   kForked = 2,  // a fork child, at its first record or on its exit path
   kPython = 3,  // the bootstrap runs in this interpreter; name = its version, detail = executable
   kEnded = 4,   // exit path: exit(), _exit(), return from main
-  // Not of a process: where the run's rings lie when not in DIR/rings, from whoever made the run.
+  // Not of a process: where the run's rings lie when not in DIR/rings, from the maker of the run.
   kRings = 5,  // name = a piece of the path, flags = length of the path << 16 | offset in it
-  // Nor is this: the run's window changed; name = what became of it, from whoever changed it.
+  // Nor is this: the run's window changed; name = its new state, from the process that changed it.
   kWindow = 6,
   // Nor this: a process of the run began to record a run of its own, as rls-prof does.
   kNested = 7,  // name and flags: its directory, in pieces as those of kRings
@@ -87,7 +87,7 @@ struct ControlPage {
   uint64_t min_free_bytes;    // stop recording below this much free space (RLSCOPE_MIN_FREE)
   uint32_t cut;               // why a drainer cut recording short (control_page.h): producers stop
                               // at window_ticks; 0: it goes on
-  uint32_t clock_kind;        // ClockKind of the run, chosen by who made this page
+  uint32_t clock_kind;        // ClockKind of the run, chosen by the maker of this page
   uint64_t tick_hz;           // estimate of the run's clock, for every ProcessPage
   uint64_t window_ticks;      // when `recording` last changed; stored before window_changes
   char trace_rings[256];      // absolute folder of the rings when not DIR/rings; else empty
@@ -122,8 +122,8 @@ enum Loss : uint32_t {
       kLossKinds = 16
 };
 
-// What no process can count: rings of its own whose files were removed, cut short or damaged; that
-// none of its files is left; and that it could not make any.
+// Counts that no process can make: rings of its own whose files were removed, cut short or damaged;
+// that none of its files is left; and that it could not make any.
 constexpr char kDamagedRing[] = "damaged_ring";
 constexpr char kMissingTrace[] = "missing_trace";
 constexpr char kNoFiles[] = "no_files";
@@ -236,7 +236,7 @@ struct RingPage {
   uint64_t pad;
   // Own cache line each: written by the drainer; written by the producer.
   uint64_t tail;    // slots consumed: all below are in a chunk that is in the file
-  uint64_t intent;  // end of the chunk that is being written; whoever goes on from the
+  uint64_t intent;  // end of the chunk that is being written; a drainer that goes on from the
                     // same tail ends its first chunk there too, so that what was
                     // written twice is the same chunk twice
   uint64_t pad1[6];

@@ -1,4 +1,4 @@
-// What the decoders of chunks with columns share (decoder.cc, interval_decoder.cc).
+// Common to the decoders of chunks with columns (decoder.cc, interval_decoder.cc).
 #ifndef RLSCOPE_TRACE_READ_COLUMNS_H_
 #define RLSCOPE_TRACE_READ_COLUMNS_H_
 

@@ -1,5 +1,5 @@
 // Cursors: the items of one stream in time order, a batch (one chunk) at a time, times already in
-// nanoseconds. What the sweep reads. Each holds one decoded chunk (48 KiB for 4096 items), so
+// nanoseconds, for the sweep to read. Each holds one decoded chunk (48 KiB for 4096 items), so
 // memory does not depend on the size of the trace.
 //
 //   ThreadCursor cursor(process, index);

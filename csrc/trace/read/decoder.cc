@@ -17,7 +17,7 @@ constexpr uint32_t kInnermostExit = MakeWhat(kOperationExit, 0);
 
 bool HasValue(uint32_t what) { return HasTwoSlots(WhatKind(what)); }
 
-// What the loops need of a chunk, decoded. Reused from chunk to chunk.
+// The parts of a chunk that the loops need, decoded. Reused from chunk to chunk.
 struct Whats {
   std::vector<uint32_t> dictionary;
   std::vector<uint32_t> index;  // one per item that is not an innermost exit, and one to spare

@@ -1,5 +1,5 @@
-// Walks the frames of a trace file in memory: gives every frame whose checksum holds, and tells
-// what lies between them.
+// Walks the frames of a trace file in memory: gives every frame whose checksum holds, and reports
+// the bytes between them.
 //
 //   [frame][frame][?????][frame]      after damage the next magic whose checksum holds is searched
 //                 ^ Damage
@@ -36,7 +36,7 @@ class FrameReader {
   // The next intact frame, of any version and type. False at the end.
   bool Next(FrameView* frame);
 
-  // What was passed over so far.
+  // The bytes that were passed over so far.
   const std::vector<Damage>& damages() const { return damages_; }
 
  private:

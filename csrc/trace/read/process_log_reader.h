@@ -25,7 +25,7 @@ std::vector<ProcessRecord> ParseProcessLog(const uint8_t* data, size_t size,
 base::Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* records,
                             std::vector<Problem>* problems);
 
-// What the log says of the run as a whole.
+// The log's notes on the run as a whole.
 struct RunNotes {
   // Folder of the rings; empty when the log does not tell it, or not all of it.
   std::string rings;

@@ -23,7 +23,7 @@ struct Coverage {
 // Sorts chunks by ring and position and drops those whose slots an earlier one has: what a
 // drainer wrote just before it died, and the reader found in the ring again. Chunks are cut at
 // the same tail, so one of two holds the other; the longer one stays. `on_missing(chunk, slots)`
-// is told of slots that no chunk has.
+// learns of slots that no chunk has.
 template <typename Ref, typename OnMissing>
 Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   std::sort(chunks->begin(), chunks->end(), [](const Ref& a, const Ref& b) {
@@ -33,7 +33,7 @@ Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   Coverage coverage;
   std::vector<Ref> kept;
   uint64_t covered = 0;  // slots of the ring below this are in `kept`, or missing
-  uint64_t missing = 0;  // not yet told
+  uint64_t missing = 0;  // not yet reported
   for (size_t i = 0; i < chunks->size(); ++i) {
     Ref chunk = (*chunks)[i];
     if (i == 0 || chunk.ring != (*chunks)[i - 1].ring) covered = missing = 0;
@@ -158,7 +158,7 @@ void ProcessTrace::JoinRest() {
   for (const auto& file : files_) {
     pairs.insert(pairs.end(), file->clock_pairs().begin(), file->clock_pairs().end());
     Merge(file->metadata(), &metadata_);
-    // What was salvaged beside a closed file tells no end.
+    // A file that was salvaged beside a closed one has no end.
     if (file->end() != nullptr && (end_ == nullptr || end_->end_ns == 0)) end_ = file->end();
     problems_.insert(problems_.end(), file->problems().begin(), file->problems().end());
   }

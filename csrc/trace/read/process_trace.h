@@ -1,5 +1,5 @@
 // The records of one process image, joined from its file or files: names, threads, one clock, and
-// each thread's chunks in time order, without duplicates. What the sweep works on.
+// each thread's chunks in time order, without duplicates. The sweep works on it.
 #ifndef RLSCOPE_TRACE_READ_PROCESS_TRACE_H_
 #define RLSCOPE_TRACE_READ_PROCESS_TRACE_H_
 
@@ -52,8 +52,8 @@ class ProcessTrace {
   const std::vector<GpuStream>& gpu_streams() const { return gpu_streams_; }
   const base::ClockConverter& clock() const { return clock_; }
   const Metadata& metadata() const { return metadata_; }
-  // Null: no file was closed in order. end_ns 0: read from the rings of a process whose end nobody
-  // wrote down; its losses are known.
+  // Null: no file was closed in order. end_ns 0: read from the rings of a process whose end
+  // was not written; its losses are known.
   const EndInfo* end() const { return end_; }
 
   // kPhase, kIteration, kProgress*, kWindow* of all threads, by time (ties: lower thread, then

@@ -26,7 +26,7 @@ namespace rlscope::trace {
 constexpr uint32_t kChunkItems = WhatColumn::kCapacity;
 constexpr uint32_t kChunkProcessItems = 512;
 
-// What is remembered of one thread from chunk to chunk. Zero-filled memory is a valid fresh
+// The memory of one thread from chunk to chunk. Zero-filled memory is a valid fresh
 // stream of which nothing is known; a kThreadBegin record (or Reset) makes it complete.
 struct ThreadStream {
   uint32_t thread = 0;      // dense number, as in ThreadChunk; set it before the first Begin

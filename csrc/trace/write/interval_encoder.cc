@@ -6,7 +6,7 @@ namespace rlscope::trace {
 
 namespace {
 
-// What a producer tells of its ring and of itself.
+// A producer's account of its ring and of itself.
 bool IsNote(uint32_t kind) {
   return kind == kPad || kind == kRingEnd || kind == kThreadEnd || kind == kGap || kind == kWait;
 }

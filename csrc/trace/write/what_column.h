@@ -1,5 +1,5 @@
-// What the items of a CpuChunk are: columns `what`, `guessed` and `dictionary` (trace.proto).
-// Fixed size, libc only.
+// The kinds and names of the items of a CpuChunk: columns `what`, `guessed` and `dictionary`
+// (trace.proto). Fixed size, libc only.
 #ifndef RLSCOPE_TRACE_WRITE_WHAT_COLUMN_H_
 #define RLSCOPE_TRACE_WRITE_WHAT_COLUMN_H_
 

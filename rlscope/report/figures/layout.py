@@ -1,4 +1,4 @@
-"""What every figure shares: margins, legend, names as labels, and the way to JSON."""
+"""Common to all figures: margins, legend, names as labels, and the way to JSON."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _shares(axis: Axis, track: Track) -> NDArray[np.float32]:
 
 
 def _percents(axis: Axis, track: Track) -> NDArray[np.uint8]:
-    # One byte: the strip's colour tells no finer shares. What is there at all is at least 1 %.
+    # One byte: the strip's colour shows no finer shares. What is there at all is at least 1 %.
     percents = np.ceil(100 * _shares(axis, track))
     return np.minimum(percents, 100).astype(np.uint8)
 

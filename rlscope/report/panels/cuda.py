@@ -1,4 +1,4 @@
-"""What does the GPU do, for which operation, and who waits for it: CUDA calls and GPU work."""
+"""What does the GPU do for which operation, and which one waits for it: CUDA calls and GPU work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAUNCHED, _WHILE = "launched by the operation", "while the operation owned its 
 _VIEWS = {_LAUNCHED: "launched_ns", _WHILE: "while_ns"}
 _OTHER = "(other)"
 
-# What the shares of each chart are of.
+# The whole of the shares of each chart.
 _BUSY_TIME = "the GPU time of all processes and GPUs added up"
 _KERNEL_TIME = "the time in kernels and graphs"
 
@@ -103,7 +103,7 @@ def _devices(rows: Rows, column: str) -> Figure:
 
 
 def _gpu(name: str) -> str:
-    """A number says nothing by itself, a UUID begins with its kind."""
+    """A number means nothing by itself, a UUID begins with its kind."""
     return f"GPU {name}" if name.isdigit() else units.label(name)
 
 
@@ -235,7 +235,7 @@ def _syncs(rows: Rows) -> Iterator[Grid]:
 
 PANEL = Panel(
     title="CUDA",
-    question="What does the GPU do, for which operation, and who waits for it?",
+    question="What does the GPU do for which operation, and which one waits for it?",
     read=read,
     draw=draw,
 )

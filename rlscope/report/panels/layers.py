@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _EMPTY = (
     "no native call was recorded: no simulator or framework that rlscope knows was imported, or "
-    "the run was told not to (rls-prof --intercept=off)."
+    "rls-prof ran with --intercept=off."
 )
 
 

@@ -52,7 +52,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _charts(times: Table, figures: dict[str, Figure]) -> list[Chart]:
-    """A single bar of one colour would say nothing."""
+    """A single bar of one colour would show nothing."""
     cells = set(times.select("operation", "layer", "gpu_busy"))
     title = "Wall time per operation, by layer"
     return [Chart("operations-chart", title, figures)] if len(cells) > 1 else []

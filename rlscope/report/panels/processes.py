@@ -1,4 +1,4 @@
-"""Who did the work: processes as a tree, and their roles."""
+"""Which processes did the work: a tree, and their roles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _charts(roles: views.Rows) -> list[Chart]:
-    """Of several roles; the bar of a single one would say nothing."""
+    """Of several roles; the bar of a single one would show nothing."""
     if len({row["role"] for row in roles}) < 2:
         return []
     title = f"Wall time per role, by layer; shares of {_WHOLE}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rlscope.load import Trace
 
 _EMPTY = (
-    "the program reported no progress. Call rls.progress(done, total) and the page says how long "
+    "the program reported no progress. Call rls.progress(done, total) and the page shows how long "
     "the whole run takes."
 )
 

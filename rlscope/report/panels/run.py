@@ -62,7 +62,7 @@ def _run(row: dict[str, Any]) -> list[list[str]]:
 
 
 def _options(text: str | None) -> str | None:
-    """What was asked of rls-prof besides its defaults: "iterations 5, numpy"."""
+    """The options of rls-prof besides its defaults: "iterations 5, numpy"."""
     options = _parsed(text or "{}")
     if not isinstance(options, dict):
         return _told(text or "")

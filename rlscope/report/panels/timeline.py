@@ -54,7 +54,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _changes(tables: Tables) -> bool:
-    """Whether anything is ever different from what it was."""
+    """Whether anything changes at all."""
     states = set(tables["timeline_layer"].select("layer", "gpu_busy"))
     names = set(tables["timeline_operation"]["operation"])
     return len(states) > 1 or len(names) > 1

@@ -1,4 +1,4 @@
-"""The GPU busy for known shares of the time, beside what NVIDIA's management library says of it.
+"""The GPU busy for known shares of the time, beside the readings of NVIDIA's management library.
 
 python busy_share.py FILE SECONDS
 
@@ -29,7 +29,7 @@ PRODUCT = 8192
 
 
 class Sampler(threading.Thread):
-    """Asks NVML, which the driver brings, until it is told to end."""
+    """Asks NVML, which the driver brings, until it is ended."""
 
     def __init__(self, file: Path) -> None:
         super().__init__(daemon=True)

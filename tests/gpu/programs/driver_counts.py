@@ -1,4 +1,4 @@
-"""Threads with a stream each: kernels, copies both ways, memsets; says how many of each."""
+"""Threads with a stream each: kernels, copies both ways, memsets; prints how many of each."""
 
 from __future__ import annotations
 

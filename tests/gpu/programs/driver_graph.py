@@ -1,4 +1,4 @@
-"""A graph of three kernels, launched a hundred times; says how many launches and kernels."""
+"""A graph of three kernels, launched a hundred times; prints how many launches and kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which library the driver injects: the preloaded one, whoever initialises CUDA how often.
+"""Which library the driver injects: the preloaded one, however often CUDA is initialised.
 
 python driver_injection.py [again]     again: InitializeInjection() is called once more, by us
 """

@@ -1,4 +1,4 @@
-"""Launches of graphs that are older than what records them; says how many kernels there were then.
+"""Launches of graphs that are older than what records them; prints how many kernels there were.
 
 python driver_late_graph.py late|paused|resumed     recording begins after the graph was made; it
     was made in a pause; it was made before one

@@ -2,7 +2,7 @@
 
 python driver_spins.py SECONDS     so long short ones, then twenty of each length
 
-Says, of each kernel, the length that it was told, the time between its events, and the time since
+Prints, of each kernel, the length that it got, the time between its events, and the time since
 the first event of the kernel before: all by the GPU's own clock.
 """
 

@@ -1,4 +1,4 @@
-"""PPO of the workloads, on the GPU; says how many iterations there were."""
+"""PPO of the workloads, on the GPU; prints how many iterations there were."""
 
 from __future__ import annotations
 

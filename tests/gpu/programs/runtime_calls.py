@@ -1,4 +1,4 @@
-"""Sets and copies by the CUDA runtime library, called by ctypes; says how many calls there were."""
+"""Sets and copies by the CUDA runtime library, called by ctypes; prints the number of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A CUDA graph of three kernels, replayed; says how often."""
+"""A CUDA graph of three kernels, replayed; prints how often."""
 
 from __future__ import annotations
 

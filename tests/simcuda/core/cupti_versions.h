@@ -5,7 +5,7 @@
 // nvidia-cuda-cupti at the version of the row): CUPTI_API_VERSION of cupti_version.h,
 // CUPTI_*_TRACE_CBID_SIZE - 1 of cupti_runtime_cbid.h and cupti_driver_cbid.h, sizeof of the struct
 // that cupti_activity.h documents for the kind. make test-cupti compares each row with them. The
-// last row is none of them: a release that nobody knows yet, made up.
+// last row is none of them: an unknown release, made up.
 #ifndef SIMCUDA_CORE_CUPTI_VERSIONS_H_
 #define SIMCUDA_CORE_CUPTI_VERSIONS_H_
 

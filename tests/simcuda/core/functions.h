@@ -13,7 +13,7 @@ extern const size_t kFunctionCount;
 // definition.
 const ApiFunction& FindFunction(const char* name);
 
-// What a listed function that nobody wrote does: a call in the truth file, and status 801.
+// A listed function that is not implemented: a call in the truth file, and status 801.
 int Unsupported(const char* name);
 
 }  // namespace simcuda

@@ -33,7 +33,7 @@ std::string PlainName(const char* mangled) {
   return name.substr(name.find_last_of(": ") + 1);
 }
 
-// Resources differ from kernel to kernel, so that a reader of records who looks at the wrong place
+// Resources differ from kernel to kernel, so that a reader of records that looks at the wrong place
 // is found out.
 uint32_t Fingerprint(const char* name) {
   uint32_t hash = 2166136261u;  // FNV-1a

@@ -47,7 +47,7 @@ Replay Read() {
   replay.on = true;
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line)) {  // what the program did, for who compares
+  if (!std::getline(file, line)) {  // what the program did, to be compared
     fprintf(stderr, "simcuda: SIMCUPTI_REPLAY=%s: expected a records.txt of witness.c\n", path);
     _Exit(1);
   }

@@ -18,7 +18,7 @@ struct Subscriber {
 };
 
 // From 13.2 on a process uses either the functions that name a subscriber (*_v2) or the older ones:
-// whoever comes second is told that the two are not compatible.
+// the second caller gets an error: the two are not compatible.
 enum class Family { kNone, kLegacy, kSubscriber };
 // A CUPTI status: kCuptiSuccess, and the process has chosen. [MT]
 int UseFamily(Family family);

@@ -19,7 +19,7 @@ int Record(void* event, void* handle) {
   return kSuccess;
 }
 
-// A copy of the event, so that nobody waits under the lock.
+// A copy of the event, so that no thread waits under the lock.
 int Read(void* event, Event* copy) {
   std::lock_guard<std::mutex> guard(ModelLock());
   auto* wanted = static_cast<Event*>(event);

@@ -16,8 +16,8 @@ namespace {
 
 std::atomic<bool> initialized{false};
 
-// What the driver does for profilers: the library that CUDA_INJECTION64_PATH names is loaded and
-// told.
+// What the driver does for profilers: it loads the library that CUDA_INJECTION64_PATH names and
+// calls it.
 void Inject() {
   const char* path = getenv("CUDA_INJECTION64_PATH");
   if (path == nullptr || *path == '\0') return;

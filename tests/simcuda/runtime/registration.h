@@ -1,4 +1,4 @@
-// What the compiler's start-up code told the runtime: kernels and device variables by the host's
+// Registrations by the compiler's start-up code: kernels and device variables by the host's
 // addresses.
 #ifndef SIMCUDA_RUNTIME_REGISTRATION_H_
 #define SIMCUDA_RUNTIME_REGISTRATION_H_
