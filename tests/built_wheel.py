@@ -41,17 +41,24 @@ def source_files() -> list[str]:
     return [name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)]
 
 
-def build_sdist(folder: Path) -> Path:
-    """The sdist of a clean copy of the sources."""
-    source = folder / "rlscope"
+def copy_sources(folder: Path, *, but: tuple[str, ...] = ()) -> None:
+    """Copies the project's files, and nothing that was built; `but`: folders left out."""
     for name in source_files():
-        target = source / name
+        if name.split("/")[0] in but:
+            continue
+        target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_symlink():
             target.symlink_to((ROOT / name).readlink())
         else:
             target.write_bytes((ROOT / name).read_bytes())
             target.chmod((ROOT / name).stat().st_mode)
+
+
+def build_sdist(folder: Path) -> Path:
+    """The sdist of a clean copy of the sources."""
+    source = folder / "rlscope"
+    copy_sources(source)
     run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, source)
     return next(folder.glob("rlscope-*.tar.gz"))
 
