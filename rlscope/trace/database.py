@@ -107,12 +107,10 @@ class Database:
                 if part.type != duckdb.StatementType.SELECT and not of_pivot:
                     raise QueryError(f"{part.type.name} is not run, only what reads: {_REMEDY}")
 
-    def select(
-        self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
-    ) -> Table:
-        """The result of a SQLAlchemy Core statement; raises QueryError."""
+    def select(self, statement: sa.Executable) -> Table:
+        """Rows of relations as a SQLAlchemy Core statement names them; raises QueryError."""
         with _failures(), self._connection() as connection:
-            return _table(connection.execute(statement, parameters))
+            return _table(connection.execute(statement))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
