@@ -63,10 +63,10 @@ def build_sdist(folder: Path) -> Path:
     return next(folder.glob("rlscope-*.tar.gz"))
 
 
-def build_wheel(sdist: Path, folder: Path) -> Path:
+def build_wheel(sdist: Path, folder: Path, python: str = sys.executable) -> Path:
     """The wheel that pip makes from the sdist, tagged as `make wheel` tags it."""
     built = folder / "built"
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", built, sdist)
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", built, sdist)
     run("sh", ROOT / "tests/tag_wheel.sh", built, folder / "dist", sys.executable)
     (wheel,) = (folder / "dist").glob("rlscope-*.whl")
     return wheel
