@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlscope.trace.trace import Trace
 
 _USES = re.compile(r"^-- uses: (.*)$", re.MULTILINE)
-_HEAD = re.compile(r"((?:--.*\n)*)(WITH (?:RECURSIVE )?|)")  # which matches any text
+_BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # behind the comments
 _FILES = resources.files("rlscope.analysis").joinpath("sql")
 
 
@@ -47,9 +47,11 @@ def text(name: str) -> str:
 def _behind(parts: dict[str, str], statement: str) -> str:
     """The statement with the parts before its own common table expressions."""
     defined = ", ".join(f"{part} AS (\n{select})" for part, select in parts.items())
-    comments, own = _HEAD.match(statement).groups()  # type: ignore[union-attr]
-    rest = statement[len(comments) + len(own) :]
-    return f"{comments}{own or 'WITH '}{defined}{', ' if own else chr(10)}{rest}"
+
+    def begin(found: re.Match[str]) -> str:
+        return f"{found[1]}{defined}, " if found[1] else f"WITH {defined}\n"
+
+    return _BEGINNING.sub(begin, statement, count=1)
 
 
 def part_names() -> list[str]:
