@@ -26,7 +26,7 @@ INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring test-cupti check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring test-cupti test-root check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -116,6 +116,9 @@ test-torch-cuda: system-packages $(VENV)/.installed $(TORCH_CUDA)/.installed-$(T
 test-cupti: system-packages $(VENV)/.installed ## declarations of CUPTI, and the simulated one, against NVIDIA's (17 releases, 210 MB, once)
 	$(BIN)/python tests/cupti/fetch.py build/cupti
 	$(BIN)/pytest -q -n $(JOBS) tests/cupti
+
+test-root: $(VENV)/.installed ## the wheel in the roots of other Debian releases (root, debootstrap; 270 MB each, once)
+	RLSCOPE_TEST_REQUIRE=clean_root $(BIN)/pytest -q tests/integration/test_clean_root.py
 
 check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -9,9 +9,11 @@ csrc/               librlscope.so, rlscope._runtime, rlscope._trace
 import base64
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -30,7 +32,7 @@ class CMakeBuild(build_ext):
     """Builds csrc/ and installs the libraries into the package."""
 
     def build_extension(self, ext: Extension) -> None:
-        build = Path(self.build_temp).resolve() / "csrc"
+        build = self._folder()
         forget_configuration(build)
         configure = [
             "cmake",
@@ -44,10 +46,21 @@ class CMakeBuild(build_ext):
             "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
             f"-DRLSCOPE_ONCE={'OFF' if self.editable_mode else 'ON'}",
         ]
+        if self.editable_mode:
+            configure.append(f"-Dnanobind_ROOT={kept_nanobind(build)}")
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         subprocess.run(configure, check=True)
+        if self.editable_mode:
+            keep_commands(build)
         subprocess.run(["cmake", "--build", str(build), "--parallel", jobs], check=True)
         self._install(build, Path(self.get_ext_fullpath(ext.name)).resolve().parent)
+
+    def _folder(self) -> Path:
+        """Of an editable install, which is repeated, one for each kind of Python: setuptools would
+        give a new one each time, in which everything is compiled again."""
+        if self.editable_mode:
+            return ROOT / "build" / f"cmake-{sysconfig.get_config_var('SOABI')}"
+        return Path(self.build_temp).resolve() / "csrc"
 
     def _install(self, build: Path, prefix: Path) -> None:
         command = ["cmake", "--install", str(build), "--prefix", str(prefix)]
@@ -57,7 +70,7 @@ class CMakeBuild(build_ext):
 
     def copy_extensions_to_source(self) -> None:
         # setuptools would copy the placeholder extension only; librlscope.so belongs beside it.
-        self._install(Path(self.build_temp).resolve() / "csrc", ROOT / "rlscope")
+        self._install(self._folder(), ROOT / "rlscope")
 
 
 def forget_configuration(build: Path) -> None:
@@ -68,6 +81,37 @@ def forget_configuration(build: Path) -> None:
     """
     (build / "CMakeCache.txt").unlink(missing_ok=True)
     shutil.rmtree(build / "CMakeFiles", ignore_errors=True)
+
+
+def kept_nanobind(build: Path) -> Path:
+    """The CMake folder of a copy of nanobind that lies in the build folder.
+
+    pip unpacks nanobind into a new place for each build, and the place is in every compile command.
+    """
+    import nanobind
+
+    kept = build / f"nanobind-{nanobind.__version__}"
+    if not kept.is_dir():
+        unfinished = kept.with_name("nanobind.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.copytree(Path(nanobind.__file__).parent, unfinished)
+        unfinished.rename(kept)
+    return kept / "cmake"
+
+
+def keep_commands(build: Path) -> None:
+    """Calls CMake by one name in the commands that make libraries, wherever pip put it this time.
+
+    Ninja repeats a step whose command has changed.
+    """
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    (cmake,) = re.findall(r"^CMAKE_COMMAND:INTERNAL=(.*)$", cache, re.MULTILINE)
+    name = build / "cmake"
+    name.unlink(missing_ok=True)
+    name.symlink_to(cmake)
+    for file in (build / "build.ninja", build / "CMakeFiles" / "rules.ninja"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace(f"{cmake} ", f"{name} "), encoding="utf-8")
 
 
 class BuildWithPth(build_py):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from rlscope.analysis import statement
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    import sqlalchemy as sa
-
     from rlscope.trace.trace import Trace
 
 EVERYTHING = ("process", "phase", "operation", "source", "layer", "gpu_busy")
@@ -33,6 +32,17 @@ _DESCRIPTIONS = {
     "corrected_high_ns": "upper end of the 95 % interval of corrected_ns",
     "count": "separate stretches of time",
 }
+_COLUMNS = {
+    "process": ("process_id", "process"),
+    "role": ("role",),
+    "thread": ("thread_id", "thread"),
+    "phase": ("phase",),
+    "operation": ("operation",),
+    "source": ("source",),
+    "layer": ("layer",),
+    "gpu_busy": ("gpu_busy",),
+    "state": ("state",),
+}
 _TIMES = ("duration_ns", "overhead_ns", "corrected_ns", "corrected_low_ns", "corrected_high_ns")
 
 
@@ -53,59 +63,11 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
     `count` (separate stretches of time) is there only when every dimension is: stretches of
     different rows may touch, so their numbers do not add up. Raises ValueError: unknown dimension.
     """
-    import sqlalchemy as sa
-
-    source, dimensions = _dimensions("thread" in by)
-    unknown = [name for name in by if name not in dimensions]
+    unknown = [name for name in by if name not in _COLUMNS]
     if unknown:
-        raise ValueError(f"no dimension {unknown[0]!r}; there are: {', '.join(dimensions)}")
-    keys = [column for name in dict.fromkeys(by) for column in dimensions[name]]
-    times = [sa.cast(sa.func.sum(sa.column(name)), sa.BigInteger).label(name) for name in _TIMES]
-    counts = [sa.cast(sa.func.sum(sa.column("count")), sa.BigInteger).label("count")]
-    statement = (
-        sa.select(*keys, *times, *(counts if set(EVERYTHING) <= set(by) else []))
-        .select_from(source)
-        .group_by(*keys)
-        .order_by(*_order(keys))
-    )
-    return Table(trace.query(statement).columns, name="breakdown", descriptions=_DESCRIPTIONS)
-
-
-def _dimensions(by_thread: bool) -> tuple[sa.FromClause, Mapping[str, list[Any]]]:
-    """What to read, and the columns of every dimension."""
-    import sqlalchemy as sa
-
-    from rlscope.trace import store
-
-    rows = store.breakdown_by_thread if by_thread else store.breakdown
-    process, thread = store.process.c, store.thread.c
-    source = rows.join(store.process, rows.c.process_id == process.process_id)
-    if by_thread:
-        source = source.join(store.thread, rows.c.thread_id == thread.thread_id)
-    in_layer = rows.c.layer != "none"
-    state = sa.case(
-        (rows.c.gpu_busy.is_(None), "unknown"),
-        (in_layer & rows.c.gpu_busy, "cpu+gpu"),
-        (in_layer, "cpu"),
-        (rows.c.gpu_busy, "gpu"),
-        else_="idle",
-    )
-    return source, {
-        "process": [rows.c.process_id, process.name.label("process")],
-        "role": [process.name.label("role")],
-        "thread": [thread.thread_id, thread.name.label("thread")],
-        "phase": [rows.c.phase],
-        "operation": [rows.c.operation],
-        "source": [rows.c.source],
-        "layer": [rows.c.layer],
-        "gpu_busy": [rows.c.gpu_busy],
-        "state": [state.label("state")],
-    }
-
-
-def _order(keys: Sequence[Any]) -> list[Any]:
-    """Process by process, largest first; equal times in the order of the keys."""
-    import sqlalchemy as sa
-
-    first = [key for key in keys if key.name == "process_id"]
-    return [*first, sa.desc("duration_ns"), *(key for key in keys if key not in first)]
+        raise ValueError(f"no dimension {unknown[0]!r}; there are: {', '.join(_COLUMNS)}")
+    wanted = [column for name in dict.fromkeys(by) for column in _COLUMNS[name]]
+    wanted += [*_TIMES, *(["count"] if set(EVERYTHING) <= set(by) else [])]
+    rows = statement.run(trace, "breakdown", by=list(by))
+    columns = {name: rows[name] for name in wanted}
+    return Table(columns, name="breakdown", descriptions=_DESCRIPTIONS)

@@ -82,7 +82,7 @@ class Directory:
         gpu: bool = True,
         grid: tuple[int, int] = (0, 0),
         most_paths: int = 16_384,
-    ) -> dict[str, Columns]:
+    ) -> dict[str, Any]:
         """Every relation of one process that needs the merged order of its streams. Operation paths
         beyond `most_paths` are (other).
 
@@ -94,7 +94,8 @@ class Directory:
         breakdown            phase, operation, layer, gpu_busy, duration_ns, count
         outside              part, layer, gpu_busy, duration_ns
         breakdown_by_thread  thread + the same                      (by_thread)
-        iteration_breakdown  iteration (-1 outside), operation, layer, gpu_busy, duration_ns
+        iteration_breakdown  a RowStream of the columns of the relation but process_id; gpu_busy
+                             and complete are 0 or 1
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
                              (buckets > 0: the most at the finest level. `grid`: start and end of
                              the time that level 0 is for; (0, 0): the process's own)

@@ -11,42 +11,40 @@ import types
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import TYPE_CHECKING, Any
 
-from rlscope.native import runtime
-
 if TYPE_CHECKING:
     from rlscope._runtime import Operation
 
 _Function = Callable[..., Any]
+_Wrap = Callable[["Operation", _Function], _Function]
 
 
-def decorate(operation: "Operation", function: Any) -> Any:
+def decorate(operation: "Operation", function: Any, annotate_calls: "_Wrap") -> Any:
     """What `operation(function)` returns.
+
+    `annotate_calls` wraps a plain function: it is of the recorder, or of its stand-in, that made
+    the operation.
 
     Raises:
         TypeError: function is a class, or cannot be called.
     """
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(decorate(operation, function.__func__))
+        return type(function)(decorate(operation, function.__func__, annotate_calls))
     if isinstance(function, type):
         raise TypeError(f"an operation decorates functions: decorate a method of {function!r}")
     if not callable(function):
         raise TypeError(f"an operation decorates functions, not {type(function).__name__}")
-    return _wrapper_of(function)(operation, function)
+    wrap = _wrapper_of_suspending(function) or annotate_calls
+    return wrap(operation, function)
 
 
-def operation_named(name: str) -> "Operation":
-    """The value of a pickled operation where it is loaded."""
-    return runtime.operation(name)
-
-
-def _wrapper_of(function: _Function) -> Callable[["Operation", _Function], _Function]:
+def _wrapper_of_suspending(function: _Function) -> "_Wrap | None":
     if inspect.isasyncgenfunction(function):
         return _wrap_async_generator
     if inspect.iscoroutinefunction(function):
         return _wrap_coroutine
     if inspect.isgeneratorfunction(function):
         return _wrap_generator
-    return runtime.annotate_calls
+    return None
 
 
 def _wrap_coroutine(operation: "Operation", function: _Function) -> _Function:

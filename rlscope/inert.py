@@ -26,7 +26,7 @@ class Operation:
     def __call__(self, function: Callable[..., Any], /) -> Any:
         from rlscope.decorated import decorate
 
-        return decorate(self, function)  # type: ignore[arg-type]
+        return decorate(self, function, annotate_calls)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return f"rlscope.operation({self.name!r})"

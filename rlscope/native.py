@@ -32,6 +32,12 @@ else:
                 "start the program with the rls-prof of its own environment"
             )
 
+
+def operation_named(name: str) -> "_runtime.Operation":
+    """What a pickled operation becomes where it is loaded."""
+    return runtime.operation(name)
+
+
 # The interpreter is in the trace from here on. Under rls-prof that is its first moment: the
 # line that the package puts into site-packages imports this before the program begins.
 runtime.python_begin(sys.version.partition(" ")[0], sys.executable or "")

@@ -41,25 +41,32 @@ def source_files() -> list[str]:
     return [name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)]
 
 
-def build_sdist(folder: Path) -> Path:
-    """The sdist of a clean copy of the sources."""
-    source = folder / "rlscope"
+def copy_sources(folder: Path, *, but: tuple[str, ...] = ()) -> None:
+    """Copies the project's files, and nothing that was built; `but`: folders left out."""
     for name in source_files():
-        target = source / name
+        if name.split("/")[0] in but:
+            continue
+        target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_symlink():
             target.symlink_to((ROOT / name).readlink())
         else:
             target.write_bytes((ROOT / name).read_bytes())
             target.chmod((ROOT / name).stat().st_mode)
+
+
+def build_sdist(folder: Path) -> Path:
+    """The sdist of a clean copy of the sources."""
+    source = folder / "rlscope"
+    copy_sources(source)
     run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, source)
     return next(folder.glob("rlscope-*.tar.gz"))
 
 
-def build_wheel(sdist: Path, folder: Path) -> Path:
+def build_wheel(sdist: Path, folder: Path, python: str = sys.executable) -> Path:
     """The wheel that pip makes from the sdist, tagged as `make wheel` tags it."""
     built = folder / "built"
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", built, sdist)
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", built, sdist)
     run("sh", ROOT / "tests/tag_wheel.sh", built, folder / "dist", sys.executable)
     (wheel,) = (folder / "dist").glob("rlscope-*.whl")
     return wheel

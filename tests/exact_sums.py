@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from streamed_rows import read_rows
+
 from rlscope import _trace
 
 BUCKETS = 100
@@ -38,7 +40,7 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     assert sum(swept["breakdown"]["duration_ns"].tolist()) == length_ns, f"{of}: breakdown"
     outside = _sums(swept["breakdown"], "operation").get(0, 0)  # (none)
     assert sum(swept["outside"]["duration_ns"].tolist()) == outside, f"{of}: outside"
-    in_iterations = sum(swept["iteration_breakdown"]["duration_ns"].tolist())
+    in_iterations = sum(row[-1] for row in read_rows(swept["iteration_breakdown"]))
     assert in_iterations == length_ns, f"{of}: iteration_breakdown"
     timeline = _sums(swept["timeline"], "level")
     assert set(timeline.values()) <= {length_ns}, f"{of}: timeline"

@@ -7,8 +7,10 @@ from typing import Any
 import duckdb
 
 from rlscope import _trace
+from rlscope.trace.operations import sources_of_rows
 
 MOST_PATHS = 16_384
+_TIMES = ("iteration", "operation", "layer", "gpu_busy", "duration_ns")
 
 
 def known_operations(
@@ -24,6 +26,28 @@ def read_rows(rows: _trace.RowStream) -> list[tuple[Any, ...]]:
     with duckdb.connect() as database:
         database.register("streamed", rows)
         return database.execute("SELECT * FROM streamed").fetchall()
+
+
+def read_iteration_times(swept: dict[str, Any]) -> dict[str, list[Any]]:
+    """The columns of iteration_breakdown: iteration -1 outside, operations as rows of the sweep's
+    table `operation`, layers as numbers."""
+    operation = swept["operation"]
+    keys = zip(operation["path"], sources_of_rows(operation), strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
+    iterations, layers = swept["iteration"], list(_trace.LAYERS)
+    columns: dict[str, list[Any]] = {name: [] for name in _TIMES}
+    for number, found, complete, path, source, layer, *rest in read_rows(
+        swept["iteration_breakdown"]
+    ):
+        inside = number is not None
+        known = (
+            [iterations[key][number] for key in ("source", "complete")] if inside else [None] * 2
+        )
+        assert [found, complete] == known
+        row = (number if inside else -1, row_of[path, source], layers.index(layer), *rest)
+        for name, value in zip(_TIMES, row, strict=True):
+            columns[name].append(value)
+    return columns
 
 
 def read_instances(

@@ -10,19 +10,14 @@
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
 --   several_threads               processes in which more than one thread had operations
-WITH _annotated AS (
-  SELECT DISTINCT process_id FROM breakdown
-  WHERE operation NOT IN ('(none)', '(not recorded)')
-), _scope AS (
-  SELECT process_id FROM process
-  WHERE process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated)
-), _outside AS (
+-- uses: annotated_process, counted_process
+WITH _outside AS (
   SELECT
     CAST(COALESCE(SUM(duration_ns) FILTER (part = 'start-up'), 0) AS BIGINT) AS startup_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (part IN ('between', 'whole')), 0) AS BIGINT)
       AS between_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (part = 'end'), 0) AS BIGINT) AS end_ns
-  FROM outside WHERE process_id IN (FROM _scope)
+  FROM outside WHERE process_id IN (FROM counted_process)
 ), _operating AS (
   SELECT process_id FROM (
     SELECT DISTINCT process_id, thread_id FROM breakdown_by_thread
@@ -40,7 +35,7 @@ SELECT
     operation NOT IN ('(none)', '(not recorded)')), 0) AS BIGINT) AS inside_ns,
   inside_ns + ANY_VALUE(between_ns) AS span_ns,
   (SELECT COUNT(*) FROM process) AS processes,
-  (SELECT COUNT(*) FROM _annotated) AS annotated_processes,
+  (SELECT COUNT(*) FROM annotated_process) AS annotated_processes,
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
   (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
   (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,

@@ -4,14 +4,11 @@
 --   duration_ns  sum over launches: simultaneous kernels count twice, unlike in gpu_time
 --   kernel_ns    the same of all kernels of the operation
 --   functions    how many names are in the row
-WITH _named AS (
-  SELECT operation, "function", "count", launch_bound, duration_ns, min_ns, max_ns FROM kernel
-  UNION ALL
-  SELECT operation, 'graph ' || graph, "count", launch_bound, duration_ns, min_ns, max_ns FROM graph
-), _function AS (
+-- uses: launched_work
+WITH _function AS (
   SELECT operation, "function", SUM("count") AS launches, SUM(launch_bound) AS launch_bound,
     SUM(duration_ns) AS duration_ns, MIN(min_ns) AS min_ns, MAX(max_ns) AS max_ns
-  FROM _named GROUP BY operation, "function"
+  FROM launched_work GROUP BY operation, "function"
 ), _placed AS (
   SELECT *, SUM(duration_ns) OVER (PARTITION BY operation) AS kernel_ns,
     ROW_NUMBER() OVER (PARTITION BY operation ORDER BY duration_ns DESC, "function") AS place

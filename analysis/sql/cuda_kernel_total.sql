@@ -2,13 +2,11 @@
 -- the others in one row whose `function` is NULL.
 --   duration_ns  sum over launches: simultaneous kernels count twice, unlike in gpu_time
 --   kernel_ns    the same of all kernels
-WITH _named AS (
-  SELECT "function", "count", launch_bound, duration_ns FROM kernel
-  UNION ALL SELECT 'graph ' || graph, "count", launch_bound, duration_ns FROM graph
-), _function AS (
+-- uses: launched_work
+WITH _function AS (
   SELECT "function", SUM("count") AS launches, SUM(launch_bound) AS launch_bound,
     SUM(duration_ns) AS duration_ns
-  FROM _named GROUP BY "function"
+  FROM launched_work GROUP BY "function"
 ), _ranked AS (
   SELECT *, ROW_NUMBER() OVER (ORDER BY duration_ns DESC, "function") AS place FROM _function
 )

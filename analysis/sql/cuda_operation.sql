@@ -6,13 +6,11 @@
 --   while_ns      GPU time while it owned its process: likewise
 --   api_ns        in CUDA calls, waiting_ns of it for GPU work
 --   gpu_ns        GPU time of all operations: the sum of while_ns
-WITH _launch AS (
-  SELECT operation, "count", launch_bound FROM kernel
-  UNION ALL SELECT operation, "count", launch_bound FROM graph
-), _part AS (
+-- uses: launched_work
+WITH _part AS (
   SELECT operation, "count" AS launches, launch_bound, 0 AS launched_ns, 0 AS while_ns, 0 AS api_ns,
     0 AS waiting_ns
-  FROM _launch
+  FROM launched_work
   UNION ALL SELECT operation, 0, 0, launched_ns, while_ns, 0, 0 FROM gpu_time
   UNION ALL SELECT operation, 0, 0, 0, 0, duration_ns, 0 FROM api_call
   UNION ALL SELECT operation, 0, 0, 0, 0, 0, waiting_ns FROM sync

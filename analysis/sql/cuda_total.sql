@@ -5,11 +5,9 @@
 --   apart_ns                GPU time: a union per process and device, added up over those
 --   gpu_ns                  the same with a GPU that processes share counted once (gpu_device)
 -- The last three leave out processes whose GPU work was not recorded; NULL: there are no others.
-WITH _launch AS (
-  SELECT operation, "count", launch_bound FROM kernel
-  UNION ALL SELECT operation, "count", launch_bound FROM graph
-), _work AS (
-  SELECT operation, "count" FROM _launch
+-- uses: launched_work
+WITH _work AS (
+  SELECT operation, "count" FROM launched_work
   UNION ALL SELECT operation, "count" FROM memcpy
   UNION ALL SELECT operation, "count" FROM memset
 ), _apart AS (
@@ -22,9 +20,9 @@ SELECT
   CAST((SELECT COALESCE(SUM(calls), 0) FROM api_call) AS BIGINT) AS calls,
   CAST((SELECT COALESCE(SUM(duration_ns), 0) FROM api_call) AS BIGINT) AS api_ns,
   CAST((SELECT COALESCE(SUM(errors), 0) FROM api_call) AS BIGINT) AS errors,
-  CAST((SELECT COALESCE(SUM("count"), 0) FROM _launch WHERE operation <> '(unlinked)') AS BIGINT)
+  CAST((SELECT COALESCE(SUM("count"), 0) FROM launched_work WHERE operation <> '(unlinked)') AS BIGINT)
     AS launches,
-  CAST((SELECT COALESCE(SUM(launch_bound), 0) FROM _launch) AS BIGINT) AS launch_bound,
+  CAST((SELECT COALESCE(SUM(launch_bound), 0) FROM launched_work) AS BIGINT) AS launch_bound,
   CAST((SELECT COALESCE(SUM("count"), 0) FROM _work WHERE operation = '(unlinked)') AS BIGINT)
     AS unlinked,
   CAST((SELECT COALESCE(SUM(calls - with_work), 0) FROM api_call

@@ -4,10 +4,10 @@
 --   mean_ns           own time, divided by complete iterations
 --   median_ns, p95_ns over the iterations in which the operation was entered
 -- At most the $operations largest of each process.
+-- uses: own_iteration
 WITH _complete AS (
   SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations
-  FROM (FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
-    MAX(source) OVER (PARTITION BY process_id))
+  FROM own_iteration
 ), _cost AS (
   SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, path,
     COUNT(*) AS entries, SUM(self_ns) AS self_ns

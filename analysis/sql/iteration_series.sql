@@ -1,14 +1,12 @@
 -- Length of the complete iterations in order, of the processes of iteration_summary, in at most
 -- $points groups of consecutive iterations; a short run has one iteration per group.
 --   first, last  numbers of the group's first and last iteration
-WITH _iteration AS (  -- the program's own, where it has any
-  FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
-    MAX(source) OVER (PARTITION BY process_id)
-), _numbered AS (
+-- uses: own_iteration
+WITH _numbered AS (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY process_id ORDER BY iteration) - 1 AS position,
     COUNT(*) OVER (PARTITION BY process_id) AS iterations,
     SUM(duration_ns) OVER (PARTITION BY process_id) AS whole_ns
-  FROM _iteration
+  FROM own_iteration
 ), _grouped AS (
   SELECT *, position // ((iterations + $points - 1) // $points) AS point,
     DENSE_RANK() OVER (ORDER BY whole_ns DESC, process_id) AS rank

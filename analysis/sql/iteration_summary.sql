@@ -1,12 +1,10 @@
 -- Length of the complete iterations of each process that has iterations.
 --   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20
 --   drift                          last_tenth_ns / first_tenth_ns - 1
-WITH _iteration AS (  -- the program's own, where it has any
-  FROM iteration QUALIFY complete AND source IS NOT DISTINCT FROM
-    MAX(source) OVER (PARTITION BY process_id)
-), _tenth AS (
+-- uses: own_iteration
+WITH _tenth AS (
   SELECT *, NTILE(10) OVER (PARTITION BY process_id ORDER BY iteration) AS tenth
-  FROM _iteration
+  FROM own_iteration
 ), _summary AS (
   SELECT process_id, COUNT(*) AS iterations, ANY_VALUE(source) AS source,
     AVG(duration_ns) AS mean_ns, QUANTILE_CONT(duration_ns, 0.5) AS median_ns,

@@ -6,29 +6,11 @@
 --                 operations '(between operations)', in a process without any '(none)'
 --   operation_ns  sum over the rows of the operation in the group
 --   group_ns      sum over the rows of the group: its time from the first operation to the last
-WITH _annotated AS (
-  SELECT DISTINCT process_id FROM breakdown
-  WHERE operation NOT IN ('(none)', '(not recorded)')
-), _process AS (
-  SELECT process_id, end_ns - start_ns AS wall_ns, process_id IN (FROM _annotated) AS annotated
-  FROM process
-), _member AS (
-  SELECT CAST(NULL AS BIGINT) AS group_id, process_id FROM _process
-  WHERE annotated OR NOT EXISTS (FROM _annotated)
-  UNION ALL
-  SELECT process_id, process_id FROM (
-    FROM _process ORDER BY annotated DESC, wall_ns DESC, process_id LIMIT $processes)
-), _span AS (
-  SELECT process_id, operation, layer, gpu_busy, duration_ns FROM breakdown
-  WHERE operation NOT IN ('(none)', '(not recorded)')
-  UNION ALL
-  SELECT process_id, IF(part = 'between', '(between operations)', '(none)'), layer, gpu_busy,
-    duration_ns
-  FROM outside WHERE part IN ('between', 'whole')
-), _time AS (
+-- uses: operation_span
+WITH _time AS (
   SELECT group_id, operation, layer, COALESCE(gpu_busy, FALSE) AS gpu_busy,
     SUM(duration_ns) AS duration_ns
-  FROM _span JOIN _member USING (process_id)
+  FROM operation_span
   GROUP BY ALL
 ), _rank AS (
   SELECT group_id, operation,

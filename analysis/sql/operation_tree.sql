@@ -10,10 +10,8 @@
 -- Only the $operations largest paths by total time; an enclosing path's total holds the others.
 -- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
 -- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
-WITH RECURSIVE _annotated AS (
-  SELECT DISTINCT process_id FROM breakdown
-  WHERE operation NOT IN ('(none)', '(not recorded)')
-), _spent AS (
+-- uses: counted_process
+WITH RECURSIVE _spent AS (
   SELECT process_id, operation AS path, layer, gpu_busy, duration_ns FROM breakdown
   WHERE operation <> '(none)'
   UNION ALL
@@ -29,7 +27,7 @@ WITH RECURSIVE _annotated AS (
     SUM(duration_ns) FILTER (layer = 'none') AS none_ns,
     SUM(duration_ns) FILTER (gpu_busy) AS gpu_ns
   FROM _spent
-  WHERE process_id IN (FROM _annotated) OR NOT EXISTS (FROM _annotated)
+  WHERE process_id IN (FROM counted_process)
   GROUP BY path
 ), _node AS (
   SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth, 0 AS after

@@ -1,21 +1,11 @@
 -- The timeline by operation: the $operations with the most time of each process, the others as
 -- '(other operations)'. Buckets and processes as in timeline_layer.
 --   operation_ns  time of the operation over the whole timeline of the process
-WITH _process AS (
-  SELECT process_id FROM process
-  ORDER BY process_id IN (
-      SELECT process_id FROM breakdown WHERE operation NOT IN ('(none)', '(not recorded)')) DESC,
-    end_ns - start_ns DESC, process_id
-  LIMIT $processes
-), _level AS (
-  SELECT process_id, MIN(level) AS level, ANY_VALUE(first_ns) AS first_ns FROM (
-    SELECT process_id, level, COUNT(DISTINCT start_ns) AS buckets, MIN(start_ns) AS first_ns
-    FROM timeline GROUP BY process_id, level)
-  WHERE buckets <= $buckets GROUP BY process_id
-), _time AS (
-  SELECT process_id, (timeline.start_ns - first_ns) // bucket_ns AS bucket, bucket_ns, operation,
+-- uses: longest_process, timeline_bucket
+WITH _time AS (
+  SELECT process_id, (start_ns - first_ns) // bucket_ns AS bucket, bucket_ns, operation,
     SUM(duration_ns) AS duration_ns
-  FROM timeline JOIN _level USING (process_id, level) JOIN _process USING (process_id)
+  FROM timeline_bucket JOIN longest_process USING (process_id)
   WHERE operation <> '(not recorded)'
   GROUP BY ALL
 ), _rank AS (

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/losses.h"
@@ -79,6 +80,7 @@ class History {
   const std::vector<std::string>& phase_names() const { return phase_names_; }  // [0] = "(none)"
   const SpillVector<PhaseRow>& phases() const { return phases_; }
   const SpillVector<IterationRow>& iterations() const { return iterations_; }
+  SpillVector<IterationRow> TakeIterations() { return std::move(iterations_); }
   // The time in complete iterations of the kind that rates count: the program's own, where it has
   // any. Neighbours are one span.
   const std::vector<Span>& whole_iterations() const { return whole_iterations_; }

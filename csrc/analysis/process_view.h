@@ -96,7 +96,7 @@ class ProcessView {
   // By bucket, in a bucket by row.
   SpillVector<PartRow> TakeTimeline() { return std::move(timeline_); }
   // By iteration, in an iteration by row; then those of no iteration.
-  const SpillVector<PartRow>& iterations() const { return iterations_; }
+  SpillVector<PartRow> TakeIterations() { return std::move(iterations_); }
 
  private:
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);

@@ -69,10 +69,10 @@ PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
 
 // Copies and pickles are the operation of that name in the process that loads them.
 PyObject* Reduce(PyObject* self, PyObject*) {
-  PyObject* decorated = PyImport_ImportModule("rlscope.decorated");
-  if (decorated == nullptr) return nullptr;
-  PyObject* function = PyObject_GetAttrString(decorated, "operation_named");
-  Py_DECREF(decorated);
+  PyObject* native = PyImport_ImportModule("rlscope.native");
+  if (native == nullptr) return nullptr;
+  PyObject* function = PyObject_GetAttrString(native, "operation_named");
+  Py_DECREF(native);
   return function == nullptr ? nullptr : Py_BuildValue("N(O)", function, AsOperation(self)->name);
 }
 
@@ -84,10 +84,15 @@ PyObject* Decorate(PyObject* self, PyObject* const* arguments, size_t flagged_co
     PyErr_SetString(PyExc_TypeError, "an operation decorates one function");
     return nullptr;
   }
+  PyObject* annotate_calls =
+      PyObject_GetAttrString(PyType_GetModule(Py_TYPE(self)), "annotate_calls");
+  if (annotate_calls == nullptr) return nullptr;
   PyObject* decorated = PyImport_ImportModule("rlscope.decorated");
-  if (decorated == nullptr) return nullptr;
-  PyObject* result = PyObject_CallMethod(decorated, "decorate", "OO", self, arguments[0]);
-  Py_DECREF(decorated);
+  PyObject* result = decorated == nullptr ? nullptr
+                                          : PyObject_CallMethod(decorated, "decorate", "OOO", self,
+                                                                arguments[0], annotate_calls);
+  Py_XDECREF(decorated);
+  Py_DECREF(annotate_calls);
   return result;
 }
 

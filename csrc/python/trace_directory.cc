@@ -17,6 +17,7 @@
 #include "python/trace_columns.h"
 #include "python/trace_cuda.h"
 #include "python/trace_items.h"
+#include "python/trace_iteration_times.h"
 #include "python/trace_module.h"
 #include "python/trace_relations.h"
 
@@ -273,13 +274,18 @@ nb::dict Directory::GpuIntervals(size_t process) const {
 
 nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
                           uint32_t most_paths) const {
-  Relations relations = WithoutGil([&] {
+  Relations relations;
+  std::optional<RowStream> iteration_times;
+  WithoutGil([&] {
     const analysis::ProcessInput input = Input(process, most_paths);
-    return MakeRelations(input, *analysis::Sweep(input, options), options);
+    const std::unique_ptr<analysis::SweepResult> result = analysis::Sweep(input, options);
+    relations = MakeRelations(input, *result, options);
+    iteration_times.emplace(StreamIterationTimes(result.get()));
   });
-  nb::dict result;
-  for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
-  return result;
+  nb::dict found;
+  for (auto& [name, columns] : relations) found[name] = columns.TakeDict();
+  found["iteration_breakdown"] = *iteration_times;
+  return found;
 }
 
 RowOptions Directory::MakeRowOptions(size_t process, int64_t first_thread,

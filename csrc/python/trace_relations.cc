@@ -123,23 +123,6 @@ Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths)
   return columns;
 }
 
-Columns MakeIterationTimes(const analysis::SpillVector<analysis::PartRow>& rows,
-                           const PathRows& paths) {
-  const size_t count = rows.size();
-  Columns columns;
-  columns.Add("iteration", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].part; }));
-  columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) {
-                return paths.RowOf(analysis::PathOfRow(rows[i].row));
-              }));
-  columns.Add("layer", MakeColumn<int32_t>(
-                           count, [&](size_t i) { return LayerOfRow(rows[i].row); }));
-  columns.Add("gpu_busy",
-              MakeColumn<Bool>(count, [&](size_t i) { return analysis::IsBusyRow(rows[i].row); }));
-  columns.Add("duration_ns",
-              MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].duration_ns; }));
-  return columns;
-}
-
 // ---- history ------------------------------------------------------------------------------------
 
 Columns MakeWindows(const std::vector<analysis::Window>& rows) {
@@ -348,8 +331,6 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
                            MakeThreadBreakdown(input, *result.threads, paths));
   }
   if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
-  relations.emplace_back("iteration_breakdown",
-                         MakeIterationTimes(result.process.iterations(), paths));
   relations.emplace_back("recording_window", MakeWindows(history.windows()));
   relations.emplace_back("phase", MakePhases(history.phases()));
   relations.emplace_back("iteration", MakeIterations(history.iterations()));

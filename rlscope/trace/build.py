@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -56,7 +56,14 @@ class Sink(Protocol):
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
     ) -> None: ...
 
-    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None: ...
+    def put_rows(
+        self,
+        relation: sa.Table,
+        rows: _trace.RowStream,
+        process_id: int,
+        *,
+        unknown: Collection[str] = (),
+    ) -> None: ...
 
 
 def build(directory: _trace.Directory, root: Path, sink: Sink, progress: Progress) -> None:
@@ -120,17 +127,30 @@ class _Build:
         note = process["metadata"].get(cuda_rows.NOTE)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(index, self._hosts[index], note, gpu_time)
+        unknown: Collection[str] = ()
         if why := self._why_no_work(process, relations):
             relations = cuda_rows.without_work(relations)
+            unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
         for name, columns in relations.items():
             self._put(name, columns, index)
+        self._put_iteration_times(swept, unknown, index)
         instances = self._directory.instance_rows(
             index, first_thread=first_thread, operations=rows.operations()
         )
         self._sink.put_rows(store.operation_instance, instances, index)
         self._progress.end_pass(index)
         return len(threads["thread"])
+
+    def _put_iteration_times(
+        self, swept: Mapping[str, Any], unknown: Collection[str], index: int
+    ) -> None:
+        """The relation `iteration_breakdown`: it has rows where `breakdown` has some."""
+        relation = store.iteration_breakdown
+        unknown = [name for name in unknown if name in relation.columns]
+        rows = len(swept["breakdown"]["duration_ns"])
+        self._absences.look(relation.name, {name: [None] * rows for name in unknown})
+        self._sink.put_rows(relation, swept["iteration_breakdown"], index, unknown=unknown)
 
     def _losses(self, index: int) -> list[dict[str, Any]]:
         """What the process counted; why recording was cut short is known to the run."""
@@ -229,7 +249,6 @@ class ProcessRows:
             "breakdown": self._text(self._swept["breakdown"]),
             "outside": self._outside(),
             "breakdown_by_thread": by_thread,
-            "iteration_breakdown": self._iterations(),
             "timeline": self._text(self._swept["timeline"]),
             "iteration": self._swept["iteration"],
             "progress": self._swept["progress"],
@@ -251,21 +270,6 @@ class ProcessRows:
     def _outside(self) -> dict[str, Any]:
         columns = self._swept["outside"]
         return {**columns, "layer": self._layers[columns["layer"]]}
-
-    def _iterations(self) -> dict[str, Any]:
-        """The relation `iteration_breakdown`."""
-        columns = self._text(self._swept["iteration_breakdown"])
-        iterations = self._swept["iteration"]
-        number = np.asarray(columns["iteration"], dtype=np.int64)
-        # Number -1 is outside of iterations.
-        sources = np.array([*iterations["source"], None], dtype=object)
-        complete = np.array([*iterations["complete"], False])
-        return {
-            **columns,
-            "iteration": np.ma.array(number, mask=number < 0),
-            "iteration_source": sources[number],
-            "complete": np.ma.array(complete[number], mask=number < 0),
-        }
 
     def _transitions(self) -> dict[str, Any]:
         columns = self._text(self._swept["transition"])

@@ -24,7 +24,7 @@ _HOW_WITHOUT_WORK = {
 }
 """Ways to record CUDA that see no GPU work."""
 
-_OF_WORK = ("gpu_busy", "with_work")
+OF_WORK = ("gpu_busy", "with_work")
 """Columns about GPU work of relations that are not."""
 
 RELATIONS = ("api_call", "kernel", "graph", "memcpy", "memset", "sync", "gpu_time")
@@ -48,7 +48,7 @@ def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The relations of a process whose GPU work is not known: the columns about it are NULL."""
     return {
-        name: {**columns, **{key: _nulls(columns[key]) for key in _OF_WORK if key in columns}}
+        name: {**columns, **{key: _nulls(columns[key]) for key in OF_WORK if key in columns}}
         for name, columns in relations.items()
     }
 

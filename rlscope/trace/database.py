@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 import uuid
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -107,12 +107,10 @@ class Database:
                 if part.type != duckdb.StatementType.SELECT and not of_pivot:
                     raise QueryError(f"{part.type.name} is not run, only what reads: {_REMEDY}")
 
-    def select(
-        self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None
-    ) -> Table:
-        """The result of a SQLAlchemy Core statement; raises QueryError."""
+    def select(self, statement: sa.Executable) -> Table:
+        """Rows of relations as a SQLAlchemy Core statement names them; raises QueryError."""
         with _failures(), self._connection() as connection:
-            return _table(connection.execute(statement, parameters))
+            return _table(connection.execute(statement))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
@@ -204,21 +202,34 @@ class Database:
         with _interrupts(), self._registered(arrays):
             return self._copy(_cast(_columns_of_file(relation), arrays), path)
 
-    def insert_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
-        """Adds rows of one process, as they are made, to a table made by `create`."""
+    def insert_rows(
+        self,
+        relation: sa.Table,
+        rows: _trace.RowStream,
+        process_id: int,
+        *,
+        unknown: Collection[str] = (),
+    ) -> None:
+        """Adds rows of one process, as they are made, to a table made by `create`; `unknown`
+        columns are NULL."""
         names = [column.name for column in relation.columns]
+        cells = {name: sa.null() if name in unknown else sa.column(name) for name in names}
+        cells["process_id"] = sa.literal(process_id)
         with _interrupts(), self._registered(rows.__arrow_c_stream__()):
-            made = sa.select(
-                *(
-                    sa.literal(process_id) if name == "process_id" else sa.column(name)
-                    for name in names
-                )
-            ).select_from(sa.table(_SOURCE))
+            made = sa.select(*cells.values()).select_from(sa.table(_SOURCE))
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, made)))
 
-    def write_rows(self, relation: sa.Table, rows: _trace.RowStream, path: Path) -> int:
-        """Writes rows of one process, as they are made, as one Parquet file, and counts them."""
-        names = {column.name for column in relation.columns}
+    def write_rows(
+        self,
+        relation: sa.Table,
+        rows: _trace.RowStream,
+        path: Path,
+        *,
+        unknown: Collection[str] = (),
+    ) -> int:
+        """Writes rows of one process, as they are made, as one Parquet file, and counts them;
+        `unknown` columns are NULL."""
+        names = {column.name for column in relation.columns} - set(unknown)
         with _interrupts(), self._registered(rows.__arrow_c_stream__()):
             return self._copy(_cast(_columns_of_file(relation), names), path)
 

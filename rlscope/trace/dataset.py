@@ -17,7 +17,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,10 +126,19 @@ class FileSink:
                 relation, process_id, lambda path: self._database.write(relation, columns, path)
             )
 
-    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
-        """Writes one file with rows that are made meanwhile."""
+    def put_rows(
+        self,
+        relation: sa.Table,
+        rows: _trace.RowStream,
+        process_id: int,
+        *,
+        unknown: Collection[str] = (),
+    ) -> None:
+        """Writes one file with rows that are made meanwhile; `unknown` columns are NULL."""
         self._write(
-            relation, process_id, lambda path: self._database.write_rows(relation, rows, path)
+            relation,
+            process_id,
+            lambda path: self._database.write_rows(relation, rows, path, unknown=unknown),
         )
 
     def _write(
@@ -164,9 +173,16 @@ class MemorySink:
             key = {} if process_id is None else {"process_id": np.full(length, process_id)}
             self._database.insert(relation, {**columns, **key})
 
-    def put_rows(self, relation: sa.Table, rows: _trace.RowStream, process_id: int) -> None:
-        """Adds rows that are made meanwhile."""
-        self._database.insert_rows(relation, rows, process_id)
+    def put_rows(
+        self,
+        relation: sa.Table,
+        rows: _trace.RowStream,
+        process_id: int,
+        *,
+        unknown: Collection[str] = (),
+    ) -> None:
+        """Adds rows that are made meanwhile; `unknown` columns are NULL."""
+        self._database.insert_rows(relation, rows, process_id, unknown=unknown)
 
 
 def view(

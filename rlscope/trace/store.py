@@ -29,6 +29,7 @@ from rlscope.trace.sweep_tables import (
     breakdown,
     breakdown_by_thread,
     event,
+    iteration_breakdown,
     operation,
     operation_instance,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "breakdown_by_thread",
     "descriptions",
     "event",
+    "iteration_breakdown",
     "layout_of",
     "operation",
     "operation_instance",

@@ -57,7 +57,8 @@ class Trace:
         known = store.relations()
         if relation not in known:
             raise QueryError(f"no relation {relation!r}; there are: {', '.join(known)}")
-        rows = self.query(known[relation].select())
+        self._make_named(relation)
+        rows = self._tables.database.select(known[relation].select())
         return Table(rows.columns, name=relation, descriptions=store.descriptions(known[relation]))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
@@ -69,11 +70,6 @@ class Trace:
         """
         self._make_named(statement)
         return self._tables.database.sql(statement, parameters)
-
-    def query(self, statement: sa.Executable, parameters: Mapping[str, Any] | None = None) -> Table:
-        """The result of a SQLAlchemy Core statement over rlscope.trace.store. Raises QueryError."""
-        self._make_named(str(statement))
-        return self._tables.database.select(statement, parameters)
 
     def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
         """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.

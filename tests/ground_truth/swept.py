@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from streamed_rows import read_instances
+from streamed_rows import read_instances, read_iteration_times
 
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (
@@ -45,6 +45,7 @@ def read(
     swept = trace.sweep(index, buckets=buckets, grid=shared, most_paths=most_paths)
     instances = read_instances(trace, index, most_paths)
     columns = {**swept, "operation_instance": instances}
+    columns["iteration_breakdown"] = read_iteration_times(swept)
     columns["thread"] = trace.threads(index)
     columns["loss"] = _added(swept["loss"], trace.losses(index))
     texts = _Texts(swept, trace.names(index))

@@ -68,6 +68,18 @@ def test_a_text_of_a_file_need_not_be_text(tmp_path: Path, what: str) -> None:
         assert all(line.isprintable() for line in out.split("\n"))
 
 
+def test_a_text_that_is_none_is_the_same_in_all_relations(tmp_path: Path) -> None:
+    replace_text(write_process(tmp_path), b"update", b"\xff\xffab\xe2\x82")
+    with load(tmp_path) as trace:
+        for question in (
+            "SELECT operation FROM breakdown WHERE operation <> '(none)'",
+            "SELECT operation FROM iteration_breakdown WHERE operation <> '(none)'",
+            "SELECT path FROM operation_instance JOIN operation USING (operation_id)",
+            "SELECT name FROM event WHERE kind = 'operation'",
+        ):
+            assert list(trace.sql(question)) == [("??ab??",)], question
+
+
 def test_losses_of_any_count_add_up(tmp_path: Path) -> None:
     for pid in range(100):
         write_process(tmp_path, pid, lost_records=(1 << 64) - 1)

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/utf8.h"
 #include "trace/read/decoder.h"
 
 namespace rlscope::trace {
@@ -172,6 +173,10 @@ void ProcessTrace::JoinRest() {
 void ProcessTrace::JoinNames() {
   for (const auto& file : files_) {
     names_.insert(names_.end(), file->names().begin(), file->names().end());
+  }
+  // As the recorder writes them. A ring has a name as the program gave it, a stranger's file any.
+  for (Name& name : names_) {
+    base::ReplaceInvalidUtf8(reinterpret_cast<uint8_t*>(name.text.data()), name.text.size());
   }
   std::stable_sort(names_.begin(), names_.end(),
                    [](const Name& a, const Name& b) { return a.id < b.id; });

@@ -1,0 +1,4 @@
+-- Kernels, and whole graphs beside them, as the rows of the relations have them.
+SELECT operation, "function", "count", launch_bound, duration_ns, min_ns, max_ns FROM kernel
+UNION ALL
+SELECT operation, 'graph ' || graph, "count", launch_bound, duration_ns, min_ns, max_ns FROM graph
