@@ -4,6 +4,7 @@ Links to librlscope.so beside it, the one holder of process state.
 """
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -95,6 +96,17 @@ def intercept_at_import(
 
     Raises RuntimeError where patching is refused, or importlib is not as expected.
     """
+
+def intercept_executed(names: frozenset[str], function: Callable[[ModuleType], None], /) -> None:
+    """Calls function(module) when an extension module of one of these names, built in or loaded,
+    has been executed, until intercept_unpatch()."""
+
+def intercept_wait(function: object, name: str, kind: str, object: str, opens: bool, /) -> bool:
+    """Records long calls of a builtin function or method descriptor as waits; see
+    rlscope/capture/wait.py. False: it cannot be patched."""
+
+def intercept_gil() -> bool:
+    """Records how long threads wait for the GIL; False: the interpreter is not as expected."""
 
 def intercept_watch(pattern: str, layer: str, /) -> None:
     """Watches every shared object, loaded now or later, whose real path matches the glob, in which

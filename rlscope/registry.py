@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMMANDS = "rlscope.commands"
 FRAMEWORKS = "rlscope.frameworks"
 SIMULATORS = "rlscope.simulators"
+WAITS = "rlscope.waits"
 PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
 
@@ -78,11 +79,22 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "pymunk": "rlscope.simulators.pettingzoo:LIBRARY",
         "magent2": "rlscope.simulators.pettingzoo:LIBRARY",
     },
+    # Named after the module of the interpreter (rlscope/capture/waiting.py).
+    WAITS: {
+        "time": "rlscope.waits.sleeping:WAITS",
+        "_thread": "rlscope.waits.locks:WAITS",
+        "posix": "rlscope.waits.descriptors:WAITS",
+        "_io": "rlscope.waits.files:WAITS",
+        "_socket": "rlscope.waits.sockets:WAITS",
+        "select": "rlscope.waits.polls:WAITS",
+        "_queue": "rlscope.waits.queues:WAITS",
+        "_multiprocessing": "rlscope.waits.semaphores:WAITS",
+    },
 }
 
 # A traced program asks for these groups while it imports its libraries: importlib.metadata is
 # imported only when some installed package declares a row.
-_IN_TRACED_PROGRAMS = (FRAMEWORKS, SIMULATORS)
+_IN_TRACED_PROGRAMS = (FRAMEWORKS, SIMULATORS, WAITS)
 
 
 def names(group: str) -> list[str]:

@@ -85,8 +85,8 @@ struct CallRow {
       const uint32_t function = trace::WhatId(what[item]);
       const uint32_t layer = LayerOf(function);
       const int64_t end_ns = ends[item - first];
-      if (layer == kWaitRank || MakeState(path, layer) == outside || start_ns <= before_ns || end_ns <= start_ns ||
-          end_ns >= limit_ns || end >= limit) {
+      if (layer == kWaitRank || MakeState(path, layer) == outside || start_ns <= before_ns ||
+          end_ns <= start_ns || end_ns >= limit_ns || end >= limit) {
         break;
       }
       if (end_ns <= cuda.start_ns) {
@@ -104,17 +104,17 @@ struct CallRow {
     writer.end = end;
   }
 
-  // Writes the call that is next. False, with nothing done, when it is not simple: a wait, cut by an edge,
-  // by the end of the epoch or of the block, out of order, or with CUDA calls before it or not
-  // wholly inside.
+  // Writes the call that is next. False, with nothing done, when it is not simple: a wait, cut by
+  // an edge, by the end of the epoch or of the block, out of order, or with CUDA calls before it or
+  // not wholly inside.
   template <class Counter>
   bool WriteOne(Counter* counter) {
     const uint32_t function = trace::WhatId(what[item]);
     const uint32_t layer = LayerOf(function);
     const int64_t end_ns = ends_ns[call];
     const int64_t next_ns = times_ns[item + 1];
-    const bool is_ordered =
-        layer != kWaitRank && start_ns <= end_ns && end_ns <= next_ns && (call == 0 || start_ns >= ends_ns[call - 1]);
+    const bool is_ordered = layer != kWaitRank && start_ns <= end_ns && end_ns <= next_ns &&
+                            (call == 0 || start_ns >= ends_ns[call - 1]);
     if (!is_ordered || start_ns > cuda.start_ns || end_ns >= limit_ns || writer.end >= limit ||
         counter->NeedsKey(layer)) {
       return false;

@@ -12,8 +12,7 @@ void CallStack::Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t 
     return;
   }
   ChargeInnermost(now);
-  const bool has_note =
-      counts_ != nullptr && notes_ != nullptr && !IsOperation(path) && !is_wait;
+  const bool has_note = counts_ != nullptr && notes_ != nullptr && !IsOperation(path) && !is_wait;
   if (has_note) notes_->Push({now, CallNote::Kind::kBegan, function, 0, 0});
   frames_.push_back({false, has_note, layer, function, path, 0, now, 0});
 }

@@ -16,16 +16,14 @@ constexpr uint32_t kPythonRank = 2;
 constexpr uint32_t kCudaApiRank = 5;
 constexpr uint32_t kLayers = 6;
 
-constexpr trace::Layer kLayerOfRank[kLayers] = {
-    trace::Layer::kNone,      trace::Layer::kWait,      trace::Layer::kPython,
-    trace::Layer::kSimulator, trace::Layer::kFramework, trace::Layer::kCudaApi};
+constexpr trace::Layer kLayerOfRank[kLayers] = {trace::Layer::kNone,      trace::Layer::kWait,
+                                                trace::Layer::kPython,    trace::Layer::kSimulator,
+                                                trace::Layer::kFramework, trace::Layer::kCudaApi};
 static_assert(kLayerOfRank[kWaitRank] == trace::Layer::kWait &&
               kLayerOfRank[kPythonRank] == trace::Layer::kPython &&
               kLayerOfRank[kCudaApiRank] == trace::Layer::kCudaApi);
 
-constexpr uint32_t LayerOfRank(uint32_t rank) {
-  return static_cast<uint32_t>(kLayerOfRank[rank]);
-}
+constexpr uint32_t LayerOfRank(uint32_t rank) { return static_cast<uint32_t>(kLayerOfRank[rank]); }
 
 // kNoLayer where no thread can be: the GPU, and numbers that mean nothing.
 constexpr uint32_t RankOfLayer(uint32_t layer) {

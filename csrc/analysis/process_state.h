@@ -47,15 +47,14 @@ class LayerCounts {
  private:
   static constexpr uint32_t kLowestBits[kLayers + 1] = {0, 1, 15, 29, 40, 53, 64};
   // By field of the key: none, the layers, the busy GPU, the idle one or an absent thread.
-  static constexpr uint64_t kOne[kFieldMask + 1] = {
-      0,
-      uint64_t{1} << kLowestBits[1],
-      uint64_t{1} << kLowestBits[2],
-      uint64_t{1} << kLowestBits[3],
-      uint64_t{1} << kLowestBits[4],
-      uint64_t{1} << kLowestBits[5],
-      1,
-      0};
+  static constexpr uint64_t kOne[kFieldMask + 1] = {0,
+                                                    uint64_t{1} << kLowestBits[1],
+                                                    uint64_t{1} << kLowestBits[2],
+                                                    uint64_t{1} << kLowestBits[3],
+                                                    uint64_t{1} << kLowestBits[4],
+                                                    uint64_t{1} << kLowestBits[5],
+                                                    1,
+                                                    0};
 };
 
 // The small part, which the sweep keeps in registers.

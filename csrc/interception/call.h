@@ -29,8 +29,8 @@ struct CallHooks {
 };
 extern CallHooks call_hooks;
 
-// Makes ready whatever a record needs: a window that changed, a ring. True: the process records, and
-// the calling thread has room for a record.
+// Makes ready whatever a record needs: a window that changed, a ring. True: the process records,
+// and the calling thread has room for a record.
 bool PrepareToRecord();
 
 // Calls of stubs whose patches are taken out.

@@ -21,7 +21,7 @@ PyObject* module_locks = nullptr;  // importlib's: name of a module that is bein
 std::vector<const WatchedRange*> unscanned;
 // Never destroyed: at the process's exit the interpreter is gone.
 std::vector<Owned>& unscanned_modules = *new std::vector<Owned>();
-ImportHooks import_hooks = {nullptr, nullptr, false};
+ImportHooks import_hooks = {nullptr, nullptr, nullptr, false};
 
 // Inside an import that goes on, as some programs do all they do in one, scans take no more than
 // this part of the time: they cost 40 ms and more, and jax alone loads 20 libraries one by one.
@@ -134,7 +134,7 @@ struct Builtin {
   }
 };
 
-Builtin create_dynamic, exec_dynamic, release_lock, dlopen_builtin;
+Builtin create_dynamic, exec_dynamic, exec_builtin, release_lock, dlopen_builtin;
 
 // `spec` is borrowed; null: ctypes opened it.
 void AfterLoading(PyObject* spec) {
@@ -174,10 +174,22 @@ PyObject* CreateDynamic(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   return module;
 }
 
+void TellExecuted(PyObject* module) {
+  const ErrorAside aside;
+  if (import_hooks.executed != nullptr) import_hooks.executed(module);
+}
+
+PyObject* ExecBuiltin(PyObject* self, PyObject* module) {
+  PyObject* result = exec_builtin.original(self, module);
+  if (result != nullptr && IsMainInterpreter()) TellExecuted(module);
+  return result;
+}
+
 // Modules that are loaded from a file directly, as Inductor's are, go through no import lock.
 PyObject* ExecDynamic(PyObject* self, PyObject* module) {
   PyObject* result = exec_dynamic.original(self, module);
   if (result == nullptr || !IsMainInterpreter()) return result;
+  TellExecuted(module);
   if (import_hooks.patching && IsWatchedModule(module)) {
     unscanned_modules.emplace_back(Py_NewRef(module));
   }
@@ -226,7 +238,7 @@ void ScanEverything() {
 
 void ForgetHooks() {
   hooks_forgotten = true;
-  import_hooks = {nullptr, nullptr, false};
+  import_hooks = {nullptr, nullptr, nullptr, false};
   scan_due = false;
   unscanned.clear();
   unscanned_modules.clear();
@@ -239,15 +251,17 @@ bool FollowImports(const ImportHooks& hooks) {
   if (!builtins || !FindModuleLocks()) return false;
   const Owned create = Attribute(builtins.get(), "create_dynamic");
   const Owned exec = Attribute(builtins.get(), "exec_dynamic");
+  const Owned execute_builtin = Attribute(builtins.get(), "exec_builtin");
   const Owned release = Attribute(builtins.get(), "release_lock");
   if (!HasFlags(create, METH_FASTCALL) || !HasFlags(exec, METH_O) ||
-      !HasFlags(release, METH_NOARGS)) {
+      !HasFlags(execute_builtin, METH_O) || !HasFlags(release, METH_NOARGS)) {
     return false;
   }
   PyObject* ctypes = PyDict_GetItemString(PyImport_GetModuleDict(), "_ctypes");
   if (ctypes != nullptr) FollowCtypes(ctypes);
   return create_dynamic.Replace(create.get(), Fast(CreateDynamic)) &&
          exec_dynamic.Replace(exec.get(), ExecDynamic) &&
+         exec_builtin.Replace(execute_builtin.get(), ExecBuiltin) &&
          release_lock.Replace(release.get(), ReleaseLock);
 }
 

@@ -16,7 +16,10 @@ struct ImportHooks {
   // added now. May run Python code; an error that it leaves is dropped. May be null, as the next.
   void (*loaded)(PyObject* spec);
   void (*scanned)();  // what was loaded is patched
-  bool patching;      // false: libraries are neither hooked nor scanned
+  // An extension module, built in or loaded, has been executed: its functions and types are there.
+  // May run Python code, as the first. May be null.
+  void (*executed)(PyObject* module);
+  bool patching;  // false: libraries are neither hooked nor scanned
 };
 
 // From now on, reports libraries, and patches those that are watched when the import of their

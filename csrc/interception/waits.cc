@@ -74,7 +74,7 @@ uint32_t PlainWord(WaitSite* site) {
   return site->word;
 }
 
-WaitName NameOfDescriptor(uint32_t number, int descriptor, uint64_t ticks) {
+WaitName DescriptorName(uint32_t number, int descriptor, uint64_t ticks) {
   const WaitFunction& function = sites[number].function;
   return NameOfDescriptor(number, descriptor, ticks, function.kind, function.name);
 }
@@ -98,7 +98,7 @@ WaitName NameBefore(uint32_t number, const Arguments& arguments, uint64_t ticks)
       break;
   }
   if (object < 0) return {PlainWord(site), false};
-  return NameOfDescriptor(number, object, ticks);
+  return DescriptorName(number, object, ticks);
 }
 
 bool HasRing() {
@@ -119,7 +119,7 @@ void End(uint32_t number, WaitName name, void* result) {
   const bool is_held = self->call_start != 0 && self->generation == generation;
   if (is_held && sites[number].function.object == WaitObject::kReadyDescriptor) {
     const int ready = ReadyDescriptor(result);
-    if (ready >= 0) name = NameOfDescriptor(number, ready, end);
+    if (ready >= 0) name = DescriptorName(number, ready, end);
     if (name.word != 0) self->call = name.word;
   }
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
@@ -138,8 +138,7 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
     return result;
   }
   if (!IsRecordable(function)) return entry->original(a, b, c, d, e);
-  const WaitName name =
-      NameBefore(number, {static_cast<PyObject*>(a), b, c}, runtime::ReadTicks());
+  const WaitName name = NameBefore(number, {static_cast<PyObject*>(a), b, c}, runtime::ReadTicks());
   if (name.word == 0 || !runtime::HasRoom()) return entry->original(a, b, c, d, e);
   runtime::BeginCall(&rlscope_self, name.word, runtime::ReadTicks());
   void* result = entry->original(a, b, c, d, e);

@@ -1,5 +1,6 @@
-// Functions of the interpreter in which a thread waits (posix.read, time.sleep, Lock.acquire): calls
-// that take longer than kShortestWaitNs become records whose name says for what the thread waited.
+// Functions of the interpreter in which a thread waits (posix.read, time.sleep, Lock.acquire):
+// calls that take longer than kShortestWaitNs become records whose name says for what the thread
+// waited.
 //
 //   "lock|_thread.lock.acquire"        kind | function
 //   "pipe 4711|posix.read"             kind and object | function: the pipe with that inode

@@ -1,5 +1,5 @@
-// intercept_watch, intercept_scan, intercept_unpatch, intercept_counts, intercept_supported: the
-// interception engine as Python sees it. Contract: rlscope/_runtime.pyi.
+// intercept_watch, intercept_scan, intercept_wait, intercept_unpatch, intercept_counts,
+// intercept_supported: the interception engine as Python sees it. Contract: rlscope/_runtime.pyi.
 #include "python/runtime_interception.h"
 
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include "interception/owned.h"
 #include "interception/patch.h"
 #include "interception/scanner.h"
+#include "interception/waits.h"
 #include "interception/watched_code.h"
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
@@ -31,6 +32,8 @@ PyObject* main_module = nullptr;
 // Functions of intercept_at_import; owned, null while it is not in force.
 PyObject* loaded_function = nullptr;
 PyObject* scanned_function = nullptr;
+PyObject* executed_function = nullptr;
+PyObject* executed_names = nullptr;  // a set of str: the modules that it wants to hear of
 
 // ---- what the engine reports ------------------------------------------------------------------
 
@@ -66,6 +69,14 @@ void OnScanned() {
   const interception::Owned function(Py_XNewRef(scanned_function));
   if (!function) return;
   const interception::Owned done(PyObject_CallNoArgs(function.get()));
+}
+
+void OnExecuted(PyObject* module) {
+  const interception::Owned function(Py_XNewRef(executed_function));
+  if (!function || !PyModule_Check(module)) return;
+  const interception::Owned name(PyModule_GetNameObject(module));
+  if (!name || PySet_Contains(executed_names, name.get()) != 1) return;
+  const interception::Owned done(PyObject_CallOneArg(function.get(), module));
 }
 
 void UseHooks(PyObject* module) {
@@ -173,17 +184,66 @@ PyObject* AtImport(PyObject* module, PyObject* const* arguments, Py_ssize_t coun
   if (patching < 0 || (patching != 0 && RaiseRefusal())) return nullptr;
   KeepFunctions(arguments[0], arguments[1]);
   if (loaded_function == nullptr && scanned_function == nullptr && patching == 0) {
-    interception::FollowImports({nullptr, nullptr, false});
+    interception::FollowImports({nullptr, nullptr, nullptr, false});
     Py_RETURN_NONE;
   }
   if (patching != 0) UseHooks(module);
-  if (interception::FollowImports({OnLoaded, OnScanned, patching != 0})) Py_RETURN_NONE;
+  if (interception::FollowImports({OnLoaded, OnScanned, OnExecuted, patching != 0})) Py_RETURN_NONE;
   PyErr_SetString(PyExc_RuntimeError, "importlib of this interpreter is not as expected");
   return nullptr;
 }
 
+// intercept_executed(names, function).
+PyObject* AtExecution(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !PyAnySet_Check(arguments[0])) {
+    PyErr_SetString(PyExc_TypeError, "intercept_executed takes a set and a function");
+    return nullptr;
+  }
+  Py_XSETREF(executed_names, Py_NewRef(arguments[0]));
+  Py_XSETREF(executed_function, Py_NewRef(arguments[1]));
+  Py_RETURN_NONE;
+}
+
+struct WaitObjectName {
+  const char* name;
+  interception::WaitObject object;
+};
+constexpr WaitObjectName kWaitObjects[] = {
+    {"", interception::WaitObject::kNone},
+    {"descriptor", interception::WaitObject::kDescriptor},
+    {"self", interception::WaitObject::kOwnDescriptor},
+    {"ready", interception::WaitObject::kReadyDescriptor},
+    {"process", interception::WaitObject::kProcess},
+    {"socketpair", interception::WaitObject::kSocketPair},
+};
+
+// intercept_wait(function, name, kind, object, opens) -> bool.
+PyObject* Wait(PyObject* module, PyObject* arguments) {
+  PyObject* function;
+  const char *name, *kind, *object;
+  int opens;
+  if (!PyArg_ParseTuple(arguments, "Osssp:intercept_wait", &function, &name, &kind, &object,
+                        &opens) ||
+      RaiseRefusal()) {
+    return nullptr;
+  }
+  UseHooks(module);
+  for (const WaitObjectName& known : kWaitObjects) {
+    if (strcmp(known.name, object) != 0) continue;
+    return PyBool_FromLong(
+        interception::PatchWait(function, {name, kind, known.object, opens != 0}));
+  }
+  return PyErr_Format(PyExc_ValueError, "no wait has the object %s", object);
+}
+
+PyObject* WaitForGil(PyObject*, PyObject*) {
+  if (RaiseRefusal()) return nullptr;
+  return PyBool_FromLong(interception::PatchGil());
+}
+
 PyObject* Unpatch(PyObject*, PyObject*) {
   KeepFunctions(Py_None, Py_None);
+  Py_CLEAR(executed_function);
   FollowsContextRun(false);
   const uint64_t remembered = interception::UnpatchAll();
   const uint64_t reached = interception::RestoreReached();
@@ -204,6 +264,9 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 }
 
 PyMethodDef methods[] = {{"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
+                         {"intercept_executed", Fast(AtExecution), METH_FASTCALL, nullptr},
+                         {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
+                         {"intercept_wait", Wait, METH_VARARGS, nullptr},
                          {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},
                          {"intercept_scan", ScanAll, METH_NOARGS, nullptr},
                          {"intercept_unpatch", Unpatch, METH_NOARGS, nullptr},

@@ -53,8 +53,8 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   for (const analysis::BreakdownRow& row : view.rows().slots()) {
     if (row.key == 0) continue;
     rows.push_back({0, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
-                    LayerOfRow(row.row()), analysis::IsBusyRow(row.row()),
-                    row.duration_ns, row.count});
+                    LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), row.duration_ns,
+                    row.count});
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }

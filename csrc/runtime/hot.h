@@ -68,7 +68,8 @@ inline __attribute__((always_inline)) uint64_t ReadTicks() {
 
 // Of the process's clock, about; any number before the first image opens.
 inline uint64_t TicksOf(uint64_t nanoseconds) {
-  const uint32_t per_us = Load(rlscope_process.clock) == 2 ? 1000 : Load(rlscope_process.ticks_per_us);
+  const uint32_t per_us =
+      Load(rlscope_process.clock) == 2 ? 1000 : Load(rlscope_process.ticks_per_us);
   return nanoseconds * per_us / 1000;
 }
 

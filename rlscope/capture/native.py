@@ -53,6 +53,10 @@ class Interception:
                 self.engine, self.reason = OFF, _joined(self.reason, refused)
         if self.engine != OFF:
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
+            if self.engine == PATCH:
+                from rlscope.capture import waiting
+
+                waiting.begin()
         elif self.reason:
             self.describe({})
 

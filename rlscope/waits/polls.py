@@ -1,0 +1,8 @@
+"""select: waiting for one of several descriptors. The one that was ready first says for what."""
+
+from rlscope.capture.wait import READY, Wait
+
+WAITS = (
+    Wait("poll", ["poll.poll", "epoll.poll"], READY, opens=True),
+    Wait("poll", ["select"], opens=True),
+)
