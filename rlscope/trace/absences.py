@@ -36,6 +36,12 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("transition", ALL): "no crossing between layers was recorded",
     ("transition", "per_iteration"): "a process has no complete iteration",
     ("native_call", ALL): "no native call was recorded",
+    ("wait", ALL): "no wait of 5 us or more was recorded",
+    ("wait", "object"): "a wait was for nothing that has a number: a lock, the GIL, a file, time",
+    (
+        "wait",
+        "peer_process_id",
+    ): "a wait was for no process, for one outside the run, or for several",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
     ("outside", ALL): "every moment of every process was in an operation",
     ("breakdown", "overhead_ns"): _NO_CALIBRATION,

@@ -18,6 +18,7 @@ from rlscope.trace.absences import Absences
 from rlscope.trace.devices import Devices
 from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
 from rlscope.trace.progress import Progress
+from rlscope.trace.waits import Waits
 
 _T = TypeVar("_T")
 
@@ -87,6 +88,7 @@ class _Build:
         self._run_json = run_facts.read_run_json(root)
         self._absences = Absences()
         self._devices = Devices()
+        self._waits = Waits()
         self._hosts = run_facts.host_ids(self._processes)
         self._grids = run_facts.time_grids(self._processes, self._hosts)
         self._collected: dict[str, dict[str, list[Any]]] = {}
@@ -123,6 +125,8 @@ class _Build:
         self._collect("loss", cuda["loss"], index)
         self._collect("loss", _columns_of(self._losses(index)), index)
         self._collect("metadata", _metadata(process["metadata"]), index)
+        names = self._directory.names(index)["text"]
+        self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
         note = process["metadata"].get(cuda_rows.NOTE)
         gpu_time = relations["gpu_time"]
@@ -203,6 +207,7 @@ class _Build:
         self._put("machine_sample", samples)
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)
+        self._put("wait", self._waits.columns())
         for name, columns in self._collected.items():
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
@@ -256,6 +261,11 @@ class ProcessRows:
             "transition": self._transitions(),
             "native_call": self._text(self._swept["native_call"]),
         }
+
+    def waits(self, thread_ids: Any) -> dict[str, Any]:
+        """What Waits.add takes."""
+        found = self._text(self._swept["wait"])
+        return {**found, "thread_id": thread_ids(found.pop("thread"))}
 
     def operations(self) -> list[tuple[str, str, int]]:
         """Path, source and id in the run of each operation."""

@@ -146,6 +146,28 @@ native_call = columns.relation(
     layout=columns.PROCESS,
 )
 
+wait = columns.relation(
+    "wait",
+    "Waits of threads: calls that blocked for 5 us or more.",
+    columns.process_id(),
+    columns.thread_id(),
+    columns.text(
+        "kind",
+        "pipe, socket, poll (one of several), semaphore or process: another process; lock, queue, "
+        "thread or gil: another thread; disk, device, descriptor, sleep",
+    ),
+    columns.text("object", "inode of the pipe or socket, pid of the process; NULL for others"),
+    columns.text("function", "module.function in which the thread waited"),
+    *columns.operation("the thread's own operation at the start of the wait"),
+    columns.integer(
+        "peer_process_id",
+        "process at the other end of the object; NULL where it is none of the run, or not certain",
+    ),
+    columns.integer("count", columns.COUNTED),
+    columns.integer("duration_ns", "from the start to the end of the calls"),
+    columns.integer("self_ns", "without waits inside, as for the GIL at the end of a read"),
+)
+
 overhead = columns.relation(
     "overhead",
     "Bookkeeping by kind, and the time that calibration found for it.",
@@ -166,7 +188,7 @@ event = columns.relation(
     columns.integer("thread_id", "thread.thread_id; NULL for work of a GPU"),
     columns.text(
         "kind",
-        "operation, call, callback, cuda_call, kernel, memcpy, memset, graph, sync, or "
+        "operation, call, wait, callback, cuda_call, kernel, memcpy, memset, graph, sync, or "
         "overhead (CUPTI's own)",
     ),
     columns.text("layer", "layer that it belongs to; NULL for operations"),

@@ -44,6 +44,8 @@ CONTRACT = {
     "timeline": "process_id level start_ns bucket_ns operation layer gpu_busy duration_ns",
     "transition": "process_id operation from_layer to_layer count per_iteration",
     "native_call": "process_id function layer operation calls duration_ns self_ns",
+    "wait": "process_id thread_id kind object function operation peer_process_id count"
+    " duration_ns self_ns",
     "api_call": "process_id name operation calls duration_ns errors",
     "kernel": "process_id device stream name operation count duration_ns min_ns max_ns",
     "graph": "process_id device stream graph operation count duration_ns min_ns max_ns",

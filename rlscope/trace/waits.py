@@ -1,0 +1,109 @@
+"""The rows of the relation `wait`: what for, and in which process the other end is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rlscope.trace.sweep_tables import wait
+
+_PAIR = "socketpair "
+_READING = ("read", "recv", "accept", "poll")
+
+
+class _Row(NamedTuple):
+    process: int
+    thread_id: int
+    kind: str
+    object: str | None
+    function: str
+    operation: str
+    source: str | None
+    count: int
+    duration_ns: int
+    self_ns: int
+
+
+class _Use(NamedTuple):
+    """A process that calls functions on an object."""
+
+    process: int
+    reads: bool
+
+
+class Waits:
+    """Waits of all processes, gathered until every process is known."""
+
+    def __init__(self) -> None:
+        self._rows: list[_Row] = []
+        self._hosts: dict[int, int] = {}
+        self._pids: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+        self._uses: defaultdict[tuple[int, str, str], set[_Use]] = defaultdict(set)
+        self._other_ends: dict[tuple[int, str], str] = {}
+
+    def add(
+        self, process: Mapping[str, Any], host: int, names: Sequence[str], rows: Mapping[str, Any]
+    ) -> None:
+        """`rows`: columns thread_id, wait, operation (path), source, count, duration_ns, self_ns."""
+        index = process["index"]
+        self._hosts[index] = host
+        self._pids[host, str(process["os_pid"])].append(index)
+        for text in names:
+            if text.startswith(_PAIR):
+                one, other = text.removeprefix(_PAIR).split(" ")
+                self._other_ends[host, one] = other
+                self._other_ends[host, other] = one
+        for row in _rows(index, rows):
+            self._rows.append(row)
+            if row.object is not None:
+                use = _Use(index, _is_reading(row.function))
+                self._uses[host, row.kind, row.object].add(use)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The relation, of all processes."""
+        found: dict[str, list[Any]] = {
+            name: [getattr(row, name) for row in self._rows]
+            for name in wait.columns.keys()
+            if name in _Row._fields
+        }
+        found["process_id"] = [row.process for row in self._rows]
+        found["peer_process_id"] = [self._peer(row) for row in self._rows]
+        return found
+
+    def _peer(self, row: _Row) -> int | None:
+        peers = {process for process in self._candidates(row) if process != row.process}
+        return peers.pop() if len(peers) == 1 else None
+
+    def _candidates(self, row: _Row) -> Iterator[int]:
+        host = self._hosts[row.process]
+        if row.object is None:
+            return
+        if row.kind == "process":
+            yield from self._pids[host, row.object]
+        elif row.kind == "socket":
+            other = self._other_ends.get((host, row.object), "")
+            yield from (use.process for use in self._uses.get((host, "socket", other), ()))
+        elif row.kind == "pipe":
+            reads = _is_reading(row.function)
+            uses = self._uses[host, "pipe", row.object]
+            yield from (use.process for use in uses if use.reads != reads)
+
+
+def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:
+    names = ("thread_id", "wait", "operation", "source", "count", "duration_ns", "self_ns")
+    for thread, text, operation, source, *numbers in zip(
+        *(_list(columns[name]) for name in names), strict=True
+    ):
+        what, _, function = text.partition("|")
+        kind, _, found = what.partition(" ")
+        yield _Row(process, thread, kind, found or None, function, operation, source, *numbers)
+
+
+def _is_reading(function: str) -> bool:
+    name = function.rpartition(".")[2]
+    return name.startswith(_READING)
+
+
+def _list(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)

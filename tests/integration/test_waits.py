@@ -1,0 +1,228 @@
+"""Waits of programs that block for known times, under rls-prof: what is seen, and what for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traced_python import TracedPython
+
+import rlscope as rls
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+_CONNECTION = """
+import json, multiprocessing, sys, time
+import rlscope as rls
+
+def serve(connection):
+    rls.process("server")
+    while (seconds := connection.recv()) is not None:
+        time.sleep(seconds)
+        connection.send(seconds)
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    here, there = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(there,))
+    server.start()
+    here.send(0)
+    here.recv()
+    took = 0
+    for _ in range(20):
+        with rls.operation("ask"):
+            here.send(0.01)
+            began = time.perf_counter_ns()
+            here.recv()
+            took += time.perf_counter_ns() - began
+    here.send(None)
+    server.join()
+    print(json.dumps(took))
+"""
+
+_QUEUE = """
+import json, multiprocessing, sys, time
+import rlscope as rls
+
+def work(tasks, results):
+    rls.process("worker")
+    while (seconds := tasks.get()) is not None:
+        time.sleep(seconds)
+        results.put(seconds)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    tasks, results = context.SimpleQueue(), context.SimpleQueue()
+    worker = context.Process(target=work, args=(tasks, results))
+    worker.start()
+    with rls.operation("ask"):
+        for _ in range(10):
+            tasks.put(0.01)
+            results.get()
+    tasks.put(None)
+    worker.join()
+    print("null")
+"""
+
+_THREADS = """
+import json, queue, sys, threading, time
+import rlscope as rls
+
+def measured(name, wait):
+    with rls.operation(name):
+        began = time.perf_counter_ns()
+        wait()
+        return time.perf_counter_ns() - began
+
+stopwatch = {"sleep": measured("sleep", lambda: time.sleep(0.05))}
+
+lock = threading.Lock()
+lock.acquire()
+threading.Timer(0.05, lock.release).start()
+stopwatch["lock"] = measured("lock", lock.acquire)
+
+simple = queue.SimpleQueue()
+threading.Timer(0.05, simple.put, [1]).start()
+stopwatch["queue"] = measured("queue", simple.get)
+
+event = threading.Event()
+threading.Timer(0.05, event.set).start()
+stopwatch["event"] = measured("event", event.wait)
+print(json.dumps(stopwatch))
+"""
+
+_GIL = """
+import json, threading, time
+import rlscope as rls
+
+done = False
+def spin():
+    while not done:
+        pass
+other = threading.Thread(target=spin)
+other.start()
+with rls.operation("contend"):
+    began, cpu = time.perf_counter_ns(), time.thread_time_ns()
+    while time.perf_counter_ns() - began < 500_000_000:
+        pass
+    wall, cpu = time.perf_counter_ns() - began, time.thread_time_ns() - cpu
+done = True
+other.join()
+print(json.dumps([wall, cpu]))
+"""
+
+_SHORT = """
+import threading
+import rlscope as rls
+lock = threading.Lock()
+with rls.operation("free"):
+    for _ in range(10_000):
+        with lock:
+            pass
+print("null")
+"""
+
+
+def _run(
+    traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
+) -> tuple[Any, list[dict[str, Any]]]:
+    """What the program printed, as JSON, and the rows of `wait` with the names of processes."""
+    script = folder / "program.py"
+    script.write_text(program)
+    result = traced.run("-o", directory, traced.python, str(script), *arguments)
+    assert result.returncode == 0, result.stderr
+    with rls.load(directory) as trace:
+        _check_sums(trace)
+        rows = trace.sql("""
+            SELECT wait.*, own.name AS process, peer.name AS peer FROM wait
+            JOIN process AS own USING (process_id)
+            LEFT JOIN process AS peer ON peer.process_id = wait.peer_process_id""")
+        found = [dict(zip(rows.columns, row, strict=True)) for row in rows]
+    return json.loads(result.stdout), found
+
+
+def _check_sums(trace: Any) -> None:
+    """For every thread waits add up to its time in the layer."""
+    differences = trace.sql("""
+        SELECT * FROM
+            (SELECT thread_id, SUM(self_ns) AS ns FROM wait GROUP BY ALL) AS waits
+        FULL JOIN (SELECT thread_id, SUM(duration_ns) AS ns FROM breakdown_by_thread
+                   WHERE layer = 'wait' GROUP BY ALL) AS layers USING (thread_id)
+        WHERE waits.ns IS DISTINCT FROM layers.ns""")
+    assert not list(differences)
+
+
+def _sum(rows: list[dict[str, Any]], operation: str, *kinds: str) -> int:
+    found = [row for row in rows if row["operation"] == operation]
+    return sum(row["self_ns"] for row in found if not kinds or row["kind"] in kinds)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_process_that_is_asked_is_who_was_waited_for(
+    traced: TracedPython, directory: str, tmp_path: Path, method: str
+) -> None:
+    took, rows = _run(traced, directory, tmp_path, _CONNECTION, method)
+    asked = [row for row in rows if row["operation"] == "ask" and row["function"] == "posix.read"]
+    assert [(row["kind"], row["peer"]) for row in asked] == [("socket", "server")]
+    assert asked[0]["count"] >= 20
+    # The server sleeps for 0.2 s in all while the parent waits, or is about to.
+    assert took / 2 <= asked[0]["duration_ns"] <= took
+    served = [row for row in rows if row["process"] == "server" and row["kind"] == "socket"]
+    assert {row["peer_process_id"] for row in served} == {0}
+    assert _sum([row for row in rows if row["process"] == "server"], "(none)", "sleep") >= 2e8
+
+
+def test_a_reader_of_a_pipe_waits_for_its_writer(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    _, rows = _run(traced, directory, tmp_path, _QUEUE)
+    read = [row for row in rows if row["operation"] == "ask" and row["kind"] == "pipe"]
+    assert {row["peer"] for row in read} == {"worker"}
+    of_worker = [row for row in rows if row["process"] == "worker" and row["kind"] == "pipe"]
+    assert {row["peer_process_id"] for row in of_worker} == {0}
+
+
+def test_waits_of_threads_are_as_long_as_a_stopwatch_says(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    stopwatch, rows = _run(traced, directory, tmp_path, _THREADS)
+    for name, kind in [("sleep", "sleep"), ("lock", "lock"), ("queue", "queue"), ("event", "lock")]:
+        waited = _sum(rows, name, kind, "gil")
+        assert waited <= stopwatch[name]
+        # A sleep is never shorter than it was asked to be; the others can begin late.
+        assert waited >= (5e7 if name == "sleep" else stopwatch[name] / 2), name
+
+
+def test_time_without_the_gil_is_the_time_without_cpu(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    (wall, cpu), rows = _run(traced, directory, tmp_path, _GIL)
+    waited = _sum(rows, "contend", "gil")
+    # Beside the GIL a thread can only lack a core, on a busy machine.
+    assert 0 < waited <= (wall - cpu) * 1.02 + 1e6
+
+
+def test_locks_that_are_free_are_no_waits(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    _, rows = _run(traced, directory, tmp_path, _SHORT)
+    # The machine may take the core away in the middle of a few.
+    assert sum(row["count"] for row in rows if row["operation"] == "free") < 1000
+
+
+def test_a_process_that_only_waits_is_in_the_trace(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    program = (
+        "import subprocess, sys\n"
+        "child = 'import time; time.sleep(0.05)'\n"
+        "subprocess.run([sys.executable, '-c', child], check=True)\nprint('null')\n"
+    )
+    _, rows = _run(traced, directory, tmp_path, program)
+    sleeping = [row for row in rows if row["kind"] == "sleep"]
+    assert [row["process_id"] for row in sleeping] == [1]
+    assert sleeping[0]["self_ns"] >= 5e7
+    waiting = [row for row in rows if row["kind"] == "process"]
+    assert {row["peer_process_id"] for row in waiting} <= {1}
