@@ -45,7 +45,7 @@ class Waits:
     def add(
         self, process: Mapping[str, Any], host: int, names: Sequence[str], rows: Mapping[str, Any]
     ) -> None:
-        """`rows`: columns thread_id, wait, operation (path), source, count, duration_ns, self_ns."""
+        """`rows`: thread_id, wait, operation (path), source, count, duration_ns, self_ns."""
         index = process["index"]
         self._hosts[index] = host
         self._pids[host, str(process["os_pid"])].append(index)
