@@ -13,6 +13,8 @@ namespace rlscope::analysis {
 constexpr uint32_t kNoLayer = 0;
 constexpr uint32_t kWaitRank = 1;  // below every layer in which a thread does something
 constexpr uint32_t kPythonRank = 2;
+constexpr uint32_t kSimulatorRank = 3;
+constexpr uint32_t kFrameworkRank = 4;
 constexpr uint32_t kCudaApiRank = 5;
 constexpr uint32_t kLayers = 6;
 
@@ -21,6 +23,8 @@ constexpr trace::Layer kLayerOfRank[kLayers] = {trace::Layer::kNone,      trace:
                                                 trace::Layer::kFramework, trace::Layer::kCudaApi};
 static_assert(kLayerOfRank[kWaitRank] == trace::Layer::kWait &&
               kLayerOfRank[kPythonRank] == trace::Layer::kPython &&
+              kLayerOfRank[kSimulatorRank] == trace::Layer::kSimulator &&
+              kLayerOfRank[kFrameworkRank] == trace::Layer::kFramework &&
               kLayerOfRank[kCudaApiRank] == trace::Layer::kCudaApi);
 
 constexpr uint32_t LayerOfRank(uint32_t rank) { return static_cast<uint32_t>(kLayerOfRank[rank]); }

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rlscope.trace.sweep_tables import wait
+# Of _Row, behind the process.
+_COLUMNS = ("thread_id", "kind", "object", "function", "operation", "source", "count",
+            "duration_ns", "self_ns")  # fmt: skip
 
 _PAIR = "socketpair "
 _READING = ("read", "recv", "accept", "poll")
@@ -20,7 +22,7 @@ class _Row(NamedTuple):
     function: str
     operation: str
     source: str | None
-    count: int
+    calls: int
     duration_ns: int
     self_ns: int
 
@@ -51,7 +53,7 @@ class Waits:
         self._pids[host, str(process["os_pid"])].append(index)
         for text in names:
             if text.startswith(_PAIR):
-                one, other = text.removeprefix(_PAIR).split(" ")
+                one, _, other = text.removeprefix(_PAIR).partition(" ")
                 self._other_ends[host, one] = other
                 self._other_ends[host, other] = one
         for row in _rows(index, rows):
@@ -62,14 +64,9 @@ class Waits:
 
     def columns(self) -> dict[str, list[Any]]:
         """The relation, of all processes."""
-        found: dict[str, list[Any]] = {
-            name: [getattr(row, name) for row in self._rows]
-            for name in wait.columns.keys()
-            if name in _Row._fields
-        }
-        found["process_id"] = [row.process for row in self._rows]
-        found["peer_process_id"] = [self._peer(row) for row in self._rows]
-        return found
+        found = [(*row, self._peer(row)) for row in self._rows]
+        names = ("process_id", *_COLUMNS, "peer_process_id")
+        return {name: [row[place] for row in found] for place, name in enumerate(names)}
 
     def _peer(self, row: _Row) -> int | None:
         peers = {process for process in self._candidates(row) if process != row.process}
