@@ -22,6 +22,7 @@ namespace rlscope::python {
   X(kBlockEnter, "block enter") /* of a no-grad block */                                    \
   X(kModeEnter, "mode enter")   /* if gradients are off */                                  \
   X(kBlockExit, "block exit")                                                               \
+  X(kConversion, "conversion")      /* if its first argument is an observation */           \
   X(kCompiled, "compiled")          /* __call__(function, ...) */                           \
   X(kCompile, "compile")            /* returns what TorchDynamo made of a function */       \
   X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */ \

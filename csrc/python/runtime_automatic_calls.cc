@@ -48,6 +48,9 @@ PyObject* SelfOf(PyObject* const* arguments, size_t flagged_count) {
 template <Event event>
 inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kConversion) {
+    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
+  }
   return true;
 }
 
@@ -76,17 +79,21 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kConversion) {
+    track->EnterConversion(SelfOf(arguments, flagged_count));
+  }
   return true;
 }
 
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   PyObject* result) {
-  if constexpr (is_simulation<event>) track->LeaveSimulation();
+  if constexpr (is_simulation<event>) track->LeaveSimulation(result);
   if constexpr (event == Event::kForward) track->LeaveForward();
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
+  if constexpr (event == Event::kConversion) track->LeaveConversion(result);
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

@@ -63,6 +63,8 @@ __attribute__((noinline)) bool BeginIteration() {
   return ends;
 }
 
+constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
+
 }  // namespace
 
 __thread Track own_track;
@@ -104,23 +106,25 @@ inline void Track::Decide(Expects next) {
   block_ = nullptr;
 }
 
-// The resolve that names everything open. A block still without a forward is part of what it
-// interrupted.
+// The resolve that names everything open. A forward without gradients is a target where others
+// have some. A block still without a forward is part of what it interrupted.
 inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
                                uint32_t tail) const {
-  uint32_t resolve = WithAutoTarget(0, kAutoInside, inside);
-  resolve = WithAutoTarget(resolve, kAutoBetween, between);
-  resolve = WithAutoTarget(resolve, kAutoAfter, after);
-  resolve = WithAutoTarget(resolve, kAutoTail, tail);
-  const bool interrupts = block_ != nullptr && before_block_ >= kAutoFirstOpen;
-  return WithAutoTarget(resolve, kAutoBlock,
-                        interrupts ? AutoTargetOf(resolve, before_block_) : kAutoNothing);
+  const bool is_target = inside == kAutoBackprop && has_gradients_;
+  uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
+  resolve = WithAutoFate(resolve, kAutoAside, is_target ? kAutoTarget : inside);
+  resolve = WithAutoFate(resolve, kAutoBetween, between);
+  resolve = WithAutoFate(resolve, kAutoAfter, after);
+  resolve = WithAutoFate(resolve, kAutoTail, tail);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
   if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
-  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoTargetOf(resolve, state_);
-  state_ = static_cast<uint8_t>(now < kAutoFirstOpen ? kAutoNothing : now);
+  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
+  state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
 }
 
 inline void Track::Run(uint32_t state) {
@@ -155,7 +159,8 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 
 bool Track::BeginSimulation() {
   if ((backward_ | compiled_) != 0) return false;
-  const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
+  const bool has_forwards = expects_ == Expects::kName;
+  const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
@@ -182,20 +187,20 @@ void Track::BeginForward(Gradients gradients) {
   const bool ends_backprop = expects_ == Expects::kMoreSteps;
   uint32_t resolve = kAutoKeepAll;
   if (ends_backprop) {
-    resolve = WithAutoTarget(resolve, kAutoTail, kAutoNothing);
+    resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
     before_block_ = kAutoNothing;
   }
   if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
   expects_ = Expects::kName;
-  if (!has_gradients_) {
-    has_gradients_ = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
-                                                  : gradients == Gradients::kOn;
-  }
+  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                               : gradients == Gradients::kOn;
+  has_gradients_ |= on;
+  const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr) {
-    ends_backprop ? ResolveAndRun(resolve, kAutoInside) : Run(kAutoInside);
+    ends_backprop ? ResolveAndRun(resolve, inside) : Run(inside);
   } else if (!block_has_forward_) {
     block_has_forward_ = true;
-    Resolve(WithAutoTarget(resolve, kAutoBlock, kAutoInside));
+    Resolve(WithAutoFate(resolve, kAutoBlock, inside));
   }
 }
 
@@ -204,8 +209,8 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 void Track::EndForward() {
   const bool counts = forward_ == forward_base_;
   forward_base_ = forward_;
-  if (!counts || state_ != kAutoInside || block_ != nullptr || !FollowsNow()) return;
-  if (state_ == kAutoInside) Run(AfterForward());
+  if (!counts || !IsInForward(state_) || block_ != nullptr || !FollowsNow()) return;
+  if (IsInForward(state_)) Run(AfterForward());
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -234,7 +239,7 @@ void Track::LeaveBlock(const void* block) {
   if (block_has_forward_) {
     Run(AfterForward());
   } else {
-    Resolve(WithAutoTarget(kAutoKeepAll, kAutoBlock, before_block_));
+    Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
   block_ = nullptr;
 }
@@ -292,6 +297,27 @@ void Track::BeginCompiled(PyObject* function) {
 void Track::EndCompiled() {
   if (state_ != kAutoNamed || !Follows()) return;
   if (state_ == kAutoNamed) Run(before_compiled_);  // else of another window
+}
+
+// ---- K ------------------------------------------------------------------------------------------
+
+void Track::BeginConversion(const PyObject* object) {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (block_ != nullptr || expects_ == Expects::kName || !FollowsNow()) return;
+  if (expects_ == Expects::kMoreSteps) {
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
+  } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
+    // As an observation is converted to be stored, and once more for the forward.
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
+  } else {
+    Run(kAutoBetween);
+  }
+  expects_ = Expects::kForward;
+}
+
+void Track::EndConversion() {
+  if (expects_ != Expects::kForward || state_ != kAutoBetween || !Follows()) return;
+  if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
 // ---- of the process -----------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class Run:
     def __init__(self):
         self.time = 0
         self.disabled = [0]
+        self.objects = [object()]  # all live: an address is one object's
 
     def mark(self):
         runtime.progress(self.time, 0)
@@ -49,6 +50,10 @@ class Run:
         for kind, inside in program:
             self.mark()
             CALLS[kind](self, inside)
+
+    def new(self):
+        self.objects.append(object())
+        return self.objects[-1]
 
     def body(self, inside):
         self.calls(inside)
@@ -88,10 +93,28 @@ def jitted(run, inside):
     return compiled(jitted, run, inside)
 
 
+def environment(run, inside):
+    run.body(inside)
+    run.observation = run.new()
+    return run.observation, 0.0
+
+
+def converted(of, run, inside):
+    run.body(inside)
+    run.converted = run.new()
+    return run.converted
+
+
+def converts(name):
+    return lambda run, inside: conversion(getattr(run, name, run.objects[0]), run, inside)
+
+
+conversion = runtime.watch("conversion", converted)
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
     C=jitted,
-    S=event("simulation"), F=event("forward"), B=event("backward"), O=event("step"),
+    S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
+    F=event("forward"), B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0),
 )
 for program in json.loads({programs!r}):
@@ -161,6 +184,7 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("F S FS FS N(F)FBO FS"),
         program("S N(FFF)FFBO FFFBO N(F)BO S"),
         program("N(F)FSFSBO"),
+        program("SKMFS SKKMFS SFKFS SN(KF)S SKS KFBO SKFBO KN(F)S SKMFN(F)BO MKMFS"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
     ]
@@ -181,7 +205,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECF))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMS)))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(
