@@ -6,6 +6,8 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     kinds   S  Env.step            B  backward            N  no-grad block
             F  module forward      O  optimizer step      E  block that enables gradients
             C  call of a compiled function
+    P  a phase of that before the last
+    J  what JAX compiles                  G  gradients are computed
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET = "target"
-COMPILED = "compiled"
+COMPILED, COMPILATION = "compiled", "compilation"
 
 
 @dataclass
@@ -73,6 +75,8 @@ class Tokens:
     def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
         self.compiled: list[tuple[int, int]] = []  # begin and end of each C that counts
+        self.compilations: list[tuple[int, int]] = []  # and of each J and P
+        self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
         self._time = 0
         self._open: list[
             tuple[str, int, Token | None]
@@ -86,7 +90,8 @@ class Tokens:
         for call in calls:
             start = self._time
             enabled = {"N": False, "E": True}.get(call.kind, gradients)
-            counts = call.kind == "C" and not self._is_in("SBOC") and self._current("F") is None
+            is_code = call.kind in "CJP" and self._current("F") is None
+            counts = is_code and not self._is_in("SBOJPC" if call.kind == "C" else "SBOJP")
             token = self._enter(call.kind, start, gradients)
             is_known = call.kind in self._known
             self._conversions += is_known
@@ -100,7 +105,8 @@ class Tokens:
                 self._known = "KM"
             if call.kind == "S" and not self._is_in("S"):
                 self._known = "K"
-            self.compiled += [(start, self._time)] if counts else []
+            if counts:
+                self._leave_code(call.kind, start)
             self._time += 1
 
     def _is_in(self, kinds: str) -> bool:
@@ -112,7 +118,7 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SBC"):
+        if self._is_in("SBCJP"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
@@ -160,8 +166,16 @@ class Tokens:
                 return start
         return None
 
+    def _leave_code(self, kind: str, start: int) -> None:
+        begin = start if self._paused is None else self._paused
+        self._paused = begin if kind == "P" and self._is_in("C") else None
+        if kind == "C":
+            self.compiled.append((start, self._time))
+        if self._paused is None and (kind != "C" or begin != start):
+            self.compilations.append((begin, self._time))
+
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBOC"):
+        if kind == "O" and not self._is_in("SBOCJP"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
@@ -188,7 +202,8 @@ def names(calls: Program) -> list[str]:
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
     compiled = ((start, end, COMPILED) for start, end in tokens.compiled)
-    for start, end, name in (*intervals(tokens.found), *compiled):
+    compilations = ((start, end, COMPILATION) for start, end in tokens.compilations)
+    for start, end, name in (*intervals(tokens.found), *compiled, *compilations):
         track[start:end] = [name] * (end - start)
     return track
 

@@ -79,6 +79,10 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kGradients) track->NoteGradients();
+  if constexpr (event == Event::kCompilationEnter) track->EnterCompilation();
+  if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
   if constexpr (event == Event::kConversion) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }

@@ -63,6 +63,8 @@ __attribute__((noinline)) bool BeginIteration() {
   return ends;
 }
 
+void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
+
 constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
 
 }  // namespace
@@ -158,7 +160,7 @@ inline bool Track::IsNewIteration() {
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
 bool Track::BeginSimulation() {
-  if ((backward_ | compiled_) != 0) return false;
+  if (backward_ != 0 || IsInsideCode()) return false;
   const bool has_forwards = expects_ == Expects::kName;
   const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
@@ -174,7 +176,7 @@ bool Track::BeginSimulation() {
 }
 
 void Track::EndSimulation() {
-  if ((backward_ | compiled_) != 0 || !FollowsNow()) return;
+  if (backward_ != 0 || IsInsideCode() || !FollowsNow()) return;
   if (state_ == kAutoSimulation) Run(kAutoNothing);
 }
 
@@ -247,7 +249,8 @@ void Track::LeaveBlock(const void* block) {
 // ---- B and O ------------------------------------------------------------------------------------
 
 void Track::BeginBackward() {
-  if ((simulation_ | compiled_) != 0) return;
+  if (IsInsideCode()) NoteGradients();
+  if (simulation_ != 0 || IsInsideCode()) return;
   if (IsInsideForward()) {
     backward_inside_ = true;
     return;
@@ -263,14 +266,14 @@ void Track::BeginBackward() {
 }
 
 void Track::EndBackward() {
-  if ((simulation_ | compiled_) != 0 || state_ != kAutoBackprop || !Follows()) return;
+  if (simulation_ != 0 || IsInsideCode() || state_ != kAutoBackprop || !Follows()) return;
   if (state_ != kAutoBackprop) return;  // of another window
   Run(kAutoTail);
   Decide(Expects::kMoreSteps);
 }
 
 void Track::EndStep() {
-  __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED);
+  CountStep();
   if (IsInsideOther()) return;
   loop_generation_ = Load(rlscope_process.generation);
   if (!Follows()) return;
@@ -287,16 +290,47 @@ void Track::EndStep() {
 // ---- C ------------------------------------------------------------------------------------------
 
 void Track::BeginCompiled(PyObject* function) {
-  if ((simulation_ | backward_ | step_) != 0 || IsInsideForward() || !Follows()) return;
-  const uint32_t name = NameOfCompiled(function);
-  if (name == 0) return;
+  called_ = function;
+  if (compilation_ != 0 || IsPartOfOther() || !Follows()) return;
+  compiled_name_ = NameOfCompiled(function);
+  if (compiled_name_ == 0) return;
   before_compiled_ = state_;
-  Run(kAutoNamed + name);
+  Run(kAutoNamed + compiled_name_);
 }
 
 void Track::EndCompiled() {
-  if (state_ != kAutoNamed || !Follows()) return;
+  if (called_ != nullptr && IsTraining(called_)) CountStep();
+  called_ = nullptr;
+  if (compilation_ == 0) before_compilation_ = kAutoStates;
+  const bool runs = compiled_name_ != 0;
+  compiled_name_ = 0;
+  if (!runs || state_ != kAutoNamed || !Follows()) return;
   if (state_ == kAutoNamed) Run(before_compiled_);  // else of another window
+}
+
+void Track::BeginCompilation() {
+  if (before_compilation_ != kAutoStates) return;  // its next phase
+  if (IsPartOfOther() || !Follows()) return;
+  const uint32_t name = NameOfCompilation();
+  if (name == 0) return;
+  before_compilation_ = state_ == kAutoNamed ? kAutoNamed + compiled_name_ : state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndCompilation() {
+  if (IsPartOfOther()) return;
+  const uint32_t before = before_compilation_;
+  before_compilation_ = kAutoStates;
+  if (before == kAutoStates || state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before);  // else of another window
+}
+
+void Track::NoteGradients() {
+  if (called_ != nullptr) {
+    NoteTraining(called_);
+  } else if (!IsInsideOther()) {
+    CountStep();
+  }
 }
 
 // ---- K ------------------------------------------------------------------------------------------

@@ -31,6 +31,9 @@
 // A K is a part of the F that comes next, where that is inference; of two K of one object the later
 // one. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
+// What JAX compiles is `compilation`, also in the middle of a C, there from its first phase to the
+// end of its last one (or of the C); else it is like one.
+//
 // C is `compiled:<function>`, whatever is compiled in there, and calls inside belong to it. It is
 // no other event: what it interrupts goes on behind it. Inside any other event it is a part of
 // that.
@@ -100,6 +103,15 @@ class Track {
   }
   // A forward that is not called itself: the block that is open has one.
   void NoteForward(bool has_gradients);
+  void EnterCompilation() {
+    if (compilation_++ == 0) BeginCompilation();
+  }
+  // `is_last`: of the phases that a compilation has.
+  void LeaveCompilation(bool is_last) {
+    if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+  }
+  // Gradients are computed, or traced for the C that is open: an iteration's last step.
+  void NoteGradients();
   // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
@@ -125,11 +137,16 @@ class Track {
   void EndStep();
   void BeginCompiled(PyObject* function);
   void EndCompiled();
+  void BeginCompilation();
+  void EndCompilation();
   void BeginConversion(const PyObject* object);
   void EndConversion();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
-  bool IsInsideOther() const { return (simulation_ | backward_ | compiled_) != 0; }
+  bool IsInsideCode() const { return (compiled_ | compilation_) != 0; }
+  bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
+  // Where compiling, and what was compiled, counts for nothing of its own.
+  bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
@@ -149,6 +166,7 @@ class Track {
   uint32_t backward_ = 0;
   uint32_t step_ = 0;
   uint32_t compiled_ = 0;
+  uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
 
   // The outermost no-grad block that began after the last S, B and O; null: none.
@@ -159,6 +177,10 @@ class Track {
 
   uint8_t state_ = trace::kAutoNothing;            // what runs, as the records say; kAutoNamed: a C
   uint8_t before_compiled_ = trace::kAutoNothing;  // what it interrupts
+  uint32_t compiled_name_ = 0;                     // of the C that runs; 0: none does
+  PyObject* called_ = nullptr;                     // the outermost C that is open, borrowed
+  // What the compilation that runs interrupts, with the name of a C; kAutoStates: none runs.
+  uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
   Observation observation_;       // of the last S, recorded or not
   bool has_gradients_ = false;    // of a forward since the operation opened

@@ -35,6 +35,8 @@ ROWS = {
         "rlscope.auto.tensorflow:watch_function"
     ),
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
+    "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
+    "jax._src.api": "rlscope.auto.jax:watch_gradients",
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""

@@ -16,6 +16,7 @@ _RULES = {
     " themselves that neither a step nor a backward follows; the conversion of the observation",
     "target": "forwards of {} without gradients in an update that has some with",
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
+    "compilation": "what {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
 }
 

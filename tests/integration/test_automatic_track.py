@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from automatic_model import Call, events, names, program
-from automatic_records import read_track
+from automatic_records import NAMED, read_track
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from recorded_child import DONE, Recorded, record
@@ -110,9 +110,22 @@ def converts(name):
 
 
 conversion = runtime.watch("conversion", converted)
+begins, ends, pauses = (
+    runtime.watch(f"compilation {{edge}}", lambda: None) for edge in ("enter", "exit", "pause")
+)
+
+
+def compilation(ends):
+    def call(run, inside):
+        begins()
+        run.body(inside)
+        ends()
+    return call
+
+
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
-    C=jitted,
+    C=jitted, J=compilation(ends), P=compilation(pauses),
     S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
     F=event("forward"), B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0),
@@ -170,11 +183,15 @@ def _track(recorded: Recorded, thread: int, count: int) -> list[str]:
             (now,) = struct.unpack("<d", struct.pack("<Q", int(value)))
         else:
             numbered.append((now, int(kind), int(id_)))
+    names = recorded.names()
     track = [""] * count
     for segment in read_track(numbered, end=float(count)):
-        if segment.name:
+        name = segment.name
+        if names.get(segment.state - NAMED) == "compilation":
+            name = "compilation"
+        if name:
             start, end = int(segment.start), int(segment.end)
-            track[start:end] = [segment.name] * (end - start)
+            track[start:end] = [name] * (end - start)
     return track
 
 
@@ -185,6 +202,8 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("S N(FFF)FFBO FFFBO N(F)BO S"),
         program("N(F)FSFSBO"),
         program("SKMFS SKKMFS SFKFS SN(KF)S SKS KFBO SKFBO KN(F)S SKMFN(F)BO MKMFS"),
+        program("JC(J)S SFJS C(J(CJ)C) S(J)F(J)B(J) J(SFB)S N(J)F N(FJ)S O(J) K(J)FS SK(J)FS"),
+        program("PPJC(PPJ)S C(PC(J))C(PP) J(C(P)C)P C(P(C)P)S"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
     ]
@@ -205,7 +224,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECFKMS)))))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMSJCP)))))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

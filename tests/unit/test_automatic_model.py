@@ -6,7 +6,7 @@ import pytest
 from automatic_model import events, names, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
-           "target": "t"}  # fmt: skip
+           "target": "t", "compilation": "j"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -95,6 +95,15 @@ def track(text: str) -> str:
         ("N(C)FB", ".c..bbb."),
         ("SK(C)FS", "s.ici.iis."),
         ("C(C)", "ccc."),
+        # What is compiled is one of its own, also in there.
+        ("JC(J)S", "j.cjc.s."),
+        ("C(J(CJ)C)", "cjjjjjccc."),
+        ("SFJS", "s.iijis."),
+        ("S(J)F(J)B(J)", "sss.bbbbbbb."),
+        ("J(SFB)S", "jjjjjjj.s."),
+        # From its first phase to its last one, inside a compiled function.
+        ("C(PPJ)S", "cjjjjjc.s."),
+        ("PPJ", "j.j.j."),
     ],
 )
 def test_the_track_of_a_program(calls: str, expected: str) -> None:
