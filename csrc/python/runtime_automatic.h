@@ -17,6 +17,9 @@ namespace rlscope::python {
   X(kSimulation, "simulation")                                                                \
   X(kMixin, "mixin") /* simulation of an environment */                                       \
   X(kForward, "forward")                                                                      \
+  X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                   \
+  X(kTapeEnter, "tape enter")                                                                 \
+  X(kTapeExit, "tape exit")                                                                   \
   X(kBackward, "backward")                                                                    \
   X(kStep, "step")                                                                            \
   X(kBlockEnter, "block enter") /* of a no-grad block */                                      \

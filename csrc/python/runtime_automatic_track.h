@@ -72,6 +72,15 @@ class Track {
     if (!IsInsideForward()) BeginForward();
     ++forward_;
   }
+  // Of a library that has gradients where a tape is open.
+  void EnterTapedForward() {
+    if (!IsInsideForward()) BeginForward(tape_ > 0 ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+  }
+  void EnterTape() { ++tape_; }
+  void LeaveTape() {
+    if (tape_ > 0) --tape_;  // a tape may have been open before anybody looked
+  }
   void LeaveForward() {
     if (--forward_ <= forward_base_) EndForward();
   }
@@ -163,6 +172,7 @@ class Track {
   uint32_t simulation_ = 0;
   uint32_t forward_ = 0;
   uint32_t forward_base_ = 0;
+  uint32_t tape_ = 0;
   uint32_t backward_ = 0;
   uint32_t step_ = 0;
   uint32_t compiled_ = 0;

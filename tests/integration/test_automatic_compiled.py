@@ -141,8 +141,28 @@ slope = jax.grad(lambda w: (w * x).sum())(w)
 env.step(0)
 env.step(0)
 """
+_TENSORFLOW_LOOP = """
+import tensorflow as tf
+
+@tf.function
+def act(x):
+    return x + 1
+
+@tf.function
+def update(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w * x) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+
+x, w = tf.ones(3), tf.Variable(tf.ones(3))
+for step in range(12):
+    env.step(act(x))
+    if step % 4 == 3:
+        update(x)
+env.step(0)
+"""
 # The first begins with the first step of the environment, each other one behind gradients.
-_LOOPS = {"jax": (_JAX_LOOP, 4)}
+_LOOPS = {"jax": (_JAX_LOOP, 4), "tensorflow": (_TENSORFLOW_LOOP, 4)}
 
 
 @pytest.mark.parametrize("library", _LOOPS)
