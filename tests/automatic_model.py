@@ -6,6 +6,9 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     kinds   S  Env.step            B  backward            N  no-grad block
             F  module forward      O  optimizer step      E  block that enables gradients
             C  call of a compiled function
+    P  a phase of that before the last
+    J  what JAX compiles                  G  gradients are computed
+    K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
 """
@@ -16,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
-COMPILED = "compiled"
+TARGET = "target"
+COMPILED, COMPILATION = "compiled", "compilation"
 
 
 @dataclass
@@ -56,10 +60,11 @@ def events(calls: Program) -> int:
 class Token:
     """What counts of a call: of a forward the part before an S, B or O that it encloses."""
 
-    kind: str  # S F B O
+    kind: str  # S F B O K M
     start: int
     end: int
     has_gradients: bool = False
+    is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
     in_step: bool = False
 
@@ -70,25 +75,38 @@ class Tokens:
     def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
         self.compiled: list[tuple[int, int]] = []  # begin and end of each C that counts
+        self.compilations: list[tuple[int, int]] = []  # and of each J and P
+        self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
         self._time = 0
         self._open: list[
             tuple[str, int, Token | None]
         ] = []  # kind, start, token that it is part of
         self._boundary = -1  # time of the last S, B or O that counts
+        self._known = ""  # K and M, whose object would be known as the observation's
+        self._conversions = 0  # open ones of a known object
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
         for call in calls:
             start = self._time
             enabled = {"N": False, "E": True}.get(call.kind, gradients)
-            counts = call.kind == "C" and not self._is_in("SBOC") and self._current("F") is None
+            is_code = call.kind in "CJP" and self._current("F") is None
+            counts = is_code and not self._is_in("SBOJPC" if call.kind == "C" else "SBOJP")
             token = self._enter(call.kind, start, gradients)
+            is_known = call.kind in self._known
+            self._conversions += is_known
             self._open.append((call.kind, start, token))
             self._time += 1
             self._read(call.inside, enabled)
             self._open.pop()
+            self._conversions -= is_known
             self._leave(call.kind, token)
-            self.compiled += [(start, self._time)] if counts else []
+            if is_known:
+                self._known = "KM"
+            if call.kind == "S" and not self._is_in("S"):
+                self._known = "K"
+            if counts:
+                self._leave_code(call.kind, start)
             self._time += 1
 
     def _is_in(self, kinds: str) -> bool:
@@ -100,11 +118,13 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SBC"):
+        if self._is_in("SBCJP"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
         forward = self._current("F")
+        if kind in "KM":
+            return self._conversion(kind, start)
         if kind == "B":
             if forward is None:
                 return self._cut(Token("B", start, start))
@@ -122,9 +142,18 @@ class Tokens:
             (each for each in self.found if each.kind == "F" and each.start == begin), None
         )
         if token is None:
-            token = Token("F", begin, -1, in_step=self._is_in("O"))
+            self._end("KM", begin)
+            token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
             self.found.append(token)
         token.has_gradients |= gradients
+        return token
+
+    def _conversion(self, kind: str, start: int) -> Token | None:
+        is_part = self._is_in("O") or self._current("F") is not None or self._block() is not None
+        if is_part or kind not in self._known or self._conversions > 0:
+            return None
+        token = Token(kind, start, -1)
+        self.found.append(token)
         return token
 
     def _block(self) -> int | None:
@@ -137,22 +166,32 @@ class Tokens:
                 return start
         return None
 
+    def _leave_code(self, kind: str, start: int) -> None:
+        begin = start if self._paused is None else self._paused
+        self._paused = begin if kind == "P" and self._is_in("C") else None
+        if kind == "C":
+            self.compiled.append((start, self._time))
+        if self._paused is None and (kind != "C" or begin != start):
+            self.compilations.append((begin, self._time))
+
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBOC"):
+        if kind == "O" and not self._is_in("SBOCJP"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
+        elif kind in "KM" and token is not None:
+            self._end("KM", self._time)
         elif kind in "FN" and self._current("F") is None and self._block() is None:
-            self._end_forwards()
+            self._end("F", self._time)
 
-    def _end_forwards(self) -> None:
+    def _end(self, kinds: str, time: int) -> None:
         for token in self.found:
-            if token.end < 0:
-                token.end = self._time
+            if token.kind in kinds and token.end < 0:
+                token.end = time
 
     def _cut(self, token: Token) -> Token:
-        """An S, B or O: forwards that enclose it end where it begins, as far as they count."""
-        self._end_forwards()
+        """An S, B or O: what encloses it ends where it begins, as far as it counts."""
+        self._end("FKM", self._time)
         self._boundary = self._time
         self.found.append(token)
         return token
@@ -163,7 +202,8 @@ def names(calls: Program) -> list[str]:
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
     compiled = ((start, end, COMPILED) for start, end in tokens.compiled)
-    for start, end, name in (*intervals(tokens.found), *compiled):
+    compilations = ((start, end, COMPILATION) for start, end in tokens.compilations)
+    for start, end, name in (*intervals(tokens.found), *compiled, *compilations):
         track[start:end] = [name] * (end - start)
     return track
 
@@ -171,15 +211,22 @@ def names(calls: Program) -> list[str]:
 def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
+    converted: list[Token] = []  # conversions that no forward has followed, before that
     position = 0
     while position < len(tokens):
         token = tokens[position]
         position += 1
         if token.kind == "F":
             waiting.append(token)
-        elif token.kind == "S":
+            continue
+        if token.kind in "KM":
+            if not waiting:
+                converted = [token] if token.kind == "K" else [*converted, token]
+            continue
+        if token.kind == "S":
             if waiting and any(each.kind in "SO" for each in tokens[: position - 1]):
                 yield waiting[0].start, token.start, INFERENCE
+                yield from _themselves(converted)
             else:
                 yield from _themselves(waiting)
             yield token.start, token.end, SIMULATION
@@ -191,6 +238,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting = []
+        converted = []
     yield from _themselves(waiting)
 
 
@@ -199,19 +247,19 @@ def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
 
 
 def _backprop(waiting: Sequence[Token], start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    learns = next((each for each in waiting if each.has_gradients), None)
+    begin = start if learns is None else learns.end if learns.is_aside else learns.start
+    yield begin, end, BACKPROP
     for token in waiting:
-        if token.has_gradients:
-            yield token.start, end, BACKPROP
-            return
-        yield token.start, token.end, BACKPROP
-    yield start, end, BACKPROP
+        if token.is_aside:
+            yield token.start, token.end, BACKPROP if learns is None else TARGET
 
 
 def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[int, int]:
-    """The end of the last B or O before the next S or F, and the position of that one."""
+    """The end of the last B or O before the next S, K or F, and the position of that one."""
     while position < len(tokens):
         token = tokens[position]
-        if token.kind == "S" or (token.kind == "F" and not token.in_step):
+        if token.kind in "SKM" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SEGMENT, RESOLVE = 20, 21
-NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation"}
-FIRST_OPEN, INSIDE = 4, 5
+NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation", 10: "target"}
+FIRST_OPEN, INSIDE, ASIDE = 4, 5, 9
 NAMED = 16
-_OPEN = range(FIRST_OPEN, 9)
+_OPEN = range(FIRST_OPEN, ASIDE + 1)
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Segment:
         """What it is called in the end; a forward that nothing named is inference."""
         if self.state >= NAMED:
             return "compiled"
-        return "inference" if self.state == INSIDE else NAMES.get(self.state, "")
+        return "inference" if self.state in (INSIDE, ASIDE) else NAMES.get(self.state, "")
 
 
 def read_track(items: Iterable[tuple[float, int, int]], end: float) -> list[Segment]:

@@ -52,7 +52,7 @@ class Recorded:
         index = self.process(process)["index"]
         number = self.threads(process)[0] if thread is None else thread
         items = self.reader.items(index, number)
-        naming = _Naming(self._names(index))
+        naming = _Naming(self.names(process))
         return [
             (WORDS[kind], naming.subject(int(kind), int(id_), int(value)))
             for kind, id_, value in zip(items["kind"], items["id"], items["value"], strict=True)
@@ -66,8 +66,8 @@ class Recorded:
             f"{signs[what]}{name}" for what, name in self.records(process, thread) if what in signs
         ]
 
-    def _names(self, index: int) -> dict[int, str]:
-        names = self.reader.names(index)
+    def names(self, process: int = 0) -> dict[int, str]:
+        names = self.reader.names(self.process(process)["index"])
         return dict(zip((int(i) for i in names["id"]), names["text"], strict=True))
 
 

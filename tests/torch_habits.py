@@ -4,6 +4,8 @@ Run as a script, in processes of its own: with and without automatic operations 
 the same, to the last bit of every loss.
 """
 
+from __future__ import annotations
+
 import contextlib
 import copy
 import hashlib
@@ -208,9 +210,47 @@ def profiles() -> Any:
     return sorted(row.key for row in profiler.key_averages() if "Optimizer" in row.key)
 
 
+class Named(torch.Tensor):
+    @staticmethod
+    def __new__(cls, data: Any, name: str) -> Named:
+        made: Named = torch.Tensor._make_subclass(cls, torch.as_tensor(data))
+        made.label = name
+        return made
+
+
+def attempt(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except (TypeError, RuntimeError) as error:
+        return type(error).__name__, str(error).splitlines()[0]
+
+
+def conversions() -> Any:
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    x = torch.tensor(data=rows, dtype=torch.float64)
+    known = {torch.as_tensor: 1, torch.tensor: 2, torch.Tensor.to: 3, torch.Tensor: 4}
+
+    @torch.compile(fullgraph=True, backend="eager")
+    def traced(y: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(y).to(torch.float64).float().unsqueeze(0) + torch.tensor(1.0)
+
+    return (
+        [str(call(x)) for call in (torch.as_tensor, torch.asarray, torch.Tensor)],
+        str(attempt(lambda: torch.Tensor(2, device="nowhere"))),
+        str(attempt(lambda: torch.tensor())),
+        str(attempt(lambda: torch.Tensor.to())),
+        [str(torch.FloatTensor(rows)), str(torch.Tensor(*[2, 2]).shape), str(torch.Tensor())],
+        str(x.to(device="cpu", dtype=torch.half, copy=True)), x.type(), str(Named(rows, "n").to(x)),
+        [known[each] for each in (torch.as_tensor, torch.tensor, torch.Tensor.to, torch.Tensor)],
+        [pickle.loads(pickle.dumps(each)) is each for each in (torch.Tensor, torch.as_tensor)],
+        [type(each).__name__ for each in (torch.as_tensor, torch.Tensor.to, torch.Tensor)],
+        str(traced(torch.tensor(rows))),
+    )  # fmt: skip
+
+
 HABITS = (
     optimizers, closures, schedules, scripts, compiles, exports, functions, gradients, modes, looks,
-    pickles, profiles,
+    pickles, profiles, conversions,
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 #include "analysis/automatic_track.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "trace/format/what.h"
@@ -15,8 +16,15 @@ constexpr size_t kManyGroups = 1024;
 
 // The resolve of segments that have none.
 constexpr uint32_t kUnresolved =
-    trace::WithAutoTarget(0, trace::kAutoInside, trace::kAutoInference);
+    trace::WithAutoFate(trace::WithAutoFate(0, trace::kAutoInside, trace::kAutoInference),
+                        trace::kAutoAside, trace::kAutoInference);
 static_assert(trace::kAutoNothing == 0);
+
+constexpr uint32_t final_states[] = {trace::kAutoNothing, trace::kAutoInference,
+                                     trace::kAutoBackprop, trace::kAutoSimulation,
+                                     trace::kAutoTarget};
+constexpr uint32_t kFinalGroups = std::size(final_states);
+constexpr uint32_t kTargetGroup = kFinalGroups - 1;
 
 // States of a later version mean nothing here.
 uint32_t Known(uint32_t state) {
@@ -30,8 +38,8 @@ AutomaticTrack::AutomaticTrack(std::unique_ptr<CpuSource> items, const ProcessIn
                                const History& history)
     : items_(std::move(items)), process_(process), history_(history) {
   std::fill(std::begin(group_of_state_), std::end(group_of_state_), kNoGroup);
-  for (uint32_t state = 0; state < trace::kAutoFirstOpen; ++state)
-    groups_.push_back({state, state});
+  for (uint32_t group = 0; group < kFinalGroups; ++group)
+    groups_.push_back({group, final_states[group]});
 }
 
 // ---- what comes next ----------------------------------------------------------------------------
@@ -171,6 +179,7 @@ void AutomaticTrack::ResolveRest() {
 
 uint32_t AutomaticTrack::GroupOf(uint32_t state) {
   if (state < trace::kAutoFirstOpen) return state;
+  if (state == trace::kAutoTarget) return kTargetGroup;
   if (state >= trace::kAutoNamed) return kNamedGroup | state;
   uint32_t& group = group_of_state_[state];
   if (group == kNoGroup) {
@@ -197,11 +206,11 @@ void AutomaticTrack::Move(uint32_t resolve) {
   uint32_t moved[trace::kAutoStates];
   std::copy(std::begin(group_of_state_), std::end(group_of_state_), moved);
   std::fill(std::begin(group_of_state_), std::end(group_of_state_), kNoGroup);
-  for (uint32_t state = trace::kAutoFirstOpen; state < trace::kAutoStates; ++state) {
+  for (uint32_t state = trace::kAutoFirstOpen; state <= trace::kAutoLastOpen; ++state) {
     const uint32_t group = moved[state];
     if (group == kNoGroup) continue;
-    const uint32_t target = Known(trace::AutoTargetOf(resolve, state));
-    if (target >= trace::kAutoFirstOpen && group_of_state_[target] == kNoGroup) {
+    const uint32_t target = Known(trace::AutoFateOf(resolve, state));
+    if (trace::IsAutoOpen(target) && group_of_state_[target] == kNoGroup) {
       group_of_state_[target] = group;
       groups_[group].state = target;
     } else {
@@ -213,16 +222,16 @@ void AutomaticTrack::Move(uint32_t resolve) {
 // Drops groups that are not asked for any more.
 void AutomaticTrack::Compact() {
   if (groups_.size() < kManyGroups || groups_.size() < 2 * records_.size()) return;
-  std::vector<Group> kept(groups_.begin(), groups_.begin() + trace::kAutoFirstOpen);
+  std::vector<Group> kept(groups_.begin(), groups_.begin() + kFinalGroups);
   std::vector<uint32_t> number(groups_.size(), kNoGroup);
   const auto keep = [&](uint32_t* group) {
     if ((*group & kNamedGroup) != 0) return;
     const uint32_t root = Find(*group);
-    if (root >= trace::kAutoFirstOpen && number[root] == kNoGroup) {
+    if (root >= kFinalGroups && number[root] == kNoGroup) {
       number[root] = static_cast<uint32_t>(kept.size());
       kept.push_back({number[root], groups_[root].state});
     }
-    *group = root < trace::kAutoFirstOpen ? root : number[root];
+    *group = root < kFinalGroups ? root : number[root];
   };
   for (Record& record : records_) keep(&record.group);
   for (uint32_t& group : group_of_state_) {

@@ -102,7 +102,7 @@ std::string AttributeText(PyObject* object, const char* attribute) {
 std::string NameOfVectorcall(PyObject* object, const Place& place, const WatchedRange& library) {
   if (place.type != nullptr) return Member(place.type, TextOf(place.attribute), library);
   const std::string name = AttributeText(object, "__qualname__");
-  if (name.empty()) return NameOfType(Py_TYPE(object), library);
+  if (name.empty()) return NameOfCallables(Py_TYPE(object), library);
   const std::string module = AttributeText(object, "__module__");
   return Join(module.empty() ? library.package : module, name);
 }
@@ -145,7 +145,12 @@ std::string NameOfCallable(PyObject* object, Holder holder, const Place& place,
 }
 
 std::string NameOfDispatcher(const WatchedRange& library) {
-  return Join(library.package, "(made at run time)");
+  return Join(library.package, "(several functions)");
+}
+
+std::string NameOfCallables(PyTypeObject* type, const WatchedRange& library) {
+  const std::string name = NameOfType(type, library);
+  return IsOwnModule(name.substr(0, name.find(':')), library) ? name : NameOfDispatcher(library);
 }
 
 }  // namespace rlscope::interception

@@ -160,7 +160,7 @@ class Patcher : public Visitor {
   static std::string NameOfAny(PyObject* object, Holder holder, const Place& place,
                                const WatchedRange& library) {
     if (holder == Holder::kFunction) return NameOfDispatcher(library);
-    if (holder == Holder::kVectorcall) return NameOfType(Py_TYPE(object), library);
+    if (holder == Holder::kVectorcall) return NameOfCallables(Py_TYPE(object), library);
     return NameOfCallable(object, holder, place, library);
   }
 

@@ -8,6 +8,7 @@
 
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled.h"
+#include "python/runtime_conversions.h"
 #include "python/runtime_module.h"
 
 namespace rlscope::python {
@@ -49,6 +50,7 @@ bool IsWatched(vectorcallfunc vectorcall, Event event) {
 PyObject* WatchInPlace(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Event event;
   if (!TakesTwo(count) || !FindEvent(arguments[0], &event)) return nullptr;
+  if (event == Event::kConversion) return PyBool_FromLong(WatchConversion(arguments[1]));
   if (!PyFunction_Check(arguments[1])) Py_RETURN_FALSE;
   const auto* function = reinterpret_cast<PyFunctionObject*>(arguments[1]);
   if (IsWatched(function->vectorcall, event)) Py_RETURN_TRUE;

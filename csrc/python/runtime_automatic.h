@@ -13,18 +13,26 @@
 namespace rlscope::python {
 
 // One row per event: enumerator, name in Python.
-#define RLSCOPE_AUTOMATIC_EVENTS(X)                                                         \
-  X(kSimulation, "simulation")                                                              \
-  X(kMixin, "mixin") /* simulation of an environment */                                     \
-  X(kForward, "forward")                                                                    \
-  X(kBackward, "backward")                                                                  \
-  X(kStep, "step")                                                                          \
-  X(kBlockEnter, "block enter") /* of a no-grad block */                                    \
-  X(kModeEnter, "mode enter")   /* if gradients are off */                                  \
-  X(kBlockExit, "block exit")                                                               \
-  X(kCompiled, "compiled")          /* __call__(function, ...) */                           \
-  X(kCompile, "compile")            /* returns what TorchDynamo made of a function */       \
-  X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */ \
+#define RLSCOPE_AUTOMATIC_EVENTS(X)                                                           \
+  X(kSimulation, "simulation")                                                                \
+  X(kMixin, "mixin") /* simulation of an environment */                                       \
+  X(kForward, "forward")                                                                      \
+  X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                   \
+  X(kTapeEnter, "tape enter")                                                                 \
+  X(kTapeExit, "tape exit")                                                                   \
+  X(kBackward, "backward")                                                                    \
+  X(kStep, "step")                                                                            \
+  X(kBlockEnter, "block enter") /* of a no-grad block */                                      \
+  X(kModeEnter, "mode enter")   /* if gradients are off */                                    \
+  X(kBlockExit, "block exit")                                                                 \
+  X(kConversion, "conversion") /* if its first argument is an observation */                  \
+  X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
+  X(kGradients, "gradients")   /* are computed, or traced */                                  \
+  X(kCompilationEnter, "compilation enter")                                                   \
+  X(kCompilationExit, "compilation exit")   /* of its last phase */                           \
+  X(kCompilationPause, "compilation pause") /* another one may follow */                      \
+  X(kCompile, "compile")                    /* returns what TorchDynamo made of a function */ \
+  X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */   \
   X(kImport, "import")              /* exec_module(loader, module) of an import */
 
 enum class Event {

@@ -1,4 +1,6 @@
 // The code around a call that is an event.
+#include <string.h>
+
 #include "interception/owned.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
@@ -44,10 +46,23 @@ PyObject* SelfOf(PyObject* const* arguments, size_t flagged_count) {
   return PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
 }
 
+// Whether Keras calls a layer to build a model of it: __call__(layer, KerasTensor).
+bool IsSymbolic(PyObject* const* arguments, size_t flagged_count) {
+  if (PyVectorcall_NARGS(flagged_count) < 2) return false;
+  return strcmp(Py_TYPE(arguments[1])->tp_name, "KerasTensor") == 0;
+}
+
+template <Event event>
+constexpr bool is_forward = event == Event::kForward || event == Event::kTapedForward;
+
 // Whether the call is the event at all.
 template <Event event>
 inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
+  if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
+  if constexpr (event == Event::kConversion) {
+    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
+  }
   return true;
 }
 
@@ -64,6 +79,9 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     }
   }
   if constexpr (event == Event::kForward) track->EnterForward();
+  if constexpr (event == Event::kTapedForward) track->EnterTapedForward();
+  if constexpr (event == Event::kTapeEnter) track->EnterTape();
+  if constexpr (event == Event::kTapeExit) track->LeaveTape();
   if constexpr (event == Event::kBackward) track->EnterBackward();
   if constexpr (event == Event::kStep) track->EnterStep();
   if constexpr (event == Event::kBlockEnter) {
@@ -76,17 +94,25 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kGradients) track->NoteGradients();
+  if constexpr (event == Event::kCompilationEnter) track->EnterCompilation();
+  if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
+  if constexpr (event == Event::kConversion) {
+    track->EnterConversion(SelfOf(arguments, flagged_count));
+  }
   return true;
 }
 
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   PyObject* result) {
-  if constexpr (is_simulation<event>) track->LeaveSimulation();
-  if constexpr (event == Event::kForward) track->LeaveForward();
+  if constexpr (is_simulation<event>) track->LeaveSimulation(result);
+  if constexpr (is_forward<event>) track->LeaveForward();
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
+  if constexpr (event == Event::kConversion) track->LeaveConversion(result);
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

@@ -63,6 +63,10 @@ __attribute__((noinline)) bool BeginIteration() {
   return ends;
 }
 
+void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
+
+constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
+
 }  // namespace
 
 __thread Track own_track;
@@ -104,23 +108,25 @@ inline void Track::Decide(Expects next) {
   block_ = nullptr;
 }
 
-// The resolve that names everything open. A block still without a forward is part of what it
-// interrupted.
+// The resolve that names everything open. A forward without gradients is a target where others
+// have some. A block still without a forward is part of what it interrupted.
 inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
                                uint32_t tail) const {
-  uint32_t resolve = WithAutoTarget(0, kAutoInside, inside);
-  resolve = WithAutoTarget(resolve, kAutoBetween, between);
-  resolve = WithAutoTarget(resolve, kAutoAfter, after);
-  resolve = WithAutoTarget(resolve, kAutoTail, tail);
-  const bool interrupts = block_ != nullptr && before_block_ >= kAutoFirstOpen;
-  return WithAutoTarget(resolve, kAutoBlock,
-                        interrupts ? AutoTargetOf(resolve, before_block_) : kAutoNothing);
+  const bool is_target = inside == kAutoBackprop && has_gradients_;
+  uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
+  resolve = WithAutoFate(resolve, kAutoAside, is_target ? kAutoTarget : inside);
+  resolve = WithAutoFate(resolve, kAutoBetween, between);
+  resolve = WithAutoFate(resolve, kAutoAfter, after);
+  resolve = WithAutoFate(resolve, kAutoTail, tail);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
   if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
-  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoTargetOf(resolve, state_);
-  state_ = static_cast<uint8_t>(now < kAutoFirstOpen ? kAutoNothing : now);
+  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
+  state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
 }
 
 inline void Track::Run(uint32_t state) {
@@ -154,8 +160,9 @@ inline bool Track::IsNewIteration() {
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
 bool Track::BeginSimulation() {
-  if ((backward_ | compiled_) != 0) return false;
-  const uint32_t waits = IsInLoop() ? kAutoInference : kAutoNothing;
+  if (backward_ != 0 || IsInsideCode()) return false;
+  const bool has_forwards = expects_ == Expects::kName;
+  const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
@@ -169,7 +176,7 @@ bool Track::BeginSimulation() {
 }
 
 void Track::EndSimulation() {
-  if ((backward_ | compiled_) != 0 || !FollowsNow()) return;
+  if (backward_ != 0 || IsInsideCode() || !FollowsNow()) return;
   if (state_ == kAutoSimulation) Run(kAutoNothing);
 }
 
@@ -182,20 +189,20 @@ void Track::BeginForward(Gradients gradients) {
   const bool ends_backprop = expects_ == Expects::kMoreSteps;
   uint32_t resolve = kAutoKeepAll;
   if (ends_backprop) {
-    resolve = WithAutoTarget(resolve, kAutoTail, kAutoNothing);
+    resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
     before_block_ = kAutoNothing;
   }
   if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
   expects_ = Expects::kName;
-  if (!has_gradients_) {
-    has_gradients_ = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
-                                                  : gradients == Gradients::kOn;
-  }
+  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                               : gradients == Gradients::kOn;
+  has_gradients_ |= on;
+  const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr) {
-    ends_backprop ? ResolveAndRun(resolve, kAutoInside) : Run(kAutoInside);
+    ends_backprop ? ResolveAndRun(resolve, inside) : Run(inside);
   } else if (!block_has_forward_) {
     block_has_forward_ = true;
-    Resolve(WithAutoTarget(resolve, kAutoBlock, kAutoInside));
+    Resolve(WithAutoFate(resolve, kAutoBlock, inside));
   }
 }
 
@@ -204,8 +211,8 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 void Track::EndForward() {
   const bool counts = forward_ == forward_base_;
   forward_base_ = forward_;
-  if (!counts || state_ != kAutoInside || block_ != nullptr || !FollowsNow()) return;
-  if (state_ == kAutoInside) Run(AfterForward());
+  if (!counts || !IsInForward(state_) || block_ != nullptr || !FollowsNow()) return;
+  if (IsInForward(state_)) Run(AfterForward());
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -234,7 +241,7 @@ void Track::LeaveBlock(const void* block) {
   if (block_has_forward_) {
     Run(AfterForward());
   } else {
-    Resolve(WithAutoTarget(kAutoKeepAll, kAutoBlock, before_block_));
+    Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
   block_ = nullptr;
 }
@@ -242,7 +249,8 @@ void Track::LeaveBlock(const void* block) {
 // ---- B and O ------------------------------------------------------------------------------------
 
 void Track::BeginBackward() {
-  if ((simulation_ | compiled_) != 0) return;
+  if (IsInsideCode()) NoteGradients();
+  if (simulation_ != 0 || IsInsideCode()) return;
   if (IsInsideForward()) {
     backward_inside_ = true;
     return;
@@ -258,14 +266,14 @@ void Track::BeginBackward() {
 }
 
 void Track::EndBackward() {
-  if ((simulation_ | compiled_) != 0 || state_ != kAutoBackprop || !Follows()) return;
+  if (simulation_ != 0 || IsInsideCode() || state_ != kAutoBackprop || !Follows()) return;
   if (state_ != kAutoBackprop) return;  // of another window
   Run(kAutoTail);
   Decide(Expects::kMoreSteps);
 }
 
 void Track::EndStep() {
-  __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED);
+  CountStep();
   if (IsInsideOther()) return;
   loop_generation_ = Load(rlscope_process.generation);
   if (!Follows()) return;
@@ -282,16 +290,68 @@ void Track::EndStep() {
 // ---- C ------------------------------------------------------------------------------------------
 
 void Track::BeginCompiled(PyObject* function) {
-  if ((simulation_ | backward_ | step_) != 0 || IsInsideForward() || !Follows()) return;
-  const uint32_t name = NameOfCompiled(function);
-  if (name == 0) return;
+  called_ = function;
+  if (compilation_ != 0 || IsPartOfOther() || !Follows()) return;
+  compiled_name_ = NameOfCompiled(function);
+  if (compiled_name_ == 0) return;
   before_compiled_ = state_;
-  Run(kAutoNamed + name);
+  Run(kAutoNamed + compiled_name_);
 }
 
 void Track::EndCompiled() {
-  if (state_ != kAutoNamed || !Follows()) return;
+  if (called_ != nullptr && IsTraining(called_)) CountStep();
+  called_ = nullptr;
+  if (compilation_ == 0) before_compilation_ = kAutoStates;
+  const bool runs = compiled_name_ != 0;
+  compiled_name_ = 0;
+  if (!runs || state_ != kAutoNamed || !Follows()) return;
   if (state_ == kAutoNamed) Run(before_compiled_);  // else of another window
+}
+
+void Track::BeginCompilation() {
+  if (before_compilation_ != kAutoStates) return;  // its next phase
+  if (IsPartOfOther() || !Follows()) return;
+  const uint32_t name = NameOfCompilation();
+  if (name == 0) return;
+  before_compilation_ = state_ == kAutoNamed ? kAutoNamed + compiled_name_ : state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndCompilation() {
+  if (IsPartOfOther()) return;
+  const uint32_t before = before_compilation_;
+  before_compilation_ = kAutoStates;
+  if (before == kAutoStates || state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before);  // else of another window
+}
+
+void Track::NoteGradients() {
+  if (called_ != nullptr) {
+    NoteTraining(called_);
+  } else if (!IsInsideOther()) {
+    CountStep();
+  }
+}
+
+// ---- K ------------------------------------------------------------------------------------------
+
+void Track::BeginConversion(const PyObject* object) {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (block_ != nullptr || expects_ == Expects::kName || !FollowsNow()) return;
+  if (expects_ == Expects::kMoreSteps) {
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
+  } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
+    // As an observation is converted to be stored, and once more for the forward.
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
+  } else {
+    Run(kAutoBetween);
+  }
+  expects_ = Expects::kForward;
+}
+
+void Track::EndConversion() {
+  if (expects_ != Expects::kForward || state_ != kAutoBetween || !Follows()) return;
+  if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
 // ---- of the process -----------------------------------------------------------------------------

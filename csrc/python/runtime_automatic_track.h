@@ -5,6 +5,7 @@
 //   F  outermost module forward, or a        O  outermost optimizer step
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
+//   K  outermost conversion of the observation that the thread's last S returned
 //
 // A function that torch.compile() made is a block too: with an F if its code has one.
 //
@@ -14,7 +15,9 @@
 //   |---- inference -----|
 //
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
-//   |-backprop|   |-------------- backprop ---------|
+//   |--target-|   |-------------- backprop ---------|
+//
+// A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
 //
@@ -24,6 +27,12 @@
 // Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
+//
+// A K is a part of the F that comes next, where that is inference; of two K of one object the later
+// one. What lies between K and F is nothing. K inside any other call or block is a part of that.
+//
+// What JAX compiles is `compilation`, also in the middle of a C, there from its first phase to the
+// end of its last one (or of the C); else it is like one.
 //
 // C is `compiled:<function>`, whatever is compiled in there, and calls inside belong to it. It is
 // no other event: what it interrupts goes on behind it. Inside any other event it is a part of
@@ -38,6 +47,7 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "python/runtime_observation.h"
 #include "trace/layout/record.h"
 
 namespace rlscope::python {
@@ -52,12 +62,24 @@ class Track {
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began behind the last one that was wanted).
   bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
-  void LeaveSimulation() {
-    if (--simulation_ == 0) EndSimulation();
+  // `result` of the call, null if it raised.
+  void LeaveSimulation(PyObject* result) {
+    if (--simulation_ != 0) return;
+    observation_.Set(result);
+    EndSimulation();
   }
   void EnterForward() {
     if (!IsInsideForward()) BeginForward();
     ++forward_;
+  }
+  // Of a library that has gradients where a tape is open.
+  void EnterTapedForward() {
+    if (!IsInsideForward()) BeginForward(tape_ > 0 ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+  }
+  void EnterTape() { ++tape_; }
+  void LeaveTape() {
+    if (tape_ > 0) --tape_;  // a tape may have been open before anybody looked
   }
   void LeaveForward() {
     if (--forward_ <= forward_base_) EndForward();
@@ -78,8 +100,27 @@ class Track {
   void LeaveCompiled() {
     if (--compiled_ == 0) EndCompiled();
   }
+  // Whether converting the object is a K.
+  bool IsOfObservation(PyObject* object) const { return observation_.Covers(object); }
+  void EnterConversion(const PyObject* object) {
+    if (conversion_++ == 0) BeginConversion(object);
+  }
+  // `result` of the call, null if it raised.
+  void LeaveConversion(const PyObject* result) {
+    observation_.NoteConverted(result);
+    if (--conversion_ == 0) EndConversion();
+  }
   // A forward that is not called itself: the block that is open has one.
   void NoteForward(bool has_gradients);
+  void EnterCompilation() {
+    if (compilation_++ == 0) BeginCompilation();
+  }
+  // `is_last`: of the phases that a compilation has.
+  void LeaveCompilation(bool is_last) {
+    if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+  }
+  // Gradients are computed, or traced for the C that is open: an iteration's last step.
+  void NoteGradients();
   // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
@@ -90,6 +131,7 @@ class Track {
  private:
   enum class Expects : uint8_t {
     kNothing,    // no operation is open
+    kForward,    // an observation was converted
     kName,       // forwards were seen: what comes next names them
     kMoreSteps,  // backprop may go on to the end of an O
   };
@@ -104,9 +146,16 @@ class Track {
   void EndStep();
   void BeginCompiled(PyObject* function);
   void EndCompiled();
+  void BeginCompilation();
+  void EndCompilation();
+  void BeginConversion(const PyObject* object);
+  void EndConversion();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
-  bool IsInsideOther() const { return (simulation_ | backward_ | compiled_) != 0; }
+  bool IsInsideCode() const { return (compiled_ | compilation_) != 0; }
+  bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
+  // Where compiling, and what was compiled, counts for nothing of its own.
+  bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
@@ -123,9 +172,12 @@ class Track {
   uint32_t simulation_ = 0;
   uint32_t forward_ = 0;
   uint32_t forward_base_ = 0;
+  uint32_t tape_ = 0;
   uint32_t backward_ = 0;
   uint32_t step_ = 0;
   uint32_t compiled_ = 0;
+  uint32_t compilation_ = 0;
+  uint32_t conversion_ = 0;
 
   // The outermost no-grad block that began after the last S, B and O; null: none.
   const void* block_ = nullptr;
@@ -135,7 +187,12 @@ class Track {
 
   uint8_t state_ = trace::kAutoNothing;            // what runs, as the records say; kAutoNamed: a C
   uint8_t before_compiled_ = trace::kAutoNothing;  // what it interrupts
+  uint32_t compiled_name_ = 0;                     // of the C that runs; 0: none does
+  PyObject* called_ = nullptr;                     // the outermost C that is open, borrowed
+  // What the compilation that runs interrupts, with the name of a C; kAutoStates: none runs.
+  uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
+  Observation observation_;       // of the last S, recorded or not
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

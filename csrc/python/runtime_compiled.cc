@@ -22,6 +22,7 @@ struct Slot {
   PyObject* function;  // borrowed, and not to be touched: only its address counts
   vectorcallfunc call;
   uint32_t note;  // id of the name, 0: not asked for yet; of a function of PyTorch: Forwards
+  uint32_t trains;
 };
 constexpr size_t kSlots = 1 << 14;  // a program compiles some hundred functions
 Slot slots[kSlots];                 // open addressing, at most half full; pages are zero until used
@@ -65,6 +66,7 @@ bool AddSlot(PyObject* function, vectorcallfunc call) {
   }
   slot->call = call;
   __atomic_store_n(&slot->note, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->trains, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->function, function, __ATOMIC_RELEASE);
   return true;
 }
@@ -167,6 +169,22 @@ uint32_t NameOfCompiled(PyObject* function) {
     __atomic_store_n(&slot->note, name, __ATOMIC_RELAXED);
   }
   return name;
+}
+
+uint32_t NameOfCompilation() {
+  constexpr char name[] = "compilation";
+  const auto kind = static_cast<uint32_t>(trace::EntryKind::kOperationName);
+  return rlscope_intern_name(kind, 0, name, sizeof(name) - 1);
+}
+
+void NoteTraining(PyObject* function) {
+  Slot* slot = Find(function);
+  if (slot->function == nullptr && !AddSlot(function, nullptr)) return;
+  __atomic_store_n(&Find(function)->trains, 1, __ATOMIC_RELAXED);
+}
+
+bool IsTraining(const PyObject* function) {
+  return __atomic_load_n(&Find(function)->trains, __ATOMIC_RELAXED) != 0;
 }
 
 bool WatchCompiled(PyObject* function) {

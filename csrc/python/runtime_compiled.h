@@ -22,6 +22,14 @@ namespace rlscope::python {
 // Python error.
 uint32_t NameOfCompiled(PyObject* function);
 
+// Id of the operation name "compilation"; 0 if there are too many names.
+uint32_t NameOfCompilation();
+
+// A compiled function that is being called computes gradients, as tracing it told. Of a function of
+// TensorFlow's the address is remembered for ever: one that is made there later counts as well.
+void NoteTraining(PyObject* function);
+bool IsTraining(const PyObject* function);
+
 // Makes calls of this object events, for as long as it lives. False: its type has no such pointer,
 // or there are too many. Sets no Python error.
 bool WatchCompiled(PyObject* function);

@@ -34,7 +34,14 @@ ROWS = {
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),
+    "tensorflow.python.eager.backprop": "rlscope.auto.tensorflow:watch_tape",
+    "keras.src.layers.layer": "rlscope.auto.keras:watch_layer",
+    "keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",  # Keras 2
+    "tf_keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",
+    "keras.src.optimizers.base_optimizer": "rlscope.auto.keras:watch_optimizer",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
+    "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
+    "jax._src.api": "rlscope.auto.jax:watch_gradients",
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""

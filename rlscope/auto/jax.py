@@ -1,4 +1,4 @@
-"""JAX: calls of the functions that `jax.jit` makes.
+"""JAX: calls of the functions that `jax.jit` makes, what it traces and compiles, gradients.
 
 JAX is full of such functions itself (`jax.numpy.exp` is one): those are parts of programs
 and do not count.
@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from rlscope.auto import rules
+from rlscope.auto.calls import watch_global
 from rlscope.native import runtime
 
 
@@ -30,6 +31,42 @@ def watch_jit(module: Any) -> None:
             if type(each) is kind:
                 _watch(each)
     rules.watches("compiled", "jax.jit")
+
+
+def watch_compilation(module: Any) -> None:
+    """jax._src.dispatch, whose blocks tell JAX's own listeners how long it traced and compiled."""
+    make = module.log_elapsed_time
+    last = getattr(module, "BACKEND_COMPILE_EVENT", None)
+
+    class Compilation:
+        """The same block, and an event at either end."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self._block = make(*args, **kwargs)
+            event = kwargs.get("event", args[2] if len(args) > 2 else last)
+            self._leave = _ends if event == last else _pauses
+
+        def __enter__(self) -> Any:
+            entered = self._block.__enter__()
+            _begins()
+            return entered
+
+        def __exit__(self, *exc: Any) -> Any:
+            self._leave()
+            return self._block.__exit__(*exc)
+
+    module.log_elapsed_time = Compilation
+    rules.watches("compilation", "JAX")
+
+
+_begins, _ends, _pauses = (
+    runtime.watch(f"compilation {edge}", lambda: None) for edge in ("enter", "exit", "pause")
+)
+
+
+def watch_gradients(module: Any) -> None:
+    """jax._src.api: what computes gradients of a loss checks that it is a scalar."""
+    watch_global("gradients", module._check_scalar, module)
 
 
 def _watch(compiled: Any) -> None:

@@ -13,8 +13,10 @@ the rule of every operation compiled:<function>."""
 _RULES = {
     "simulation": "outermost step or reset of {}",
     "inference": "from the first forward of {} to the next step of the environment, or forwards"
-    " themselves that neither a step nor a backward follows",
+    " themselves that neither a step nor a backward follows; the conversion of the observation",
+    "target": "forwards of {} without gradients in an update that has some with",
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
+    "compilation": "what {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
 }
 

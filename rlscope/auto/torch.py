@@ -1,4 +1,4 @@
-"""PyTorch: forwards of modules, no-grad blocks, backward, steps of optimizers."""
+"""PyTorch: conversions, forwards of modules, no-grad blocks, backward, steps of optimizers."""
 
 import os
 from collections.abc import Callable
@@ -10,6 +10,14 @@ from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 from rlscope.auto.environments import subclasses
 from rlscope.native import runtime
 
+_CONVERSIONS = ("as_tensor", "asarray", "tensor")
+_TYPES = ("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "ByteTensor")
+_CONVERSION_METHODS = (
+    *("to", "cuda", "type", "float", "double", "half", "bfloat16", "long"),
+    *("unsqueeze", "view", "reshape", "flatten", "permute"),
+)
+"""Of Tensor: what else is done to an observation, before it is given to a module."""
+
 
 def watch(module: ModuleType) -> None:
     """torch."""
@@ -20,9 +28,10 @@ def watch(module: ModuleType) -> None:
         watch_method("block exit", block, "__exit__")
     watch_method("mode enter", module.set_grad_enabled, "__enter__")
     watch_method("block exit", module.set_grad_enabled, "__exit__")
+    _watch_conversions(module)
     _watch_backward(module)
     _watch_optimizers(module.optim.Optimizer)
-    for operation in ("inference", "backprop"):
+    for operation in ("inference", "target", "backprop"):
         rules.watches(operation, "torch.nn.Module")
 
 
@@ -37,6 +46,16 @@ def watch_tracing(module: ModuleType) -> None:
     for name in ("NNModuleVariable", "UnspecializedNNModuleVariable"):
         if hasattr(module, name):
             watch_method("traces module", getattr(module, name), "call_function")
+
+
+def _watch_conversions(torch: Any) -> None:
+    for owner, names in (
+        (torch, _CONVERSIONS + _TYPES),
+        (torch.Tensor, _CONVERSION_METHODS),
+    ):
+        for name in names:
+            if hasattr(owner, name):
+                runtime.watch_in_place("conversion", getattr(owner, name))
 
 
 def _watch_backward(torch: ModuleType) -> None:

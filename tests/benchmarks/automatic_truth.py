@@ -1,4 +1,4 @@
-"""Automatic operations against annotations made by hand, in five training programs.
+"""Automatic operations against annotations made by hand, in nine training programs.
 
     python tests/benchmarks/automatic_truth.py [--runs N] [--output FILE] [PROGRAM ...]
 
@@ -26,7 +26,10 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1])]
 from automatic_records import read_track, total  # noqa: E402
 from paired import median_interval, write_result  # noqa: E402
 
-PROGRAMS = {"dqn": 2000, "ppo_continuous": 6, "sac": 300, "reinforce": 40, "a2c": 250}
+PROGRAMS = {
+    "dqn": 2000, "sac": 300, "c51": 2500, "ddpg": 600, "td3": 500, "ppo": 6, "ppo_continuous": 6,
+    "reinforce": 40, "a2c": 250,
+}  # fmt: skip
 """Name of each program, and for how long it trains: a few seconds."""
 TARGET_PERCENT = 5.0
 Measured = tuple[dict[str, int], dict[str, float]]

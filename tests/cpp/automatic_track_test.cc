@@ -12,6 +12,7 @@ namespace rlscope::analysis {
 namespace {
 
 using trace::kAutoAfter;
+using trace::kAutoAside;
 using trace::kAutoBackprop;
 using trace::kAutoBetween;
 using trace::kAutoBlock;
@@ -21,7 +22,8 @@ using trace::kAutoKeepAll;
 using trace::kAutoNothing;
 using trace::kAutoSimulation;
 using trace::kAutoTail;
-using trace::WithAutoTarget;
+using trace::kAutoTarget;
+using trace::WithAutoFate;
 
 MemoryItem Segment(int64_t t, uint32_t state) { return {t, trace::kAutoSegment, state}; }
 MemoryItem Resolve(int64_t t, uint32_t resolve) { return {t, trace::kAutoResolve, resolve}; }
@@ -56,7 +58,7 @@ struct Thread {
       if (kind != trace::kAutoSegment && kind != trace::kAutoResolve) continue;
       const AutomaticTrack::Change change = track.Next();
       const bool named = change.operation >= trace::kAutoNamed;
-      const char letter = !change.any ? '=' : named ? 'c' : "-ibs"[change.operation];
+      const char letter = !change.any ? '=' : named ? 'c' : "-ibs......t"[change.operation];
       names += change.begins && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
     }
     return names;
@@ -69,7 +71,7 @@ struct Thread {
 
 TEST(AutomaticTrack, ForwardsBeforeAStepAreInference) {
   const uint32_t inference =
-      WithAutoTarget(WithAutoTarget(0, kAutoInside, kAutoInference), kAutoBetween, kAutoInference);
+      WithAutoFate(WithAutoFate(0, kAutoInside, kAutoInference), kAutoBetween, kAutoInference);
   Thread thread({Segment(10, kAutoInside), Segment(20, kAutoBetween), Segment(30, kAutoInside),
                  Segment(40, kAutoBetween), Resolve(50, inference), Segment(50, kAutoSimulation),
                  Segment(60, kAutoNothing)});
@@ -77,8 +79,8 @@ TEST(AutomaticTrack, ForwardsBeforeAStepAreInference) {
 }
 
 TEST(AutomaticTrack, BackpropGoesOnToTheLastOptimizerStep) {
-  const uint32_t backprop = WithAutoTarget(
-      WithAutoTarget(WithAutoTarget(0, kAutoInside, kAutoBackprop), kAutoAfter, kAutoBackprop),
+  const uint32_t backprop = WithAutoFate(
+      WithAutoFate(WithAutoFate(0, kAutoInside, kAutoBackprop), kAutoAfter, kAutoBackprop),
       kAutoTail, kAutoBackprop);
   Thread thread({Segment(10, kAutoInside), Segment(20, kAutoAfter), Resolve(30, backprop),
                  Segment(30, kAutoBackprop), Segment(40, kAutoTail), Resolve(50, backprop),
@@ -86,15 +88,26 @@ TEST(AutomaticTrack, BackpropGoesOnToTheLastOptimizerStep) {
   EXPECT_EQ(thread.Names(), "Bb=bb---I") << "what the resolve at 30 ends goes on";
 }
 
+TEST(AutomaticTrack, AForwardWithoutGradientsMayBeATarget) {
+  const uint32_t update = WithAutoFate(
+      WithAutoFate(WithAutoFate(0, kAutoInside, kAutoBackprop), kAutoAfter, kAutoBackprop),
+      kAutoAside, kAutoTarget);
+  Thread thread({Segment(10, kAutoAside), Segment(20, kAutoBetween), Segment(30, kAutoInside),
+                 Segment(40, kAutoAfter), Segment(50, kAutoAside), Segment(60, kAutoAfter),
+                 Resolve(70, update), Segment(70, kAutoBackprop), Segment(80, kAutoTarget),
+                 Segment(90, kAutoAside)});
+  EXPECT_EQ(thread.Names(), "T-BbTB=bTI") << "and what nothing resolves is inference";
+}
+
 TEST(AutomaticTrack, WhatNothingResolvedIsInferenceInsideForwards) {
   Thread thread({Segment(10, kAutoInside), Segment(20, kAutoBetween), Segment(30, kAutoBlock),
-                 Resolve(35, WithAutoTarget(kAutoKeepAll, kAutoBlock, kAutoInside)),
+                 Resolve(35, WithAutoFate(kAutoKeepAll, kAutoBlock, kAutoInside)),
                  Segment(40, kAutoAfter)});
   EXPECT_EQ(thread.Names(), "I-I=-");
 }
 
 TEST(AutomaticTrack, AResolveBehindAGapConcernsNothingBefore) {
-  const uint32_t backprop = WithAutoTarget(0, kAutoInside, kAutoBackprop);
+  const uint32_t backprop = WithAutoFate(0, kAutoInside, kAutoBackprop);
   Thread thread({Segment(10, kAutoInside), {20, trace::kGap}, Resolve(20, backprop)});
   EXPECT_EQ(thread.Names(), "I=");
 }
@@ -143,7 +156,7 @@ TEST(AutomaticTrack, WhatWasOpenBehindMissingChunksEndsItToo) {
 
 TEST(AutomaticTrack, ASegmentThatNamesItsOperationIsFinal) {
   const uint32_t inference =
-      WithAutoTarget(WithAutoTarget(0, kAutoInside, kAutoInference), kAutoBetween, kAutoInference);
+      WithAutoFate(WithAutoFate(0, kAutoInside, kAutoInference), kAutoBetween, kAutoInference);
   const uint32_t first = trace::kAutoNamed + 1, second = trace::kAutoNamed + 2;
   Thread thread({Segment(10, kAutoInside), Segment(20, kAutoBetween), Segment(30, first),
                  Segment(40, first), Segment(50, second), Segment(60, kAutoBetween),
@@ -153,7 +166,7 @@ TEST(AutomaticTrack, ASegmentThatNamesItsOperationIsFinal) {
 
 TEST(AutomaticTrack, StatesOfALaterVersionAreNothing) {
   Thread thread({Segment(10, 15), Segment(20, kAutoInside),
-                 Resolve(30, WithAutoTarget(0, kAutoInside, 15)), Segment(30, kAutoSimulation)});
+                 Resolve(30, WithAutoFate(0, kAutoInside, 15)), Segment(30, kAutoSimulation)});
   EXPECT_EQ(thread.Names(), "---S");
 }
 
@@ -161,7 +174,7 @@ TEST(AutomaticTrack, IsReadNoFurtherThanToTheName) {
   std::vector<MemoryItem> items;
   for (int64_t t = 0; items.size() < 100 * kMemoryBatch; t += 10) {
     items.push_back(Segment(t, kAutoInside));
-    items.push_back(Resolve(t + 5, WithAutoTarget(0, kAutoInside, kAutoInference)));
+    items.push_back(Resolve(t + 5, WithAutoFate(0, kAutoInside, kAutoInference)));
   }
   Thread thread(items);
   const History history(0, thread.process.end_ns, {}, {});
@@ -177,10 +190,10 @@ TEST(AutomaticTrack, HalfAMillionSegmentsMayWaitForTheirName) {
   std::vector<MemoryItem> items;
   for (int64_t block = 0; block < 500000; ++block) {
     items.push_back(Segment(10 * block, kAutoBlock));
-    items.push_back(Resolve(10 * block + 1, WithAutoTarget(kAutoKeepAll, kAutoBlock, kAutoInside)));
+    items.push_back(Resolve(10 * block + 1, WithAutoFate(kAutoKeepAll, kAutoBlock, kAutoInside)));
     items.push_back(Segment(10 * block + 5, kAutoBetween));
   }
-  items.push_back(Resolve(INT64_C(1) << 33, WithAutoTarget(WithAutoTarget(0, 5, 2), 6, 2)));
+  items.push_back(Resolve(INT64_C(1) << 33, WithAutoFate(WithAutoFate(0, 5, 2), 6, 2)));
   Thread thread(items);
   const size_t records = items.size();
   const std::string names = thread.Names();

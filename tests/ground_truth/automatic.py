@@ -16,7 +16,7 @@ from ground_truth.raw import NAMED_STATE, Auto, Item, Kind, target_of
 from ground_truth.rules import Rules
 
 FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
-         Auto.SIMULATION: "simulation"}  # fmt: skip
+         Auto.SIMULATION: "simulation", Auto.TARGET: "target"}  # fmt: skip
 
 
 class Placed(NamedTuple):
@@ -53,6 +53,8 @@ def find_changes(items: Iterable[Placed], rules: Rules) -> list[Change]:
     segments = _segments(items, rules)
     for segment in segments:
         segment.state = _unresolved(segment.state, rules)
+        if segment.state is Auto.TARGET and rules.target == "is backprop":
+            segment.state = Auto.BACKPROP
     groups: list[list[_Segment]] = []
     for before, segment in pairwise([None, *segments]):
         assert segment is not None
@@ -110,7 +112,7 @@ def _unresolved(state: Auto | str, rules: Rules) -> Auto | str:
         return state
     if rules.unresolved == "all is inference":
         return Auto.INFERENCE
-    inside = state is Auto.INSIDE and rules.unresolved == "forwards are inference"
+    inside = state in (Auto.INSIDE, Auto.ASIDE) and rules.unresolved == "forwards are inference"
     return Auto.INFERENCE if inside else Auto.NOTHING
 
 

@@ -58,6 +58,8 @@ class Auto(IntEnum):
     BETWEEN = 6
     AFTER = 7
     TAIL = 8
+    ASIDE = 9
+    TARGET = 10
 
 
 class Name(IntEnum):
@@ -180,7 +182,7 @@ def compiled(time_ns: int, name: str) -> Item:
 def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
     """Open segments in a state that is a key get another one; the others stay."""
     number = 0
-    for place, state in enumerate(range(Auto.BLOCK, Auto.TAIL + 1)):
+    for place, state in enumerate(range(Auto.BLOCK, Auto.ASIDE + 1)):
         number |= int(targets.get(Auto(state), Auto(state))) << 4 * place
     return Item(time_ns, Kind.AUTO_RESOLVE, number=number)
 

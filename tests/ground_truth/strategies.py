@@ -33,9 +33,11 @@ _operation = st.sampled_from(OPERATIONS)
 _function = st.sampled_from(sorted(FUNCTIONS))
 _step = st.sampled_from((0, 0, 1, 1, 2, 3, 5))
 _length = st.sampled_from((0, 1, 2, 3, 7))
-_state = st.sampled_from((*Auto, Auto.INSIDE, Auto.INSIDE, Auto.INSIDE, Auto.AFTER))
+_state = st.sampled_from((*Auto, Auto.INSIDE, Auto.INSIDE, Auto.ASIDE, Auto.AFTER))
 _compiled = st.sampled_from(COMPILED).map(lambda name: compiled(0, name))
-_open_state = st.sampled_from((Auto.INSIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK))
+_open_state = st.sampled_from(
+    (Auto.INSIDE, Auto.ASIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK)
+)
 _target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *Auto))
 
 
@@ -58,7 +60,7 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
     if kind is Kind.AUTO_SEGMENT:
         return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
-        return st.dictionaries(_open_state, _target, min_size=1, max_size=5).map(
+        return st.dictionaries(_open_state, _target, min_size=1, max_size=6).map(
             lambda targets: resolve(0, targets)
         )
     return st.just(Item(0, kind, number=int(kind is Kind.GAP)))

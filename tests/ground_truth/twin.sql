@@ -140,11 +140,11 @@ WITH RECURSIVE followed(thread, win, epoch, ord, turn, state, settled_ord, settl
     FROM track WHERE kind = 'AUTO_SEGMENT'
     UNION ALL
     SELECT f.thread, f.win, f.epoch, f.ord, r.turn,
-           CASE WHEN f.state BETWEEN 4 AND 15 THEN (r.number >> (4 * (f.state - 4))) & 15
+           CASE WHEN f.state BETWEEN 4 AND 9 THEN (r.number >> (4 * (f.state - 4))) & 15
                 ELSE f.state END,
-           CASE WHEN f.state BETWEEN 4 AND 15 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.ord
+           CASE WHEN f.state BETWEEN 4 AND 9 AND ((r.number >> (4 * (f.state - 4))) & 15) NOT BETWEEN 4 AND 9 THEN r.ord
                 ELSE f.settled_ord END,
-           CASE WHEN f.state BETWEEN 4 AND 15 AND ((r.number >> (4 * (f.state - 4))) & 15) < 4 THEN r.time_ns
+           CASE WHEN f.state BETWEEN 4 AND 9 AND ((r.number >> (4 * (f.state - 4))) & 15) NOT BETWEEN 4 AND 9 THEN r.time_ns
                 ELSE f.settled_ns END
     FROM followed AS f JOIN track AS r
       ON r.thread = f.thread AND r.win = f.win AND r.epoch = f.epoch
@@ -160,7 +160,8 @@ CREATE OR REPLACE TEMP TABLE automatic AS
 WITH named AS (
     SELECT track.thread, win, epoch, track.ord, time_ns AS start_ns,
         CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
-                   WHEN 5 THEN 'inference' WHEN 16 THEN track.name ELSE '' END AS name,
+                   WHEN 5 THEN 'inference' WHEN 9 THEN 'inference' WHEN 10 THEN 'target'
+                   WHEN 16 THEN track.name ELSE '' END AS name,
         state = 16 AS is_compiled,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
              ELSE LEAD(track.ord) OVER chain END AS end_ord,

@@ -93,7 +93,8 @@ assert act.get_concrete_function(x)(x).numpy().tolist() == [2, 2, 2]
 _RULES = {"jax": "jax.jit", "tensorflow": "tf.function"}
 _PROGRAMS = {"jax": _JAX, "tensorflow": _TENSORFLOW}
 _EXPECTED = {
-    "jax": {"simulation": 3, "compiled:act": 5, "compiled:<lambda>": 4},
+    # Two calls of each are in two parts: one before, and one behind what JAX compiles for it.
+    "jax": {"simulation": 3, "compiled:act": 5 + 2, "compiled:<lambda>": 4 + 2},
     "tensorflow": {
         "simulation": 3, "compiled:act": 4, "compiled:update": 3, "compiled:learn": 1
     },
@@ -112,9 +113,77 @@ def test_compiled_functions_have_names_of_their_own(
     )
     record(directory, script, timeout=300)  # TensorFlow takes a quarter of a minute to import
     found = _automatic(directory)
+    compilations, _ = found.pop("compilation", (0, None))  # of JAX's own functions too
+    assert (compilations > 3) == (library == "jax")
     assert {name: count for name, (count, _) in found.items()} == _EXPECTED[library]
     rules = {rule for name, (_, rule) in found.items() if name.startswith("compiled:")}
     assert len(rules) == 1 and _RULES[library] in rules.pop()
+
+
+_JAX_LOOP = """
+import jax, jax.numpy as jnp
+
+@jax.jit
+def act(x):
+    return x + 1
+
+@jax.jit
+def update(w, x):
+    value, slope = jax.value_and_grad(lambda w: ((w * x) ** 2).sum())(w)
+    return w - 0.1 * slope
+
+x = w = jnp.ones(3)
+for step in range(12):
+    env.step(act(x))
+    if step % 4 == 3:
+        w = update(w, x)
+slope = jax.grad(lambda w: (w * x).sum())(w)
+env.step(0)
+env.step(0)
+"""
+_TENSORFLOW_LOOP = """
+import tensorflow as tf
+
+@tf.function
+def act(x):
+    return x + 1
+
+@tf.function
+def update(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w * x) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+
+x, w = tf.ones(3), tf.Variable(tf.ones(3))
+for step in range(12):
+    env.step(act(x))
+    if step % 4 == 3:
+        update(x)
+env.step(0)
+"""
+# The first begins with the first step of the environment, each other one behind gradients.
+_LOOPS = {"jax": (_JAX_LOOP, 4), "tensorflow": (_TENSORFLOW_LOOP, 4)}
+
+
+@pytest.mark.parametrize("library", _LOOPS)
+def test_gradients_in_a_compiled_function_end_an_iteration(directory: str, library: str) -> None:
+    need(library)
+    script, expected = _LOOPS[library]
+    begin = _ENVIRONMENT.format(begin_early="rlscope.auto.begin()")
+    record(directory, begin + script, timeout=300)
+    with load(directory) as trace:
+        ((count,),) = trace.sql("SELECT COUNT(*) FROM iteration WHERE source = 'automatic'")
+    assert count == expected
+
+
+def test_what_jax_compiles_inside_a_function_is_one_instance(directory: str) -> None:
+    need("jax")
+    first = "import jax, numpy\nx = jax.device_put(numpy.ones(3))\n"
+    script = "act = jax.jit(lambda x: x * 2 + 1)\nfor _ in range(3): act(x)\n"
+    begin = _ENVIRONMENT.format(begin_early="rlscope.auto.begin()")
+    record(directory, begin + first + script, timeout=300)
+    found = {name: count for name, (count, _) in _automatic(directory).items()}
+    assert found == {"compiled:<lambda>": 4, "compilation": 1}
 
 
 def _automatic(directory: str) -> dict[str, tuple[int, Any]]:

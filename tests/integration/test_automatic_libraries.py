@@ -99,7 +99,10 @@ _LIBRARIES = {
     "pettingzoo": (_PETTINGZOO, {"simulation": 13}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
     # Of each of two rollouts: 16 actions, the bootstrap value and two minibatches of training.
-    "stable_baselines3": (_STABLE_BASELINES3, {"simulation": 33, "inference": 32, "backprop": 6}),
+    "stable_baselines3": (
+        _STABLE_BASELINES3,
+        {"simulation": 33, "inference": 32, "target": 2, "backprop": 4},
+    ),
     "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }
 

@@ -13,6 +13,8 @@ from recorded_child import ROOT, Recorded, environment, read, record
 pytest.importorskip("torch")
 
 LOOP = """
+import warnings
+warnings.simplefilter("ignore")  # an array in a list
 import threading
 import rlscope.auto
 rlscope.auto.begin()
@@ -55,8 +57,8 @@ def back(x):
     agent(x).sum().backward()
 
 def run(program):
-    env.reset(seed=1)
-    exec(program, globals())
+    obs, _ = env.reset(seed=1)
+    exec(program, globals() | {"obs": obs})
 
 def in_thread(program):
     thread = threading.Thread(target=run, args=[program])
@@ -64,15 +66,36 @@ def in_thread(program):
     thread.join()
 """
 
-S, I, B = "simulation", "inference", "backprop"  # noqa: E741
+S, I, B, T = "simulation", "inference", "backprop", "target"  # noqa: E741
 
 PROGRAMS = {
     "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
     "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],
     "torch.no_grad()(agent)(x)\nenv.step(0)": [S, I, S],
     "agent(x)\nlearn(agent(x).sum())\nenv.step(0)": [S, B, S],
-    "with torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, B, B],
-    "with torch.set_grad_enabled(False): agent(x)\nlearn(agent(x).sum())": [S, B, B],
+    "with torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, T, B],
+    "with torch.set_grad_enabled(False): agent(x)\nlearn(agent(x).sum())": [S, T, B],
+    "loss = agent(x).sum()\nwith torch.no_grad(): agent(x)\nlearn(loss)": [S, B, T, B],
+    "with torch.no_grad(): agent(x)\ny = x.clone().requires_grad_()\ny.sum().backward()": [S, B, B],
+    "agent(torch.as_tensor(obs))\nenv.step(0)": [S, I, I, S],
+    "agent(torch.asarray(obj=obs))\nenv.step(0)": [S, I, S],  # not its first argument
+    "agent(torch.Tensor(obs).to('cpu'))\nenv.step(0)": [S, I, I, I, S],
+    "agent(torch.FloatTensor(obs))\nenv.step(0)": [S, I, I, S],
+    "agent(torch.tensor(obs, dtype=torch.float64).float())\nenv.step(0)": [S, I, I, I, S],
+    "agent(torch.tensor([obs.copy()])[0])\nenv.step(0)": [S, I, S],  # of a copy
+    "agent(torch.tensor([obs]).view(4))\nenv.step(0)": [S, I, I, I, S],
+    "agent(torch.tensor(obs[None]))\nenv.step(0)": [S, I, I, S],
+    "stored = torch.tensor(obs), torch.tensor(1.0)\nagent(torch.tensor(obs))\nenv.step(0)": [
+        *[S, I, I, S]
+    ],
+    "with torch.no_grad(): agent(torch.tensor(obs))\nenv.step(0)": [S, I, S],
+    "torch.tensor(obs)\nenv.step(0)": [S, S],
+    "torch.tensor(obs)\nlearn(agent(x).sum())\nagent(torch.tensor(obs))\nenv.step(0)": [
+        *[S, B, I, I, S]
+    ],
+    "for _ in range(9): obs = env.step(0)[0]; agent(torch.as_tensor(obs))\nenv.step(0)": [
+        *[S, S, *[I, I, S] * 9]
+    ],
     "torch.autograd.grad(agent(x).sum(), agent.parameters())": [S, B],
     "torch.autograd.backward(agent(x).sum())\nagent(x)": [S, B, I],
     "for _ in range(2): learn(agent(x).sum())": [S, B, B],
@@ -87,7 +110,9 @@ PROGRAMS = {
         *[S, B, B]
     ],
     "double = torch.compile(lambda x: x * 2, backend='eager')\ndouble(x)\nenv.step(0)": [S, S],
-    "both = torch.compile(target, backend='eager')\nlearn(both(x))\nlearn(both(x))": [S, B, B],
+    "both = torch.compile(target, backend='eager')\nlearn(both(x))\nlearn(both(x))": [
+        *[S, T, B, B]  # the second call is known to have gradients when it begins
+    ],
     "traced = torch.jit.trace(agent, x)\ntraced(x)\nenv.step(0)": [S, I, S],
     "with torch.no_grad(): x + x\nenv.step(0)": [S, S],
 }

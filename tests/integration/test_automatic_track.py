@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from automatic_model import Call, events, names, program
-from automatic_records import read_track
+from automatic_records import NAMED, read_track
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from recorded_child import DONE, Recorded, record
@@ -40,6 +40,7 @@ class Run:
     def __init__(self):
         self.time = 0
         self.disabled = [0]
+        self.objects = [object()]  # all live: an address is one object's
 
     def mark(self):
         runtime.progress(self.time, 0)
@@ -49,6 +50,10 @@ class Run:
         for kind, inside in program:
             self.mark()
             CALLS[kind](self, inside)
+
+    def new(self):
+        self.objects.append(object())
+        return self.objects[-1]
 
     def body(self, inside):
         self.calls(inside)
@@ -88,10 +93,41 @@ def jitted(run, inside):
     return compiled(jitted, run, inside)
 
 
+def environment(run, inside):
+    run.body(inside)
+    run.observation = run.new()
+    return run.observation, 0.0
+
+
+def converted(of, run, inside):
+    run.body(inside)
+    run.converted = run.new()
+    return run.converted
+
+
+def converts(name):
+    return lambda run, inside: conversion(getattr(run, name, run.objects[0]), run, inside)
+
+
+conversion = runtime.watch("conversion", converted)
+begins, ends, pauses = (
+    runtime.watch(f"compilation {{edge}}", lambda: None) for edge in ("enter", "exit", "pause")
+)
+
+
+def compilation(ends):
+    def call(run, inside):
+        begins()
+        run.body(inside)
+        ends()
+    return call
+
+
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
-    C=jitted,
-    S=event("simulation"), F=event("forward"), B=event("backward"), O=event("step"),
+    C=jitted, J=compilation(ends), P=compilation(pauses),
+    S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
+    F=event("forward"), B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0),
 )
 for program in json.loads({programs!r}):
@@ -147,11 +183,15 @@ def _track(recorded: Recorded, thread: int, count: int) -> list[str]:
             (now,) = struct.unpack("<d", struct.pack("<Q", int(value)))
         else:
             numbered.append((now, int(kind), int(id_)))
+    names = recorded.names()
     track = [""] * count
     for segment in read_track(numbered, end=float(count)):
-        if segment.name:
+        name = segment.name
+        if names.get(segment.state - NAMED) == "compilation":
+            name = "compilation"
+        if name:
             start, end = int(segment.start), int(segment.end)
-            track[start:end] = [segment.name] * (end - start)
+            track[start:end] = [name] * (end - start)
     return track
 
 
@@ -161,6 +201,9 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("F S FS FS N(F)FBO FS"),
         program("S N(FFF)FFBO FFFBO N(F)BO S"),
         program("N(F)FSFSBO"),
+        program("SKMFS SKKMFS SFKFS SN(KF)S SKS KFBO SKFBO KN(F)S SKMFN(F)BO MKMFS"),
+        program("JC(J)S SFJS C(J(CJ)C) S(J)F(J)B(J) J(SFB)S N(J)F N(FJ)S O(J) K(J)FS SK(J)FS"),
+        program("PPJC(PPJ)S C(PC(J))C(PP) J(C(P)C)P C(P(C)P)S"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
     ]
@@ -181,7 +224,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECF))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMSJCP)))))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

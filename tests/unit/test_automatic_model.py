@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from automatic_model import events, names, program
 
-LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c"}
+LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
+           "target": "t", "compilation": "j"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -39,13 +40,33 @@ def track(text: str) -> str:
         ("FF", "i.i."),
         ("FO", "i..."),
         ("N(F)F", "iii.i."),
-        # A no-grad forward before a B counts for its own block only.
-        ("N(F)FB", "bbb.bbb."),
-        ("N(F)N(F)FBO", "bbb.bbb.bbbbb."),
-        ("FN(F)B", "bbbbbbb."),
+        # A no-grad forward in an update counts for its own block only.
+        ("N(F)FB", "ttt.bbb."),
+        ("N(F)N(F)FBO", "ttt.ttt.bbbbb."),
+        ("FN(F)B", "bbtttbb."),
+        # Without gradients in any forward the update is nothing else.
         ("N(F)B", "bbb.b."),
         ("B", "b."),
         ("OB", "..b."),
+        # A conversion is part of the forward that it feeds, for its own time.
+        ("SKFS", "s.i.iis."),
+        ("SKMMFS", "s.i.i.i.iis."),
+        ("SKN(F)S", "s.i.iiiis."),
+        ("SKFFS", "s.i.iiiis."),
+        ("SKKFS", "s...i.iis."),
+        ("SKMKMFS", "s.....i.i.iis."),
+        ("SFKFS", "s.iiiiiis."),
+        ("SN(KF)S", "s.iiiiiis."),
+        ("SK(N())FS", "s.iii.iis."),
+        ("SKS", "s...s."),
+        ("KFS", "..i.s."),
+        ("MFS", "..i.s."),
+        ("SMFS", "s...iis."),
+        ("SKFB", "s...bbb."),
+        ("SKFBOFS", "s...bbbbb.iis."),
+        ("SFBOKFS", "s.bbbbb.i.iis."),
+        ("S(K)FS", "sss.iis."),
+        ("SK(F)S", "s.iiiis."),
         # A block without a forward is part of what it interrupts.
         ("SFN()S", "s.iiiis."),
         ("FBN()O", "bbbbbbb."),
@@ -72,7 +93,17 @@ def track(text: str) -> str:
         ("S(C)F(C)B(C)", "sss.bbbbbbb."),
         ("SN(CF)S", "s.iciiiis."),
         ("N(C)FB", ".c..bbb."),
+        ("SK(C)FS", "s.ici.iis."),
         ("C(C)", "ccc."),
+        # What is compiled is one of its own, also in there.
+        ("JC(J)S", "j.cjc.s."),
+        ("C(J(CJ)C)", "cjjjjjccc."),
+        ("SFJS", "s.iijis."),
+        ("S(J)F(J)B(J)", "sss.bbbbbbb."),
+        ("J(SFB)S", "jjjjjjj.s."),
+        # From its first phase to its last one, inside a compiled function.
+        ("C(PPJ)S", "cjjjjjc.s."),
+        ("PPJ", "j.j.j."),
     ],
 )
 def test_the_track_of_a_program(calls: str, expected: str) -> None:
@@ -82,18 +113,18 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
 def test_ppo() -> None:
     rollout, update = "N(FF)S", "FN()BN()O"
     assert track("S" + rollout * 2 + "N(F)" + update * 2) == (
-        "s." "iiiiiis." "iiiiiis." "bbb." "bbbbbbbbb." "bbbbbbbbb."
+        "s." "iiiiiis." "iiiiiis." "ttt." "bbbbbbbbb." "bbbbbbbbb."
     )  # fmt: skip
 
 
 def test_dqn_without_no_grad_in_the_loop() -> None:
-    assert track("S FS FS N(F)FBO FS") == "s.iis.iis.bbb.bbbbb.iis."
+    assert track("S FS FS N(F)FBO FS") == "s.iis.iis.ttt.bbbbb.iis."
 
 
 def test_sac_with_three_losses() -> None:
     critic, actor, temperature = "N(FFF)FFBO", "FFFBO", "N(F)BO"
     assert track(critic + actor + temperature) == (
-        "bbbbbbb.bbbbbbb." "bbbbbbbbb." "bbb.bbb."
+        "ttttttt.bbbbbbb." "bbbbbbbbb." "bbb.bbb."
     )  # fmt: skip
 
 

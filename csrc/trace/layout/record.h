@@ -51,7 +51,7 @@ static_assert(sizeof(Slot) == 16);
   X(kCallbackBegin, 18, 1, "native code called into Python")                                  \
   X(kCallbackEnd, 19, 1, "and Python returned to it")                                         \
   X(kAutoSegment, 20, 1, "the automatic track goes on in a segment of state id (AutoState)")  \
-  X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoTarget()")      \
+  X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoFate()")        \
   X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                         \
   X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                           \
   X(kContinued, 30, 1, "further slot of a record")                                            \
@@ -73,10 +73,10 @@ enum Kind : uint32_t {
 //                                      ^ kAutoResolve(5 -> 1, 6 -> 1)   ^ and here 5, 7 -> 2
 //
 // A resolve concerns every segment of the thread that still is in the state, the running one
-// included. States below kAutoFirstOpen are final: no resolve touches them. A running segment that
-// a resolve makes final ends there, and nothing runs; one that it moves to an open state runs on.
-// Segments of one final state that touch are one instance. Unresolved at the end of the stream, at
-// a gap or a window's stop: inside is inference, the others are nothing.
+// included. No resolve touches states that are final. A running segment that a resolve makes final
+// ends there, and nothing runs; one that it moves to an open state runs on. Segments of one final
+// state that touch are one instance. Unresolved at the end of the stream, at a gap or a window's
+// stop: inside and aside are inference, the others are nothing.
 //
 // A segment from kAutoNamed on is final too: the operation whose name has the id state -
 // kAutoNamed.
@@ -87,27 +87,33 @@ enum AutoState : uint32_t {
   kAutoSimulation = 3,
   kAutoFirstOpen = 4,
   kAutoBlock = 4,    // in a no-grad block, without a forward so far
-  kAutoInside = 5,   // in a forward, or in a no-grad block that had one
-  kAutoBetween = 6,  // after a forward, none of them with gradients so far
+  kAutoInside = 5,   // in a forward with gradients, or in a block that began with one
+  kAutoBetween = 6,  // after a forward, none of them with gradients so far; converting for one
   kAutoAfter = 7,    // after a forward, one of them with gradients
   kAutoTail = 8,     // after a backward or an optimizer step
-  kAutoStates = 9,
+  kAutoAside = 9,    // in a forward without gradients, or in a block that began with one
+  kAutoLastOpen = 9,
+  kAutoTarget = 10,
+  kAutoStates = 11,
   kAutoNamed = 16,
 };
-constexpr bool IsAutoFinal(uint32_t state) { return state < kAutoFirstOpen || state >= kAutoNamed; }
+constexpr bool IsAutoOpen(uint32_t state) {
+  return state >= kAutoFirstOpen && state <= kAutoLastOpen;
+}
+constexpr bool IsAutoFinal(uint32_t state) { return !IsAutoOpen(state); }
 
 // Id of a resolve: 4 bits for each open state, lowest first, that say what becomes of it.
-constexpr uint32_t kAutoTargetBits = 4;
-constexpr uint32_t kAutoTargetMask = (1u << kAutoTargetBits) - 1;
-constexpr uint32_t AutoTargetOf(uint32_t resolve, uint32_t state) {
-  return resolve >> kAutoTargetBits * (state - kAutoFirstOpen) & kAutoTargetMask;
+constexpr uint32_t kAutoFateBits = 4;
+constexpr uint32_t kAutoFateMask = (1u << kAutoFateBits) - 1;
+constexpr uint32_t AutoFateOf(uint32_t resolve, uint32_t state) {
+  return resolve >> kAutoFateBits * (state - kAutoFirstOpen) & kAutoFateMask;
 }
-constexpr uint32_t kAutoKeepAll =
-    kAutoBlock | kAutoInside << 4 | kAutoBetween << 8 | kAutoAfter << 12 | kAutoTail << 16;
+constexpr uint32_t kAutoKeepAll = kAutoBlock | kAutoInside << 4 | kAutoBetween << 8 |
+                                  kAutoAfter << 12 | kAutoTail << 16 | kAutoAside << 20;
 // The resolve that, besides what `resolve` does, moves `state` to `target`.
-constexpr uint32_t WithAutoTarget(uint32_t resolve, uint32_t state, uint32_t target) {
-  const uint32_t shift = kAutoTargetBits * (state - kAutoFirstOpen);
-  return (resolve & ~(kAutoTargetMask << shift)) | target << shift;
+constexpr uint32_t WithAutoFate(uint32_t resolve, uint32_t state, uint32_t target) {
+  const uint32_t shift = kAutoFateBits * (state - kAutoFirstOpen);
+  return (resolve & ~(kAutoFateMask << shift)) | target << shift;
 }
 
 constexpr uint32_t kLapMask = 1;

@@ -56,9 +56,8 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=200, train_fr
         if random.random() < epsilon:
             action = env.action_space.sample()
         else:
-            observation = torch.as_tensor(obs)
             with operation("inference"):
-                q_values = q_network(observation)
+                q_values = q_network(torch.Tensor(obs).to("cpu"))
                 action = int(torch.argmax(q_values))
         with operation("simulation"):
             next_obs, reward, terminated, truncated, _ = env.step(action)
@@ -69,10 +68,10 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=200, train_fr
                 obs, _ = env.reset()
         if step >= learning_starts and step % train_frequency == 0:
             observations, next_observations, actions, rewards, dones = buffer.sample(batch_size)
+            with operation("target"), torch.no_grad():
+                target_max, _ = target_network(next_observations).max(dim=1)
+                target = rewards + 0.99 * target_max * (1 - dones)
             with operation("backprop"):
-                with torch.no_grad():
-                    target_max, _ = target_network(next_observations).max(dim=1)
-                    target = rewards + 0.99 * target_max * (1 - dones)
                 old = q_network(observations).gather(1, actions[:, None]).squeeze()
                 loss = F.mse_loss(target, old)
                 optimizer.zero_grad()

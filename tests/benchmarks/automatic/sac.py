@@ -68,13 +68,13 @@ class Learner:
         self.alpha = self.log_alpha.exp().item()
 
     def learn_critics(self, observations, next_observations, actions, rewards, dones):
+        with operation("target"), torch.no_grad():
+            next_actions, next_log_pi = self.actor.get_action(next_observations)
+            qf1_next = self.qf1_target(next_observations, next_actions)
+            qf2_next = self.qf2_target(next_observations, next_actions)
+            min_next = torch.min(qf1_next, qf2_next) - self.alpha * next_log_pi
+            next_q = rewards + (1 - dones) * 0.99 * min_next
         with operation("backprop"):
-            with torch.no_grad():
-                next_actions, next_log_pi = self.actor.get_action(next_observations)
-                qf1_next = self.qf1_target(next_observations, next_actions)
-                qf2_next = self.qf2_target(next_observations, next_actions)
-                min_next = torch.min(qf1_next, qf2_next) - self.alpha * next_log_pi
-                next_q = rewards + (1 - dones) * 0.99 * min_next
             qf1_loss = F.mse_loss(self.qf1(observations, actions), next_q)
             qf2_loss = F.mse_loss(self.qf2(observations, actions), next_q)
             self.q_optimizer.zero_grad()
@@ -117,10 +117,9 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=100, policy_f
         if step < learning_starts:
             action = env.action_space.sample()
         else:
-            observation = torch.as_tensor(obs)[None]
             with operation("inference"):
                 # Not `_`: the environment's results go there, which would free the graph only then.
-                sampled, _log_pi = learner.actor.get_action(observation)
+                sampled, _log_pi = learner.actor.get_action(torch.Tensor(obs[None]).to("cpu"))
                 action = sampled[0].detach().numpy()
         with operation("simulation"):
             next_obs, reward, terminated, truncated, _ = env.step(action)

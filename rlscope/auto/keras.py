@@ -1,0 +1,25 @@
+"""Keras: calls of layers and models, steps of optimizers, outside of what is compiled.
+
+Keras 3 on PyTorch has PyTorch's gradient mode. On other backends, and in Keras 2, TensorFlow's tapes
+say whether a call has gradients. A call that JAX computes gradients of is in compiled code.
+"""
+
+import sys
+from typing import Any
+
+from rlscope.auto import rules
+from rlscope.auto.calls import watch_from_c, watch_method
+
+
+def watch_layer(module: Any) -> None:
+    """keras.src.layers.layer."""
+    backend = getattr(sys.modules.get("keras.src.backend.config"), "backend", None)
+    is_torch = backend is not None and backend() == "torch"
+    watch_from_c("forward" if is_torch else "taped forward", module.Layer, "__call__")
+    for operation in ("inference", "target", "backprop"):
+        rules.watches(operation, "keras.Layer")
+
+
+def watch_optimizer(module: Any) -> None:
+    """keras.src.optimizers.base_optimizer."""
+    watch_method("step", module.BaseOptimizer, "apply")
