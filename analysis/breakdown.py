@@ -22,9 +22,9 @@ _DESCRIPTIONS = {
     "phase": "phase of the process",
     "operation": "path of the innermost open operation",
     "source": "explicit: annotated; automatic: found by rlscope; NULL outside of operations",
-    "layer": "deepest layer: none, python, simulator, framework or cuda_api",
+    "layer": "deepest layer: none, wait, python, simulator, framework or cuda_api",
     "gpu_busy": "whether the GPU worked for the process",
-    "state": "cpu, cpu+gpu, gpu or idle; unknown: GPU work was not recorded",
+    "state": "cpu, cpu+gpu, gpu, waiting or idle; unknown: GPU work was not recorded",
     "duration_ns": "wall time; all rows of a process add up to its wall time exactly",
     "overhead_ns": "bookkeeping in it, from calibration; NULL before calibration",
     "corrected_ns": "duration_ns without the overhead; NULL before calibration",
@@ -57,8 +57,9 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
                    the rows of a thread, not of a process, then add up to its wall time
         phase, operation, layer, gpu_busy
         source     whether the operation was annotated (explicit) or found (automatic)
-        state      cpu (a layer, GPU idle), cpu+gpu, gpu (no layer, GPU busy) or idle; unknown
-                   where GPU work was not recorded
+        state      cpu (a layer other than wait, GPU idle), cpu+gpu, gpu (no layer or wait, GPU
+                   busy), waiting (layer wait, GPU idle) or idle (no layer); unknown where GPU
+                   work was not recorded
 
     `count` (separate stretches of time) is there only when every dimension is: stretches of
     different rows may touch, so their numbers do not add up. Raises ValueError: unknown dimension.

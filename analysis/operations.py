@@ -33,7 +33,7 @@ def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
 
 def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
     """process_id, operation (None: all), state, duration_ns, operation_ns, group_ns: the same by
-    GPU state (cpu, cpu+gpu, gpu, idle)."""
+    GPU state (cpu, cpu+gpu, gpu, waiting, idle, unknown)."""
     return statement.run(trace, "state_time", operations=operations, processes=processes)
 
 

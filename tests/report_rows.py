@@ -14,7 +14,7 @@ from relation_rows import SECOND, Relations, process, share
 
 BEGAN = 1_000 * SECOND
 LENGTH = 8 * SECOND
-LAYERS = ("python", "simulator", "framework", "cuda_api", "none")
+LAYERS = ("python", "simulator", "framework", "cuda_api", "wait", "none")
 
 
 @cache  # it is never changed

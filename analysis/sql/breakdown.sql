@@ -1,7 +1,8 @@
 -- Wall time along the dimensions that the list $by names, largest first within a process; columns of
 -- other dimensions are NULL.
 --   role   the process's name
---   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither;
+--   state  cpu: a layer other than wait, and no GPU work; cpu+gpu: both; gpu: only GPU work;
+--          waiting: layer wait and no GPU work; idle: no layer and no GPU work;
 --          unknown: GPU work of the process was not recorded
 -- With "thread" each thread counts by its own operations and layers, else the process.
 WITH _time AS (
@@ -11,8 +12,9 @@ WITH _time AS (
 ), _named AS (
   SELECT _time.*, process.name AS process, thread.name AS thread,
     CASE WHEN gpu_busy IS NULL THEN 'unknown'
-      WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
-      ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state
+      WHEN layer NOT IN ('wait', 'none') THEN IF(gpu_busy, 'cpu+gpu', 'cpu')
+      WHEN gpu_busy THEN 'gpu'
+      ELSE IF(layer = 'wait', 'waiting', 'idle') END AS state
   FROM _time JOIN process USING (process_id)
     LEFT JOIN thread ON thread.thread_id = _time.thread_id
 )

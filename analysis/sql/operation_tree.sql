@@ -1,8 +1,8 @@
 -- The tree of operations, parents before children, siblings by total time: one row per path.
 --   self_ns   while it was the innermost open operation of its process's owner
 --   total_ns  the same for it and everything inside it
---   python_ns, simulator_ns, framework_ns, cuda_api_ns, none_ns, gpu_ns  parts of self_ns;
---             gpu_ns is the part with GPU work, which the five others contain too
+--   python_ns, simulator_ns, framework_ns, cuda_api_ns, wait_ns, none_ns, gpu_ns  parts of self_ns;
+--             gpu_ns is the part with GPU work, which the six others contain too
 --   whole_ns  time from the first operation to the last of all processes with operations (the
 --             recorded time of all when none has): what total_ns is a share of; NULL in the rows
 --             of start-up, end and gaps between windows, which are not in it
@@ -24,6 +24,7 @@ WITH RECURSIVE _spent AS (
     SUM(duration_ns) FILTER (layer = 'simulator') AS simulator_ns,
     SUM(duration_ns) FILTER (layer = 'framework') AS framework_ns,
     SUM(duration_ns) FILTER (layer = 'cuda_api') AS cuda_api_ns,
+    SUM(duration_ns) FILTER (layer = 'wait') AS wait_ns,
     SUM(duration_ns) FILTER (layer = 'none') AS none_ns,
     SUM(duration_ns) FILTER (gpu_busy) AS gpu_ns
   FROM _spent
@@ -59,6 +60,7 @@ SELECT path AS operation, name, depth,
   CAST(COALESCE(simulator_ns, 0) AS BIGINT) AS simulator_ns,
   CAST(COALESCE(framework_ns, 0) AS BIGINT) AS framework_ns,
   CAST(COALESCE(cuda_api_ns, 0) AS BIGINT) AS cuda_api_ns,
+  CAST(COALESCE(wait_ns, 0) AS BIGINT) AS wait_ns,
   CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
   CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
   IF(after > 1, NULL, CAST((SELECT SUM(self_ns) FROM _self

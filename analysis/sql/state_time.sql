@@ -1,14 +1,16 @@
 -- Wall time by GPU state from the first operation to the last: of every operation, and of all
 -- together (operation NULL).
---   state  cpu: a layer and no GPU work; cpu+gpu: both; gpu: only GPU work; idle: neither;
+--   state  cpu: a layer other than wait, and no GPU work; cpu+gpu: both; gpu: only GPU work;
+--          waiting: layer wait and no GPU work; idle: no layer and no GPU work;
 --          unknown: GPU work of the process was not recorded
 -- process_id, operation, operation_ns, group_ns as in operation_time.
 -- uses: operation_span
 WITH _time AS (
   SELECT group_id, operation,
     CASE WHEN gpu_busy IS NULL THEN 'unknown'
-      WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')
-      ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state,
+      WHEN layer NOT IN ('wait', 'none') THEN IF(gpu_busy, 'cpu+gpu', 'cpu')
+      WHEN gpu_busy THEN 'gpu'
+      ELSE IF(layer = 'wait', 'waiting', 'idle') END AS state,
     SUM(duration_ns) AS duration_ns
   FROM operation_span
   GROUP BY ALL

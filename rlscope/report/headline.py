@@ -20,6 +20,8 @@ from rlscope.report import layers, limits, losses, sentences, shares, units
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
+# Above this share of a group or an operation in layer wait, its sentence says how much that is.
+_MOSTLY = 0.5
 # Groups that the second sentence names, and operations of the first group.
 _NEXT = 3
 _SMALLEST = 0.001
@@ -134,10 +136,22 @@ def _mostly_around(facts: dict[str, Any]) -> Iterable[str]:
 
 def _largest(times: Rows, facts: dict[str, Any]) -> str:
     group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
+    waiting_ns = _waiting([row for row in times if row["group"] == group], "group")
+    waiting = f", of which {units.duration(waiting_ns[group])} waiting" if waiting_ns else ""
     return (
         f"{_title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
-        f"{units.duration(group_ns)} of {units.duration(whole_ns)}."
+        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{waiting}."
     )
+
+
+def _waiting(times: Rows, part: str) -> dict[str, int]:
+    """Time in layer wait of each group or operation (`part`) that spends most of its time there."""
+    sums: dict[str, int] = {}
+    for row in times:
+        if row["layer"] == "wait":
+            sums[row[part]] = sums.get(row[part], 0) + row["duration_ns"]
+    whole_ns = {row[part]: row[f"{part}_ns"] for row in times}
+    return {name: ns for name, ns in sums.items() if ns > _MOSTLY * whole_ns[name]}
 
 
 def _title(group: str) -> str:
@@ -164,17 +178,20 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     whole_ns = times[0]["whole_ns"]
     members = {row["operation"]: row["operation_ns"] for row in rows}
     if len(members) > 1:
-        yield Detail(f"{_title(first)} is {_shares(members, whole_ns)}.")
+        waiting_ns = _waiting(rows, "operation")
+        yield Detail(f"{_title(first)} is {_shares(members, waiting_ns, whole_ns)}.")
     yield Detail(f"Its layers: {_layer_shares(rows)}.")
     others = {row["group"]: row["group_ns"] for row in times if row["group"] != first}
     if others:
-        yield Detail(f"Then {_shares(others, whole_ns)}.")
+        waiting_ns = _waiting(times, "group")
+        yield Detail(f"Then {_shares(others, waiting_ns, whole_ns)}.")
 
 
-def _shares(parts: dict[str, int], whole_ns: int) -> str:
+def _shares(parts: dict[str, int], waiting_ns: dict[str, int], whole_ns: int) -> str:
     """The largest parts by name; the smallest one can only be named alone."""
     return ", ".join(
         f"{units.label(name)} {units.share(ns, whole_ns)}"
+        + (f" ({units.share(waiting_ns[name], whole_ns)} waiting)" if name in waiting_ns else "")
         for place, (name, ns) in enumerate(parts.items())
         if place == 0 or (place < _NEXT and ns > _SMALLEST * whole_ns)
     )
@@ -188,8 +205,12 @@ def _layer_shares(rows: Rows) -> str:
         sums[state] = sums.get(state, 0) + row["duration_ns"]
     largest = sorted(sums.items(), key=lambda item: -item[1])[:_LARGEST]
     return ", ".join(
-        f"{layers.label(*state)} {units.share(ns, rows[0]['whole_ns'])}" for state, ns in largest
+        f"{_layer_name(*state)} {units.share(ns, rows[0]['whole_ns'])}" for state, ns in largest
     )
+
+
+def _layer_name(layer: str, gpu_busy: bool) -> str:
+    return layers.label("waiting" if layer == "wait" else layer, gpu_busy)
 
 
 def _states(states: Rows) -> Iterable[Detail]:

@@ -7,18 +7,20 @@ in which the GPU worked keeps the colour of its layer and is hatched, so a print
 
 from __future__ import annotations
 
-# Deepest last: the order in which layers are stacked.
+# The order in which layers are stacked: those that work, the deepest last, then wait and none.
 LAYERS = {
     "python": "#E69F00",
     "simulator": "#009E73",
     "framework": "#0072B2",
     "cuda_api": "#CC79A7",
+    "wait": "#56B4E9",
     "none": "#9AA0A6",
 }
 STATES = {
-    "cpu": "#56B4E9",
+    "cpu": "#0072B2",
     "cpu+gpu": "#C9A227",
     "gpu": "#D55E00",
+    "waiting": "#56B4E9",
     "idle": "#9AA0A6",
     "unknown": "#BDB5A7",
 }
@@ -34,13 +36,15 @@ LAYER_MEANING = {
     "simulator": "inside a recorded call of a simulator",
     "framework": "inside a recorded call of a machine learning framework",
     "cuda_api": "inside a recorded CUDA call",
+    "wait": "waiting for a process, a lock, the GIL, a file or time to pass",
     "none": "no recorded layer: other native threads, and before Python",
 }
 STATE_MEANING = {
-    "cpu": "a recorded layer ran and no GPU work",
-    "cpu+gpu": "a recorded layer ran beside GPU work",
+    "cpu": "a layer other than wait, and no GPU work",
+    "cpu+gpu": "a layer other than wait, beside GPU work",
     "gpu": "only GPU work",
-    "idle": "neither",
+    "waiting": "layer wait, and no GPU work",
+    "idle": "no layer, and no GPU work",
     "unknown": "whether the GPU worked was not recorded",
 }
 

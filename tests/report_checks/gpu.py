@@ -19,11 +19,12 @@ def check(page: ReportPage, trace: Trace) -> None:
     (note,) = page.notes("gpu")
     assert note.startswith("All shares are of the time from the first operation to the last")
     rows = trace.sql(
-        "SELECT CASE WHEN layer = 'none' THEN IF(gpu_busy, 'gpu', 'idle')"
+        "SELECT CASE layer WHEN 'none' THEN IF(gpu_busy, 'gpu', 'idle')"
+        " WHEN 'wait' THEN IF(gpu_busy, 'gpu', 'waiting')"
         " ELSE IF(gpu_busy, 'cpu+gpu', 'cpu') END AS state, operation,"
         f" CAST(SUM(duration_ns) AS BIGINT) AS ns FROM ({_SPAN}) GROUP BY ALL HAVING ns > 0"
     )
-    totals = dict.fromkeys(("cpu", "cpu+gpu", "gpu", "idle"), 0)
+    totals = dict.fromkeys(("cpu", "cpu+gpu", "gpu", "idle", "waiting"), 0)
     for state, _, ns in rows:
         totals[state] += ns
     bars = {(state, operation): ns for state, operation, ns in rows}

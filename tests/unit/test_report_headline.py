@@ -87,6 +87,55 @@ def test_every_share_is_of_one_denominator() -> None:
     ]
 
 
+def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
+    """100 ns: simulation with so many ns of waiting, a wait inside of backprop, and inference."""
+    return Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[
+            share(0, "simulation", "wait", waiting, gpu_busy=gpu_busy),
+            share(0, "simulation", "python", 60 - waiting),
+            share(0, "backprop", "framework", 15),
+            share(0, "backprop", "wait", 10),
+            share(0, "inference", "wait", 12),
+            share(0, "inference", "python", 3),
+        ],
+    )
+
+
+def test_a_group_that_mostly_waits_is_said_to_wait() -> None:
+    first = f"Simulation takes 60.0 % {_SPAN}: 60 ns of 100 ns"
+    assert _read(_waiting_loop(31)).sentence == f"{first}, of which 31 ns waiting."
+    assert _read(_waiting_loop(30)).sentence == f"{first}."
+    assert _texts(_waiting_loop(31), warning=False) == [
+        "Its layers: waiting 31.0 %, python 29.0 %.",
+        "Then learning 25.0 %, inference 15.0 % (12.0 % waiting).",
+    ]
+
+
+def test_waiting_beside_gpu_work_is_waiting_too() -> None:
+    trace = _waiting_loop(40, gpu_busy=True)
+    assert _read(trace).sentence.endswith("60 ns of 100 ns, of which 40 ns waiting.")
+    assert "Its layers: waiting + gpu 40.0 %, python 20.0 %." in _texts(trace, warning=False)
+    states = "By GPU state: cpu 38.0 %, gpu 40.0 %, waiting 22.0 %."
+    assert states in _texts(trace, warning=False)
+
+
+def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
+    """Though its group does not."""
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[
+            share(0, "env/reset", "python", 70),
+            share(0, "env/step", "wait", 25),
+            share(0, "env/step", "python", 5),
+        ],
+    )
+    assert _read(trace).sentence == f"Simulation takes 100.0 % {_SPAN}: 100 ns of 100 ns."
+    assert _texts(trace, warning=False)[0] == (
+        "Simulation is env/reset 70.0 %, env/step 30.0 % (25.0 % waiting)."
+    )
+
+
 def _part(part: str, duration_ns: int, process_id: int = 0) -> dict[str, object]:
     row = {"process_id": process_id, "part": part, "layer": "python", "gpu_busy": False}
     return {**row, "duration_ns": duration_ns}

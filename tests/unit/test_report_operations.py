@@ -1,8 +1,9 @@
 """Time per operation, as charts and trees show it: scope, folding, sums."""
 
 from relation_rows import Relations, process, share
+from report_rows import LAYERS
 
-from rlscope.analysis import operations
+from rlscope.analysis import breakdown, operations
 
 
 def _run() -> Relations:
@@ -88,18 +89,34 @@ def test_an_unknown_gpu_state_is_a_state_and_no_layer_beside_gpu_work() -> None:
 
 def test_states_follow_layer_and_gpu() -> None:
     trace = Relations(
-        process=[process(0, 0, 15)],
+        process=[process(0, 0, 63)],
         breakdown=[
             share(0, "a", "python", 1),
             share(0, "a", "cuda_api", 2, gpu_busy=True),
             share(0, "a", "none", 4, gpu_busy=True),
             share(0, "a", "none", 8),
+            share(0, "a", "wait", 16),
+            share(0, "a", "wait", 32, gpu_busy=True),
         ],
     )
+    states = {"cpu": 1, "cpu+gpu": 2, "gpu": 4 + 32, "idle": 8, "waiting": 16}
     table = operations.state_time(trace, operations=3, processes=0)
     total = {r["state"]: r["duration_ns"] for r in table.to_dicts() if r["operation"] is None}
-    assert total == {"cpu": 1, "cpu+gpu": 2, "gpu": 4, "idle": 8}
-    assert set(table["group_ns"]) == {15}
+    assert total == states
+    assert set(table["group_ns"]) == {63}
+    assert dict(breakdown(trace, by=["state"]).select("state", "duration_ns")) == states
+
+
+def test_a_tree_has_a_column_for_each_layer() -> None:
+    lengths = {layer: 1 << place for place, layer in enumerate(LAYERS)}
+    trace = Relations(
+        process=[process(0, 0, 63)],
+        operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0, "source": "explicit"}],
+        breakdown=[share(0, "a", layer, ns) for layer, ns in lengths.items()],
+    )
+    (row,) = operations.operation_tree(trace, operations=1).to_dicts()
+    assert {layer: row[f"{layer}_ns"] for layer in LAYERS} == lengths
+    assert row["self_ns"] == sum(lengths.values())
 
 
 def test_a_tree_adds_children_to_their_parents() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from relation_rows import SECOND, Relations, process, share
-from report_rows import full_run
+from report_rows import LAYERS, full_run
 
 import rlscope.report.panels
 from rlscope import registry
@@ -210,6 +210,31 @@ def test_every_layer_has_a_colour_of_its_own() -> None:
 def test_an_unknown_layer_is_drawn_last() -> None:
     order = layers.ordered([("tpu", False), ("none", True), ("python", False)])
     assert order == [("python", False), ("none", True), ("tpu", False)]
+
+
+def test_waits_lie_between_the_layers_that_work_and_no_layer() -> None:
+    assert tuple(palette.LAYERS) == LAYERS
+    order = layers.ordered([("none", False), ("wait", False), ("cuda_api", False)])
+    assert order == [("cuda_api", False), ("wait", False), ("none", False)]
+
+
+def test_every_state_has_a_colour_of_its_own_and_waiting_that_of_the_layer() -> None:
+    assert len(set(palette.STATES.values())) == len(palette.STATES)
+    assert palette.STATES["waiting"] == palette.LAYERS["wait"]
+
+
+def test_the_lines_of_eight_gpus_have_different_colours() -> None:
+    trace = Relations(
+        run=[{"start_ns": 0, "end_ns": 4}],
+        process=[process(0, 0, 4)],
+        machine_sample=[
+            {"host_id": 0, "start_ns": at, "metric": f"gpu{gpu}_memory_bytes", "value": 1.0}
+            for gpu in range(8)
+            for at in (1, SECOND)
+        ],
+    )
+    (chart,) = _draw("machine", trace).charts
+    assert len({line["line"]["color"] for line in chart.views["machine"]["data"]}) == 8
 
 
 def _sampled_gpu(*, busy: bool) -> Relations:

@@ -62,6 +62,23 @@ Nothing was lost.
     )
 
 
+def test_waits_have_a_column_where_there_is_any() -> None:
+    trace = Relations(
+        process=[process(0, 0, 8 * SECOND)],
+        operation=[{"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0}],
+        breakdown=[
+            share(0, "simulation", "wait", 6 * SECOND),
+            share(0, "simulation", "python", 2 * SECOND),
+        ],
+    )
+    text = _summary(trace, 140)
+    assert "8.00 s of 8.00 s, of which 6.00 s waiting." in text
+    head, row = (line.split() for line in text.splitlines()[3:5])
+    assert head == ["operation", "total", "share", "python", "wait"]
+    assert row[-4:] == ["2.00", "s", "6.00", "s"]
+    assert "wait" not in _summary(_small_run())
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 @pytest.mark.parametrize("name", ["trainer", "模拟环境步骤" * 9, "x" * 300, "a\nb\tc\x1b[31m"])
 def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:

@@ -16,7 +16,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-_COLOURS = [*palette.LAYERS.values(), *palette.STATES.values()]
+_COLOURS = list(dict.fromkeys([*palette.LAYERS.values(), *palette.STATES.values()]))
 _UTILISATION = re.compile(r"gpu\d+_percent")
 _GIB = float(1 << 30)
 
