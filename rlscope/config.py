@@ -28,6 +28,8 @@ class Config:
     """Engine that records native calls: `patch`, where that is refused `monitoring`; or `off`."""
     numpy: bool = field(default=False, metadata={"variable": "RLSCOPE_NUMPY"})
     """Calls into NumPy are layer framework."""
+    waits: bool = field(default=True, metadata={"variable": "RLSCOPE_WAITS"})
+    """Waits are recorded, where native calls are by `patch`."""
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
     cuda: str = field(

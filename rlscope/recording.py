@@ -78,6 +78,8 @@ class Settings:
     """Records of a graph launch: graph or node; as the environment says if empty."""
     numpy: bool = False
     """Record calls into NumPy as layer framework."""
+    waits: bool = True
+    """Record what threads wait for; False switches it off, True leaves it to the environment."""
     auto: bool | None = None
     """Find operations without annotation; as the environment says if None."""
     simulator: list[str] = field(default_factory=list)
@@ -257,6 +259,8 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
     if settings.numpy:
         changes["RLSCOPE_NUMPY"] = "1"
+    if not settings.waits:
+        changes["RLSCOPE_WAITS"] = "0"
     if settings.simulator:
         before = environ.get("RLSCOPE_SIMULATORS", "").split(",")
         changes["RLSCOPE_SIMULATORS"] = ",".join(filter(None, [*before, *settings.simulator]))

@@ -53,7 +53,7 @@ class Interception:
                 self.engine, self.reason = OFF, _joined(self.reason, refused)
         if self.engine != OFF:
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
-            if self.engine == PATCH:
+            if self.engine == PATCH and os.environ.get("RLSCOPE_WAITS") != "0":
                 from rlscope.capture import waiting
 
                 waiting.begin()

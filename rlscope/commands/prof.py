@@ -148,6 +148,12 @@ def _prepare_layers(parser: argparse.ArgumentParser) -> None:
         "--numpy", action="store_true", help="calls into NumPy are layer framework, not python"
     )
     layers.add_argument(
+        "--no-waits",
+        dest="waits",
+        action="store_false",
+        help="do not record what threads wait for: pipes, sockets, locks, the GIL, sleep",
+    )
+    layers.add_argument(
         "--simulator",
         action="append",
         type=_module,

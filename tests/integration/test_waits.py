@@ -226,3 +226,18 @@ def test_a_process_that_only_waits_is_in_the_trace(
     assert sleeping[0]["self_ns"] >= 5e7
     waiting = [row for row in rows if row["kind"] == "process"]
     assert {row["peer_process_id"] for row in waiting} <= {1}
+
+
+def test_no_waits_leaves_the_interpreter_alone(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import time\nimport rlscope as rls\nwith rls.operation('a'): time.sleep(0.01)"
+    )
+    command = ("--no-waits", "-o", directory, traced.python, str(script))
+    assert traced.run(*command).returncode == 0
+    with rls.load(directory) as trace:
+        assert not list(trace.sql("SELECT * FROM wait"))
+        layers = trace.sql("SELECT DISTINCT layer FROM breakdown WHERE operation = 'a'")
+        assert list(layers) == [("python",)]
