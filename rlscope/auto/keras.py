@@ -1,7 +1,7 @@
 """Keras: calls of layers and models, steps of optimizers, outside of what is compiled.
 
-Keras 3 on PyTorch has PyTorch's gradient mode. On other backends, and in Keras 2, TensorFlow's tapes
-say whether a call has gradients. A call that JAX computes gradients of is in compiled code.
+Keras 3 on PyTorch has PyTorch's gradient mode. On other backends, and in Keras 2, TensorFlow's
+tapes say whether a call has gradients. A call that JAX computes gradients of is in compiled code.
 """
 
 import sys

@@ -1,0 +1,127 @@
+"""What recorded waits cost: a program that exchanges messages over pipes, and locks that are free.
+
+    python tests/benchmarks/waits.py [--rounds 200] [--output FILE]
+
+One process under rls-prof takes turns: a block with the functions of the interpreter patched and
+one without, in random order within a pair. The other end of the pipes is not recorded.
+Ratios of CPU time of the program's thread; a message is a write and the read of its answer.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent), str(ROOT)]
+
+from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
+from traced_python import make_traced_python, untraced_environment  # noqa: E402
+
+TARGET_PERCENT = 2.0
+MESSAGES = 2000
+_ECHO = "import os\nwhile data := os.read(0, 64): os.write(1, data)"
+
+
+def messages(there: int, back: int) -> None:
+    for _ in range(MESSAGES):
+        os.write(there, b"12345678")
+        os.read(back, 64)
+
+
+def free_locks(lock: Any) -> None:
+    for _ in range(MESSAGES * 5):
+        with lock:
+            pass
+
+
+def block(work: Any, recorded: bool) -> dict[str, float]:
+    """CPU and wall time of the work, in nanoseconds."""
+    from rlscope.capture import native
+
+    native.begin() if recorded else native.end()
+    cpu, wall = time.thread_time_ns(), time.perf_counter_ns()
+    work()
+    return {"cpu": time.thread_time_ns() - cpu, "wall": time.perf_counter_ns() - wall}
+
+
+def measure(rounds: int) -> None:
+    """In the traced process: prints the blocks of each pair, by case."""
+    import rlscope  # noqa: F401
+
+    echo = subprocess.Popen(
+        [sys.executable, "-c", _ECHO],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=untraced_environment(),
+    )
+    assert echo.stdin is not None and echo.stdout is not None
+    ends = echo.stdin.fileno(), echo.stdout.fileno()
+    lock = threading.Lock()
+    cases = {"messages": lambda: messages(*ends), "free locks": lambda: free_locks(lock)}
+    found: dict[str, list[Any]] = {case: [] for case in cases}
+    for number in range(rounds + 5):
+        for case, work in cases.items():
+            pair: dict[bool, Any] = {}
+            for recorded in random.sample([True, False], 2):
+                pair[recorded] = block(work, recorded)
+            if number >= 5:
+                found[case].append([pair[True], pair[False]])
+    echo.stdin.close()
+    print(json.dumps(found))
+
+
+def run(rounds: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        traced = make_traced_python(Path(folder) / "python")
+        command = traced.command(
+            "-o", f"{folder}/trace", traced.python, __file__, "--inside", "--rounds", str(rounds)
+        )
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, text=True, check=True, env=untraced_environment()
+        )
+    return json.loads(done.stdout)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--output", default="")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        measure(options.rounds)
+        return 0
+    found = run(options.rounds)
+    rows, details = [], {}
+    for case, pairs in found.items():
+        calls = 2 * MESSAGES if case == "messages" else 5 * MESSAGES
+        for clock in ("cpu", "wall"):
+            percent = [100 * (on[clock] / off[clock] - 1) for on, off in pairs]
+            each_ns = [(on[clock] - off[clock]) / calls for on, off in pairs]
+            details[f"{case}, {clock}"] = {
+                "percent": median_interval(percent),
+                "ns_per_call": median_interval(each_ns),
+                "per_second": median_interval([1e9 * calls / 2 / off["wall"] for _, off in pairs]),
+            }
+    # At 100,000 messages a second: two calls each.
+    each = details["messages, cpu"]["ns_per_call"]
+    share = {name: 100 * 2 * 100_000 * each[name] / 1e9 for name in ("median", "low", "high")}
+    row = {**share, "samples": each["samples"]}
+    rows.append(verdict("100,000 messages a second", "%", TARGET_PERCENT, row))
+    for name, row in details.items():
+        print(f"{name:18}", json.dumps(row))
+    write_result(options.output, {"cases": details, "verdicts": rows})
+    return show_verdicts(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
