@@ -8,7 +8,7 @@ namespace rlscope::base {
 
 enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
 
-// Of a number that anybody may have written.
+// The kind of a number from a file or a page, which may hold any.
 constexpr ClockKind ToClockKind(uint64_t number) {
   const auto kind = static_cast<ClockKind>(number);
   const bool counts =
