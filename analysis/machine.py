@@ -19,5 +19,5 @@ def machine_series(trace: Trace, *, points: int, processes: int) -> Table:
 
 def gpu_busy_series(trace: Trace, *, buckets: int, processes: int) -> Table:
     """process_id, name, start_ns (since the run began), bucket_ns, busy_ns of the processes that
-    used a GPU: time with at least one kernel, memcpy or memset running."""
+    used a GPU: time with at least one piece of GPU work running."""
     return statement.run(trace, "gpu_busy_series", buckets=buckets, processes=processes)

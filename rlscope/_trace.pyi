@@ -15,6 +15,15 @@ Columns = dict[str, Any]
 FORMAT_VERSION: int
 LAYERS: tuple[str, ...]
 """Names of the layers, by their numbers in the trace format."""
+GPU_KINDS: tuple[dict[str, Any], ...]
+"""Kinds of what a GPU does, by their numbers in the trace format (csrc/analysis/gpu_kinds.h).
+
+name, is_work; of work, which has a relation of its name, also comment, absent (said where there is
+none), keys and sums: columns as {"name", "comment", "is_text"}, those before the operation and
+those behind the count.
+"""
+EVENT_KINDS: tuple[str, ...]
+"""What `kind` can be in the relation `event`."""
 
 class TraceError(Exception):
     """The file is not a trace, or no part of it can be read."""
@@ -161,11 +170,8 @@ class Directory:
 
         operation  as of `sweep`
         api_call   name, operation, calls, duration_ns, errors, with_work
-        kernel     device, context, stream, name, function (demangled), operation, count,
-                   duration_ns, min_ns, max_ns, launch_bound
-        graph      the same with graph (number) for name and function
-        memcpy     device, context, stream, direction, memory, operation, count, bytes, duration_ns
-        memset     device, context, stream, memory, operation, count, bytes, duration_ns
+        kernel, memcpy and what else GPU_KINDS calls work
+                   device, context, stream, operation, count, and the columns that it lists
         sync       kind, operation, count, duration_ns, waiting_ns
         gpu_time   device, operation, while_ns, launched_ns
         loss       kind, count, duration_ns, detail

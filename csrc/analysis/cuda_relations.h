@@ -1,5 +1,5 @@
-// CUDA calls and GPU work by operation: the relations api_call, kernel, graph, memcpy,
-// memset, sync and gpu_time (semantics.md, rules 9 and 10).
+// CUDA calls and GPU work by operation: the relations api_call, sync, gpu_time, and one for each
+// kind of GPU work (semantics.md, rules 9 and 10).
 //
 //   threads -> keys and CUDA notes -> CudaFollower -- calls ---> LaunchTable --+
 //                                        |                                   | correlation id
@@ -14,14 +14,15 @@
 
 #include <stdint.h>
 
+#include <array>
 #include <memory>
 #include <vector>
 
+#include "analysis/gpu_kinds.h"
 #include "analysis/operation_paths.h"
 #include "analysis/source.h"
 #include "analysis/spill_table.h"
 #include "analysis/sync_waits.h"
-#include "trace/layout/cuda_interval.h"
 
 namespace rlscope::analysis {
 
@@ -50,7 +51,8 @@ struct GpuWorkRow {
   int64_t max_ns;
 
   uint32_t stream() const { return static_cast<uint32_t>((key - 1) >> 42); }
-  // Name of a kernel, number of a graph, `how` of a copy or set (trace/layout/cuda_interval.h).
+  // As the kind's GpuKey says: a name, a number of a graph, or `how`
+  // (trace/layout/cuda_interval.h).
   uint32_t what() const { return static_cast<uint32_t>((key - 1) >> 15) & kWhatMask; }
   uint32_t path() const { return static_cast<uint32_t>(key - 1) & kPathMask; }
 
@@ -67,10 +69,7 @@ struct CudaResult {
   OperationPaths paths;
   bool has_gaps = false;
   SpillTable<ApiCallRow> api_calls;
-  SpillTable<GpuWorkRow> kernels;
-  SpillTable<GpuWorkRow> graphs;
-  SpillTable<GpuWorkRow> copies;
-  SpillTable<GpuWorkRow> sets;
+  std::array<SpillTable<GpuWorkRow>, kGpuKindCount> work;  // by kind
   SyncWaits syncs;
   std::vector<DeviceTime> devices;
   uint64_t unlinked = 0;  // pieces of GPU work with no launch

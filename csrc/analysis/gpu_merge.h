@@ -7,16 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/gpu_kinds.h"
 #include "analysis/source.h"
 
 namespace rlscope::analysis {
-
-// Kernels, copies, memsets and graphs; not synchronisation (semantics.md, rule 9).
-inline bool IsGpuWork(uint32_t kind) {
-  static_assert(static_cast<uint32_t>(trace::GpuKind::kKernel) == 1 &&
-                static_cast<uint32_t>(trace::GpuKind::kGraph) == 4);
-  return kind - 1 < 4;
-}
 
 // In order of start; of those that start at one time, in order of the streams' numbers.
 class GpuMerge {

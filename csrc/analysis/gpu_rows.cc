@@ -5,10 +5,11 @@
 namespace rlscope::analysis {
 namespace {
 
-uint32_t WhatOf(const trace::GpuBatch& batch, uint32_t index, trace::GpuKind kind) {
-  const uint32_t what = kind == trace::GpuKind::kKernel  ? batch.name[index]
-                        : kind == trace::GpuKind::kGraph ? batch.graph[index]
-                                                         : batch.detail[index].how;
+uint32_t WhatOf(const GpuMerge& at) {
+  const GpuKey key = RowOfGpuKind(at.kind()).key;
+  const uint32_t what = key == GpuKey::kName    ? at.batch().name[at.index()]
+                        : key == GpuKey::kGraph ? at.batch().graph[at.index()]
+                                                : at.batch().detail[at.index()].how;
   return std::min(what, GpuWorkRow::kWhatMask);
 }
 
@@ -27,7 +28,7 @@ void GpuRows::Read(const std::vector<GpuInput>& inputs, const std::vector<uint32
     Stream* const stream = &streams_[at.stream()];
     if (IsGpuWork(at.kind())) {
       AddWork(at, stream);
-    } else if (at.kind() == static_cast<uint32_t>(trace::GpuKind::kSync)) {
+    } else if (RowOfGpuKind(at.kind()).role == GpuRole::kWait) {
       AddSync(at, stream);
     }
   }
@@ -48,10 +49,9 @@ void GpuRows::AddWork(const GpuMerge& at, Stream* stream) {
   if (launch != nullptr) launch->has_work = true;
   if (!recorded_.Touches(at.start_ns(), at.end_ns())) return;
   const int64_t duration_ns = at.end_ns() - at.start_ns();
-  const auto kind = static_cast<trace::GpuKind>(at.kind());
   const uint32_t path = launch != nullptr ? launch->path : kUnlinkedPath;
-  GpuWorkRow* const row =
-      TableOf(at.kind())->FindOrAdd(KeyOf(at.stream(), WhatOf(batch, at.index(), kind), path));
+  SpillTable<GpuWorkRow>* const table = &result_->work[GpuKindOf(at.kind())];
+  GpuWorkRow* const row = table->FindOrAdd(KeyOf(at.stream(), WhatOf(at), path));
   row->min_ns = row->count == 0 ? duration_ns : std::min(row->min_ns, duration_ns);
   row->max_ns = std::max(row->max_ns, duration_ns);
   row->duration_ns += duration_ns;
@@ -70,19 +70,6 @@ void GpuRows::AddToUnion(uint32_t path, int64_t start_ns, int64_t end_ns) {
   *TimeOf(&time_->launched_ns, path) +=
       recorded_.Between(std::max(start_ns, *covered_until_ns), end_ns);
   *covered_until_ns = std::max(*covered_until_ns, end_ns);
-}
-
-SpillTable<GpuWorkRow>* GpuRows::TableOf(uint32_t kind) {
-  switch (static_cast<trace::GpuKind>(kind)) {
-    case trace::GpuKind::kKernel:
-      return &result_->kernels;
-    case trace::GpuKind::kGraph:
-      return &result_->graphs;
-    case trace::GpuKind::kMemcpy:
-      return &result_->copies;
-    default:
-      return &result_->sets;
-  }
 }
 
 // The call is what counts; its record on the GPU's side shows what it waited for. Without the call

@@ -43,7 +43,6 @@ class GpuRows {
   void AddSync(const GpuMerge& at, Stream* stream);
   void AddWork(const GpuMerge& at, Stream* stream);
   void AddToUnion(uint32_t path, int64_t start_ns, int64_t end_ns);
-  SpillTable<GpuWorkRow>* TableOf(uint32_t kind);
 
   const RecordedTime& recorded_;
   const LaunchTable& launches_;

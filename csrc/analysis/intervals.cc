@@ -13,23 +13,6 @@
 namespace rlscope::analysis {
 namespace {
 
-IntervalKind KindOf(trace::GpuKind kind) {
-  switch (kind) {
-    case trace::GpuKind::kKernel:
-      return IntervalKind::kKernel;
-    case trace::GpuKind::kMemcpy:
-      return IntervalKind::kMemcpy;
-    case trace::GpuKind::kMemset:
-      return IntervalKind::kMemset;
-    case trace::GpuKind::kGraph:
-      return IntervalKind::kGraph;
-    case trace::GpuKind::kSync:
-      return IntervalKind::kSync;
-    default:
-      return IntervalKind::kOverhead;
-  }
-}
-
 // Iterations of times that mostly come one after the other.
 class IterationFinder {
  public:
@@ -99,8 +82,8 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
  private:
   void AddOf(uint32_t thread, IntervalKind kind, uint32_t name, uint32_t operation,
              int64_t start_ns, int64_t duration_ns, int64_t correlation) {
-    sink_->Add({kind, thread, name, operation, iterations_.At(start_ns), start_ns, duration_ns,
-                correlation, 0, 0, 0});
+    sink_->Add({kind, trace::GpuKind::kUnknown, thread, name, operation, iterations_.At(start_ns),
+                start_ns, duration_ns, correlation, 0, 0, 0});
   }
 
   IterationFinder iterations_;
@@ -129,22 +112,23 @@ class GpuIntervals {
  private:
   void AddOne(const GpuMerge& at, size_t* hint) {
     const trace::GpuBatch& batch = at.batch();
-    const auto kind = static_cast<trace::GpuKind>(at.kind());
+    const GpuRole role = RowOfGpuKind(at.kind()).role;
     const Launch* const launch = launches_.Find(batch.correlation[at.index()], hint);
     int64_t start_ns = at.start_ns(), end_ns = at.end_ns();
-    if (kind == trace::GpuKind::kSync && launch != nullptr) {
+    if (role == GpuRole::kWait && launch != nullptr) {
       start_ns = launch->start_ns;  // the call is what counts
       end_ns = launch->end_ns;
     } else if (!recorded_.Touches(start_ns, end_ns)) {
       return;
     }
-    const bool is_own = kind == trace::GpuKind::kOverhead;  // CUPTI's: it has no launch
-    const uint32_t operation = launch != nullptr ? launch->path
-                               : is_own          ? kUnknownOperation
-                                                 : kUnlinkedPath;
-    sink_->Add({KindOf(kind), 0, batch.name[at.index()], operation, iterations_.At(start_ns),
-                start_ns, end_ns - start_ns, batch.correlation[at.index()], at.stream(),
-                batch.graph[at.index()], batch.bytes[at.index()]});
+    const uint32_t operation = launch != nullptr       ? launch->path
+                               : role == GpuRole::kOwn ? kUnknownOperation
+                                                       : kUnlinkedPath;
+    const auto kind = static_cast<trace::GpuKind>(GpuKindOf(at.kind()));
+    sink_->Add({IntervalKind::kGpu, kind, 0, batch.name[at.index()], operation,
+                iterations_.At(start_ns), start_ns, end_ns - start_ns,
+                batch.correlation[at.index()], at.stream(), batch.graph[at.index()],
+                batch.bytes[at.index()]});
   }
 
   IterationFinder iterations_;

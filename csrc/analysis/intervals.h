@@ -17,12 +17,7 @@ enum class IntervalKind : uint8_t {
   kWait,
   kCallback,
   kCudaCall,
-  kKernel,
-  kMemcpy,
-  kMemset,
-  kGraph,
-  kSync,
-  kOverhead,
+  kGpu,
 };
 
 // In place of a path: an interval's operation is not known.
@@ -30,10 +25,11 @@ constexpr uint32_t kUnknownOperation = UINT32_MAX;
 
 struct RecordedInterval {
   IntervalKind kind;
-  uint32_t thread;     // number; of GPU work none
-  uint32_t name;       // id of a function's or a kernel's name; of an operation its path
-  uint32_t operation;  // path
-  int64_t iteration;   // in which it began; -1: in none
+  trace::GpuKind gpu_kind;  // kUnknown unless `kind` is kGpu
+  uint32_t thread;          // number; of GPU work none
+  uint32_t name;            // id of a function's or a kernel's name; of an operation its path
+  uint32_t operation;       // path
+  int64_t iteration;        // in which it began; -1: in none
   int64_t start_ns;
   int64_t duration_ns;
   // Of CUDA calls and GPU work:
@@ -43,7 +39,7 @@ struct RecordedInterval {
   uint32_t graph;
   uint64_t bytes;
 
-  bool OfGpu() const { return kind >= IntervalKind::kKernel; }
+  bool OfGpu() const { return kind == IntervalKind::kGpu; }
 };
 
 class IntervalSink {

@@ -15,9 +15,9 @@
 #include <x86intrin.h>
 #endif
 
-namespace rlscope::base {
+#include "base/clock_kind.h"
 
-enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
+namespace rlscope::base {
 
 // ---- reading --------------------------------------------------------------------------------
 

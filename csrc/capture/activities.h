@@ -6,8 +6,25 @@
 #include <stdint.h>
 
 #include "capture/cupti.h"
+#include "capture/note.h"
 
 namespace rlscope::capture {
+
+// What CUPTI is asked to record; launches of graphs come to it where they can be traced. Kernels
+// run beside each other as without us: never kActivityKernel, which makes them take turns.
+struct Activity {
+  ActivityKind kind;
+  const char* without;  // said where CUPTI refuses it; null: nothing worth a sentence is missing
+  Missing missing = Missing::kNothingWhole;
+};
+constexpr Activity kActivities[] = {
+    {kActivityConcurrentKernel, "GPU work is missing", Missing::kWork},
+    {kActivityMemcpy, "copies are missing in GPU work"},
+    {kActivityMemset, "memsets are missing in GPU work"},
+    {kActivitySynchronization, "the stream or device of synchronisations is missing"},
+    {kActivityMemcpyPeer, "copies between GPUs are missing in GPU work"},
+    {kActivityOverhead, nullptr},
+};
 
 // CUPTI asks for memory, and hands it back full. Both in any thread: what is full waits for
 // ReadBuffers().

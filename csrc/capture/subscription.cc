@@ -12,21 +12,6 @@
 namespace rlscope::capture {
 namespace {
 
-// Kernels run beside each other as without us: never kActivityKernel, which makes them take turns.
-struct Kind {
-  ActivityKind kind;
-  const char* without;  // said where CUPTI refuses it; null: nothing worth a sentence is missing
-  Missing missing = Missing::kNothingWhole;
-};
-constexpr Kind kKinds[] = {
-    {kActivityConcurrentKernel, "GPU work is missing", Missing::kWork},
-    {kActivityMemcpy, "copies are missing in GPU work"},
-    {kActivityMemset, "memsets are missing in GPU work"},
-    {kActivitySynchronization, "the stream or device of synchronisations is missing"},
-    {kActivityMemcpyPeer, "copies between GPUs are missing in GPU work"},
-    {kActivityOverhead, nullptr},
-};
-
 CuptiSubscriber subscriber = nullptr;
 bool refused = false;  // when it was to be taken again
 bool own_clock = false;
@@ -125,7 +110,7 @@ void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
     return note->Problem(Missing::kWork, "GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
   bool synchronisations = false;
-  for (const Kind& each : kKinds) {
+  for (const Activity& each : kActivities) {
     const CuptiResult result = cupti.enable_activity(each.kind);
     if (result == kCuptiSuccess) {
       synchronisations |= each.kind == kActivitySynchronization;
@@ -166,7 +151,7 @@ bool Subscribe(const Cupti& cupti, Taken taken, Note* note) {
 }
 
 void StopActivities(const Cupti& cupti) {
-  for (const Kind& each : kKinds) cupti.disable_activity(each.kind);
+  for (const Activity& each : kActivities) cupti.disable_activity(each.kind);
   if (graphs_by_launch) cupti.disable_activity(kActivityGraphTrace);
   graphs_by_launch = false;
 }

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "base/clock_kind.h"
 #include "interception/entries.h"
 #include "runtime/native_call.h"
 #include "trace/layout/shared_pages.h"
@@ -220,11 +221,10 @@ inline __attribute__((always_inline)) void* CallPaused(void* a, void* b, void* c
 }
 
 // rlscope_process.state and .clock, side by side, in one load.
-constexpr uint64_t kRecordsUsually = uint64_t{runtime::kCounterKind} << 32 | RLSCOPE_RECORDING;
+constexpr uint64_t kRecordsUsually =
+    static_cast<uint64_t>(base::kCounterKind) << 32 | RLSCOPE_RECORDING;
 static_assert(offsetof(rlscope_process_state, state) == 0 &&
               offsetof(rlscope_process_state, clock) == 4);
-static_assert(runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kTsc) ||
-              runtime::kCounterKind == static_cast<uint32_t>(trace::ClockKind::kVirtualCounter));
 
 inline __attribute__((always_inline)) uint64_t
 StateAndClock(const struct rlscope_process_state& process) {

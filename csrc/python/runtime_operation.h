@@ -29,11 +29,10 @@ PyObject* NewOperation(ModuleState* state, PyObject* name, bool lasting);
 #if defined(__x86_64__)
 // Without the branch of runtime::ReadTicks(), whose clock_gettime() costs the usual case a frame.
 inline uint64_t ReadTsc() { return __builtin_ia32_rdtsc(); }
-constexpr uint32_t kUsualClock = static_cast<uint32_t>(trace::ClockKind::kTsc);
 #else
 inline uint64_t ReadTsc() { return runtime::ReadTicks(); }
-constexpr uint32_t kUsualClock = static_cast<uint32_t>(trace::ClockKind::kVirtualCounter);
 #endif
+constexpr auto kUsualClock = static_cast<uint32_t>(base::kCounterKind);
 
 // Writes kOperationEnter or kOperationExit if the process records, and if this is the usual case:
 // room in the ring, no switch of window or task, a name with an id. False: call RecordSlowly().

@@ -111,10 +111,7 @@ Relations MakeCudaRelations(const analysis::ProcessInput& input, const CudaResul
   Relations relations;
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("api_call", MakeApiCalls(result, paths, names));
-  relations.emplace_back("kernel", MakeKernels(input, result, paths, names));
-  relations.emplace_back("graph", MakeGraphs(input, result, paths));
-  relations.emplace_back("memcpy", MakeCopies(input, result, paths));
-  relations.emplace_back("memset", MakeSets(input, result, paths));
+  AddGpuWork(input, result, paths, names, &relations);
   relations.emplace_back("sync", MakeSyncs(result, paths));
   relations.emplace_back("gpu_time", MakeGpuTimes(result, paths));
   relations.emplace_back("loss", MakeCudaLosses(result));

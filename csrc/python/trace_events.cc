@@ -84,9 +84,12 @@ class OperationIds {
 
 // ---- event --------------------------------------------------------------------------------------
 
-std::vector<std::string> KindWords() {
-  return {"operation", "call",   "wait",  "callback", "cuda_call", "kernel",
-          "memcpy",    "memset", "graph", "sync",     "overhead"};
+// By IntervalKind; of the last one the kinds of the GPU follow.
+constexpr const char* kThreadKinds[] = {"operation", "call", "wait", "callback", "cuda_call"};
+static_assert(std::size(kThreadKinds) == static_cast<size_t>(IntervalKind::kGpu));
+
+size_t WordOf(const RecordedInterval& interval) {
+  return static_cast<size_t>(interval.kind) + static_cast<size_t>(interval.gpu_kind);
 }
 std::vector<std::string> LayerWords() {
   return {std::begin(trace::kLayerNames), std::end(trace::kLayerNames)};
@@ -148,7 +151,7 @@ struct EventPass {
 
 Fields EventFields(EventNames* names) {
   return {{"thread_id", nullptr},
-          {"kind", MakeDictionary(KindWords())},
+          {"kind", MakeDictionary(EventKinds())},
           {"layer", MakeDictionary(LayerWords())},
           {"name", MakeDictionary(names->TakeWords())},
           {"start_ns", nullptr},
@@ -171,7 +174,7 @@ class EventRows : public analysis::IntervalSink {
   void Add(const RecordedInterval& interval) override {
     const bool of_gpu = interval.OfGpu();
     of_gpu ? writer_->Null() : writer_->Number(pass_.threads.Of(interval.thread));
-    writer_->Word(static_cast<size_t>(interval.kind));
+    writer_->Word(WordOf(interval));
     AddLayer(interval);
     writer_->Word(NameOf(interval));
     writer_->Number(interval.start_ns);
@@ -266,6 +269,12 @@ class InstanceRows : public analysis::InstanceRowSink {
 };
 
 }  // namespace
+
+std::vector<std::string> EventKinds() {
+  std::vector<std::string> words(std::begin(kThreadKinds), std::end(kThreadKinds));
+  for (const analysis::GpuKindRow& kind : analysis::kGpuKinds) words.push_back(kind.name);
+  return words;
+}
 
 RowStream StreamEvents(std::shared_ptr<trace::Directory> directory, RowOptions options) {
   return RowStream([directory, options] {

@@ -29,6 +29,9 @@ struct RowOptions {
   std::shared_ptr<std::atomic<int64_t>> reached_ns;  // shows how far a reader has come
 };
 
+// What `event.kind` can be.
+std::vector<std::string> EventKinds();
+
 // The relation `event`: operations, calls and callbacks, CUDA calls, GPU work.
 RowStream StreamEvents(std::shared_ptr<trace::Directory> directory, RowOptions options);
 

@@ -12,6 +12,9 @@
 namespace rlscope::python {
 namespace {
 
+using analysis::GpuColumn;
+using analysis::GpuKindRow;
+using analysis::GpuValue;
 using analysis::GpuWorkRow;
 using analysis::PathRows;
 
@@ -70,14 +73,7 @@ Columns BeginWork(const WorkRows& rows) {
   columns.Add("stream", MakeColumn<int64_t>(count, [&](size_t i) { return key(i).stream; }));
   columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) { return key(i).operation; }));
   columns.Add("count", Numbers(rows, &GpuWorkRow::count));
-  columns.Add("duration_ns", Numbers(rows, &GpuWorkRow::duration_ns));
   return columns;
-}
-
-void AddLaunches(const WorkRows& rows, Columns* columns) {
-  columns->Add("min_ns", Numbers(rows, &GpuWorkRow::min_ns));
-  columns->Add("max_ns", Numbers(rows, &GpuWorkRow::max_ns));
-  columns->Add("launch_bound", Numbers(rows, &GpuWorkRow::launch_bound));
 }
 
 // CUPTI's numbers of directions and of kinds of memory.
@@ -95,65 +91,79 @@ const std::vector<std::string>& Memories() {
   return *words;
 }
 
-Words MakeWords(const std::vector<std::string>& words, std::vector<uint8_t> index) {
-  for (uint8_t& each : index) each = each < words.size() ? each : 0;
-  return {words, std::move(index)};
+template <class OfNumber>
+Words MakeWords(const std::vector<std::string>& words, const WorkRows& rows, OfNumber of_number) {
+  return {words, MakeColumn<uint8_t>(rows.size(), [&](size_t i) {
+            const uint32_t index = of_number(rows[i].first.number);
+            return static_cast<uint8_t>(index < words.size() ? index : 0);
+          })};
 }
 
-}  // namespace
+std::vector<std::string> MakeNames(const WorkRows& rows) {
+  return MakeColumn<std::string>(rows.size(), [&](size_t i) { return rows[i].first.name; });
+}
 
-Columns MakeKernels(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                    const PathRows& paths, const NameTexts& names) {
-  const WorkRows rows = SortWork(result.kernels, input, paths, &names);
-  const auto name = [&](size_t i) { return rows[i].first.name; };
+std::vector<std::string> MakeFunctions(const WorkRows& rows) {
   // Rows of one name are many: one for each stream and operation.
   std::set<std::string> distinct;
   for (const auto& row : rows) distinct.insert(row.first.name);
   const std::unordered_map<std::string, std::string> functions = Demangle(distinct);
-  const auto function = [&](size_t i) {
-    const auto found = functions.find(name(i));
-    return found == functions.end() ? name(i) : found->second;
-  };
+  return MakeColumn<std::string>(rows.size(), [&](size_t i) {
+    const auto found = functions.find(rows[i].first.name);
+    return found == functions.end() ? rows[i].first.name : found->second;
+  });
+}
+
+void AddColumn(const GpuColumn& column, const WorkRows& rows, Columns* columns) {
+  const char* const name = column.name;
+  switch (column.value) {
+    case GpuValue::kNone:
+      return;
+    case GpuValue::kName:
+      return columns->Add(name, MakeNames(rows));
+    case GpuValue::kFunction:
+      return columns->Add(name, MakeFunctions(rows));
+    case GpuValue::kGraph:
+      return columns->Add(
+          name, MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].first.number; }));
+    case GpuValue::kCopyDirection:
+      return columns->Add(name,
+                          MakeWords(Directions(), rows, [](uint32_t how) { return how & 15; }));
+    case GpuValue::kCopyMemory:
+      return columns->Add(name, MakeWords(Memories(), rows, [](uint32_t how) { return how >> 4; }));
+    case GpuValue::kMemory:
+      return columns->Add(name, MakeWords(Memories(), rows, [](uint32_t how) { return how; }));
+    case GpuValue::kBytes:
+      return columns->Add(name, Numbers(rows, &GpuWorkRow::bytes));
+    case GpuValue::kDuration:
+      return columns->Add(name, Numbers(rows, &GpuWorkRow::duration_ns));
+    case GpuValue::kShortest:
+      return columns->Add(name, Numbers(rows, &GpuWorkRow::min_ns));
+    case GpuValue::kLongest:
+      return columns->Add(name, Numbers(rows, &GpuWorkRow::max_ns));
+    case GpuValue::kLaunchBound:
+      return columns->Add(name, Numbers(rows, &GpuWorkRow::launch_bound));
+  }
+}
+
+Columns MakeWork(const GpuKindRow& kind, const WorkRows& rows) {
   Columns columns = BeginWork(rows);
-  columns.Add("name", MakeColumn<std::string>(rows.size(), name));
-  columns.Add("function", MakeColumn<std::string>(rows.size(), function));
-  AddLaunches(rows, &columns);
+  for (const GpuColumn& column : kind.keys) AddColumn(column, rows, &columns);
+  for (const GpuColumn& column : kind.sums) AddColumn(column, rows, &columns);
   return columns;
 }
 
-Columns MakeGraphs(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                   const PathRows& paths) {
-  const WorkRows rows = SortWork(result.graphs, input, paths, nullptr);
-  Columns columns = BeginWork(rows);
-  columns.Add("graph",
-              MakeColumn<int64_t>(rows.size(), [&](size_t i) { return rows[i].first.number; }));
-  AddLaunches(rows, &columns);
-  return columns;
-}
+}  // namespace
 
-Columns MakeCopies(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                   const PathRows& paths) {
-  const WorkRows rows = SortWork(result.copies, input, paths, nullptr);
-  Columns columns = BeginWork(rows);
-  columns.Add("direction", MakeWords(Directions(), MakeColumn<uint8_t>(rows.size(), [&](size_t i) {
-                                       return rows[i].first.number & 15;
-                                     })));
-  columns.Add("memory", MakeWords(Memories(), MakeColumn<uint8_t>(rows.size(), [&](size_t i) {
-                                    return rows[i].first.number >> 4;
-                                  })));
-  columns.Add("bytes", Numbers(rows, &GpuWorkRow::bytes));
-  return columns;
-}
-
-Columns MakeSets(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                 const PathRows& paths) {
-  const WorkRows rows = SortWork(result.sets, input, paths, nullptr);
-  Columns columns = BeginWork(rows);
-  columns.Add("memory", MakeWords(Memories(), MakeColumn<uint8_t>(rows.size(), [&](size_t i) {
-                                    return rows[i].first.number;
-                                  })));
-  columns.Add("bytes", Numbers(rows, &GpuWorkRow::bytes));
-  return columns;
+void AddGpuWork(const analysis::ProcessInput& input, const analysis::CudaResult& result,
+                const PathRows& paths, const NameTexts& names, Relations* relations) {
+  for (size_t i = 0; i < analysis::kGpuKindCount; ++i) {
+    const GpuKindRow& kind = analysis::kGpuKinds[i];
+    if (kind.role != analysis::GpuRole::kWork) continue;
+    const bool has_name = kind.key == analysis::GpuKey::kName;
+    const WorkRows rows = SortWork(result.work[i], input, paths, has_name ? &names : nullptr);
+    relations->emplace_back(kind.name, MakeWork(kind, rows));
+  }
 }
 
 }  // namespace rlscope::python

@@ -1,4 +1,4 @@
-// Work of the GPU as columns: kernels, graphs, copies, sets.
+// Work of the GPU as relations, with the columns that analysis/gpu_kinds.h lists.
 #ifndef RLSCOPE_PYTHON_TRACE_GPU_WORK_H_
 #define RLSCOPE_PYTHON_TRACE_GPU_WORK_H_
 
@@ -36,14 +36,9 @@ class NameTexts {
   std::unordered_map<uint32_t, const std::string*> texts_;
 };
 
-Columns MakeKernels(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                    const analysis::PathRows& paths, const NameTexts& names);
-Columns MakeGraphs(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                   const analysis::PathRows& paths);
-Columns MakeCopies(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                   const analysis::PathRows& paths);
-Columns MakeSets(const analysis::ProcessInput& input, const analysis::CudaResult& result,
-                 const analysis::PathRows& paths);
+// One relation for each kind of work.
+void AddGpuWork(const analysis::ProcessInput& input, const analysis::CudaResult& result,
+                const analysis::PathRows& paths, const NameTexts& names, Relations* relations);
 
 }  // namespace rlscope::python
 

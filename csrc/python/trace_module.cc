@@ -4,7 +4,6 @@
 
 #include "python/trace_row_stream.h"
 #include "trace/format/frame.h"
-#include "trace/layout/layer.h"
 
 namespace nb = nanobind;
 
@@ -24,9 +23,7 @@ void ToOsError(const std::exception_ptr& pointer, void*) {
 NB_MODULE(_trace, module) {
   module.doc() = "Offline half of the C++ core: open trace files, sweep them, write them.";
   module.attr("FORMAT_VERSION") = static_cast<int>(rlscope::trace::kFormatVersion);
-  nb::list layers;
-  for (const char* name : rlscope::trace::kLayerNames) layers.append(name);
-  module.attr("LAYERS") = nb::tuple(layers);
+  rlscope::python::AddKinds(module);
   nb::exception<rlscope::python::TraceError>(module, "TraceError");
   nb::register_exception_translator(ToOsError);
   rlscope::python::AddRowStream(module);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/clock_kind.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/record.h"
 
@@ -31,19 +32,15 @@ inline __attribute__((always_inline)) bool IsRare(bool condition) {
   return __builtin_expect(condition, 0) != 0;
 }
 
-// The counter of the CPU, and its kind (ClockKind of trace/layout/shared_pages.h).
+// The counter of the CPU: ticks of base::kCounterKind.
 #if defined(__x86_64__)
-constexpr uint32_t kCounterKind = 1;
 inline __attribute__((always_inline)) uint64_t ReadCounter() { return __builtin_ia32_rdtsc(); }
 #elif defined(__aarch64__)
-constexpr uint32_t kCounterKind = 3;
 inline __attribute__((always_inline)) uint64_t ReadCounter() {
   uint64_t ticks;
   __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
   return ticks;
 }
-#else
-#error "no counter for this CPU"
 #endif
 
 // Asks for an address's cache line early, to write there. A line of a ring comes from another
@@ -60,7 +57,8 @@ inline __attribute__((always_inline)) void PrefetchToWrite(const void* address) 
 // Two rdtsc cost as much as one clock_gettime; a process whose clock source is not the TSC
 // (ClockKind::kMonotonic) counts nanoseconds.
 inline __attribute__((always_inline)) uint64_t ReadTicks() {
-  if (__builtin_expect(Load(rlscope_process.clock) != 2, 1)) return ReadCounter();
+  constexpr auto kMonotonic = static_cast<uint32_t>(base::ClockKind::kMonotonic);
+  if (__builtin_expect(Load(rlscope_process.clock) != kMonotonic, 1)) return ReadCounter();
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);

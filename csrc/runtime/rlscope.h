@@ -67,7 +67,7 @@ enum rlscope_state {
 // an image opens, a window changes or a session ends.
 struct rlscope_process_state {
   uint32_t state;
-  uint32_t clock;               // ClockKind of trace/layout/shared_pages.h; 2 = CLOCK_MONOTONIC
+  uint32_t clock;               // ClockKind of base/clock_kind.h
   const uint32_t* window_word;  // changes when the wrapper starts or stops recording; never null
                                 // unless state is RLSCOPE_UNKNOWN
   uint32_t window_seen;         // its value when the process last followed it

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rlscope import _trace
 from rlscope.trace import cuda_rows
 
 ALL = "*"
@@ -18,7 +19,6 @@ _NO_GPU = "no GPU work was recorded"
 _NO_WORK = "GPU work of a process is not known"
 _NO_CUDA = "no CUDA call was recorded"
 _NO_SYNC = "no CUDA synchronisation was recorded"
-_NO_GRAPH = "no launch of a CUDA graph was recorded as a whole"
 
 # (relation, column) -> reason, given when a row has NULL there; column * when there is no row.
 _REASONS: Mapping[tuple[str, str], str] = {
@@ -56,10 +56,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
     ("sync", ALL): _NO_SYNC,
-    ("kernel", ALL): "no kernel was recorded",
-    ("graph", ALL): _NO_GRAPH,
-    ("memcpy", ALL): "no copy was recorded",
-    ("memset", ALL): "no memset was recorded",
+    **{(kind["name"], ALL): kind["absent"] for kind in _trace.GPU_KINDS if kind["is_work"]},
     ("gpu_time", ALL): _NO_GPU,
     ("gpu_device", ALL): _NO_GPU,
     ("gpu_timeline", ALL): _NO_GPU,

@@ -14,7 +14,7 @@ PROCESS = "process"
 OPERATION = "path of the operation, operation.path"
 PHASE = 'phase of the process, "(none)" outside any'
 LAYER = "deepest layer: none, wait, python, simulator, framework or cuda_api"
-GPU_BUSY = "whether a kernel, memcpy or memset of the process ran"
+GPU_BUSY = "whether GPU work of the process ran"
 COUNTED = "count over the trace"
 SOURCE = "explicit: annotated; automatic: found by rlscope"
 

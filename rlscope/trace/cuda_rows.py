@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlscope import _trace
 from rlscope.trace.operations import UNLINKED, sources_of_rows
 
 NOTE = "cuda"
@@ -27,7 +28,9 @@ _HOW_WITHOUT_WORK = {
 OF_WORK = ("gpu_busy", "with_work")
 """Columns about GPU work of relations that are not."""
 
-RELATIONS = ("api_call", "kernel", "graph", "memcpy", "memset", "sync", "gpu_time")
+_WORK = tuple(kind["name"] for kind in _trace.GPU_KINDS if kind["is_work"])
+
+RELATIONS = ("api_call", *_WORK, "sync", "gpu_time")
 
 
 def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

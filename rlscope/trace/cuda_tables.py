@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Column
+from sqlalchemy import Column, Table
 
+from rlscope import _trace
 from rlscope.trace import columns
 
 _GPU = (
@@ -33,74 +35,30 @@ api_call = columns.relation(
 )
 
 
-def _gpu_columns(*own: Column[Any]) -> tuple[Column[Any], ...]:
-    """The place of GPU work, the columns of its own, and the operation that launched it."""
-    return (
+def _work_relation(kind: Mapping[str, Any]) -> Table:
+    """The place of GPU work of a kind, its own columns, and the operation that launched it."""
+    return columns.relation(
+        kind["name"],
+        kind["comment"],
         columns.process_id(),
         columns.integer("device", "number of the GPU"),
         columns.integer("context", "number of the CUDA context; each numbers its own streams"),
         columns.integer("stream", "number of the CUDA stream"),
-        *own,
+        *map(_column, kind["keys"]),
         *columns.operation('the operation of its launch, "(unlinked)" where the trace has none'),
         columns.integer("count", columns.COUNTED),
+        *map(_column, kind["sums"]),
+        layout=columns.PROCESS,
     )
 
 
-def _launched_columns() -> tuple[Column[Any], ...]:
-    """The columns of kernels and graphs."""
-    return (
-        columns.integer("duration_ns", "sum over launches, which may overlap"),
-        columns.integer("min_ns", "the shortest"),
-        columns.integer("max_ns", "the longest"),
-        columns.integer(
-            "launch_bound", "launches at whose end the stream was idle: the GPU waited for the CPU"
-        ),
-    )
+def _column(facts: Mapping[str, Any]) -> Column[Any]:
+    make = columns.text if facts["is_text"] else columns.integer
+    return make(facts["name"], facts["comment"])
 
 
-kernel = columns.relation(
-    "kernel",
-    "Kernels that ran on a GPU.",
-    *_gpu_columns(
-        columns.text("name", "name of the kernel as it is in the code: mangled"),
-        columns.text("function", "the same as its source spells it"),
-    ),
-    *_launched_columns(),
-    layout=columns.PROCESS,
-)
-
-graph = columns.relation(
-    "graph",
-    "Launches of CUDA graphs, each from its start to its end (rls-prof --cuda-graph-trace=graph).",
-    *_gpu_columns(columns.integer("graph", "number of the executable graph")),
-    *_launched_columns(),
-    layout=columns.PROCESS,
-)
-
-memcpy = columns.relation(
-    "memcpy",
-    "Copies that a GPU made.",
-    *_gpu_columns(
-        columns.text("direction", "from where to where: host_to_device, device_to_host, ..."),
-        columns.text(
-            "memory",
-            "kind of the host's memory: pageable, pinned or managed; of a copy without a host, of "
-            "its source",
-        ),
-    ),
-    columns.integer("bytes", "bytes copied"),
-    columns.integer("duration_ns", "sum over copies"),
-    layout=columns.PROCESS,
-)
-
-memset = columns.relation(
-    "memset",
-    "Memory that a GPU set.",
-    *_gpu_columns(columns.text("memory", "kind of memory: device, pinned, managed, ...")),
-    columns.integer("bytes", "bytes set"),
-    columns.integer("duration_ns", "sum over memsets"),
-    layout=columns.PROCESS,
-)
+work = tuple(_work_relation(kind) for kind in _trace.GPU_KINDS if kind["is_work"])
+"""One for each kind of GPU work: kernel, memcpy, memset, graph."""
 
 sync = columns.relation(
     "sync",

@@ -64,7 +64,8 @@ def relations() -> dict[str, Table]:
     return {
         table.name: table
         for module in (run_tables, sweep_tables, cuda_tables)
-        for table in vars(module).values()
+        for value in vars(module).values()
+        for table in (value if isinstance(value, tuple) else (value,))
         if isinstance(table, Table)
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column
 
+from rlscope import _trace
 from rlscope.trace import columns
 
 operation = columns.relation(
@@ -188,8 +189,7 @@ event = columns.relation(
     columns.integer("thread_id", "thread.thread_id; NULL for work of a GPU"),
     columns.text(
         "kind",
-        "operation, call, wait, callback, cuda_call, kernel, memcpy, memset, graph, sync, or "
-        "overhead (CUPTI's own)",
+        f"{', '.join(_trace.EVENT_KINDS)}; overhead is CUPTI's own, unknown of a later version",
     ),
     columns.text("layer", "layer that it belongs to; NULL for operations"),
     columns.text("name", "path of the operation, or name of the function or kernel"),

@@ -149,8 +149,9 @@ TEST(CudaMemoryTest, AMillionLaunches) {
   const std::unique_ptr<CudaResult> result = FindCuda(input);
   EXPECT_LT(peak.bytes(), size_t{4} << 20);
   const auto is_row = [](const auto& row) { return row.key != 0; };
-  ASSERT_EQ(result->kernels.size(), 1u);
-  const auto& kernels = result->kernels.slots();
+  const auto& work = result->work[static_cast<size_t>(trace::GpuKind::kKernel)];
+  ASSERT_EQ(work.size(), 1u);
+  const auto& kernels = work.slots();
   const GpuWorkRow& kernel = *std::find_if(kernels.begin(), kernels.end(), is_row);
   EXPECT_EQ(kernel.count, uint64_t{kLaunches});
   EXPECT_EQ(kernel.launch_bound, uint64_t{kLaunches});

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/clock_kind.h"
 #include "memory_trace.h"
 #include "trace/directory/directory.h"
 #include "trace/directory/ring_folder.h"
@@ -43,7 +44,7 @@ class SalvageTest : public testing::Test {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
   }
 
-  void WriteProcessPage(ClockKind clock = ClockKind::kMonotonic, uint64_t tsc_hz = 0) {
+  void WriteProcessPage(base::ClockKind clock = base::ClockKind::kMonotonic, uint64_t tsc_hz = 0) {
     std::vector<uint8_t> bytes(kProcessFileSize);
     const std::string name = "inference";
     const ArenaEntry entry = {static_cast<uint16_t>(EntryKind::kOperationName), 0, 7, 0,
@@ -120,7 +121,7 @@ const std::vector<Item> kItems = {{kThreadBegin, 1, 10},
                                   {kOperationEnter, 7, 40}};
 
 TEST_F(SalvageTest, AFastClockIsReadInTheUnitOfItsFile) {
-  WriteProcessPage(ClockKind::kTsc, 2000000000);
+  WriteProcessPage(base::ClockKind::kTsc, 2000000000);
   WriteRing(kItems, 0);
   EXPECT_EQ(Times(), (std::vector<int64_t>{5, 10, 15, 20}));
   EXPECT_EQ(directory_->processes().at(0).trace->info().tick_hz, 2000000000u);

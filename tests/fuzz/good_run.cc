@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock_kind.h"
 #include "base/crc32c.h"
 #include "trace/layout/cuda_record.h"
 #include "trace/layout/record.h"
@@ -147,7 +148,7 @@ Bytes ProcessFile(uint32_t pid, int64_t began_ns, uint32_t rings, uint32_t arena
   page.pid = pid;
   page.start_time = 77;
   page.began_ns = began_ns;
-  page.clock_kind = static_cast<uint32_t>(ClockKind::kMonotonic);
+  page.clock_kind = static_cast<uint32_t>(base::ClockKind::kMonotonic);
   page.first_tick = static_cast<uint64_t>(began_ns);
   page.first_ns = began_ns;
   page.threads = 2;
@@ -181,7 +182,7 @@ Bytes ControlFile() {
   page.magic = kControlMagic;
   page.abi_version = kAbiVersion;
   page.recording = 1;
-  page.clock_kind = static_cast<uint32_t>(ClockKind::kMonotonic);
+  page.clock_kind = static_cast<uint32_t>(base::ClockKind::kMonotonic);
   page.tick_hz = 1000000000;
   Bytes bytes;
   Append(page, &bytes);

@@ -118,6 +118,22 @@ def test_an_event_may_name_what_has_no_name(tmp_path: Path) -> None:
     assert list(events) == [("call", ""), ("cuda_call", ""), ("kernel", "")]
 
 
+def test_gpu_work_of_a_kind_that_no_version_has_is_unknown(tmp_path: Path) -> None:
+    path = write_process(tmp_path)
+    path.unlink()
+    writer = _trace.Writer(str(path), os_pid=77, began_ns=1, start_time=5, main_thread=77)
+    kinds = np.array([0, KERNEL, 7, 32, 33, (1 << 32) - 1], dtype=np.uint32)
+    at = np.arange(1_000, 1_000 + 10 * len(kinds), 10)
+    writer.gpu(0, 1, 7, at, np.full(len(kinds), 5), kinds, np.zeros_like(kinds), np.zeros_like(at))
+    writer.end(9_000)
+    writer.close()
+    with load(tmp_path) as trace:
+        events = list(trace.sql("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind"))
+        (busy_ns,) = next(iter(trace.sql("SELECT sum(launched_ns) FROM gpu_time")))
+    assert events == [("kernel", 1), ("unknown", 5)]
+    assert busy_ns == 5
+
+
 # ---- names of kernels --------------------------------------------------------------------------
 
 

@@ -327,3 +327,27 @@ def test_frame_types_are_those_of_the_proto_file() -> None:
     (file,) = descriptor_set().file
     types = next(enum for enum in file.enum_type if enum.name == "FrameType")
     assert {value.number for value in types.value if value.number} == set(MESSAGES)
+
+
+def words_of(prefix: str) -> list[str]:
+    """Names of an enumeration of the .proto text, by number."""
+    found = re.findall(rf"\b{prefix}_(\w+) = (\d+);", PROTO.read_text())
+    assert [int(number) for _, number in found] == list(range(len(found)))
+    return [name.lower() for name, _ in found]
+
+
+def test_kinds_and_layers_are_those_of_the_proto_file() -> None:
+    assert [kind["name"] for kind in _trace.GPU_KINDS] == words_of("GPU")
+    assert list(_trace.LAYERS) == words_of("LAYER")
+
+
+def test_enumerations_of_the_descriptor_are_those_of_the_proto_file() -> None:
+    (file,) = descriptor_set().file
+    enums = [
+        *file.enum_type,
+        *(enum for message in file.message_type for enum in message.enum_type),
+    ]
+    described = {(value.name, value.number) for enum in enums for value in enum.value}
+    text = re.sub(r"//[^\n]*", "", PROTO.read_text())
+    written = re.findall(r"^\s*([A-Z]\w*) = (\d+);", text, re.MULTILINE)
+    assert described == {(name, int(number)) for name, number in written}

@@ -15,11 +15,6 @@ constexpr uint32_t kMaxFiles = 4096;            // 256 KiB each
 constexpr uint64_t kMostArenaBytes = 1u << 20;  // with the longest entry there is
 constexpr char kToolVersion[] = "0.1.0";
 
-// ClockKind of a page that anybody may have written.
-base::ClockKind CheckedClock(uint32_t kind) {
-  return kind == 1 || kind == 3 ? static_cast<base::ClockKind>(kind) : base::ClockKind::kMonotonic;
-}
-
 }  // namespace
 
 ImageEntries::~ImageEntries() {
@@ -31,7 +26,7 @@ void ImageEntries::Open(const ProcessPage* page, uint64_t bytes, const ImagePath
   page_ = page;
   path_ = path;
   buffer_ = buffer;
-  clock_ = CheckedClock(page->clock_kind);
+  clock_ = base::ToClockKind(page->clock_kind);
   has_clock_ = has_clock;
   tick_shift_ = clock_ == base::ClockKind::kMonotonic ? 0 : TickShift(page->tsc_hz);
   arena_ = ArenaView(page, &page->arena_used, bytes);

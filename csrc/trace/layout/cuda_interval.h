@@ -16,6 +16,7 @@ struct CudaCall {
   uint32_t context;
 };
 
+// GpuKind of trace.proto; analysis/gpu_kinds.h has the facts of each.
 enum class GpuKind : uint32_t {
   kUnknown = 0,
   kKernel = 1,
@@ -24,6 +25,7 @@ enum class GpuKind : uint32_t {
   kGraph = 4,
   kSync = 5,
   kOverhead = 6,  // of the profiling interface itself, on no stream
+  kEnd,           // one after the last
 };
 
 // How a kernel was launched, or between what a copy went. All zero: not known.

@@ -135,8 +135,6 @@ constexpr char kUnreadableFiles[] = "unreadable_file";  // rings and arenas
 // No counter gets further: nine years at a million a second. Sums of such counts fit 64 bits.
 constexpr uint64_t kMostLost = uint64_t{1} << 48;
 
-enum class ClockKind : uint32_t { kTsc = 1, kMonotonic = 2, kVirtualCounter = 3 };
-
 struct ProcessPage {
   uint64_t magic;  // kProcessMagic, stored last (release)
   uint32_t abi_version;

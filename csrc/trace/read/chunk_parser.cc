@@ -19,14 +19,6 @@ std::string ToString(const WireReader& field) {
 
 uint32_t Low32(const WireReader& field) { return static_cast<uint32_t>(field.value()); }
 
-base::ClockKind ToClockKind(uint64_t value) {
-  if (value == static_cast<uint32_t>(base::ClockKind::kTsc)) return base::ClockKind::kTsc;
-  if (value == static_cast<uint32_t>(base::ClockKind::kVirtualCounter)) {
-    return base::ClockKind::kVirtualCounter;
-  }
-  return base::ClockKind::kMonotonic;
-}
-
 bool ParseName(const WireReader& entry, Name* name) {
   WireReader field(entry.data(), entry.size());
   while (field.Next()) {
@@ -117,7 +109,7 @@ bool ParseProcess(Span payload, ProcessInfo* process) {
         process->began_ns = UnZigZag(reader.value());
         break;
       case 8:
-        process->clock = ToClockKind(reader.value());
+        process->clock = base::ToClockKind(reader.value());
         break;
       case 9:
         process->tick_hz = reader.value() <= kMostTickHz ? reader.value() : 0;
