@@ -50,7 +50,8 @@ class SweepTest : public ::testing::Test {
   static std::string Text(const SweepResult& result, uint32_t phase, uint32_t path, uint32_t layer,
                           bool busy, int64_t duration_ns, uint64_t count) {
     std::string text = phase == 0 ? "" : result.history.phase_names()[phase] + " ";
-    text += result.paths.Text(path) + " " + trace::kLayerNames[LayerOfRank(layer)] + (busy ? "+gpu" : "");
+    text += result.paths.Text(path) + " " + trace::kLayerNames[LayerOfRank(layer)] +
+            (busy ? "+gpu" : "");
     return text + " " + std::to_string(duration_ns) + " x" + std::to_string(count);
   }
 

@@ -24,6 +24,7 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.COMMANDS, "commands"),
         (registry.PANELS, "report/panels"),
         (registry.RENDERERS, "report/renderers"),
+        (registry.WAITS, "waits"),
     ],
 )
 def test_every_file_has_a_row_and_every_row_a_file(group, folder):
