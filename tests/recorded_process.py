@@ -8,6 +8,8 @@ from ground_truth import brute, compare, swept
 from ground_truth.raw import NAMED, Item, Kind, RawProcess, RawThread
 from recorded_child import Recorded
 
+from rlscope import _trace
+
 THREAD_BEGIN, WAIT = 10, 14
 RELATIONS = ("breakdown", "breakdown_by_thread", "transition", "native_call", "loss")
 
@@ -24,7 +26,6 @@ def difference(trace: Recorded, process: int = 0) -> str | None:
 def as_raw(trace: Recorded, index: int) -> RawProcess:
     row = trace.reader.processes[index]
     names = trace.reader.names(index)
-    layers = ("none", "python", "simulator", "framework", "cuda_api")
     texts = dict(zip(map(int, names["id"]), map(str, names["text"]), strict=True))
     return RawProcess(
         start_ns=row["start_ns"],
@@ -33,7 +34,7 @@ def as_raw(trace: Recorded, index: int) -> RawProcess:
         python_end_ns=row["python_end_ns"],
         threads=_threads(trace, index, texts),
         function_layers={
-            str(text): layers[int(layer)]
+            str(text): _trace.LAYERS[int(layer)]
             for text, layer in zip(names["text"], names["layer"], strict=True)
         },
     )

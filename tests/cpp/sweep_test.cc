@@ -19,8 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 using Rows = std::vector<std::string>;
 
-const char* const kLayerNames[] = {"none", "python", "simulator", "framework", "cuda_api"};
-
 // A process 0..100 with operations a, b, phase p, simulator call s, framework call f.
 class SweepTest : public ::testing::Test {
  protected:
