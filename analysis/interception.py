@@ -18,12 +18,14 @@ BLIND = {
         "calls through ctypes and through the ABI mode of cffi",
         "C++ threads of a library outside callbacks into Python",
         "the freeing of native objects, which counts as python",
+        "waits inside native code, which count as the layer around them",
     ),
     "monitoring": (
         "operators, indexing, attributes and anything else that is no call in the source",
         "Python code that native code calls back, which counts as native",
         "native calls at call sites whose callee becomes native after 64 calls that were not",
         "calls through ctypes and through the ABI mode of cffi",
+        "waits, which count as python",
     ),
     "off": (),
 }

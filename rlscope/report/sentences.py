@@ -186,7 +186,7 @@ def _engine(row: dict[str, Any]) -> list[str]:
     reason = f": {units.visible(row['reason'])}" if row["reason"] else ""
     where = f"in {units.plural(row['processes'], 'process')}"
     if row["engine"] == "off":
-        said = [f"Native calls were not recorded {where}{reason}. They count as python."]
+        said = [f"Native calls and waits were not recorded {where}{reason}. They count as python."]
     else:
         libraries = units.visible(row["libraries"]) or "no library that was watched"
         said = [f"{_HOW[row['engine']]} {where}{reason}. Recorded: {libraries}."]

@@ -112,6 +112,19 @@ def test_each_engine_says_what_it_cannot_see() -> None:
         assert any(note.startswith("Not seen: ") for note in _draw(trace).notes)
 
 
+@pytest.mark.parametrize(
+    ("engine", "sentence"),
+    [
+        ("patch", "; waits inside native code, which count as the layer around them."),
+        ("monitoring", "; waits, which count as python."),
+        ("off", "Native calls and waits were not recorded in 1 process. They count as python."),
+    ],
+)
+def test_each_engine_says_which_waits_it_cannot_see(engine: str, sentence: str) -> None:
+    notes = _draw(Relations(process=[process(0, 0, 9)], metadata=[_said(engine)])).notes
+    assert any(note.endswith(sentence) for note in notes), notes
+
+
 def test_processes_of_one_engine_are_one_sentence() -> None:
     trace = Relations(
         process=[process(0, 0, 9), process(1, 0, 9)],
