@@ -203,9 +203,17 @@ def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _stay_out_of_a_run_around() -> None:
+    """Under another rls-prof, what this process waits for is not the program's."""
+    native = sys.modules.get("rlscope.capture.native")
+    if native is not None:
+        native.end()
+
+
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Runs the command and prints what became of it."""
     settings = _settings(parser, options)
+    _stay_out_of_a_run_around()
     try:
         outcome = record(settings, say)
     except child.CommandNotFound as error:

@@ -65,6 +65,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def without_waits(clean_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a program waits is chance: for tests that count its records."""
+    monkeypatch.setenv("RLSCOPE_WAITS", "0")
+
+
+@pytest.fixture
 def directory(tmp_path: Path) -> Iterator[str]:
     """Path of a trace directory that does not exist yet."""
     yield str(tmp_path / "run")

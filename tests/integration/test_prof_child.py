@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-pytestmark = pytest.mark.usefixtures("clean_environment")
+pytestmark = pytest.mark.usefixtures("without_waits")
 
 # Says that it is ready, then sleeps; a handler for each signal named on the command line says so.
 _SLEEPER = """

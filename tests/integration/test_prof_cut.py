@@ -23,7 +23,7 @@ from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
 from rlscope.report.renderers.terminal import render_summary
 
-pytestmark = pytest.mark.usefixtures("clean_environment")
+pytestmark = pytest.mark.usefixtures("without_waits")
 
 # Records until recording stops, then lives on for a moment.
 _UNTIL_CUT = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython, make_traced_python
 
-pytestmark = pytest.mark.usefixtures("clean_environment")
+pytestmark = pytest.mark.usefixtures("without_waits")
 
 
 def test_default_directory_is_named_after_script_and_time(

@@ -136,6 +136,7 @@ def test_rls_prof_under_rls_prof(traced: TracedPython, tmp_path: Path) -> None:
         assert list(trace.sql("SELECT nested FROM run")) == [(None,)]
 
 
+@pytest.mark.usefixtures("without_waits")
 def test_rls_prof_under_a_program_that_records_too(traced: TracedPython, tmp_path: Path) -> None:
     outer = str(tmp_path / "outer")
     inner = [str(tmp_path / f"inner{number}") for number in range(2)]

@@ -20,7 +20,7 @@ from rlscope.commands.report import link
 from rlscope.contents import Contents
 from rlscope.recording import Outcome
 
-pytestmark = pytest.mark.usefixtures("clean_environment")
+pytestmark = pytest.mark.usefixtures("without_waits")
 
 _PROGRAM = """
 import rlscope as rls
