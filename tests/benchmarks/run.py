@@ -19,6 +19,7 @@ NAMES = (
     "automatic_truth",
     "interception",
     "callbacks",
+    "waits",
     "layers",
     "sweep",
     "tables",
