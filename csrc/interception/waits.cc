@@ -159,8 +159,13 @@ int FlagsOf(PyObject* function) {
 }  // namespace
 
 bool PatchWait(PyObject* function, const WaitFunction& wait) {
+#ifdef Py_GIL_DISABLED
+  constexpr bool kIsGuarded = false;  // the GIL guards the names and the sites
+#else
+  constexpr bool kIsGuarded = true;
+#endif
   const int flags = FlagsOf(function);
-  if (flags < 0) return false;
+  if (flags < 0 || !kIsGuarded) return false;
   call_hooks.wait = CallWait;
   void** location = PointersOf(function, HolderOf(function)).location[0];
   const Callee callee = {wait.name.data(), wait.name.size(),

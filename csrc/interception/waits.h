@@ -41,7 +41,8 @@ struct WaitFunction {
   bool opens;
 };
 
-// Patches a builtin function or method descriptor. False: it is neither, or no stub is left.
+// Patches a builtin function or method descriptor. False: it is neither, no stub is left, or the
+// interpreter has no GIL.
 bool PatchWait(PyObject* function, const WaitFunction& wait);
 
 // Records how long threads wait for the GIL, from now on until UnpatchAll(). False: the interpreter
