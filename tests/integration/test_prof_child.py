@@ -15,9 +15,10 @@ pytestmark = pytest.mark.usefixtures("without_waits")
 
 # Says that it is ready, then sleeps; a handler for each signal named on the command line says so.
 _SLEEPER = """
-import signal, sys, time
+import os, signal, sys, time
 def note(number, frame):
-    print("got", signal.Signals(number).name, flush=True)
+    # Not print(): it may be what the signal interrupts.
+    os.write(1, f"got {signal.Signals(number).name}\\n".encode())
     if number == signal.SIGTERM:
         sys.exit(7)
 for name in sys.argv[1:]:
