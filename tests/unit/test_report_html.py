@@ -105,7 +105,7 @@ def test_the_page_is_bounded_at_every_limit() -> None:
         iterations=limits.POINTS * 2,
         samples=limits.POINTS * 2,
     )
-    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_300_000
+    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_100_000
 
 
 def test_an_empty_run_is_a_page_that_says_why() -> None:

@@ -69,12 +69,13 @@ def stacked_bars(bars: Sequence[Bar], series: Sequence[Series], whole: str) -> F
 
 
 def _trace(bars: Sequence[Bar], series: Series, divisor: int, hover: str) -> go.Bar:
-    names = _categories(bars)
-    cells = [each for each in zip(names, bars, series.values_ns, strict=True) if each[2]]
+    places = range(len(bars))
+    cells = [each for each in zip(places, bars, series.values_ns, strict=True) if each[2]]
     return go.Bar(
         orientation="h",
         name=layout.plain(series.name),
-        y=[name for name, _, _ in cells],
+        # Names stand once, in the axis: page.js puts them in place of their numbers.
+        y=[place for place, _, _ in cells],
         x=[round(ns / divisor, 6) for _, _, ns in cells],
         customdata=[
             [ns, _share(ns, bar.total_ns), _share(ns, bar.whole_ns)] for _, bar, ns in cells

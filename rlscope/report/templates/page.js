@@ -123,6 +123,13 @@
     return chosen.layout.yaxis.ticktext ? narrowBars(legendAbove(chosen), width) : chosen;
   }
 
+  // A bar has the place of its name; the names are in the axis.
+  function named({ data, layout }) {
+    const names = (layout.yaxis || {}).categoryarray;
+    const bars = names ? data.map((each) => (each.type === "bar" ? { ...each, y: each.y.map((place) => names[place]) } : each)) : data;
+    return { data: bars, layout };
+  }
+
   function views(figure) {
     return [...figure.querySelectorAll('script[type="application/json"]')];
   }
@@ -130,7 +137,7 @@
   async function draw(figure) {
     const select = figure.querySelector("select");
     const chart = figure.querySelector(".chart");
-    const whole = JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent);
+    const whole = named(JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent));
     const chosen = fitted(whole, chart.clientWidth);
     await Plotly.react(chart, chosen.data, themed(chosen.layout), config);
   }
