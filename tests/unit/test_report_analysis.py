@@ -126,6 +126,29 @@ def test_a_timeline_is_the_finest_level_that_fits() -> None:
     assert sum(table["duration_ns"]) == 1000
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_buckets_count_from_the_first_of_their_own_level(order: int) -> None:
+    """A process that begins inside a bucket begins the later in a level, the finer that is."""
+    levels = {0: (5030, 10), 1: (5020, 20), 2: (5000, 40), 3: (4960, 80)}
+    rows = [
+        {"process_id": 0, "level": level, "start_ns": start + i * width, "bucket_ns": width,
+         "operation": "a", "layer": "python", "duration_ns": width}
+        for level, (start, width) in levels.items()
+        for i in range(400 // width)
+    ]  # fmt: skip
+    trace = Relations(
+        run=[{"start_ns": 5000, "end_ns": 6000}],
+        process=[process(0, 5030, 5430)],
+        timeline=rows[::order],
+    )
+    for most, level in ((40, 0), (20, 1), (10, 2), (5, 3)):
+        count = 400 // levels[level][1]
+        by_layer = buckets.timeline_layer(trace, buckets=most, processes=1)
+        assert list(by_layer["bucket"]) == list(range(count))
+        by_operation = buckets.timeline_operation(trace, buckets=most, processes=1, operations=1)
+        assert list(by_operation["bucket"]) == list(range(count))
+
+
 def test_a_timeline_by_operation_folds_the_small_ones() -> None:
     trace = Relations(process=[process(0, 5000, 6000)], timeline=_timeline([10]))
     table = buckets.timeline_operation(trace, buckets=60, processes=1, operations=1)
