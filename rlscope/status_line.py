@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+from rlscope import stderr
+
 # Fewer are analysed before a reader of a log could wonder; from here on a log gets one line.
 _MANY_EVENTS = 1_000_000
 
@@ -25,13 +27,13 @@ class StatusLine:
         """Shows `text` in place of the step before."""
         if self._wanted:
             line = f"{text[: _columns() - 4]}..."
-            _print(f"\r{line}{' ' * (self._shown - len(line))}")
+            stderr.write(f"\r{line}{' ' * (self._shown - len(line))}")
             self._shown = len(line)
 
     def clear(self) -> None:
         """Takes the line away."""
         if self._shown:
-            _print(f"\r{' ' * self._shown}\r")
+            stderr.write(f"\r{' ' * self._shown}\r")
             self._shown = 0
 
 
@@ -59,9 +61,3 @@ def _columns() -> int:
         return os.get_terminal_size(2).columns
     except OSError:
         return 80
-
-
-def _print(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(text)
-        sys.stderr.flush()

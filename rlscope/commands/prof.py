@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from rlscope import stderr
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
 from rlscope.loading import load_shown
@@ -230,13 +231,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def say(line: str) -> None:
     """Prints one line on stderr; drops it if stderr takes nothing."""
-    _print(f"rls-prof: {visible(line)}\n")
-
-
-def _print(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    stderr.write(f"rls-prof: {visible(line)}\n")
 
 
 def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Settings:
@@ -308,7 +303,7 @@ def _report(directory: str, events: int, quiet: bool) -> None:
         with load_shown(directory, step=line.step) as trace:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
         line.clear()
-        _print(text.rstrip("\n") + "\n")
+        stderr.write(text.rstrip("\n") + "\n")
         path = write_report(directory, step=line.step)
     say(f"report {link(path)}")
 

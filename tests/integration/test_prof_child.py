@@ -168,6 +168,17 @@ def test_closed_streams_stay_closed(traced: TracedPython, directory: str) -> Non
     assert (result.stdout, result.stderr, result.returncode) == ("False", "", 0)
 
 
+def test_exit_code_is_the_programs_where_nothing_reads_stderr(
+    traced: TracedPython, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # else nothing stays in a buffer
+    with _start(traced, directory, "sh", "-c", "read line; exit 7") as wrapper:
+        assert wrapper.stdin is not None and wrapper.stderr is not None
+        wrapper.stderr.close()
+        wrapper.stdin.close()
+    assert wrapper.returncode == 7
+
+
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"])
 def test_signal_to_the_wrapper_reaches_the_program_once(
     traced: TracedPython, directory: str, name: str

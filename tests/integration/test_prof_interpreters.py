@@ -121,7 +121,7 @@ def test_program_with_a_python_of_its_own(
     source.write_text(
         "void Py_InitializeEx(int); int PyRun_SimpleString(const char *);\n"
         'int main(void) { Py_InitializeEx(1); return PyRun_SimpleString("'
-        'import time; time.sleep(4); print(1)"); }\n'
+        'import time; time.sleep(4); print(1, flush=True)"); }\n'
     )
     program = str(tmp_path / "game")
     link = [f"-L{library}", f"-lpython{version}", f"-Wl,-rpath,{library}"]

@@ -31,6 +31,7 @@ def record():
 record()
 while drained and not any(map(os.path.getsize, glob.glob(f"{directory}/trace/*"))):
     time.sleep(0.01)
+print(len(glob.glob(f"{directory}/rings/*.ring")), flush=True)
 for file in glob.glob(f"{directory}/rings/{files}"):
     os.truncate(file, 0)
 if more:
@@ -58,11 +59,14 @@ def test_rls_prof_outlives_rings_that_are_cut_short(
     assert f"rls-prof: trace {directory}: {shown} events, " in result.stderr
     if files in ("*.ring", "*"):
         assert held.events < (4000 if drained else 1000)
-        assert len(held.lost) == 1, held
-        (kind,) = held.lost
-        # A ring that was cut short before the drainer saw it cannot be opened, nor can its page.
-        assert kind in ({"damaged_ring"} if drained else {"damaged_ring", "unreadable_file"})
-        assert f"rls-prof: {kind}: files of " in result.stderr
+        # A ring that was cut short before the drainer saw it cannot be opened: the second one of a
+        # thread that records much, or the only one. Nor can a page.
+        assert held.lost.keys() <= {"damaged_ring", "unreadable_file"}, held
+        rings = int(result.stdout)
+        if files == "*.ring":
+            assert sum(held.lost.values()) == rings, held
+        assert all(f"rls-prof: {kind}: files of " in result.stderr for kind in held.lost)
+        assert held.lost
         assert "annotate the program" not in result.stderr
 
 

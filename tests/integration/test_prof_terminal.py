@@ -98,9 +98,10 @@ def terminal(command: list[str]) -> Iterator[Terminal]:
 
 
 _PROGRAM = """
-import signal, sys, time
+import os, signal, sys, time
 def note(number, frame):
-    print("got", signal.Signals(number).name, flush=True)
+    # Not print(): it may be what the signal interrupts.
+    os.write(1, f"got {signal.Signals(number).name}\\n".encode())
     if number != signal.SIGCONT:
         count.append(number)
 count = []
