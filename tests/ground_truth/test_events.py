@@ -40,6 +40,18 @@ def test_calls_add_up_to_native_call(process: RawProcess) -> None:
 
 @HOW_MANY
 @given(processes())
+def test_waits_add_up_to_wait(process: RawProcess) -> None:
+    found = summed(
+        events_of(process), "wait", lambda event: (event.thread, event.name, event.operation)
+    )
+    assert found == {
+        (row.thread, row.wait, operation_of(row.operation)): (row.count, row.duration_ns, 0)
+        for row in brute.tables(process)["wait"]
+    }
+
+
+@HOW_MANY
+@given(processes())
 def test_operations_are_operation_instance(process: RawProcess) -> None:
     events = [event for event in events_of(process) if event.kind == "operation"]
     found = sorted(

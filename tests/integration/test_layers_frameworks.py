@@ -127,7 +127,7 @@ def test_a_training_step_is_layer_framework_and_computes_the_same(
     need(module)
     command = [traced.python, "-c", program]
     plain = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    recorded = traced.run("-o", directory, *command, timeout=300)
+    recorded = traced.run("--no-auto", "-o", directory, *command, timeout=300)
     assert recorded.returncode == 0, recorded.stderr
     assert _losses(recorded.stdout) == _losses(plain.stdout)
     assert len(_losses(plain.stdout)) == len(least)
