@@ -44,11 +44,17 @@ struct NativeCallRow {
   uint32_t path() const { return static_cast<uint32_t>(key - 1); }
 };
 
-// All waits of a thread in one function during one operation.
-struct WaitSum {
+// Calls or waits, added up.
+struct CallSum {
   uint64_t count = 0;
   int64_t duration_ns = 0;
   int64_t self_ns = 0;
+
+  void Add(const CallSum& other) {
+    count += other.count;
+    duration_ns += other.duration_ns;
+    self_ns += other.self_ns;
+  }
 };
 using WaitKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // thread, function, path
 
@@ -83,16 +89,13 @@ class CallCounts {
   }
   void AddWait(const NativeCall& wait) {
     if (sink_ != nullptr) return sink_->AddWait(wait);
-    WaitSum* sum = &waits_[{wait.thread, wait.function, wait.path}];
-    ++sum->count;
-    sum->duration_ns += wait.duration_ns;
-    sum->self_ns += wait.self_ns;
+    waits_[{wait.thread, wait.function, wait.path}].Add({1, wait.duration_ns, wait.self_ns});
   }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
     if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);
   }
   const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
-  const std::map<WaitKey, WaitSum>& waits() const { return waits_; }
+  const std::map<WaitKey, CallSum>& waits() const { return waits_; }
 
  private:
   static size_t FirstOf(uint32_t path, bool in_iteration) {
@@ -103,7 +106,7 @@ class CallCounts {
   // [path][in_iteration][from][to]; 6.6 MB at 16,384 paths
   std::vector<uint64_t> transitions_;
   SpillTable<NativeCallRow> native_calls_;
-  std::map<WaitKey, WaitSum> waits_;
+  std::map<WaitKey, CallSum> waits_;
 };
 
 }  // namespace rlscope::analysis

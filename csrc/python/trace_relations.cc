@@ -200,40 +200,46 @@ Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& path
   return columns;
 }
 
+// The columns that calls and waits have in common; `count` is the name of the first.
+template <class Rows>
+void AddSums(const char* count, const Rows& rows, Columns* columns) {
+  std::vector<int64_t> counts, duration_ns, self_ns;
+  for (const auto& [key, sum] : rows) {
+    counts.push_back(static_cast<int64_t>(sum.count));
+    duration_ns.push_back(sum.duration_ns);
+    self_ns.push_back(sum.self_ns);
+  }
+  columns->Add(count, std::move(counts));
+  columns->Add("duration_ns", std::move(duration_ns));
+  columns->Add("self_ns", std::move(self_ns));
+}
+
 // Functions by text: a process may hold one name under two ids.
 Columns MakeNativeCalls(const analysis::ProcessInput& input, const analysis::CallCounts& counts,
                         const PathRows& paths) {
   std::unordered_map<uint32_t, const trace::Name*> names;
   for (const trace::Name& name : input.names) names[name.id] = &name;
-  std::map<std::tuple<std::string, uint32_t, uint32_t>, analysis::NativeCallRow> rows;
+  std::map<std::tuple<std::string, uint32_t, uint32_t>, analysis::CallSum> rows;
   for (const analysis::NativeCallRow& row : counts.native_calls().slots()) {
     if (row.key == 0) continue;
     const auto name = names.find(row.function());
     const bool known = name != names.end();
-    auto& sum = rows[{known ? name->second->text : "(unknown)", known ? name->second->layer : 0,
-                      paths.RowOf(row.path())}];
-    sum.calls += row.calls;
-    sum.duration_ns += row.duration_ns;
-    sum.self_ns += row.self_ns;
+    rows[{known ? name->second->text : "(unknown)", known ? name->second->layer : 0,
+          paths.RowOf(row.path())}]
+        .Add({row.calls, row.duration_ns, row.self_ns});
   }
   std::vector<std::string> function;
   std::vector<int32_t> layer, operation;
-  std::vector<int64_t> calls, duration_ns, self_ns;
-  for (const auto& [key, row] : rows) {
+  for (const auto& [key, sum] : rows) {
     function.push_back(std::get<0>(key));
     layer.push_back(static_cast<int32_t>(std::get<1>(key)));
     operation.push_back(static_cast<int32_t>(std::get<2>(key)));
-    calls.push_back(static_cast<int64_t>(row.calls));
-    duration_ns.push_back(row.duration_ns);
-    self_ns.push_back(row.self_ns);
   }
   Columns columns;
   columns.Add("function", std::move(function));
   columns.Add("layer", std::move(layer));
   columns.Add("operation", std::move(operation));
-  columns.Add("calls", std::move(calls));
-  columns.Add("duration_ns", std::move(duration_ns));
-  columns.Add("self_ns", std::move(self_ns));
+  AddSums("calls", rows, &columns);
   return columns;
 }
 
@@ -242,32 +248,23 @@ Columns MakeWaits(const analysis::ProcessInput& input, const analysis::CallCount
                   const PathRows& paths) {
   std::unordered_map<uint32_t, std::string_view> texts;
   for (const trace::Name& name : input.names) texts[name.id] = name.text;
-  std::map<std::tuple<uint32_t, std::string_view, uint32_t>, analysis::WaitSum> rows;
+  std::map<std::tuple<uint32_t, std::string_view, uint32_t>, analysis::CallSum> rows;
   for (const auto& [key, sum] : counts.waits()) {
     const auto [thread, function, path] = key;
-    analysis::WaitSum& row = rows[{thread, texts[function], paths.RowOf(path)}];
-    row.count += sum.count;
-    row.duration_ns += sum.duration_ns;
-    row.self_ns += sum.self_ns;
+    rows[{thread, texts[function], paths.RowOf(path)}].Add(sum);
   }
   std::vector<int32_t> thread, operation;
   std::vector<std::string> wait;
-  std::vector<int64_t> count, duration_ns, self_ns;
-  for (const auto& [key, row] : rows) {
+  for (const auto& [key, sum] : rows) {
     thread.push_back(static_cast<int32_t>(std::get<0>(key)));
     wait.emplace_back(std::get<1>(key));
     operation.push_back(static_cast<int32_t>(std::get<2>(key)));
-    count.push_back(static_cast<int64_t>(row.count));
-    duration_ns.push_back(row.duration_ns);
-    self_ns.push_back(row.self_ns);
   }
   Columns columns;
   columns.Add("thread", std::move(thread));
   columns.Add("wait", std::move(wait));
   columns.Add("operation", std::move(operation));
-  columns.Add("count", std::move(count));
-  columns.Add("duration_ns", std::move(duration_ns));
-  columns.Add("self_ns", std::move(self_ns));
+  AddSums("count", rows, &columns);
   return columns;
 }
 
