@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 BETWEEN_OPERATIONS = "between operations"
 
+_EVALUATION = "evaluation"
 _NAMES = {
+    _EVALUATION: "evaluation evaluate eval validation validate",
     "simulation": "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
     "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
@@ -41,6 +43,8 @@ def group_of(path: str) -> str:
         return BETWEEN_OPERATIONS
     names = [name.lower().partition(":")[0] for name in _SLASH.split(path)]
     known = [name for name in names if name in _GROUP_OF]
+    if any(_GROUP_OF[name] == _EVALUATION for name in known):
+        return _EVALUATION
     enclosing = [name for name in known if name != _FORWARD]
     if enclosing and known[-1] == _FORWARD:
         return _GROUP_OF[enclosing[-1]]
@@ -49,7 +53,7 @@ def group_of(path: str) -> str:
 
 def group_time(trace: Trace) -> Table:
     """group, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns, whole_ns: wall time
-    from the first operation to the last, of all processes with operations; the largest group and
+    in the training loops, of all processes that count in shares; the largest group and
     in it the largest operation first. Shares are of whole_ns."""
     rows = operations.operation_time(trace, operations=_EVERY, processes=0).to_dicts()
     sums: dict[str, int] = {}

@@ -1,9 +1,9 @@
 """Time of operations, as charts and trees show it; columns are described in analysis/sql.
 
-"All processes" means those that have operations: a launcher or a worker that only waits would
-otherwise hide what the training loop does. When no process has operations it means every process.
-Shares are of the time from the first operation to the last (docs/reference/semantics.md, "Shares
-in the report").
+"All processes" means those that have a training loop and count in shares: a launcher, or a worker
+that serves another process, would otherwise hide what the loop does. When no process has a loop it
+means every process. Shares are of the training loop (docs/reference/semantics.md, "Shares in the
+report").
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOT_RECORDED = "(not recorded)"
 
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
     """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns: wall time of
-    the `operations` largest operations from the first to the last, of all processes (process_id
+    the `operations` largest operations in the training loop, of all processes (process_id
     None) and of each of the `processes` longest."""
     return statement.run(trace, "operation_time", operations=operations, processes=processes)
 
@@ -38,8 +38,8 @@ def state_time(trace: Trace, *, operations: int, processes: int) -> Table:
 
 
 def automatic_operations(trace: Trace, *, operations: int) -> Table:
-    """operation, rule (how it was found, None: unknown), instances, duration_ns: the `operations`
-    largest of those that rlscope found by itself."""
+    """operation, rule (how it was found, None: unknown), instances, duration_ns, loop_ns: the
+    `operations` largest of those that rlscope found by itself."""
     return statement.run(trace, "automatic_operation", operations=operations)
 
 
@@ -52,3 +52,9 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
     """operation, name, depth, self_ns, total_ns, one column per layer, gpu_ns, whole_ns: the
     `operations` largest paths of all processes in the order of a tree."""
     return statement.run(trace, "operation_tree", operations=operations)
+
+
+def around_loop(trace: Trace) -> Table:
+    """stage (start-up, end), operation (None: in none), duration_ns, stage_ns: time around the
+    training loops, by outermost operation."""
+    return statement.run(trace, "around_loop")

@@ -26,3 +26,8 @@ def role_time(trace: Trace, *, roles: int) -> Table:
     """role, processes, layer, gpu_busy, duration_ns, role_ns, whole_ns: recorded wall time of the
     processes of each role; roles beyond the `roles` largest are one row's '(other roles)'."""
     return statement.run(trace, "role_time", roles=roles)
+
+
+def uncounted_roles(trace: Trace) -> Table:
+    """role, processes: how many processes are in no share, as others have a training loop."""
+    return statement.run(trace, "uncounted_role")

@@ -100,9 +100,8 @@ class Directory:
 
         operation            parent, name, path, depth, instances, source ("explicit"|"automatic")
         phase_name           name
-        breakdown            phase, operation, layer, gpu_busy, duration_ns, count
-        outside              part, layer, gpu_busy, duration_ns
-        breakdown_by_thread  thread + the same                      (by_thread)
+        breakdown            stage, phase, operation, layer, gpu_busy, duration_ns, count
+        breakdown_by_thread  thread + the same without stage        (by_thread)
         iteration_breakdown  a RowStream of the columns of the relation but process_id; gpu_busy
                              and complete are 0 or 1
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns

@@ -38,8 +38,6 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     swept = trace.sweep(process["index"], buckets=BUCKETS)
     length_ns = process["end_ns"] - process["start_ns"]
     assert sum(swept["breakdown"]["duration_ns"].tolist()) == length_ns, f"{of}: breakdown"
-    outside = _sums(swept["breakdown"], "operation").get(0, 0)  # (none)
-    assert sum(swept["outside"]["duration_ns"].tolist()) == outside, f"{of}: outside"
     in_iterations = sum(row[-1] for row in read_rows(swept["iteration_breakdown"]))
     assert in_iterations == length_ns, f"{of}: iteration_breakdown"
     timeline = _sums(swept["timeline"], "level")

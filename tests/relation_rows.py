@@ -20,7 +20,7 @@ SECOND = 1_000_000_000
 
 class Relations:
     def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
-        rows.setdefault("outside", _outside(rows.get("breakdown", ())))
+        rows["breakdown"] = _with_stages(rows.get("breakdown", ()))
         self._database = Database()
         for name, relation in store.relations().items():
             self._database.create(relation)
@@ -54,14 +54,8 @@ def process(process_id: int, start_ns: int, end_ns: int, **more: Any) -> dict[st
     return {**row, "start_ns": start_ns, "end_ns": end_ns, "ended": "exit", "exit": 0, **more}
 
 
-def _outside(breakdown: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `outside` where a test has none: between operations, if the process has any."""
+def _with_stages(breakdown: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Rows of `breakdown` that leave it out are of the training loop, if the process has any."""
     operating = {row["process_id"] for row in breakdown if row["operation"][0] != "("}
-    return [
-        {
-            **{key: row[key] for key in ("process_id", "layer", "gpu_busy", "duration_ns")},
-            "part": "between" if row["process_id"] in operating else "whole",
-        }
-        for row in breakdown
-        if row["operation"] == "(none)"
-    ]
+    stages = {row["process_id"]: "whole" for row in breakdown} | dict.fromkeys(operating, "loop")
+    return [{"stage": stages[row["process_id"]], **row} for row in breakdown]

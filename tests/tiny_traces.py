@@ -111,12 +111,6 @@ WITH _swept(relation, id, start_ns, end_ns, sum_ns) AS (
   SELECT 'iteration_breakdown', process_id, p.start_ns, p.end_ns, sum(duration_ns)
   FROM process AS p LEFT JOIN iteration_breakdown USING (process_id) GROUP BY ALL
   UNION ALL
-  SELECT 'outside', process_id, 0,
-    (SELECT coalesce(sum(duration_ns), 0) FROM breakdown AS b
-     WHERE b.process_id = p.process_id AND operation = '(none)'),
-    (SELECT sum(duration_ns) FROM outside AS o WHERE o.process_id = p.process_id)
-  FROM process AS p
-  UNION ALL
   SELECT 'timeline level ' || "level", process_id, p.start_ns, p.end_ns, sum(duration_ns)
   FROM process AS p JOIN timeline USING (process_id) GROUP BY ALL
 )

@@ -1,8 +1,8 @@
 -- How much of the run the numbers cover: one row over all processes.
 --   recorded_ns, not_recorded_ns  wall time inside and outside windows
--- Of the processes that have operations (of all when none has):
---   startup_ns, end_ns            before the first operation, after the last
---   between_ns, inside_ns         between operations (all time where none has any), and in them
+-- Of the processes that have a training loop (of all when none has):
+--   startup_ns, end_ns            before the loop, after it
+--   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
@@ -10,14 +10,16 @@
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
 --   several_threads               processes in which more than one thread had operations
--- uses: annotated_process, counted_process
-WITH _outside AS (
+-- uses: looping_process, counted_process
+WITH _counted AS (
   SELECT
-    CAST(COALESCE(SUM(duration_ns) FILTER (part = 'start-up'), 0) AS BIGINT) AS startup_ns,
-    CAST(COALESCE(SUM(duration_ns) FILTER (part IN ('between', 'whole')), 0) AS BIGINT)
-      AS between_ns,
-    CAST(COALESCE(SUM(duration_ns) FILTER (part = 'end'), 0) AS BIGINT) AS end_ns
-  FROM outside WHERE process_id IN (FROM counted_process)
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'start-up'), 0) AS BIGINT) AS startup_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'end'), 0) AS BIGINT) AS end_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation = '(none)'), 0)
+      AS BIGINT) AS between_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation <> '(none)'), 0)
+      AS BIGINT) AS inside_ns
+  FROM breakdown WHERE operation <> '(not recorded)' AND process_id IN (FROM counted_process)
 ), _operating AS (
   SELECT process_id FROM (
     SELECT DISTINCT process_id, thread_id FROM breakdown_by_thread
@@ -29,13 +31,11 @@ SELECT
     AS recorded_ns,
   CAST(COALESCE(SUM(duration_ns) FILTER (operation = '(not recorded)'), 0) AS BIGINT)
     AS not_recorded_ns,
-  ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(between_ns) AS between_ns,
-  ANY_VALUE(end_ns) AS end_ns,
-  CAST(COALESCE(SUM(duration_ns) FILTER (
-    operation NOT IN ('(none)', '(not recorded)')), 0) AS BIGINT) AS inside_ns,
-  inside_ns + ANY_VALUE(between_ns) AS span_ns,
+  ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(end_ns) AS end_ns,
+  ANY_VALUE(between_ns) AS between_ns, ANY_VALUE(inside_ns) AS inside_ns,
+  ANY_VALUE(inside_ns) + ANY_VALUE(between_ns) AS span_ns,
   (SELECT COUNT(*) FROM process) AS processes,
-  (SELECT COUNT(*) FROM annotated_process) AS annotated_processes,
+  (SELECT COUNT(*) FROM looping_process) AS looping_processes,
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
   (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
   (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
@@ -48,4 +48,4 @@ SELECT
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
   (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
   (SELECT COUNT(*) FROM _operating) AS several_threads
-FROM _outside LEFT JOIN breakdown ON TRUE
+FROM _counted LEFT JOIN breakdown ON TRUE

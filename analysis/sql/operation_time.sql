@@ -1,11 +1,11 @@
--- Wall time from the first operation to the last, which the shares of a report are of: of every
--- operation by layer and GPU activity.
---   process_id    NULL: all processes that have operations, together (all processes when none
---                 has); else one of the $processes longest, those with operations first
+-- Wall time in the training loop, which the shares of a report are of: of every operation by layer and
+-- GPU activity.
+--   process_id    NULL: all processes that count, together (parts/counted_process.sql); else one of the
+--                 $processes longest, those with a loop first
 --   operation     beyond the $operations largest of its group: '(other operations)'; between
 --                 operations '(between operations)', in a process without any '(none)'
 --   operation_ns  sum over the rows of the operation in the group
---   group_ns      sum over the rows of the group: its time from the first operation to the last
+--   group_ns      sum over the rows of the group: its time in the loop
 -- uses: operation_span
 WITH _time AS (
   SELECT group_id, operation, layer, COALESCE(gpu_busy, FALSE) AS gpu_busy,

@@ -3,21 +3,23 @@
 --   total_ns  the same for it and everything inside it
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, wait_ns, none_ns, gpu_ns  parts of self_ns;
 --             gpu_ns is the part with GPU work, which the six others contain too
---   whole_ns  time from the first operation to the last of all processes with operations (the
---             recorded time of all when none has): what total_ns is a share of; NULL in the rows
---             of start-up, end and gaps between windows, which are not in it
+--   whole_ns  time in the training loops of all processes that have one (the recorded time of all when
+--             none has): what total_ns is a share of; NULL in the rows of start-up, end and gaps
+--             between windows, which are not in it
 -- An automatic operation is in the row of the annotated one with its path, if there is one.
 -- Only the $operations largest paths by total time; an enclosing path's total holds the others.
 -- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
 -- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
+-- Below start-up and end stand the largest four operations that lie there, by their outermost name.
 -- uses: counted_process
 WITH RECURSIVE _spent AS (
-  SELECT process_id, operation AS path, layer, gpu_busy, duration_ns FROM breakdown
-  WHERE operation <> '(none)'
-  UNION ALL
-  SELECT process_id, CASE part WHEN 'start-up' THEN '(start-up)' WHEN 'end' THEN '(end)'
-    WHEN 'between' THEN '(between operations)' ELSE '(none)' END, layer, gpu_busy, duration_ns
-  FROM outside
+  SELECT process_id, CASE
+      WHEN operation = '(not recorded)' THEN operation
+      WHEN stage IN ('start-up', 'end') THEN '(' || stage || ')' || IF(operation = '(none)', '',
+        '/' || REGEXP_EXTRACT(operation, '^(?:[^\\/]|\\.)*'))
+      WHEN stage = 'loop' AND operation = '(none)' THEN '(between operations)'
+      ELSE operation END AS path, layer, gpu_busy, duration_ns
+  FROM breakdown
 ), _self AS (
   SELECT path, SUM(duration_ns) AS self_ns,
     SUM(duration_ns) FILTER (layer = 'python') AS python_ns,
@@ -30,14 +32,26 @@ WITH RECURSIVE _spent AS (
   FROM _spent
   WHERE process_id IN (FROM counted_process)
   GROUP BY path
+), _apart(path, parent) AS (  -- what has no row of its own in the relation
+  SELECT path, CASE WHEN STARTS_WITH(path, '(start-up)/') THEN '(start-up)'
+    WHEN STARTS_WITH(path, '(end)/') THEN '(end)' END
+  FROM _self WHERE path NOT IN (SELECT path FROM operation)
+  UNION
+  SELECT stage, NULL FROM (VALUES ('(start-up)'), ('(end)')) AS _stage(stage)
+  WHERE EXISTS (FROM _self WHERE STARTS_WITH(path, stage || '/'))
+), _numbered AS (
+  SELECT *, -1 - ROW_NUMBER() OVER (ORDER BY path) AS id FROM _apart
 ), _node AS (
   SELECT operation_id AS id, parent_operation_id AS parent, path, name, depth, 0 AS after
   FROM operation
   WHERE source = 'explicit' OR path NOT IN (SELECT path FROM operation WHERE source = 'explicit')
-  UNION ALL  -- time outside operations has no row of its own in the relation
-  SELECT -1 - ROW_NUMBER() OVER (ORDER BY path), NULL, path, path, 0, COALESCE(LIST_POSITION(
-    ['(between operations)', '(start-up)', '(end)', '(not recorded)'], path), 0)
-  FROM _self WHERE path NOT IN (SELECT path FROM operation)
+  UNION ALL
+  SELECT child.id, _numbered.id, child.path,
+    COALESCE(SUBSTRING(child.path, LENGTH(child.parent) + 2), child.path),
+    IF(child.parent IS NULL, 0, 1), COALESCE(LIST_POSITION(
+      ['(between operations)', '(start-up)', '(end)', '(not recorded)'],
+      COALESCE(child.parent, child.path)), 0)
+  FROM _numbered AS child LEFT JOIN _numbered ON _numbered.path = child.parent
 ), _enclosing(id, ancestor) AS (
   SELECT id, id FROM _node
   UNION ALL
@@ -47,7 +61,8 @@ WITH RECURSIVE _spent AS (
   SELECT ancestor AS id, SUM(self_ns) AS total_ns
   FROM _enclosing JOIN _node USING (id) JOIN _self USING (path) GROUP BY ancestor
 ), _kept AS (
-  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank
+  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank,
+    ROW_NUMBER() OVER (PARTITION BY parent ORDER BY total_ns DESC, path) AS sibling
   FROM _node JOIN _total USING (id)
 ), _placed(id, place) AS (
   SELECT id, [rank] FROM _kept WHERE parent IS NULL OR parent NOT IN (SELECT id FROM _kept)
@@ -64,7 +79,8 @@ SELECT path AS operation, name, depth,
   CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
   CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
   IF(after > 1, NULL, CAST((SELECT SUM(self_ns) FROM _self
-    WHERE path NOT IN ('(end)', '(start-up)', '(not recorded)')) AS BIGINT)) AS whole_ns
+    WHERE path <> '(not recorded)' AND NOT STARTS_WITH(path, '(start-up)')
+      AND NOT STARTS_WITH(path, '(end)')) AS BIGINT)) AS whole_ns
 FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
-WHERE rank <= $operations OR after > 0
+WHERE IF(after > 0, depth = 0 OR sibling <= 4, rank <= $operations)
 ORDER BY place

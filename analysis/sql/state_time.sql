@@ -1,5 +1,5 @@
--- Wall time by GPU state from the first operation to the last: of every operation, and of all
--- together (operation NULL).
+-- Wall time by GPU state in the training loop: of every operation, and of all together (operation
+-- NULL).
 --   state  cpu: a layer other than wait, and no GPU work; cpu+gpu: both; gpu: only GPU work;
 --          waiting: layer wait and no GPU work; idle: no layer and no GPU work;
 --          unknown: GPU work of the process was not recorded

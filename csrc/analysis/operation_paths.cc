@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "analysis/loop_stages.h"
 #include "trace/format/name_kind.h"
 #include "trace/layout/record.h"
 
@@ -58,7 +59,9 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
 }
 
 uint32_t OperationPaths::AddNode(uint32_t parent, uint32_t name) {
-  nodes_.push_back({parent, name, nodes_[parent].depth + 1, 0});
+  const Node& above = nodes_[parent];
+  const bool around = above.depth == 0 ? IsAroundLoop(names_[name]) : above.around_loop;
+  nodes_.push_back({parent, name, above.depth + 1, 0, false, around});
   return size() - 1;
 }
 

@@ -31,19 +31,38 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
   times_.counted = row;
 }
 
-OutsideTimes ProcessView::outside() const {
-  OutsideTimes times = outside_ns_;
+void ProcessView::EnterLoop(int64_t now) {
+  if (stages_.follows()) Flush();
+  stages_.Enter(now);
+}
+
+void ProcessView::FollowStages() {
+  if (stages_.follows()) return;
+  Flush();
+  stages_.Follow(phase_, outside_);
+}
+
+LoopStages::Outside ProcessView::outside() const {
+  const uint64_t counts = (uint64_t{1} << time_shift_) - 1;
+  LoopStages::Outside sums = outside_;
   for (uint32_t row = 0; row < kRowsOfPath; ++row) {
-    times[row] += static_cast<int64_t>(times_.cells[row] >> time_shift_);
+    const uint64_t cell = times_.cells[row];
+    sums.duration_ns[row] += static_cast<int64_t>(cell >> time_shift_);
+    sums.count[row] += cell & counts;
   }
-  return times;
+  return sums;
 }
 
 void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
-  BreakdownRow* total = rows_.FindOrAdd((uint64_t{phase_} << 32 | row) + 1);
+  const uint64_t key = BreakdownRow::KeyOf(phase_, row);
+  BreakdownRow* total = rows_.FindOrAdd(key);
   total->duration_ns += duration_ns;
   total->count += count;
-  if (PathOfRow(row) == kNoPath) outside_ns_[row] += duration_ns;
+  if (PathOfRow(row) == kNoPath) {
+    outside_.duration_ns[row] += duration_ns;
+    outside_.count[row] += count;
+  }
+  stages_.Add(key, duration_ns, count);
   part_->Add(row, duration_ns);
   if (has_buckets_) bucket_.Add(row, duration_ns);
 }

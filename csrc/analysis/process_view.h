@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "analysis/loop_stages.h"
 #include "analysis/part_times.h"
 #include "analysis/process_state.h"
 #include "analysis/spill_table.h"
@@ -48,18 +48,6 @@ struct RowTimes {
   }
 };
 
-struct BreakdownRow {
-  uint64_t key;  // (phase << 32 | row) + 1
-  int64_t duration_ns;
-  uint64_t count;
-
-  uint32_t phase() const { return static_cast<uint32_t>((key - 1) >> 32); }
-  uint32_t row() const { return static_cast<uint32_t>(key - 1); }
-};
-
-// Time in the rows of no operation, over all phases: by layer and GPU state, as in a row.
-using OutsideTimes = std::array<int64_t, kRowsOfPath>;
-
 class ProcessView {
  public:
   explicit ProcessView(bool has_buckets) : has_buckets_(has_buckets) {}
@@ -78,6 +66,11 @@ class ProcessView {
   // Moves what was added since the last flush to the phase that ends or goes on here.
   void Flush();
   void SetPhase(uint32_t phase);
+  // An operation of the training loop owns the process from here on, or none does any more.
+  void EnterLoop(int64_t now);
+  void LeaveLoop(int64_t now) { stages_.Leave(now, outside()); }
+  // Another phase, a gap or an operation around the loop comes.
+  void FollowStages();
   // After Flush: the bucket numbered `bucket` ends here.
   void EndBucket(int64_t bucket) { bucket_.End(bucket, &timeline_); }
   // After Flush: iterations begin and end here. Time in none is the part kNoIteration, which ends
@@ -91,8 +84,8 @@ class ProcessView {
   static constexpr int64_t kNoIteration = -1;
 
   const SpillTable<BreakdownRow>& rows() const { return rows_; }
-  // Outside operations up to now, flushed or not.
-  OutsideTimes outside() const;
+  // At the end: what LoopStages::Split gives of a row.
+  const LoopStages& stages() const { return stages_; }
   // By bucket, in a bucket by row.
   SpillVector<PartRow> TakeTimeline() { return std::move(timeline_); }
   // By iteration, in an iteration by row; then those of no iteration.
@@ -100,6 +93,8 @@ class ProcessView {
 
  private:
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
+  // Up to now, flushed or not.
+  LoopStages::Outside outside() const;
 
   const bool has_buckets_;
   uint32_t time_shift_ = 0;
@@ -110,7 +105,8 @@ class ProcessView {
   uint32_t counted_phase_ = 0;     // of the last stretch of nonzero time,
   uint32_t counted_row_ = kNoRow;  // and its row
   SpillTable<BreakdownRow> rows_;
-  OutsideTimes outside_ns_{};  // flushed
+  LoopStages::Outside outside_;  // flushed
+  LoopStages stages_;
   PartTimes bucket_;
   SpillVector<PartRow> timeline_;
   PartTimes iteration_;

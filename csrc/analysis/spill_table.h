@@ -23,6 +23,9 @@ class SpillTable {
     return &slots_[last_];
   }
 
+  // The row of this key, one of zeros if there is none.
+  Row Get(uint64_t key) const { return slots_[Find(key)]; }
+
   size_t size() const { return size_; }
   // Slots in no order, free ones (key 0) included.
   const SpillVector<Row>& slots() const { return slots_; }

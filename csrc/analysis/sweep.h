@@ -20,7 +20,6 @@
 #include "analysis/history.h"
 #include "analysis/losses.h"
 #include "analysis/operation_paths.h"
-#include "analysis/outside_parts.h"
 #include "analysis/process_view.h"
 #include "analysis/source.h"
 #include "analysis/thread_view.h"
@@ -43,7 +42,6 @@ struct SweepResult {
   Losses losses;
   CallCounts counts;
   ProcessView process;
-  OutsideParts outside;
   std::unique_ptr<ThreadView> threads;         // null without by_thread; numbered as input.threads
   TimeGrid grid = {0, 1, 0};                   // of the finest level
   std::vector<SpillVector<PartRow>> timeline;  // by level, from the finest on

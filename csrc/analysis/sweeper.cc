@@ -58,9 +58,10 @@ void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
-  if (instant_.owner != kNobody) result_->outside.Disown(end_ns, result_->process);
+  if (in_loop_) result_->process.LeaveLoop(end_ns);
   owner_calls_.Resolve(kNever);
   result_->process.Flush();
+  result_->process.FollowStages();
   if (bucket_end_ns_ != kNever)
     result_->process.EndBucket(result_->grid.BucketOf(bucket_end_ns_ - 1));
   if (in_iteration_) result_->process.EndIteration(static_cast<int64_t>(iteration_));
@@ -142,12 +143,19 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
     owner_may_change = true;
   }
   if (!owner_may_change) return;
-  const bool was_owned = instant_.owner != kNobody;
   instant_ = table_.ChangeOwner(instant_, stream);
   owner_calls_.SetPath(now, instant_.path());
+  ChangeStage(now);
+}
+
+// The process may have another owner, or the owner another outermost operation.
+void Sweeper::ChangeStage(int64_t now) {
+  const bool was_in_loop = in_loop_;
   const bool is_owned = instant_.owner != kNobody;
-  if (is_owned && !was_owned) result_->outside.Own(now);
-  if (was_owned && !is_owned) result_->outside.Disown(now, result_->process);
+  in_loop_ = is_owned && !result_->paths.node(instant_.path()).around_loop;
+  if (in_loop_ && !was_in_loop) result_->process.EnterLoop(now);
+  if (was_in_loop && !in_loop_) result_->process.LeaveLoop(now);
+  if (!in_loop_ && (is_owned || !recording_)) result_->process.FollowStages();
 }
 
 // ---- edges --------------------------------------------------------------------------------------
@@ -173,6 +181,8 @@ void Sweeper::ApplyEdges(int64_t now) {
   }
   ApplyIterations(now);
   const SpillVector<Edge>& edges = result_->history.edges();
+  const bool is_edge = edge_ < edges.size() && edges[edge_].time_ns <= now;
+  if (is_edge) result_->process.FollowStages();
   for (; edge_ < edges.size() && edges[edge_].time_ns <= now; ++edge_) {
     result_->process.SetPhase(edges[edge_].phase);
     recording_ = edges[edge_].recording;

@@ -35,6 +35,7 @@ class Sweeper : public KeyConsumer {
   const uint64_t* RunToNote(const uint64_t* keys, const uint64_t* end);
   void RunInGap(const uint64_t* keys, const uint64_t* end);
   void TakeNotes(uint32_t stream, int64_t now);
+  void ChangeStage(int64_t now);
   void AdvanceTo(int64_t now);
 
   int64_t NextEdge() const;
@@ -55,6 +56,7 @@ class Sweeper : public KeyConsumer {
   int64_t epoch_start_ns_ = 0;
   int64_t now_ns_;
   bool recording_ = false;
+  bool in_loop_ = false;
   size_t edge_ = 0;        // next of the history
   int64_t bucket_end_ns_;  // of the one that runs; kNever: there are none
   size_t iteration_ = 0;   // that runs, or the next to begin

@@ -18,6 +18,7 @@ uint32_t LayerOfRow(uint32_t row) { return analysis::LayerOfRank(analysis::Layer
 
 struct TimeRow {
   uint32_t thread;
+  uint8_t stage;
   uint32_t phase;
   uint32_t operation;
   uint32_t layer;
@@ -26,8 +27,9 @@ struct TimeRow {
   uint64_t count;
 
   bool operator<(const TimeRow& other) const {
-    return std::tie(thread, phase, operation, layer, gpu_busy) <
-           std::tie(other.thread, other.phase, other.operation, other.layer, other.gpu_busy);
+    return std::tie(thread, stage, phase, operation, layer, gpu_busy) <
+           std::tie(other.thread, other.stage, other.phase, other.operation, other.layer,
+                    other.gpu_busy);
   }
 };
 
@@ -37,6 +39,9 @@ Columns MakeTimes(std::vector<TimeRow> rows, bool by_thread) {
   Columns columns;
   if (by_thread) {
     columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
+  } else {
+    columns.Add("stage", Words{{"start-up", "loop", "end", "whole"},
+                               MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
   }
   columns.Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
   columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].operation; }));
@@ -52,31 +57,14 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   std::vector<TimeRow> rows;
   for (const analysis::BreakdownRow& row : view.rows().slots()) {
     if (row.key == 0) continue;
-    rows.push_back({0, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
-                    LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), row.duration_ns,
-                    row.count});
+    view.stages().Split(
+        row, [&](analysis::LoopStages::Stage stage, int64_t duration_ns, uint64_t count) {
+          rows.push_back({0, stage, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
+                          LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), duration_ns,
+                          count});
+        });
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
-}
-
-Columns MakeOutside(const analysis::SweepResult& result) {
-  std::vector<uint8_t> part;
-  std::vector<int32_t> layer;
-  std::vector<Bool> gpu_busy;
-  std::vector<int64_t> duration_ns;
-  result.outside.ForEach(result.process.outside(),
-                         [&](analysis::OutsideParts::Part of, uint32_t row, int64_t elapsed_ns) {
-                           part.push_back(of);
-                           layer.push_back(static_cast<int32_t>(LayerOfRow(row)));
-                           gpu_busy.push_back(analysis::IsBusyRow(row) ? kTrue : kFalse);
-                           duration_ns.push_back(elapsed_ns);
-                         });
-  Columns columns;
-  columns.Add("part", Words{{"start-up", "between", "end", "whole"}, std::move(part)});
-  columns.Add("layer", std::move(layer));
-  columns.Add("gpu_busy", std::move(gpu_busy));
-  columns.Add("duration_ns", std::move(duration_ns));
-  return columns;
 }
 
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
@@ -84,7 +72,7 @@ Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis:
   std::vector<TimeRow> rows;
   view.ForEachRow([&](uint32_t thread, uint32_t phase, uint32_t path, uint32_t layer, bool gpu_busy,
                       int64_t duration_ns, uint64_t count) {
-    rows.push_back({input.threads[thread].thread, phase, paths.RowOf(path),
+    rows.push_back({input.threads[thread].thread, 0, phase, paths.RowOf(path),
                     analysis::LayerOfRank(layer), gpu_busy, duration_ns, count});
   });
   return MakeTimes(std::move(rows), /*by_thread=*/true);
@@ -322,7 +310,6 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result.process, paths));
-  relations.emplace_back("outside", MakeOutside(result));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));

@@ -1,6 +1,6 @@
 """The answer in words, for the top of the page and of the terminal's screen.
 
-    Learning takes 54.2 % of the time from the first operation to the last: 3.21 s of 5.92 s.
+    Learning takes 54.2 % of the training loop: 3.21 s of 5.92 s.
 
 Built from tables alone; every number in a sentence is a cell of one of them, or a sum of cells.
 All shares have one denominator, which rlscope/report/shares.py names.
@@ -13,19 +13,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rlscope import cuts
-from rlscope.analysis import coverage, groups, operations
-from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.report import layers, limits, losses, sentences, shares, units
+from rlscope.analysis import coverage, groups, operations, processes, waits
+from rlscope.report import layers, limits, loop_sentences, losses, sentences, shares, units
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-# Above this share of a group or an operation in layer wait, its sentence says how much that is.
-_MOSTLY = 0.5
 # Groups that the second sentence names, and operations of the first group.
 _NEXT = 3
 _SMALLEST = 0.001
-_AROUND = "Start-up and end take"
 # Layers of the first group.
 _LARGEST = 4
 
@@ -63,19 +59,26 @@ def read(trace: Trace) -> Headline:
     """The headline of a trace; raises RlscopeError as analysis does."""
     times = groups.group_time(trace).to_dicts()
     states = operations.state_time(trace, operations=0, processes=0).to_dicts()
+    found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     (facts,) = coverage.coverage(trace).to_dicts()
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
+    waited = waits.waited_for(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or sentence(times, facts),
+        sentence=_of_nested(run, facts) or sentence(times, facts, waited, found),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_groups(times, facts),
+            *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
+            *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
             *_between(facts),
-            *_scope(facts),
+            *map(
+                Detail,
+                loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
+            ),
             *_nested(run, facts),
             *_lost(lost),
         ],
@@ -107,41 +110,27 @@ def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def sentence(times: Rows, facts: dict[str, Any]) -> str:
-    """The largest group and its share; first start-up and end, if they take more."""
+def sentence(times: Rows, facts: dict[str, Any], waited: Rows = (), found: Rows = ()) -> str:
+    """The largest group and its share; where operations take little of the loop, how little.
+
+    Args:
+        times: rows of `group_time`.
+        facts: the row of `coverage`.
+        waited: rows of `waited_for`.
+        found: rows of `automatic_operation`.
+    """
     if not times:
         return "Nothing was recorded."
-    if not facts["annotated_processes"]:
+    if not facts["looping_processes"]:
         return f"No operation was annotated or found in {_length(facts)}."
-    return " ".join([*_mostly_around(facts), _largest(times, facts)])
+    if facts["between_ns"] > loop_sentences.MOSTLY * facts["span_ns"]:
+        return loop_sentences.uncovered(times, facts, waited, found)
+    return loop_sentences.largest(times, facts, waited)
 
 
 def _length(facts: dict[str, Any]) -> str:
     length, processes = units.duration(facts["span_ns"]), facts["processes"]
     return length if processes < 2 else f"{length} of {units.plural(processes, 'process')}"
-
-
-def _mostly_around(facts: dict[str, Any]) -> Iterable[str]:
-    """Of a short run: imports take more than everything that it does then."""
-    around_ns = facts["startup_ns"] + facts["end_ns"]
-    recorded_ns = around_ns + facts["span_ns"]
-    if around_ns > facts["span_ns"]:
-        alone = facts["startup_ns"] > facts["span_ns"]
-        name, ns = ("Start-up takes", facts["startup_ns"]) if alone else (_AROUND, around_ns)
-        yield (
-            f"{name} {units.share(ns, recorded_ns)} of the recorded time: "
-            f"{units.duration(ns)} of {units.duration(recorded_ns)}."
-        )
-
-
-def _largest(times: Rows, facts: dict[str, Any]) -> str:
-    group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
-    waiting_ns = _waiting([row for row in times if row["group"] == group], "group")
-    waiting = f", of which {units.duration(waiting_ns[group])} waiting" if waiting_ns else ""
-    return (
-        f"{_title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
-        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{waiting}."
-    )
 
 
 def _waiting(times: Rows, part: str) -> dict[str, int]:
@@ -151,18 +140,7 @@ def _waiting(times: Rows, part: str) -> dict[str, int]:
         if row["layer"] == "wait":
             sums[row[part]] = sums.get(row[part], 0) + row["duration_ns"]
     whole_ns = {row[part]: row[f"{part}_ns"] for row in times}
-    return {name: ns for name, ns in sums.items() if ns > _MOSTLY * whole_ns[name]}
-
-
-def _title(group: str) -> str:
-    """The subject of a sentence; an operation keeps its name."""
-    if group == BETWEEN_OPERATIONS:
-        return "Time between operations"
-    return group.capitalize() if group in groups.GROUPS else units.label(group)
-
-
-def _group_totals(times: Rows) -> dict[str, int]:
-    return {row["group"]: row["group_ns"] for row in times}
+    return {name: ns for name, ns in sums.items() if ns > loop_sentences.MOSTLY * whole_ns[name]}
 
 
 def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
@@ -170,7 +148,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
         return
     first = times[0]["group"]
     rows = [row for row in times if row["group"] == first]
-    if not facts["annotated_processes"]:
+    if not facts["looping_processes"]:
         yield Detail(_ADVICE)
         if any(row["layer"] != "none" for row in rows):
             yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
@@ -179,7 +157,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     members = {row["operation"]: row["operation_ns"] for row in rows}
     if len(members) > 1:
         waiting_ns = _waiting(rows, "operation")
-        yield Detail(f"{_title(first)} is {_shares(members, waiting_ns, whole_ns)}.")
+        yield Detail(f"{loop_sentences.title(first)} is {_shares(members, waiting_ns, whole_ns)}.")
     yield Detail(f"Its layers: {_layer_shares(rows)}.")
     others = {row["group"]: row["group_ns"] for row in times if row["group"] != first}
     if others:
@@ -225,20 +203,12 @@ def _states(states: Rows) -> Iterable[Detail]:
 
 def _between(facts: dict[str, Any]) -> Iterable[Detail]:
     between_ns, span_ns = facts["between_ns"], facts["span_ns"]
-    if facts["annotated_processes"] and between_ns > shares.NOTABLE_BETWEEN * span_ns:
+    said = loop_sentences.MOSTLY * span_ns  # then the first sentence is about it
+    if facts["looping_processes"] and shares.NOTABLE_BETWEEN * span_ns < between_ns <= said:
         yield Detail(
             f"{units.share(between_ns, span_ns)} lies between operations, where nothing is "
             "annotated.",
             warning=True,
-        )
-
-
-def _scope(facts: dict[str, Any]) -> Iterable[Detail]:
-    others = facts["processes"] - facts["annotated_processes"]
-    if facts["annotated_processes"] and others:
-        yield Detail(
-            f"Counted: {units.plural(facts['annotated_processes'], 'process')} with operations. "
-            f"{units.plural(others, 'process')} without are under Processes."
         )
 
 

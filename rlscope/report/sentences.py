@@ -40,11 +40,12 @@ def iteration(summary: dict[str, Any]) -> str:
 def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
     """Rows of `automatic_operations`: what rlscope found by itself, and how. Silent where the
     program's own operations take nearly all."""
-    if sum(row["duration_ns"] for row in rows) <= shares.NOTABLE_FOUND * facts["inside_ns"]:
+    rows = [row for row in rows if row["loop_ns"]]
+    if sum(row["loop_ns"] for row in rows) <= shares.NOTABLE_FOUND * facts["inside_ns"]:
         return []
     by_rule: dict[str, list[str]] = {}
     for row in rows:
-        share = units.share(row["duration_ns"], facts["span_ns"])
+        share = units.share(row["loop_ns"], facts["span_ns"])
         by_rule.setdefault(row["rule"] or "", []).append(
             f"{units.visible(row['operation'])} {share}"
         )
@@ -117,7 +118,7 @@ def coverage(facts: dict[str, Any]) -> list[str]:
             "recorded: a row of the table of operations, a grey area of the timeline, and in no "
             "other chart."
         )
-    if facts["annotated_processes"]:
+    if facts["looping_processes"]:
         notes.append(_outside(facts))
     if facts["several_threads"]:
         notes.append(
@@ -140,9 +141,8 @@ def coverage(facts: dict[str, Any]) -> list[str]:
 
 def _outside(facts: dict[str, Any]) -> str:
     return (
-        f"Outside operations, together (none) in the relations: start-up "
-        f"{units.duration(facts['startup_ns'])}, between operations "
-        f"{units.duration(facts['between_ns'])}, end {units.duration(facts['end_ns'])}."
+        f"Before the training loop {units.duration(facts['startup_ns'])}, in it outside operations "
+        f"{units.duration(facts['between_ns'])}, after it {units.duration(facts['end_ns'])}."
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from rlscope.report import units, views
 
-_SPAN = "the time from the first operation to the last"
+_LOOP = "the training loop"
+_LOOPS = "the training loops"
 # Above this share of it between operations, page and terminal say so at their top.
 NOTABLE_BETWEEN = 0.2
 # Above this share of the time in operations, those that rlscope found by itself are worth a word.
@@ -17,24 +18,26 @@ NOTABLE_FOUND = 0.05
 
 
 def whole_name(facts: dict[str, Any]) -> str:
-    """The whole of every share: "the time from the first operation to the last of 3 processes"."""
-    name = _SPAN if facts["annotated_processes"] else "the recorded time"
-    processes = facts["annotated_processes"] or facts["processes"]
-    return name if processes < 2 else f"{name}, of {units.plural(processes, 'process')} together"
+    """The whole of every share: "the training loops of 3 processes together"."""
+    processes = facts["looping_processes"] or facts["processes"]
+    if processes < 2:
+        return _LOOP if facts["looping_processes"] else "the recorded time"
+    name = _LOOPS if facts["looping_processes"] else "the recorded time"
+    return f"{name} of {units.plural(processes, 'process')} together"
 
 
 def of_view(view: str, whole: str) -> str:
     """The whole of the shares in a chart's view: of one process, its own time."""
-    return whole if view == views.ALL else f"{_SPAN} of the process"
+    return whole if view == views.ALL else f"{_LOOP} of the process"
 
 
 def left_out(facts: dict[str, Any]) -> list[str]:
     """The times that are in no share: one sentence, or none."""
-    if not facts["annotated_processes"]:
+    if not facts["looping_processes"]:
         return []
     parts = {
-        "start-up (before the first operation)": facts["startup_ns"],
-        "end (after the last)": facts["end_ns"],
+        "start-up (before the training loop)": facts["startup_ns"],
+        "end (after it)": facts["end_ns"],
         "gaps between recording windows": facts["not_recorded_ns"],
     }
     named = [f"{name} {units.duration(ns)}" for name, ns in parts.items() if ns]

@@ -252,7 +252,6 @@ class ProcessRows:
         by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
         return {
             "breakdown": self._text(self._swept["breakdown"]),
-            "outside": self._outside(),
             "breakdown_by_thread": by_thread,
             "timeline": self._text(self._swept["timeline"]),
             "iteration": self._swept["iteration"],
@@ -276,10 +275,6 @@ class ProcessRows:
     def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]
         return {**columns, "name": self._phase_names[np.asarray(columns["name"], dtype=np.int64)]}
-
-    def _outside(self) -> dict[str, Any]:
-        columns = self._swept["outside"]
-        return {**columns, "layer": self._layers[columns["layer"]]}
 
     def _transitions(self) -> dict[str, Any]:
         columns = self._text(self._swept["transition"])

@@ -60,22 +60,12 @@ breakdown = columns.relation(
     "breakdown",
     "Where the wall time of a process went: one row per state it was in.",
     columns.process_id(),
-    *_share_columns("process add up to its end_ns - start_ns"),
-    layout=columns.PROCESS,
-)
-
-outside = columns.relation(
-    "outside",
-    "Where the time outside operations, (none), lies in the life of a process.",
-    columns.process_id(),
     columns.text(
-        "part",
-        "start-up: before its first operation; between: between operations; end: after the last; "
-        "whole: a process that was never in an operation",
+        "stage",
+        "start-up: before the training loop of the process; loop: from its first to its last "
+        "operation; end: after it; whole: a process without a training loop",
     ),
-    columns.text("layer", columns.LAYER),
-    columns.flag("gpu_busy", columns.GPU_BUSY),
-    columns.integer("duration_ns", "wall time; all rows of a process add up to its (none)"),
+    *_share_columns("process add up to its end_ns - start_ns"),
     layout=columns.PROCESS,
 )
 

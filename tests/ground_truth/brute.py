@@ -30,7 +30,6 @@ from ground_truth.relations import (
     Loss,
     NativeCall,
     Operation,
-    Outside,
     Phase,
     Progress,
     Rows,
@@ -60,6 +59,10 @@ from ground_truth.state import (
 from ground_truth.streams import Streams, put_in_order
 
 LEVELS = 4
+AROUND_LOOP = set(
+    "import imports setup compilation compile warmup loading load saving save checkpoint"
+    " evaluation evaluate eval validation validate".split()
+)
 RIGHT = Rules()
 
 Key = TypeVar("Key", bound=Hashable)
@@ -97,7 +100,6 @@ def tables(
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
         "breakdown": _breakdown(segments),
-        "outside": _outside(segments),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
         "iteration_breakdown": _iteration_breakdown(final, segments),
         "timeline": _timeline(streams, segments, buckets, grid),
@@ -194,32 +196,30 @@ def _thread_key(segment: Segment, number: int) -> tuple[str, str, str, bool] | N
 
 
 def _breakdown(segments: list[Segment]) -> list[Breakdown]:
-    keyed = [(_process_key(segment), segment) for segment in segments]
+    looping = [place for place, segment in enumerate(segments) if _is_in_loop(segment)]
+    keyed = [
+        ((_stage(place, looping, segment.state.rules), *key) if key else None, segment)
+        for place, segment in enumerate(segments)
+        for key in (_process_key(segment),)
+    ]
     return [Breakdown(*key, *sums) for key, sums in _summed(keyed).items()]
 
 
-def _outside(segments: list[Segment]) -> list[Outside]:
-    owned = [
-        place
-        for place, segment in enumerate(segments)
-        if not _is_gap(segment) and owner(segment.state)
-    ]
-    durations: Counter[tuple[str, str, bool]] = Counter()
-    for place, segment in enumerate(segments):
-        key = _process_key(segment)
-        if key and not _is_gap(segment) and not owner(segment.state):
-            durations[(_part(place, owned, segment.state.rules), *key[2:])] += segment.duration_ns
-    return [Outside(*key, duration) for key, duration in durations.items()]
+def _is_in_loop(segment: Segment) -> bool:
+    """Whether an operation of the training loop owns the process."""
+    path = process_path(segment.state)
+    if _is_gap(segment) or not path:
+        return False
+    name = path[0].removesuffix(MARK).lower().partition(":")[0]
+    return name not in AROUND_LOOP or segment.state.rules.loop == "of all operations"
 
 
-def _part(place: int, owned: list[int], rules: Rules) -> str:
-    """Where a segment lies that is outside operations; `owned` are the places of the others."""
-    if not owned:
+def _stage(place: int, looping: list[int], rules: Rules) -> str:
+    """Where in the process's life a segment lies; `looping` are the places in the loop."""
+    if not looping:
         return "whole"
-    if rules.outside == "all between":
-        return "between"
-    first = owned[-1] if rules.outside == "start-up until the last" else owned[0]
-    return "start-up" if place < first else "end" if place > owned[-1] else "between"
+    last = looping[0] if rules.loop == "of the first alone" else looping[-1]
+    return "start-up" if place < looping[0] else "end" if place > last else "loop"
 
 
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:

@@ -40,19 +40,13 @@ class Instance(NamedTuple):
 
 
 class Breakdown(NamedTuple):
+    stage: str
     phase: str
     operation: str
     layer: str
     gpu_busy: bool
     duration_ns: int
     count: int
-
-
-class Outside(NamedTuple):
-    part: str
-    layer: str
-    gpu_busy: bool
-    duration_ns: int
 
 
 class ThreadBreakdown(NamedTuple):
@@ -224,7 +218,6 @@ RELATIONS = {
     "operation": Operation,
     "operation_instance": Instance,
     "breakdown": Breakdown,
-    "outside": Outside,
     "breakdown_by_thread": ThreadBreakdown,
     "iteration_breakdown": IterationTime,
     "timeline": Bucket,

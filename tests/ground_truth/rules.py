@@ -55,7 +55,9 @@ class Rules:
         "owner and threads without operations"
     )
     layer: Literal["deepest", "shallowest"] = "deepest"
-    outside: Literal["by part", "start-up until the last", "all between"] = "by part"
+    loop: Literal["of its operations", "of all operations", "of the first alone"] = (
+        "of its operations"
+    )
     main_thread_lends: Literal["to no worker", "to the owner"] = "to no worker"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"

@@ -15,7 +15,6 @@ from ground_truth.relations import (
     LAYERS,
     Breakdown,
     IterationTime,
-    Outside,
     Rows,
     ThreadBreakdown,
 )
@@ -43,8 +42,7 @@ def tables(process: RawProcess) -> Rows:
     """The process view, whole and by iteration, and the per-thread view, in canonical form."""
     connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
-    whole = connection.execute(f"SELECT {key} FROM breakdown").fetchall()
-    outside = connection.execute("SELECT part, layer, busy, duration_ns FROM outside").fetchall()
+    whole = connection.execute(f"SELECT stage, {key} FROM breakdown").fetchall()
     threads = connection.execute(f"SELECT thread, {key} FROM breakdown_by_thread").fetchall()
     iterations = connection.execute(
         "SELECT iteration, operation, layer, busy, duration_ns FROM iteration_breakdown"
@@ -53,8 +51,7 @@ def tables(process: RawProcess) -> Rows:
         "iteration_breakdown": sorted(
             IterationTime(i, o, LAYERS[n], *rest) for i, o, n, *rest in iterations
         ),
-        "breakdown": sorted(Breakdown(p, o, LAYERS[n], *rest) for p, o, n, *rest in whole),
-        "outside": sorted(Outside(part, LAYERS[n], *rest) for part, n, *rest in outside),
+        "breakdown": sorted(Breakdown(s, p, o, LAYERS[n], *rest) for s, p, o, n, *rest in whole),
         "breakdown_by_thread": sorted(
             ThreadBreakdown(t, p, o, LAYERS[n], *rest) for t, p, o, n, *rest in threads
         ),

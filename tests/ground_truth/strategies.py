@@ -24,8 +24,8 @@ from ground_truth.raw import (
     segment,
 )
 
-OPERATIONS = ("train", "simulation", "a/b\\c")
-COMPILED = ("compiled:f", "compiled:a/b", "simulation")
+OPERATIONS = ("train", "simulation", "a/b\\c", "Eval:x")
+COMPILED = ("compiled:f", "compilation", "simulation")
 PHASES = ("", "collect", "learn")
 WINDOWS = (Kind.WINDOW_START, Kind.WINDOW_STOP)
 

@@ -16,15 +16,18 @@ def breakdown(*threads: RawThread) -> list[Breakdown]:
 
 
 def test_an_annotated_worker_is_where_it_is_while_the_main_thread_sits_in_a_native_call() -> None:
-    assert breakdown(BLOCKED, LEARNER) == [Breakdown("(none)", "learn", "python", False, 50, 1)]
+    assert breakdown(BLOCKED, LEARNER) == [
+        Breakdown("loop", "(none)", "learn", "python", False, 50, 1)
+    ]
 
 
 def test_the_main_thread_counts_where_no_thread_has_an_operation() -> None:
     rows = sweep(RawProcess(end_ns=100, threads=[BLOCKED, LEARNER]))["breakdown"]
     outside = [row for row in rows if isinstance(row, Breakdown) and row.operation == "(none)"]
     assert outside == [
-        Breakdown("(none)", "(none)", "framework", False, 40, 2),
-        Breakdown("(none)", "(none)", "python", False, 10, 1),
+        Breakdown("end", "(none)", "(none)", "framework", False, 30, 1),
+        Breakdown("end", "(none)", "(none)", "python", False, 10, 1),
+        Breakdown("start-up", "(none)", "(none)", "framework", False, 10, 1),
     ]
 
 

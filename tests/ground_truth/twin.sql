@@ -9,7 +9,7 @@
 --   gpu_work(start_ns, end_ns, kind)
 --   function(name, layer)              layer 1 wait, 2 python .. 5 cuda_api: the deepest counts
 --
--- and leaves `breakdown`, `outside`, `breakdown_by_thread` and `iteration_breakdown`. One statement
+-- and leaves `breakdown`, `breakdown_by_thread` and `iteration_breakdown`. One statement
 -- per step; each step's table is commented with its columns. A running maximum makes times run
 -- forwards; parentheses of one name are matched by their depth; paths are followed to the root by a
 -- recursion.
@@ -449,10 +449,24 @@ WITH placed AS (
 SELECT iteration, operation, layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
 FROM placed GROUP BY ALL;
 
+-- Where in the process's life each segment lies: before, in, or after its training loop.
+CREATE OR REPLACE TEMP TABLE stage AS
+WITH looping AS (
+    SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
+    FROM owner JOIN segment USING (start_ns)
+    WHERE win IS NOT NULL
+      AND NOT regexp_matches(operation, '(?i)^(imports?|setup|compilation|compile|warmup|loading'
+        || '|load|saving|save|checkpoint|evaluation|evaluate|eval|validation|validate)'
+        || '(:([^/\\]|\\.)*)?( \(automatic\))?(/|$)')
+)
+SELECT start_ns, CASE WHEN first_ns IS NULL THEN 'whole' WHEN start_ns < first_ns THEN 'start-up'
+    WHEN start_ns > last_ns THEN 'end' ELSE 'loop' END AS stage
+FROM segment, looping;
+
 -- Rows: durations, and how many separate stretches, of equal neighbours.
 CREATE OR REPLACE TEMP TABLE breakdown_by_thread AS
 WITH labelled AS (
-    SELECT * FROM process_state
+    SELECT process_state.*, stage FROM process_state JOIN stage USING (start_ns)
     UNION ALL BY NAME
     SELECT a.start_ns, a.end_ns, t.thread, a.phase, a.busy, t.layer,
            CASE WHEN a.win IS NULL THEN '(not recorded)' ELSE t.operation END AS operation
@@ -464,21 +478,10 @@ compared AS (
         AS begins
     FROM labelled
 )
-SELECT thread, phase, operation, layer, busy,
+SELECT thread, stage, phase, operation, layer, busy,
        SUM(end_ns - start_ns)::BIGINT AS duration_ns, COUNT(*) FILTER (begins) AS count
 FROM compared GROUP BY ALL;
 
 CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
-
--- Time without an owner, by where it lies: (part, layer, busy, duration_ns).
-CREATE OR REPLACE TEMP TABLE outside AS
-WITH owned AS (SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
-               FROM owner JOIN segment USING (start_ns) WHERE win IS NOT NULL)
-SELECT CASE WHEN first_ns IS NULL THEN 'whole' WHEN start_ns < first_ns THEN 'start-up'
-            WHEN start_ns > last_ns THEN 'end' ELSE 'between' END AS part,
-       layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
-FROM process_state JOIN segment USING (start_ns, end_ns), owned
-WHERE win IS NOT NULL AND start_ns NOT IN (SELECT start_ns FROM owner)
-GROUP BY ALL;

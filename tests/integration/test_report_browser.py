@@ -119,8 +119,7 @@ def test_the_headline_names_the_largest_group(opened: ReportPage, trace: Trace) 
     headline = opened.driver.find_element("css selector", "h1").text
     assert headline.startswith("Simulation takes ")
     assert (
-        f"first operation to the last, of 2 processes together: {units.duration(simulation)}"
-        in (headline)
+        f"of the training loops of 2 processes together: {units.duration(simulation)}" in headline
     )
 
 
@@ -130,7 +129,8 @@ def test_choosing_a_process_shows_its_bars_in_every_chart(opened: ReportPage, tr
         "SELECT layer, gpu_busy, operation, CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown"
         " WHERE process_id = 1 AND operation <> '(none)' GROUP BY ALL UNION ALL"
         " SELECT layer, gpu_busy, '(between operations)', CAST(SUM(duration_ns) AS BIGINT)"
-        " FROM outside WHERE process_id = 1 AND part = 'between' GROUP BY ALL"
+        " FROM breakdown WHERE process_id = 1 AND stage = 'loop' AND operation = '(none)'"
+        " GROUP BY ALL"
     )
     expected = {(layers.label(layer, busy), name): ns for layer, busy, name, ns in rows}
     _choose(opened, "operations-chart", label, expected)

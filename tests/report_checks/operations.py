@@ -9,11 +9,11 @@ from rlscope.report import layers, units
 
 
 def check(page: ReportPage, trace: Trace) -> None:
-    parts = outside(trace)
+    parts = around(trace)
     note, left_out = page.notes("operations")
     assert note.startswith("Time belongs to the innermost open operation")
-    assert f"(before the first operation) {units.duration(parts['start-up'])}" in left_out
-    assert f"(after the last) {units.duration(parts['end'])}" in left_out
+    assert f"(before the training loop) {units.duration(parts['start-up'])}" in left_out
+    assert f"(after it) {units.duration(parts['end'])}" in left_out
     bars = spanned(trace, "operation")
     walls = trace.sql("SELECT CAST(SUM(end_ns - start_ns) AS BIGINT) AS ns FROM process")["ns"]
     span_ns = walls[0] - parts["start-up"] - parts["end"]
@@ -34,19 +34,22 @@ def times(trace: Trace, group: str) -> dict[tuple[str, str], int]:
 
 
 def spanned(trace: Trace, group: str) -> dict[tuple[str, str], int]:
-    """The same from the first operation to the last, where all processes have operations."""
+    """The same in the training loops, where all processes have one."""
     inside = {key: ns for key, ns in times(trace, group).items() if key[1] != "(none)"}
     between = trace.sql(
-        "SELECT layer, gpu_busy, CAST(SUM(duration_ns) AS BIGINT) FROM outside"
-        " WHERE part = 'between' GROUP BY ALL"
+        "SELECT layer, gpu_busy, CAST(SUM(duration_ns) AS BIGINT) FROM breakdown"
+        " WHERE stage = 'loop' AND operation = '(none)' GROUP BY ALL"
     )
     name = "(between operations)"
     return inside | {(layers.label(layer, busy), name): ns for layer, busy, ns in between}
 
 
-def outside(trace: Trace) -> dict[str, int]:
-    """Part of the time outside operations -> ns."""
-    rows = trace.sql("SELECT part, CAST(SUM(duration_ns) AS BIGINT) FROM outside GROUP BY part")
+def around(trace: Trace) -> dict[str, int]:
+    """start-up, end -> ns; between -> ns of the time outside operations in the loop."""
+    rows = trace.sql(
+        "SELECT IF(stage = 'loop', 'between', stage), CAST(SUM(duration_ns) AS BIGINT)"
+        " FROM breakdown WHERE stage <> 'loop' OR operation = '(none)' GROUP BY stage"
+    )
     return dict(tuple(row) for row in rows)
 
 

@@ -42,14 +42,13 @@ def _check_notes(
     assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in cost
     assert f"({units.share(own_ns, cpu_ns)})" in cost
     ((startup_ns, between_ns, end_ns),) = trace.sql(
-        "SELECT CAST(SUM(duration_ns) FILTER (part = 'start-up') AS BIGINT),"
-        " CAST(SUM(duration_ns) FILTER (part = 'between') AS BIGINT),"
-        " CAST(SUM(duration_ns) FILTER (part = 'end') AS BIGINT) FROM outside"
+        "SELECT CAST(SUM(duration_ns) FILTER (stage = 'start-up') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (stage = 'loop' AND operation = '(none)') AS BIGINT),"
+        " CAST(SUM(duration_ns) FILTER (stage = 'end') AS BIGINT) FROM breakdown"
     )
     assert outside == (
-        f"Outside operations, together (none) in the relations: start-up "
-        f"{units.duration(startup_ns)}, between operations {units.duration(between_ns)}, end "
-        f"{units.duration(end_ns)}."
+        f"Before the training loop {units.duration(startup_ns)}, in it outside operations "
+        f"{units.duration(between_ns)}, after it {units.duration(end_ns)}."
     )
     assert threads.startswith("In 1 process more than one thread had operations.")
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")

@@ -232,14 +232,12 @@ def test_coverage_counts_what_lies_outside() -> None:
     trace = Relations(
         process=[process(0, 0, 10, cpu_ns=8, profiler_cpu_ns=1, events=3), process(1, 0, 5)],
         breakdown=[
-            share(0, "a", "python", 4),
-            share(0, "(none)", "python", 3),
-            share(0, "(not recorded)", "none", 3),
-            share(1, "(none)", "python", 5),
-        ],
-        outside=[
-            {"process_id": p, "part": part, "layer": "python", "duration_ns": ns}
-            for p, part, ns in ((0, "start-up", 2), (0, "end", 1), (1, "whole", 5))
+            share(0, "(none)", "python", 1, stage="start-up"),
+            share(0, "import", "python", 1, stage="start-up"),
+            share(0, "a", "python", 4, stage="loop"),
+            share(0, "(none)", "python", 1, stage="end"),
+            share(0, "(not recorded)", "none", 3, stage="end"),
+            share(1, "(none)", "python", 5, stage="whole"),
         ],
         breakdown_by_thread=[
             {"process_id": 0, "thread_id": t, "operation": "a", "duration_ns": 1} for t in (0, 1)
@@ -249,7 +247,7 @@ def test_coverage_counts_what_lies_outside() -> None:
     assert (row["recorded_ns"], row["not_recorded_ns"]) == (12, 3)
     parts = ("startup_ns", "inside_ns", "between_ns", "end_ns", "span_ns")
     assert [row[part] for part in parts] == [2, 4, 0, 1, 4]
-    assert (row["processes"], row["annotated_processes"], row["several_threads"]) == (2, 1, 1)
+    assert (row["processes"], row["looping_processes"], row["several_threads"]) == (2, 1, 1)
     assert (row["cpu_ns"], row["profiler_cpu_ns"]) == (8, 1)
     assert (row["operation_cost_ns"], row["drainer_cpu_ns"], row["tasks"]) == (None, None, 0)
 

@@ -32,11 +32,11 @@ def _loop(**more: list[dict[str, object]]) -> Relations:
     )
 
 
-_SPAN = "of the time from the first operation to the last"
+_LOOP = "of the training loop"
 
 
 def test_the_largest_group_with_its_share() -> None:
-    assert _read(_loop()).sentence == f"Learning takes 60.0 % {_SPAN}: 6.00 s of 10.0 s."
+    assert _read(_loop()).sentence == f"Learning takes 60.0 % {_LOOP}: 6.00 s of 10.0 s."
     assert _texts(_loop(), warning=False) == [
         "Its layers: framework 40.0 %, python 20.0 %.",
         "Then simulation 30.0 %, between operations 10.0 %.",
@@ -57,7 +57,7 @@ def test_a_forward_pass_is_learning_and_inference_only_inside_it() -> None:
         process=[process(0, 0, 100)],
         breakdown=[share(0, path, "python", ns) for path, ns in parts.items()],
     )
-    assert _read(trace).sentence == f"Learning takes 45.0 % {_SPAN}: 45 ns of 100 ns."
+    assert _read(trace).sentence == f"Learning takes 45.0 % {_LOOP}: 45 ns of 100 ns."
     assert _texts(trace, warning=False) == [
         "Learning is update/backprop 20.0 %, update/forward 15.0 %, update/optimizer 10.0 %.",
         "Its layers: python 45.0 %.",
@@ -72,14 +72,16 @@ def test_every_share_is_of_one_denominator() -> None:
         breakdown=[
             share(0, "simulation", "simulator", 20),
             share(0, "backprop", "none", 40, gpu_busy=True),
-            share(0, "(none)", "python", 40),
+            share(0, "(none)", "python", 15, stage="start-up"),
+            share(0, "(none)", "python", 20),
+            share(0, "(none)", "python", 5, stage="end"),
         ],
-        outside=[_part("start-up", 15), _part("between", 20), _part("end", 5)],
     )
-    assert _read(trace).sentence == f"Learning takes 50.0 % {_SPAN}: 40 ns of 80 ns."
+    assert _read(trace).sentence == f"Learning takes 50.0 % {_LOOP}: 40 ns of 80 ns."
     assert _texts(trace, warning=False) == [
         "Its layers: no layer + gpu 50.0 %.",
         "Then between operations 25.0 %, simulation 25.0 %.",
+        "Outside the training loop: start-up 15 ns, end 5 ns.",
         "By GPU state: cpu 50.0 %, gpu 50.0 %.",
     ]
     assert _texts(trace, warning=True) == [
@@ -103,7 +105,7 @@ def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
 
 
 def test_a_group_that_mostly_waits_is_said_to_wait() -> None:
-    first = f"Simulation takes 60.0 % {_SPAN}: 60 ns of 100 ns"
+    first = f"Simulation takes 60.0 % {_LOOP}: 60 ns of 100 ns"
     assert _read(_waiting_loop(31)).sentence == f"{first}, of which 31 ns waiting."
     assert _read(_waiting_loop(30)).sentence == f"{first}."
     assert _texts(_waiting_loop(31), warning=False) == [
@@ -130,35 +132,30 @@ def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
             share(0, "env/step", "python", 5),
         ],
     )
-    assert _read(trace).sentence == f"Simulation takes 100.0 % {_SPAN}: 100 ns of 100 ns."
+    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 100 ns of 100 ns."
     assert _texts(trace, warning=False)[0] == (
         "Simulation is env/reset 70.0 %, env/step 30.0 % (25.0 % waiting)."
     )
 
 
-def _part(part: str, duration_ns: int, process_id: int = 0) -> dict[str, object]:
-    row = {"process_id": process_id, "part": part, "layer": "python", "gpu_busy": False}
-    return {**row, "duration_ns": duration_ns}
-
-
-def _short(startup_ns: int, end_ns: int) -> Relations:
-    return Relations(
-        process=[process(0, 0, 10 + startup_ns + end_ns)],
+def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
+    trace = Relations(
+        process=[process(0, 0, 1000)],
         breakdown=[
+            share(0, "(none)", "none", 200, stage="start-up"),
+            share(0, "import", "python", 300, stage="start-up"),
+            share(0, "evaluation/simulation", "python", 95, stage="start-up"),
+            share(0, "evaluation", "python", 2, stage="start-up"),
+            share(0, "compilation", "python", 3, stage="start-up"),
             share(0, "simulation", "python", 10),
-            share(0, "(none)", "python", startup_ns + end_ns),
+            share(0, "(none)", "python", 390, stage="end"),
         ],
-        outside=[_part("start-up", startup_ns), _part("end", end_ns)],
     )
-
-
-def test_a_short_run_says_first_that_it_is_mostly_start_up() -> None:
-    sentence = _read(_short(80, 10)).sentence
-    assert sentence.startswith("Start-up takes 80.0 % of the recorded time: 80 ns of 100 ns. ")
-    assert sentence.endswith(f"Simulation takes 100.0 % {_SPAN}: 10 ns of 10 ns.")
-    both = _read(_short(9, 9)).sentence
-    assert both.startswith("Start-up and end take 64.3 % of the recorded time: 18 ns of 28 ns. ")
-    assert _read(_short(5, 5)).sentence.startswith("Simulation takes")
+    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 10 ns of 10 ns."
+    assert _texts(trace, warning=False)[-1] == (
+        "Outside the training loop: start-up 600 ns (import 300 ns, before the first step 200 ns, "
+        "evaluation 97 ns), end 390 ns."
+    )
 
 
 def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
@@ -174,7 +171,7 @@ def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
         ],
     )
     assert _read(trace).sentence == (
-        f"Simulation takes 100.0 % {_SPAN}, of 4 processes together: 40 ns of 40 ns."
+        "Simulation takes 100.0 % of the training loops of 4 processes together: 40 ns of 40 ns."
     )
 
 
@@ -190,25 +187,151 @@ def test_much_time_between_operations_is_a_warning() -> None:
     trace = Relations(
         process=[process(0, 0, 10)],
         breakdown=[
-            share(0, "a", "python", 3),
+            share(0, "a", "python", 5),
             share(0, "b", "python", 1),
-            share(0, "(none)", "python", 6),
+            share(0, "(none)", "python", 4),
         ],
     )
-    assert _read(trace).sentence == (
-        f"Time between operations takes 60.0 % {_SPAN}: 6 ns of 10 ns."
+    assert _read(trace).sentence == f"a takes 50.0 % {_LOOP}: 5 ns of 10 ns."
+    assert _texts(trace, warning=True)[0].startswith("40.0 % lies between operations")
+
+
+def _uncovered(layer: str = "python", **more: list[dict[str, object]]) -> Relations:
+    return Relations(
+        process=[process(0, 0, 100), process(1, 0, 100, name="learner")],
+        operation=[
+            {
+                "operation_id": 0,
+                "name": "simulation",
+                "path": "simulation",
+                "depth": 1,
+                "source": "automatic",
+            }
+        ],
+        breakdown=[
+            share(0, "simulation", "python", 20, source="automatic"),
+            share(0, "(none)", layer, 80),
+            share(1, "(none)", "none", 100),
+        ],
+        **more,
     )
-    assert "Then a 30.0 %, b 10.0 %." in _texts(trace, warning=False)
-    assert _texts(trace, warning=True)[0].startswith("60.0 % lies between operations")
 
 
-def test_processes_without_operations_are_not_counted_and_named() -> None:
+def test_operations_that_cover_little_are_said_to_and_why() -> None:
+    little = f"Operations take only 20.0 % {_LOOP}, 20 ns of 100 ns, because "
+    assert _read(_uncovered()).sentence == (
+        f"{little}rlscope recognised only simulation in the program: put the other steps into "
+        "`with rls.operation(name):`."
+    )
+    assert _texts(_uncovered(), warning=True) == []
+    annotated = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[share(0, "simulation", "python", 20), share(0, "(none)", "python", 80)],
+    )
+    assert _read(annotated).sentence.startswith(f"{little}the program annotates no more: put the")
+
+
+def test_a_loop_that_mostly_waits_says_for_whom() -> None:
+    waits = [
+        {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns, **peer}
+        for kind, ns, peer in (("pipe", 60, {"peer_process_id": 1}), ("gil", 20, {}))
+    ]
+    assert _read(_uncovered("wait", wait=waits)).sentence == (
+        f"Operations take only 20.0 % {_LOOP}, 20 ns of 100 ns, because most of the time between "
+        "them is waiting, mostly for learner (80 ns)."
+    )
+    alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
+    sentence = _read(_uncovered("wait", wait=alone)).sentence
+    assert "is waiting, mostly for time to pass (80 ns)." in sentence
+
+
+def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
+    worker = {"role": "environment worker"}
     trace = Relations(
-        process=[process(0, 0, 10), process(1, 0, 90)],
-        breakdown=[share(0, "a", "python", 10), share(1, "(none)", "none", 90)],
+        process=[
+            process(0, 0, 10),
+            process(1, 0, 90),
+            process(2, 0, 90, **worker),
+            process(3, 0, 90, **worker),
+            process(4, 0, 90, role="helper"),
+        ],
+        breakdown=[
+            share(0, "a", "python", 10),
+            share(1, "(none)", "none", 90),
+            share(2, "simulation", "python", 90),
+            share(3, "simulation", "python", 90),
+            share(4, "(none)", "python", 90),
+        ],
     )
-    assert _read(trace).sentence == f"a takes 100.0 % {_SPAN}: 10 ns of 10 ns."
-    assert "1 process with operations" in _texts(trace, warning=False)[-1]
+    assert _read(trace).sentence == f"a takes 100.0 % {_LOOP}: 10 ns of 10 ns."
+    assert _texts(trace, warning=False)[-1] == (
+        "In no share: 2 environment workers, 1 helper, 1 process without a training loop; see "
+        "Processes."
+    )
+
+
+def test_workers_count_where_no_other_process_has_a_loop() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10), process(1, 0, 90, role="environment worker")],
+        breakdown=[share(0, "(none)", "none", 10), share(1, "simulation", "python", 90)],
+    )
+    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 90 ns of 90 ns."
+
+
+def _vector(late_ns: int) -> Relations:
+    """Two steps of 100 ns, in which worker 1 steps for 10 ns and worker 2 for so many more."""
+    starts = (0, 200)
+    return Relations(
+        process=[
+            process(0, 0, 400, name="train.py", role="main"),
+            process(1, 0, 400, name="env worker 0", role="environment worker"),
+            process(2, 0, 400, name="env worker 1", role="environment worker"),
+        ],
+        operation=[
+            {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 1},
+        ],
+        operation_instance=[
+            {"process_id": p, "operation_id": 0, "start_ns": start + at, "duration_ns": ns}
+            for start in starts
+            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25, 5 + late_ns))
+        ],
+        breakdown=[
+            share(0, "simulation", "wait", 200),
+            share(1, "simulation", "python", 20),
+            share(1, "(none)", "python", 60),
+            share(2, "simulation", "python", 10 + 2 * late_ns),
+        ],
+        wait=[
+            {
+                "process_id": 0,
+                "operation": "simulation",
+                "kind": "pipe",
+                "peer_process_id": p,
+                "self_ns": 100,
+            }
+            for p in (1, 2)
+        ],
+    )
+
+
+def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
+    assert _read(_vector(20)).sentence == (
+        f"Simulation takes 100.0 % {_LOOP}: 200 ns of 200 ns, of which 200 ns waiting, mostly for "
+        "2 environment workers."
+    )
+    steps, straggler = _texts(_vector(20), warning=False)[1:3]
+    assert steps == (
+        "In simulation of train.py, 200 ns, at least one of its 2 environment workers steps for 60 "
+        "ns (30.0 %). The rest is pickling, pipes and waking up: beside its steps a worker is in "
+        "Python for up to 60 ns."
+    )
+    assert straggler == (
+        "env worker 1 is the straggler: it ends last in 100.0 % of 2 steps, on average 20 ns after "
+        "the one before, 40 ns in all."
+    )
+    assert _texts(_vector(2), warning=False)[2] == (
+        "No worker is a straggler: to wait for the slowest one alone costs at most 2.0 %."
+    )
 
 
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:

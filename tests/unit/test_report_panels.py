@@ -78,19 +78,17 @@ def test_bars_add_up_to_the_breakdown(name: str, bars: int) -> None:
 
 
 def test_start_up_and_end_are_rows_without_a_share_and_not_in_the_chart() -> None:
-    part = {"process_id": 0, "layer": "python", "gpu_busy": False}
     trace = Relations(
         process=[process(0, 0, 17)],
         operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
         breakdown=[
-            share(0, "a", "python", 4),
-            share(0, "(none)", "python", 6),
-            share(0, "(not recorded)", "none", 7),
-        ],
-        outside=[
-            {**part, "part": "start-up", "duration_ns": 2},
-            {**part, "part": "between", "duration_ns": 1},
-            {**part, "part": "end", "duration_ns": 3},
+            share(0, "(none)", "python", 2, stage="start-up"),
+            share(0, "import", "python", 5, stage="start-up"),
+            share(0, "a", "python", 4, stage="loop"),
+            share(0, "(none)", "python", 1, stage="loop"),
+            share(0, "saving/a", "python", 2, stage="end"),
+            share(0, "saving", "python", 1, stage="end"),
+            share(0, "(not recorded)", "none", 7, stage="end"),
         ],
     )
     drawing = _draw("operations", trace)
@@ -98,12 +96,14 @@ def test_start_up_and_end_are_rows_without_a_share_and_not_in_the_chart() -> Non
     assert list(chart.views) == [views.ALL]
     labels = [each["text"] for each in chart.views[views.ALL]["layout"]["annotations"]]
     assert labels == ["4 ns · 80.0 %", "1 ns · 20.0 %"]
-    assert "of the time from the first operation to the last" in str(chart.views[views.ALL])
+    assert "of the training loop" in str(chart.views[views.ALL])
     assert [row[:3] for row in drawing.grids[0].rows] == [
         ["a", "4 ns", "80.0 %"],
         ["(between operations)", "1 ns", "20.0 %"],
-        ["(start-up)", "2 ns", ""],
+        ["(start-up)", "7 ns", ""],
+        ["    import", "5 ns", ""],
         ["(end)", "3 ns", ""],
+        ["    saving", "3 ns", ""],
         ["(not recorded)", "7 ns", ""],
     ]
 

@@ -30,12 +30,10 @@ def _small_run() -> Relations:
         breakdown=[
             share(0, "update", "python", 2 * SECOND),
             share(0, "update/backprop", "framework", 5 * SECOND),
-            share(0, "(none)", "none", 3 * SECOND),
+            share(0, "(none)", "none", 1 * SECOND),
+            share(0, "(none)", "none", 0.5 * SECOND, stage="start-up"),
+            share(0, "import", "none", 1.5 * SECOND, stage="start-up"),
             share(0, "(not recorded)", "none", SECOND),
-        ],
-        outside=[
-            {"process_id": 0, "part": part, "layer": "none", "duration_ns": seconds * SECOND}
-            for part, seconds in (("start-up", 2), ("between", 1))
         ],
     )
 
@@ -45,18 +43,20 @@ def test_a_run_on_one_screen() -> None:
         _summary(_small_run())
         == """\
 11.0 s · 1 process · 12 events · python train.py
-Learning takes 87.5 % of the time from the first operation to the last: 7.00 s of 8.00 s.
+Learning takes 87.5 % of the training loop: 7.00 s of 8.00 s.
 
 operation                          total   share     own  python  framework  no layer
 update                ██████████  7.00 s  87.5 %  2.00 s  2.00 s
   backprop            ████████    5.00 s  62.5 %  5.00 s             5.00 s
 (between operations)  ██          1.00 s  12.5 %  1.00 s                       1.00 s
-(start-up)                        2.00 s          2.00 s                       2.00 s
+(start-up)                        2.00 s          500 ms                       500 ms
+  import                          1.50 s          1.50 s                       1.50 s
 (not recorded)                    1.00 s          1.00 s                       1.00 s
 
 Learning is update/backprop 62.5 %, update 25.0 %.
 Its layers: framework 62.5 %, python 25.0 %.
 Then between operations 12.5 %.
+Outside the training loop: start-up 2.00 s (import 1.50 s, before the first step 500 ms).
 Nothing was lost.
 """
     )

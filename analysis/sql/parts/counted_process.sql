@@ -1,4 +1,4 @@
--- process_id of "all processes": those that have operations, and all when none has.
--- uses: annotated_process
+-- process_id of "all processes": those that have a training loop, and all when none has.
+-- uses: looping_process
 SELECT process_id FROM process
-WHERE process_id IN (FROM annotated_process) OR NOT EXISTS (FROM annotated_process)
+WHERE process_id IN (FROM looping_process) OR NOT EXISTS (FROM looping_process)

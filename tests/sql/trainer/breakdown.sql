@@ -1,2 +1,2 @@
-SELECT phase, operation, layer, gpu_busy, duration_ns, "count", overhead_ns
-FROM breakdown ORDER BY phase, operation, layer
+SELECT stage, phase, operation, layer, gpu_busy, duration_ns, "count", overhead_ns
+FROM breakdown ORDER BY ALL

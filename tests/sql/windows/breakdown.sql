@@ -1,1 +1,1 @@
-SELECT operation, layer, gpu_busy, duration_ns FROM breakdown ORDER BY operation
+SELECT stage, operation, layer, gpu_busy, duration_ns FROM breakdown ORDER BY ALL

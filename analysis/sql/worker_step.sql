@@ -1,0 +1,77 @@
+-- What environment workers did while the process that they serve was in an operation that waits for
+-- them, as a vector of environments does in its step: one row per worker.
+--   operation     of the process served (process_id), one of those in which it waits for a worker
+--   operation_ns  wall time of the instances of these operations
+--   steps         of these instances, those in which a worker stepped
+--   any_ns        the part of operation_ns in which at least one of the workers stepped
+--   stepped_ns    the part in which this one did
+--   own_ns        the worker's Python in its loop outside of steps: pickling, above all
+--   last          steps in which it was the last to end, where several stepped
+--   late_ns       by how long, added up: between its end and that of the one before
+-- A worker's step is an instance of its outermost operations. Where a step lies in two instances of the
+-- process served (step_async and step_wait), it has a part in each.
+WITH _pair AS (
+  SELECT DISTINCT wait.process_id, wait.operation, peer_process_id AS worker_id
+  FROM wait JOIN process AS worker ON worker.process_id = peer_process_id
+  WHERE worker.role = 'environment worker' AND operation <> '(none)'
+    AND wait.process_id <> peer_process_id
+), _served AS (
+  SELECT process_id, path AS operation, start_ns, start_ns + duration_ns AS end_ns
+  FROM operation_instance JOIN operation USING (operation_id)
+  WHERE duration_ns > 0 AND (process_id, path) IN (SELECT (process_id, operation) FROM _pair)
+), _step AS (
+  SELECT _pair.process_id, worker_id, start_ns, start_ns + duration_ns AS end_ns
+  FROM (SELECT DISTINCT process_id, worker_id FROM _pair) AS _pair
+    JOIN operation_instance ON operation_instance.process_id = worker_id
+    JOIN operation USING (operation_id)
+  WHERE depth = 1 AND duration_ns > 0
+), _part AS (  -- the instance in which the step began, and the one in which it ended
+  SELECT DISTINCT * FROM (
+    SELECT served.process_id, operation, served.start_ns AS served_ns, worker_id,
+      GREATEST(step.start_ns, served.start_ns) AS start_ns,
+      LEAST(step.end_ns, served.end_ns) AS end_ns
+    FROM _step AS step ASOF JOIN _served AS served
+      ON step.process_id = served.process_id AND step.start_ns >= served.start_ns
+    UNION ALL
+    SELECT served.process_id, operation, served.start_ns, worker_id,
+      GREATEST(step.start_ns, served.start_ns), LEAST(step.end_ns, served.end_ns)
+    FROM _step AS step ASOF JOIN _served AS served
+      ON step.process_id = served.process_id AND step.end_ns > served.start_ns)
+  WHERE end_ns > start_ns
+), _union AS (
+  SELECT *, start_ns - LEAST(start_ns, COALESCE(MAX(end_ns) OVER (PARTITION BY process_id
+      ORDER BY start_ns, end_ns, worker_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+      start_ns)) AS overlap_ns
+  FROM _part
+), _any AS (
+  SELECT process_id, operation, SUM(GREATEST(end_ns - start_ns - overlap_ns, 0)) AS any_ns,
+    COUNT(DISTINCT served_ns) AS steps
+  FROM _union GROUP BY ALL
+), _end AS (
+  SELECT process_id, operation, served_ns, worker_id, MAX(end_ns) AS end_ns,
+    SUM(end_ns - start_ns) AS stepped_ns
+  FROM _part GROUP BY ALL
+), _order AS (
+  SELECT *, LEAD(end_ns) OVER _by_end AS before_ns,
+    ROW_NUMBER() OVER _by_end AS place
+  FROM _end
+  WINDOW _by_end AS (PARTITION BY process_id, served_ns ORDER BY end_ns DESC, worker_id)
+), _worker AS (
+  SELECT process_id, operation, worker_id, SUM(stepped_ns) AS stepped_ns,
+    COUNT(*) FILTER (place = 1 AND before_ns IS NOT NULL) AS last,
+    COALESCE(SUM(end_ns - before_ns) FILTER (place = 1), 0) AS late_ns
+  FROM _order GROUP BY ALL
+), _length AS (
+  SELECT process_id, operation, SUM(end_ns - start_ns) AS operation_ns FROM _served GROUP BY ALL
+), _own AS (
+  SELECT process_id AS worker_id, SUM(duration_ns) AS own_ns FROM breakdown
+  WHERE stage = 'loop' AND operation = '(none)' AND layer = 'python' GROUP BY ALL
+)
+SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
+  CAST(operation_ns AS BIGINT) AS operation_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
+  CAST(stepped_ns AS BIGINT) AS stepped_ns, CAST(COALESCE(own_ns, 0) AS BIGINT) AS own_ns,
+  last, CAST(late_ns AS BIGINT) AS late_ns
+FROM _worker JOIN _any USING (process_id, operation) JOIN _length USING (process_id, operation)
+  JOIN process AS server USING (process_id) JOIN process AS worker ON worker.process_id = worker_id
+  LEFT JOIN _own USING (worker_id)
+ORDER BY operation_ns DESC, process_id, operation, late_ns DESC, worker_id

@@ -1,0 +1,22 @@
+"""Who waited for whom, and what kept them waiting; columns are described in analysis/sql."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+
+def waited_for(trace: Trace) -> Table:
+    """operation, kind, role, name, peers, self_ns, share: for what the counted processes waited."""
+    return statement.run(trace, "waited_for")
+
+
+def worker_steps(trace: Trace) -> Table:
+    """One row per process served, operation and environment worker: operation_ns, steps, any_ns,
+    stepped_ns, own_ns, last, late_ns. The straggler of an operation first."""
+    return statement.run(trace, "worker_step")

@@ -1,0 +1,180 @@
+"""The training loop in words: what takes most of it, who waits for whom, what lies around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rlscope.analysis import groups
+from rlscope.analysis.groups import BETWEEN_OPERATIONS
+from rlscope.report import shares, units
+
+Rows = Sequence[dict[str, Any]]
+
+# Of the time between operations, of a group, and of its waits: above this share one says so.
+MOSTLY = 0.5
+# Parts of start-up and end, by share of them and number.
+_SMALLEST = 0.01
+_PARTS = 3
+# Above this share of the steps' time the slowest worker is a straggler.
+_NOTABLE_LATE = 0.05
+
+_ANNOTATE = "put the other steps into `with rls.operation(name):`"
+_KINDS = {
+    "pipe": "another process",
+    "socket": "another process",
+    "poll": "another process",
+    "semaphore": "another process",
+    "process": "a child process",
+    "lock": "another thread",
+    "queue": "another thread",
+    "thread": "another thread",
+    "gil": "the GIL",
+    "disk": "the disk",
+    "device": "a device",
+    "descriptor": "a file",
+    "sleep": "time to pass",
+}
+_IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
+_PLURALS = {
+    "environment worker": "environment workers",
+    "data loader worker": "data loader workers",
+    "helper": "helpers",
+}
+
+
+def title(group: str) -> str:
+    """The subject of a sentence; an operation keeps its name."""
+    if group == BETWEEN_OPERATIONS:
+        return "Time between operations"
+    return group.capitalize() if group in groups.GROUPS else units.label(group)
+
+
+def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
+    """Rows of `group_time`: the largest group and its share, and for whom it mostly waits."""
+    group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
+    rows = [row for row in times if row["group"] == group]
+    return (
+        f"{title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
+        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{_of_which(rows, waited)}."
+    )
+
+
+def uncovered(times: Rows, facts: dict[str, Any], waited: Rows, found: Rows) -> str:
+    """The same where operations take little of the loop: how little, and why."""
+    rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
+    waiting_ns = _waiting_ns(rows)
+    names = [units.visible(row["operation"]) for row in found if row["loop_ns"]]
+    if waiting_ns > MOSTLY * facts["between_ns"]:
+        why = f"because most of the time between them is waiting{_for_whom(rows, waited)}"
+        why += f" ({units.duration(waiting_ns)})"
+    elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
+        why = f"because rlscope recognised only {', '.join(names)} in the program: {_ANNOTATE}"
+    else:
+        why = f"because the program annotates no more: {_ANNOTATE}"
+    return (
+        f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
+        f"{shares.whole_name(facts)}, {units.duration(facts['inside_ns'])} of "
+        f"{units.duration(facts['span_ns'])}, {why}."
+    )
+
+
+def _of_which(rows: Rows, waited: Rows) -> str:
+    """Of a group that waits for most of its time."""
+    waiting_ns = _waiting_ns(rows)
+    if waiting_ns <= MOSTLY * rows[0]["group_ns"]:
+        return ""
+    return f", of which {units.duration(waiting_ns)} waiting{_for_whom(rows, waited)}"
+
+
+def _waiting_ns(rows: Rows) -> int:
+    return sum(row["duration_ns"] for row in rows if row["layer"] == "wait")
+
+
+def _for_whom(rows: Rows, waited: Rows) -> str:
+    """Rows of `waited_for`: the target of most waits of the largest operation among the rows."""
+    operation = rows[0]["operation"].replace("(between operations)", "(none)")
+    targets = [row for row in waited if row["operation"] == operation and row["share"]]
+    if not targets or targets[0]["share"] <= MOSTLY:
+        return ""
+    target = targets[0]
+    if target["kind"]:
+        return f", mostly for {_KINDS.get(target['kind'], target['kind'])}"
+    return f", mostly for {_processes(target)}"
+
+
+def _processes(target: dict[str, Any]) -> str:
+    if target["name"]:
+        return units.visible(str(target["name"]))
+    return f"{target['peers']:,} {_PLURALS.get(target['role'], 'processes')}"
+
+
+def around(rows: Rows) -> Iterable[str]:
+    """Rows of `around_loop`: "Outside the training loop: start-up 12.3 s (import 9.10 s, ...)."."""
+    stages: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        stages.setdefault(row["stage"], []).append(row)
+    if stages:
+        parts = [_stage(stage, members) for stage, members in stages.items()]
+        yield f"Outside the training loop: {', '.join(parts)}."
+
+
+def _stage(stage: str, rows: Rows) -> str:
+    whole_ns = rows[0]["stage_ns"]
+    named = [
+        f"{units.label(row['operation'] or _IN_NO_OPERATION[stage])} "
+        f"{units.duration(row['duration_ns'])}"
+        for row in rows[:_PARTS]
+        if row["duration_ns"] > _SMALLEST * whole_ns
+    ]
+    inside = f" ({', '.join(named)})" if any(row["operation"] for row in rows[:_PARTS]) else ""
+    return f"{stage} {units.duration(whole_ns)}{inside}"
+
+
+def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:
+    """Rows of `uncounted_role`: which processes are in no share."""
+    if not facts["looping_processes"] or not rows:
+        return
+    known = {row["role"]: row["processes"] for row in rows if row["role"] in _PLURALS}
+    parts = [f"{n:,} {_PLURALS[role] if n > 1 else role}" for role, n in known.items()]
+    others = sum(row["processes"] for row in rows) - sum(known.values())
+    if others:
+        parts.append(f"{units.plural(others, 'process')} without a training loop")
+    yield f"In no share: {', '.join(parts)}; see Processes."
+
+
+def workers(rows: Rows) -> Iterable[str]:
+    """Rows of `worker_step`, of the operation that takes the most time: two sentences at most."""
+    if not rows:
+        return
+    first = rows[0]
+    of_operation = ("process_id", "operation")
+    members = [row for row in rows if all(row[key] == first[key] for key in of_operation)]
+    whole_ns, any_ns = first["operation_ns"], first["any_ns"]
+    who = (
+        f"at least one of its {len(members):,} environment workers steps"
+        if len(members) > 1
+        else f"{units.visible(first['worker'])} steps"
+    )
+    own_ns = max(row["own_ns"] for row in members)
+    yield (
+        f"In {units.label(first['operation'])} of {units.visible(first['process'])}, "
+        f"{units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
+        f"({units.share(any_ns, whole_ns)}). The rest is pickling, pipes and waking up: beside its "
+        f"steps a worker is in Python for up to {units.duration(own_ns)}."
+    )
+    if len(members) > 1:
+        yield _straggler(first)
+
+
+def _straggler(row: dict[str, Any]) -> str:
+    """The worker for which the others' results waited longest."""
+    if row["late_ns"] <= _NOTABLE_LATE * row["operation_ns"]:
+        share = units.share(row["late_ns"], row["operation_ns"])
+        return f"No worker is a straggler: to wait for the slowest one alone costs at most {share}."
+    return (
+        f"{units.visible(row['worker'])} is the straggler: it ends last in "
+        f"{units.share(row['last'], row['steps'])} of {units.count(row['steps'])} steps, on "
+        f"average {units.duration(row['late_ns'] / row['last'])} after the one before, "
+        f"{units.duration(row['late_ns'])} in all."
+    )
