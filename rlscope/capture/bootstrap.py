@@ -13,6 +13,7 @@ import os
 import sys
 
 from rlscope import native
+from rlscope.capture import roles
 
 __all__ = ["native"]
 
@@ -23,7 +24,6 @@ if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):
     if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
         os.environ[cuda.VARIABLE] = folders
 
-operations = os.environ.get("RLSCOPE_AUTO") != "0"
-if operations or os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
-    # By name: automatic operations stand above capture.
-    __import__("rlscope.auto", fromlist=["begin"]).begin(operations)
+roles.note_start()
+# By name: automatic operations stand above capture.
+__import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

@@ -46,7 +46,11 @@ process = columns.relation(
     columns.integer("parent_process_id", "process that forked or started it; NULL when not traced"),
     columns.integer("host_id", "host.host_id"),
     columns.integer("os_pid", "pid in its own pid namespace"),
-    columns.text("name", "its role: name given with rls.process(), else the program's short name"),
+    columns.text("name", "given with rls.process(), else by what it does: env worker 0, train.py"),
+    columns.text(
+        "role",
+        "main, program, rank, actor, task, environment worker, data loader worker, worker, helper",
+    ),
     columns.text("program", "command line, secrets masked"),
     columns.text("python", "version of the interpreter; NULL for other programs"),
     columns.integer("start_ns", "first clock reading in the process"),
