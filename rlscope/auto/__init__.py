@@ -12,7 +12,6 @@ operation of its own, and nothing while it is not recorded.
 import os
 import sys
 
-from rlscope.capture import roles
 from rlscope.native import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
@@ -46,6 +45,15 @@ ROWS = {
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""
+
+ROLE_ROWS = {
+    "multiprocessing.util": "rlscope.capture.roles:watch_children",
+    "multiprocessing.context": "rlscope.capture.roles:watch_spawned",
+    "multiprocess.util": "rlscope.capture.roles:watch_children",
+    "multiprocess.context": "rlscope.capture.roles:watch_spawned",
+    "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
+}
+"""The same, for the roles of processes; without automatic operations, too."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
@@ -92,7 +100,7 @@ def _watch_loader() -> None:
 
 
 def _handlers(operations: bool) -> "dict[str, Handler]":
-    rows = roles.ROWS | (ROWS if operations else {})
+    rows = ROLE_ROWS | (ROWS if operations else {})
     if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
         rows = rows | YIELD_ROWS
     return {name: _handler(row) for name, row in rows.items()}

@@ -13,7 +13,6 @@ import os
 import sys
 
 from rlscope import native
-from rlscope.capture import roles
 
 __all__ = ["native"]
 
@@ -24,6 +23,11 @@ if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):
     if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
         os.environ[cuda.VARIABLE] = folders
 
-roles.note_start()
+# A rank, or a server of multiprocessing.
+if "TORCHELASTIC_RUN_ID" in os.environ or " import main" in "".join(sys.orig_argv[-1:]):
+    from rlscope.capture import roles
+
+    roles.note_start()
+
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")
