@@ -10,6 +10,7 @@ from types import TracebackType
 
 from rlscope import auto, config
 from rlscope.capture import native as native_calls
+from rlscope.capture import roles
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError
 from rlscope.native import LIBRARY, REASON, runtime
@@ -94,8 +95,8 @@ class Profile:
         runtime.python_begin(sys.version.split()[0], sys.executable or "")
         native_calls.begin()
         native_calls.catch_up()
-        if settings.auto or settings.cupti_yield:
-            auto.begin(settings.auto)
+        roles.note_start()
+        auto.begin(settings.auto)
 
     def _end(self) -> None:
         native_calls.end()

@@ -24,7 +24,7 @@ WITH _pair AS (
   FROM (SELECT DISTINCT process_id, worker_id FROM _pair) AS _pair
     JOIN operation_instance ON operation_instance.process_id = worker_id
     JOIN operation USING (operation_id)
-  WHERE depth = 1 AND duration_ns > 0
+  WHERE depth = 0 AND duration_ns > 0
 ), _part AS (  -- the instance in which the step began, and the one in which it ended
   SELECT DISTINCT * FROM (
     SELECT served.process_id, operation, served.start_ns AS served_ns, worker_id,
@@ -39,12 +39,12 @@ WITH _pair AS (
       ON step.process_id = served.process_id AND step.end_ns > served.start_ns)
   WHERE end_ns > start_ns
 ), _union AS (
-  SELECT *, start_ns - LEAST(start_ns, COALESCE(MAX(end_ns) OVER (PARTITION BY process_id
-      ORDER BY start_ns, end_ns, worker_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-      start_ns)) AS overlap_ns
+  SELECT *, GREATEST(start_ns, MAX(end_ns) OVER (PARTITION BY process_id, operation
+    ORDER BY start_ns, end_ns, worker_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  ) AS new_ns
   FROM _part
 ), _any AS (
-  SELECT process_id, operation, SUM(GREATEST(end_ns - start_ns - overlap_ns, 0)) AS any_ns,
+  SELECT process_id, operation, SUM(GREATEST(end_ns - new_ns, 0)) AS any_ns,
     COUNT(DISTINCT served_ns) AS steps
   FROM _union GROUP BY ALL
 ), _end AS (

@@ -46,30 +46,41 @@ ROWS = {
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""
 
+ROLE_ROWS = {
+    "multiprocessing.util": "rlscope.capture.roles:watch_children",
+    "multiprocessing.context": "rlscope.capture.roles:watch_spawned",
+    "multiprocess.util": "rlscope.capture.roles:watch_children",
+    "multiprocess.context": "rlscope.capture.roles:watch_spawned",
+    "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
+}
+"""The same, for the roles of processes; without automatic operations, too."""
+
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
-_begun = False
+_watched: "dict[str, Handler]" = {}
+"""What the core asks by the name of the module that was imported."""
 
 
 def begin(operations: bool = True) -> None:
-    """Hooks what is imported and what will be, once, if this process is recorded. Never raises.
+    """Hooks what is imported and what will be, each module once, if this process is recorded.
+    Never raises.
 
-    `operations`: not only PyTorch's profiler, where it gets CUPTI.
+    `operations`: not only roles of processes, and PyTorch's profiler where it gets CUPTI.
     """
-    global _begun
-    if _begun or runtime.state() == "off":
+    if runtime.state() == "off":
         return
     try:
-        handlers = _handlers(operations)
-        if not runtime.watch_imports(handlers, _plain):
-            return
-        _watch_loader()
+        new = {name: each for name, each in _handlers(operations).items() if name not in _watched}
+        if not _watched:
+            if not runtime.watch_imports(_watched, _plain):
+                return
+            _watch_loader()
     except Exception:  # hidden from the program: its time is then of no operation
         return
-    _begun = True
-    for name in handlers.keys() & sys.modules.keys():
-        handlers[name](sys.modules[name])
+    _watched.update(new)
+    for name in new.keys() & sys.modules.keys():
+        new[name](sys.modules[name])
 
 
 def _plain() -> None:
@@ -89,7 +100,7 @@ def _watch_loader() -> None:
 
 
 def _handlers(operations: bool) -> "dict[str, Handler]":
-    rows = ROWS if operations else {}
+    rows = ROLE_ROWS | (ROWS if operations else {})
     if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
         rows = rows | YIELD_ROWS
     return {name: _handler(row) for name, row in rows.items()}

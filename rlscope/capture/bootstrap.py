@@ -23,7 +23,11 @@ if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):
     if folders := cuda.variable(sys.path, os.environ.get(cuda.VARIABLE, "")):
         os.environ[cuda.VARIABLE] = folders
 
-operations = os.environ.get("RLSCOPE_AUTO") != "0"
-if operations or os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
-    # By name: automatic operations stand above capture.
-    __import__("rlscope.auto", fromlist=["begin"]).begin(operations)
+# A rank, or a server of multiprocessing.
+if "TORCHELASTIC_RUN_ID" in os.environ or " import main" in "".join(sys.orig_argv[-1:]):
+    from rlscope.capture import roles
+
+    roles.note_start()
+
+# By name: automatic operations stand above capture.
+__import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

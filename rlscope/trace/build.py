@@ -16,8 +16,17 @@ from rlscope import _trace, cuts
 from rlscope.trace import cuda_rows, run_facts, store
 from rlscope.trace.absences import Absences
 from rlscope.trace.devices import Devices
-from rlscope.trace.operations import RULES, Operations, read_rules, sources_of_rows
+from rlscope.trace.groups import SIMULATION, group_of
+from rlscope.trace.operations import (
+    NONE,
+    NOT_RECORDED,
+    RULES,
+    Operations,
+    read_rules,
+    sources_of_rows,
+)
 from rlscope.trace.progress import Progress
+from rlscope.trace.roles import roles
 from rlscope.trace.waits import Waits
 
 _T = TypeVar("_T")
@@ -91,6 +100,7 @@ class _Build:
         self._waits = Waits()
         self._hosts = run_facts.host_ids(self._processes)
         self._grids = run_facts.time_grids(self._processes, self._hosts)
+        self._simulating: set[int] = set()
         self._collected: dict[str, dict[str, list[Any]]] = {}
 
     def run(self) -> None:
@@ -139,6 +149,8 @@ class _Build:
         for name, columns in relations.items():
             self._put(name, columns, index)
         self._put_iteration_times(swept, unknown, index)
+        if rows.only_simulates():
+            self._simulating.add(index)
         instances = self._directory.instance_rows(
             index, first_thread=first_thread, operations=rows.operations()
         )
@@ -202,7 +214,7 @@ class _Build:
             run_facts.run_columns(self._root, run, self._processes, self._cut_ns(), nested),
         )
         self._put("host", run_facts.host_columns(run, self._processes))
-        self._put("process", process_columns(self._processes, self._hosts))
+        self._put("process", self._process_columns())
         self._put("operation", self._operations.columns(read_rules(self._told(RULES))))
         self._put("machine_sample", samples)
         for name, columns in self._devices.relations(self._directory, self._grids).items():
@@ -212,6 +224,12 @@ class _Build:
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
         self._sink.put(store.absent, self._absences.columns(no_cuda))
+
+    def _process_columns(self) -> dict[str, list[Any]]:
+        command = run_facts.command_words(self._run_json)
+        names, found = roles(self._processes, self._simulating, " ".join(command))
+        columns = process_columns(self._processes, self._hosts)
+        return {**columns, "name": names, "role": found}
 
     def _told(self, wanted: str) -> Iterator[str]:
         """The processes' own reports under one key of the metadata, as JSON."""
@@ -271,6 +289,16 @@ class ProcessRows:
         swept = self._swept["operation"]
         rows = zip(swept["path"], swept["source"], self._operation_ids.tolist(), strict=True)
         return [row for row in rows if row[-1] >= 0]
+
+    def only_simulates(self) -> bool:
+        """Whether the process has a training loop whose operations are all simulation."""
+        swept = self._swept["breakdown"]
+        paths = {
+            self._paths[operation]
+            for stage, operation in zip(swept["stage"], swept["operation"].tolist(), strict=True)
+            if stage == "loop"
+        }
+        return {group_of(path) for path in paths - {NONE, NOT_RECORDED}} == {SIMULATION}
 
     def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]
@@ -332,7 +360,7 @@ def dense_ids(numbers: Any, first: int) -> Any:
 def process_columns(
     processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
 ) -> dict[str, list[Any]]:
-    """The relation `process`."""
+    """The relation `process` without names and roles."""
     columns = {
         name: [process[key] for process in processes] for name, key in _PROCESS_COLUMNS.items()
     }
@@ -340,7 +368,6 @@ def process_columns(
         **columns,
         "process_id": [process["index"] for process in processes],
         "host_id": list(hosts),
-        "name": [process["name"] or process["comm"] for process in processes],
         "program": [process["program"] or None for process in processes],
         "python": [process["python"] or None for process in processes],
     }

@@ -78,7 +78,7 @@ def run_columns(
     row = {
         # One machine since its boot begins no two runs in the same nanosecond.
         "run_id": f"{host.get('boot_id') or root.name}-{run.get('start_ns', start_ns)}",
-        "command": _command(run.get("command")),
+        "command": _command(run),
         "name": str(run.get("name") or root.name),
         "start_ns": start_ns,
         "end_ns": max(process["end_ns"] for process in processes),
@@ -226,7 +226,13 @@ def _sample(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _command(command: Any) -> str | None:
-    if isinstance(command, list):
-        return shlex.join(str(argument) for argument in command)
-    return str(command) if command else None
+def command_words(run: Mapping[str, Any]) -> list[str]:
+    """The argument vector of the run's program."""
+    command = run.get("command")
+    return [_shown(str(word)) for word in command] if isinstance(command, list) else []
+
+
+def _command(run: Mapping[str, Any]) -> str | None:
+    if words := command_words(run):
+        return shlex.join(words)
+    return str(run["command"]) if run.get("command") else None

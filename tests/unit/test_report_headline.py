@@ -288,7 +288,7 @@ def _vector(late_ns: int) -> Relations:
             process(2, 0, 400, name="env worker 1", role="environment worker"),
         ],
         operation=[
-            {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 1},
+            {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0},
         ],
         operation_instance=[
             {"process_id": p, "operation_id": 0, "start_ns": start + at, "duration_ns": ns}

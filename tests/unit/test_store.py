@@ -34,8 +34,8 @@ CONTRACT = {
     "operation": "operation_id parent_operation_id name path depth source",
     "operation_instance": "process_id thread_id operation_id iteration start_ns duration_ns"
     " self_ns ended",
-    "breakdown": "process_id stage phase operation layer gpu_busy duration_ns overhead_ns corrected_ns"
-    " corrected_low_ns corrected_high_ns count",
+    "breakdown": "process_id stage phase operation layer gpu_busy duration_ns overhead_ns"
+    " corrected_ns corrected_low_ns corrected_high_ns count",
     "breakdown_by_thread": "process_id thread_id phase operation layer gpu_busy duration_ns"
     " overhead_ns corrected_ns corrected_low_ns corrected_high_ns count",
     "iteration_breakdown": "process_id iteration iteration_source complete operation layer"

@@ -1,0 +1,40 @@
+"""Operations by their part in the algorithm: simulation, inference, learning.
+
+docs/reference/semantics.md ("Shares in the report") has the rule.
+"""
+
+from __future__ import annotations
+
+import re
+
+SIMULATION = "simulation"
+EVALUATION = "evaluation"
+
+_NAMES = {
+    EVALUATION: "evaluation evaluate eval validation validate",
+    SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
+    "inference": "inference infer act predict policy select_action sample_action",
+    "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
+    " optimizer_step gradient gradients update train_step training_step",
+}
+GROUPS = tuple(_NAMES)
+_GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.split()}
+# Part of whatever encloses it: inference has a forward pass as well as learning.
+_FORWARD = "forward"
+_SLASH = re.compile(r"(?<!\\)(?:\\\\)*/")
+
+
+def group_of(path: str) -> str:
+    """The group of an operation by its path.
+
+    >>> group_of("train/backprop"), group_of("inference/forward"), group_of("rollout")
+    ('learning', 'inference', 'rollout')
+    """
+    names = [name.lower().partition(":")[0] for name in _SLASH.split(path)]
+    known = [name for name in names if name in _GROUP_OF]
+    if any(_GROUP_OF[name] == EVALUATION for name in known):
+        return EVALUATION
+    enclosing = [name for name in known if name != _FORWARD]
+    if enclosing and known[-1] == _FORWARD:
+        return _GROUP_OF[enclosing[-1]]
+    return _GROUP_OF[known[-1]] if known else path

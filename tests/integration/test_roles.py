@@ -1,0 +1,237 @@
+"""Names and roles of the processes of real programs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython
+
+from rlscope.load import load
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+Roles = dict[str, str]
+
+_WORKERS = """
+import multiprocessing, os, signal, sys
+import rlscope as rls
+
+def collect(worker_id, queue):
+    for _ in range(3):
+        with rls.operation("simulation"):
+            pass
+    queue.put(worker_id)
+
+def learn(queue):
+    with rls.operation("learning"):
+        queue.put(0)
+
+class Evaluator(multiprocessing.Process):
+    def run(self):
+        pass
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    multiprocessing.set_start_method(sys.argv[1])
+    queue = context.SimpleQueue()
+    children = [
+        context.Process(target=collect, args=(4,), kwargs={"queue": queue}),
+        context.Process(target=collect, args=(3, queue)),
+        context.Process(target=learn, args=(queue,)),
+        context.Process(target=learn, args=(queue,)),
+        context.Process(target=learn, args=(queue,), name="critic"),
+        Evaluator(),
+        context.Process(target=killed),
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    with context.Pool(2) as pool:
+        pool.map(abs, range(4))
+        pool.close()
+        pool.join()
+    with context.Manager() as manager:
+        manager.dict()[1] = 2
+"""
+
+_OF_WORKERS = {
+    "program.py": "main",
+    "collect 3": "environment worker",
+    "collect 4": "environment worker",
+    "learn 0": "worker",
+    "learn 1": "worker",
+    "critic": "worker",
+    "Evaluator 0": "worker",
+    "killed 0": "worker",
+    "pool worker 0": "worker",
+    "pool worker 1": "worker",
+    "manager": "helper",
+}
+_SERVERS = {
+    "fork": {},
+    "spawn": {"resource tracker": "helper"},
+    "forkserver": {"resource tracker": "helper", "fork server": "helper"},
+}
+
+_ENVIRONMENTS = """
+import sys
+import gymnasium
+from stable_baselines3.common.vec_env import SubprocVecEnv
+
+def make():
+    return gymnasium.make("CartPole-v1")
+
+if __name__ == "__main__":
+    if sys.argv[1] == "sb3":
+        envs = SubprocVecEnv([make] * 3, start_method=sys.argv[2])
+        envs.reset()
+        envs.step([0] * 3)
+    else:
+        envs = gymnasium.vector.AsyncVectorEnv([make] * 3, context=sys.argv[2])
+        envs.reset()
+        envs.step([0] * 3)
+    envs.close()
+"""
+
+_LOADER = """
+import torch
+from torch.utils.data import DataLoader
+
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, index):
+        return index
+
+if __name__ == "__main__":
+    loader = DataLoader(Numbers(), batch_size=2, num_workers=2)
+    for epoch in range(2):
+        assert sum(batch.sum().item() for batch in loader) == 28
+"""
+
+_RANK = """
+import multiprocessing, subprocess, sys
+
+def collect():
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("spawn").Process(target=collect)
+    child.start()
+    child.join()
+"""
+
+
+def run(
+    traced: TracedPython, directory: str, tmp_path: Path, program: str, *arguments: str
+) -> Roles:
+    """Runs the program; name -> role of each process."""
+    script = tmp_path / "program.py"
+    script.write_text(program)
+    return record(traced, directory, traced.python, str(script), *arguments)
+
+
+def record(traced: TracedPython, directory: str, *command: str) -> Roles:
+    result = traced.run("-o", directory, *command, timeout=300)
+    assert result.returncode == 0, result.stderr
+    rows = load(directory).sql("SELECT name, role FROM process ORDER BY process_id").to_dicts()
+    found = {row["name"]: row["role"] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("automatic", ["0", "1"])
+def test_children_of_multiprocessing(
+    traced: TracedPython,
+    directory: str,
+    tmp_path: Path,
+    method: str,
+    automatic: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RLSCOPE_AUTO", automatic)
+    monkeypatch.setenv("RLSCOPE_WAITS", automatic)
+    found = run(traced, directory, tmp_path, _WORKERS, method)
+    assert found == _OF_WORKERS | _SERVERS[method]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("library", ["sb3", "gymnasium"])
+def test_vector_environments(
+    traced: TracedPython, directory: str, tmp_path: Path, library: str, method: str
+) -> None:
+    pytest.importorskip("stable_baselines3")
+    found = run(traced, directory, tmp_path, _ENVIRONMENTS, library, method)
+    workers = [name for name, role in found.items() if role == "environment worker"]
+    assert sorted(workers) == ["env worker 0", "env worker 1", "env worker 2"]
+    others = {name: role for name, role in found.items() if name not in workers}
+    # Gymnasium's shared memory has a resource tracker under fork, too.
+    others.setdefault("resource tracker", "helper")
+    assert others == {"program.py": "main", "resource tracker": "helper"} | _SERVERS[method]
+
+
+def test_workers_of_a_data_loader(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    found = run(traced, directory, tmp_path, _LOADER)
+    workers = {name for name, role in found.items() if role == "data loader worker"}
+    numbers = ["0", "1", "0 (2)", "1 (2)"]
+    assert workers == {f"data loader {number}" for number in numbers}
+
+
+def test_ranks_and_what_they_start(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "program.py"
+    script.write_text(_RANK)
+    launcher = [traced.python, "-m", "torch.distributed.run", "--standalone"]
+    found = record(traced, directory, *launcher, "--nproc-per-node", "2", str(script))
+    roles = {name: role for name, role in found.items() if role not in ("helper", "program")}
+    assert roles == {
+        "rank 0": "rank",
+        "rank 1": "rank",
+        "collect 0": "worker",
+        "collect 0 (2)": "worker",
+    }
+    assert found["torchrun"] == "helper"
+    assert list(found.values()).count("program") == 2
+
+
+def test_a_script_that_a_shell_runs_is_main(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import time\ntime.sleep(0.001)\n")
+    found = record(traced, directory, "bash", "-c", f"{traced.python} {script}; true")
+    assert found == {"bash": "helper", "train.py": "main"}
+
+
+_FRAMES = """
+import inspect, multiprocessing, sys
+
+def tell(path):
+    with open(path, "w") as file:
+        print([frame.function for frame in inspect.stack()], file=file)
+
+if __name__ == "__main__":
+    for method in ("fork", "spawn", "forkserver"):
+        path = f"{sys.argv[1]}-{method}"
+        process = multiprocessing.get_context(method).Process(target=tell, args=(path,))
+        process.start()
+        process.join()
+"""
+
+
+def test_no_frame_of_a_child_is_ours(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(_FRAMES)
+    subprocess.run([traced.python, str(script), f"{tmp_path}/plain"], check=True, timeout=60)
+    record(traced, directory, traced.python, str(script), f"{tmp_path}/traced")
+    for method in ("fork", "spawn", "forkserver"):
+        plain, traced_frames = (tmp_path / f"{kind}-{method}" for kind in ("plain", "traced"))
+        assert plain.read_text() == traced_frames.read_text()

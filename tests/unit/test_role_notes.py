@@ -1,0 +1,166 @@
+"""What a process notes of its role: by what it was started with."""
+
+from __future__ import annotations
+
+import functools
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlscope.capture import roles
+
+
+class Notes(dict[str, Any]):
+    """Stands in for the recorder: the last note of each key."""
+
+    def metadata(self, key: str, text: str) -> None:
+        self[key] = json.loads(text)
+
+
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
+    noted = Notes()
+    monkeypatch.setattr(roles, "runtime", noted)
+    return noted
+
+
+class Process:
+    """As multiprocessing.process.BaseProcess."""
+
+    def __init__(self, target: Any, *arguments: Any, **named: Any) -> None:
+        self._target, self._args, self._kwargs = target, arguments, named
+        self._name, self._identity = "Process-1:3", (1, 3)
+
+
+def collect(queue: Any, worker_id: int = 0, rank: int = 0) -> None:
+    """A target with two numbers of which the first counts."""
+
+
+class Pool:
+    def collect(self, index: int) -> None:
+        """A method as target."""
+
+    def __call__(self, index: int) -> None:
+        """An object as target."""
+
+
+def note_of(notes: Notes, process: Any) -> dict[str, Any]:
+    roles._note_child(SimpleNamespace(current_process=lambda: process))
+    return dict(notes.get(roles.METADATA, {}))
+
+
+@pytest.mark.parametrize(
+    ("process", "target", "index"),
+    [
+        (Process(collect, None, 7, 8), "collect", 7),
+        (Process(collect, None, worker_id=7), "collect", 7),
+        (Process(collect, None), "collect", None),
+        (Process(collect, None, "7", 8), "collect", 8),
+        (Process(collect, None, True), "collect", None),
+        (Process(functools.partial(collect, None), 7), "collect", 7),
+        (Process(functools.partial(functools.partial(collect, rank=2), None)), "collect", 2),
+        (Process(Pool().collect, 7), "Pool.collect", 7),
+        (Process(Pool(), 7), "Pool", None),
+        (Process(None), "Process", None),
+    ],
+)
+def test_a_child_notes_its_target_and_number(
+    notes: Notes, process: Process, target: str, index: int | None
+) -> None:
+    known = {"class": "Process", "name": "Process-1:3", "number": 3}
+    known |= {} if index is None else {"index": index}
+    assert note_of(notes, process) == known | {"target": f"{__name__}.{target}"}
+
+
+def test_a_process_of_torch_spawn_is_that_of_its_function(notes: Notes) -> None:
+    def _wrap(function: Any, index: int, arguments: Any, errors: Any) -> None: ...
+
+    _wrap.__module__, _wrap.__qualname__ = "torch.multiprocessing.spawn", "_wrap"
+    note = note_of(notes, Process(_wrap, collect, 4, (None, 9), ""))
+    assert (note["target"], note["index"]) == (f"{__name__}.collect", 4)
+
+
+def test_a_child_that_is_none_of_multiprocessing_is_left_alone(notes: Notes) -> None:
+    class Strange:
+        __slots__ = ()
+
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError("the program's code was called")
+
+    assert note_of(notes, Strange()) == {}
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_is_json(text: str) -> None:
+    assert json.loads(roles._quoted(text)).encode("utf-16", "surrogatepass") == text.encode(
+        "utf-16", "surrogatepass"
+    )
+
+
+@pytest.mark.parametrize(
+    ("environ", "noted"),
+    [
+        ({"RANK": "1", "LOCAL_RANK": "0", "WORLD_SIZE": "4"}, {"rank": 1, "local_rank": 0}),
+        ({"RANK": "3"}, {"rank": 3}),
+        ({"RANK": "-1"}, None),
+        ({"WORLD_SIZE": "4"}, None),
+    ],
+)
+def test_a_rank_is_what_the_launcher_says(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], noted: Any
+) -> None:
+    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    roles.note_start()
+    assert notes == {}  # the variables of another launcher
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    roles.note_start()
+    found = notes.get(roles.RANK)
+    assert (found and {**found, "world_size": 4}) == (noted and {**noted, "world_size": 4})
+
+
+class Manager:
+    """As ray._private.function_manager.FunctionActorManager."""
+
+    def load_actor_class(self, job_id: int, descriptor: Any) -> Any:
+        return job_id, descriptor
+
+    def get_execution_info(self, job_id: int, descriptor: Any) -> Any:
+        return job_id, descriptor
+
+
+@pytest.fixture
+def manager(monkeypatch: pytest.MonkeyPatch) -> Manager:
+    for name in ("load_actor_class", "get_execution_info"):
+        monkeypatch.setattr(Manager, name, vars(Manager)[name])
+    monkeypatch.setattr(roles, "_tasks", [])
+    roles.watch_ray(SimpleNamespace(FunctionActorManager=Manager))
+    return Manager()
+
+
+def descriptor(function: str, owner: str = "") -> Any:
+    return SimpleNamespace(function_name=function, class_name=owner)
+
+
+def test_a_ray_worker_notes_its_actor(notes: Notes, manager: Manager) -> None:
+    actor = descriptor("__init__", "Runner")
+    assert manager.load_actor_class(3, actor) == (3, actor)
+    manager.get_execution_info(3, descriptor("step", "Runner"))
+    assert notes == {roles.METADATA: {"actor": "Runner"}}
+
+
+def test_a_ray_worker_notes_its_first_tasks(notes: Notes, manager: Manager) -> None:
+    for name in ("main.rollout", "main.rollout", "b", "c", "d", "e"):
+        manager.get_execution_info(3, descriptor(name))
+    assert notes == {roles.METADATA: {"tasks": "rollout, b, c, ..."}}
+
+
+def test_another_release_of_ray_works_on(notes: Notes, manager: Manager) -> None:
+    assert manager.load_actor_class(3, None) == (3, None)
+    assert notes == {}
