@@ -17,6 +17,11 @@ def process_tree(trace: Trace, *, processes: int) -> Table:
     return statement.run(trace, "process_tree", processes=processes)
 
 
+def helper_total(trace: Trace) -> Table:
+    """family, processes, cpu_ns of the helpers that were never in an operation."""
+    return statement.run(trace, "helper_total")
+
+
 def process_names(trace: Trace) -> Table:
     """process_id, name, os_pid of every process."""
     return statement.run(trace, "process_name")
@@ -24,7 +29,8 @@ def process_names(trace: Trace) -> Table:
 
 def role_time(trace: Trace, *, roles: int) -> Table:
     """role, processes, layer, gpu_busy, duration_ns, role_ns, whole_ns: recorded wall time of the
-    processes of each role; roles beyond the `roles` largest are one row's '(other roles)'."""
+    processes whose names differ in their number only; those beyond the `roles` largest are
+    '(other roles)'. Helpers that were never in an operation are left out."""
     return statement.run(trace, "role_time", roles=roles)
 
 

@@ -1,14 +1,20 @@
--- Wall time of each role (process.name) by layer and GPU activity; roles beyond the $roles largest
--- together as '(other roles)'.
---   role_ns    sum over the rows of the role: its recorded time
---   whole_ns   the same over all roles
---   processes  how many processes had the role
-WITH _rank AS (
-  SELECT name, ROW_NUMBER() OVER (ORDER BY SUM(end_ns - start_ns) DESC, name) AS rank
-  FROM process GROUP BY name
+-- Wall time of the processes of each family by layer and GPU activity; families beyond the $roles
+-- largest together as '(other roles)'. Helpers that were never in an operation are left out.
+--   role       what the names of the family have in common
+--   role_ns    sum over the rows of the family: its recorded time
+--   whole_ns   the same over all families
+--   processes  how many processes the family has
+-- uses: folded_process, process_family
+WITH _process AS (
+  SELECT process_id, family, end_ns - start_ns AS wall_ns
+  FROM process JOIN process_family USING (process_id)
+  WHERE process_id NOT IN (FROM folded_process)
+), _rank AS (
+  SELECT family, ROW_NUMBER() OVER (ORDER BY SUM(wall_ns) DESC, family) AS rank
+  FROM _process GROUP BY family
 ), _role AS (
-  SELECT process_id, IF(rank <= $roles, name, '(other roles)') AS role
-  FROM process JOIN _rank USING (name)
+  SELECT process_id, IF(rank <= $roles, family, '(other roles)') AS role
+  FROM _process JOIN _rank USING (family)
 ), _size AS (
   SELECT role, COUNT(*) AS processes FROM _role GROUP BY role
 ), _time AS (

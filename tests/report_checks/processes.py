@@ -13,7 +13,7 @@ from rlscope.report import units
 
 def check(page: ReportPage, trace: Trace) -> None:
     (note,) = page.notes("processes")
-    assert note.startswith("A role is the name given with rls.process()")
+    assert note.startswith("A process is called as rls.process() says")
     assert page.bars("processes-chart") == operations.times(trace, "name")
     rows = trace.sql(
         "SELECT process.*, process.start_ns - run.start_ns AS after_ns,"
@@ -30,6 +30,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     wall_ns = row["end_ns"] - row["start_ns"]
     return [
         row["name"] if row["parent_process_id"] is None else f"    {row['name']}",
+        row["role"],
         str(row["os_pid"]),
         f"+{units.duration(row['after_ns'])}",
         units.duration(wall_ns),

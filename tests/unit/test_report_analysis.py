@@ -4,6 +4,7 @@ import pytest
 from relation_rows import SECOND, Relations, process, share
 
 from rlscope.analysis import buckets, coverage, iterations, machine, processes
+from rlscope.report import process_sentences
 from rlscope.report.sentences import bookkeeping
 from rlscope.report.sentences import coverage as coverage_sentences
 
@@ -184,19 +185,95 @@ def test_a_process_without_its_parent_is_a_root() -> None:
     assert (table["process_id"], table["depth"]) == ((1,), (0,))
 
 
-def test_roles_add_up_processes_of_one_name() -> None:
+def test_helpers_that_were_in_no_operation_have_no_row_and_no_bar() -> None:
     trace = Relations(
-        process=[process(0, 0, 9, name="w"), process(1, 0, 9, name="w"), process(2, 0, 1)],
+        run=[{"start_ns": 0, "end_ns": 100}],
+        process=[
+            process(0, 0, 100, role="main"),
+            process(1, 5, 99, parent_process_id=0, role="helper", name="sh 0", cpu_ns=3),
+            process(2, 6, 99, parent_process_id=1, role="helper", name="sh 1", cpu_ns=4),
+            process(3, 7, 90, parent_process_id=2, role="worker"),
+            process(4, 8, 90, parent_process_id=0, role="helper", name="ray (2)"),
+            process(5, 9, 90, parent_process_id=0, role="helper", name="server"),
+        ],
         breakdown=[
-            share(0, "a", "python", 4),
-            share(1, "a", "python", 5),
-            share(2, "a", "none", 1),
+            share(0, "a", "python", 10),
+            share(3, "a", "python", 20),
+            share(4, "(none)", "python", 40),
+            share(5, "a", "python", 80),
+        ],
+    )
+    table = processes.process_tree(trace, processes=10)
+    assert list(zip(table["process_id"], table["depth"], strict=True)) == [(0, 0), (3, 1), (5, 1)]
+    assert processes.helper_total(trace).to_dicts() == [
+        {"family": "sh", "processes": 2, "cpu_ns": 7},
+        {"family": "ray", "processes": 1, "cpu_ns": 0},
+    ]
+    rows = processes.role_time(trace, roles=9).to_dicts()
+    assert [(row["role"], row["whole_ns"]) for row in rows] == [
+        ("server", 110), ("p3", 110), ("p0", 110),
+    ]  # fmt: skip
+
+
+def test_a_child_of_a_shorter_process_that_is_left_out_is_a_root() -> None:
+    trace = Relations(
+        process=[
+            process(0, 0, 100, role="main"),
+            process(1, 0, 10, parent_process_id=0, role="program"),
+            process(2, 0, 90, parent_process_id=1, role="worker"),
+        ],
+    )
+    table = processes.process_tree(trace, processes=2)
+    assert list(zip(table["process_id"], table["depth"], strict=True)) == [(0, 0), (2, 0)]
+
+
+def test_roles_add_up_processes_whose_names_differ_in_their_number() -> None:
+    names = ["w 0", "w 1", "w 1 (2)"]
+    trace = Relations(
+        process=[*(process(n, 0, 9, name=name) for n, name in enumerate(names)), process(3, 0, 1)],
+        breakdown=[
+            share(0, "a", "python", 1),
+            share(1, "a", "python", 3),
+            share(2, "a", "python", 5),
+            share(3, "a", "none", 1),
         ],
     )
     rows = processes.role_time(trace, roles=1).to_dicts()
     assert [(r["role"], r["processes"], r["duration_ns"], r["whole_ns"]) for r in rows] == [
-        ("w", 2, 9, 10), ("(other roles)", 1, 1, 10),
+        ("w", 3, 9, 10), ("(other roles)", 1, 1, 10),
     ]  # fmt: skip
+
+
+_ONE_MORE = "Not in the table: 1 more process, which is shorter; relation `process` has all."
+
+
+@pytest.mark.parametrize(
+    ("shown", "there", "helpers", "expected"),
+    [
+        (6, 6, [], []),
+        (6, 7, [], [_ONE_MORE]),
+        (
+            1,
+            6,
+            [("ray idle worker", 3, 10**8), ("fork server", 1, 3 * 10**8)],
+            [
+                _ONE_MORE,
+                "4 helper processes: 3 x ray idle worker, fork server; 400 ms of CPU.",
+            ],
+        ),
+        (
+            1,
+            8,
+            [(name, 1, 0) for name in "abcdefg"],
+            ["7 helper processes: a, b, c, d, e, 2 others; 0 ns of CPU."],
+        ),
+    ],
+)
+def test_processes_that_are_left_out_are_counted(
+    shown: int, there: int, helpers: list[tuple[str, int, int]], expected: list[str]
+) -> None:
+    rows = [dict(zip(("family", "processes", "cpu_ns"), row, strict=True)) for row in helpers]
+    assert process_sentences.left_out(shown, there, rows) == expected
 
 
 def test_samples_are_thinned_to_their_mean() -> None:

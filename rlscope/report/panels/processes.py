@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import processes
-from rlscope.report import layers, limits, units, views
+from rlscope.report import layers, limits, process_sentences, units, views
 from rlscope.report.figures.bars import Bar, stacked_bars
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -13,7 +13,13 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.load import Trace
 
-_WHOLE = "the recorded time of all processes, start-up included"
+_WHOLE = "the recorded time of all processes but idle helpers, start-up included"
+
+_NOTE = (
+    "A process is called as rls.process() says, else by what it does; names that differ in their "
+    "number only are one bar. CPU time counts all threads of the program without the profiler's "
+    "own."
+)
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -21,6 +27,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "process_tree": processes.process_tree(trace, processes=limits.PROCESS_ROWS),
         "role_time": processes.role_time(trace, roles=limits.ROLES),
         "process": processes.process_names(trace),
+        "helper_total": processes.helper_total(trace),
     }
 
 
@@ -28,8 +35,9 @@ def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["process_tree"].to_dicts()
     if not rows:
         return Nothing("no process of this run could be read.")
+    hidden = len(tables["process"]), tables["helper_total"].to_dicts()
     return Drawing(
-        notes=_notes(len(rows), len(tables["process"])),
+        notes=[_NOTE, *process_sentences.left_out(len(rows), *hidden)],
         charts=_charts(tables["role_time"].to_dicts()),
         grids=[_grid(rows)],
     )
@@ -41,19 +49,6 @@ def _charts(roles: views.Rows) -> list[Chart]:
         return []
     title = f"Wall time per role, by layer; shares of {_WHOLE}"
     return [Chart("processes-chart", title, {"roles": _bars(roles)})]
-
-
-def _notes(shown: int, there: int) -> list[str]:
-    notes = [
-        "A role is the name given with rls.process(), else the program's. CPU time counts all "
-        "threads of the program without the profiler's own."
-    ]
-    if shown < there:
-        notes.append(
-            f"The table shows the {shown:,} longest of {there:,} processes; relation `process` "
-            "has them all."
-        )
-    return notes
 
 
 def _bars(rows: views.Rows) -> Figure:
@@ -71,6 +66,7 @@ def _grid(rows: views.Rows) -> Grid:
         title=f"Table: {units.plural(len(rows), 'process')}, children below their parent",
         columns=[
             "process",
+            "role",
             ">pid",
             ">began",
             ">wall",
@@ -90,6 +86,7 @@ def _grid(rows: views.Rows) -> Grid:
 def _row(row: dict[str, Any]) -> list[str]:
     return [
         "    " * row["depth"] + units.visible(row["name"] or "?"),
+        row["role"] or "-",
         str(row["os_pid"]),
         f"+{units.duration(row['begin_ns'])}",
         units.duration(row["wall_ns"]),

@@ -20,7 +20,16 @@ from rlscope.analysis import (
     threads,
     transitions,
 )
-from rlscope.report import cuda_sentences, headline, layers, losses, palette, sentences, units
+from rlscope.report import (
+    cuda_sentences,
+    headline,
+    layers,
+    losses,
+    palette,
+    process_sentences,
+    sentences,
+    units,
+)
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -112,7 +121,9 @@ def _operation_row(
 
 def _process_block(trace: Trace, width: int) -> list[str]:
     rows = processes.process_tree(trace, processes=_PROCESSES).to_dicts()
-    if len(rows) < 2:
+    hidden = processes.helper_total(trace).to_dicts()
+    there = len(processes.process_names(trace))
+    if there < 2:
         return []
     heads = ["process", ">pid", ">wall", ">in operations", ">CPU", ">events"]
     cells = [
@@ -126,7 +137,8 @@ def _process_block(trace: Trace, width: int) -> list[str]:
         ]
         for row in rows
     ]
-    return ["", *_aligned(heads, cells, width), ""]
+    left_out = process_sentences.left_out(len(rows), there, hidden)
+    return ["", *_aligned(heads, cells, width), *_wrapped(left_out, width), ""]
 
 
 def _layers(trace: Trace) -> list[str]:

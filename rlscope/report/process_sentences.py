@@ -1,0 +1,43 @@
+"""Processes that a table leaves out, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlscope.report import units
+
+_FAMILIES = 5
+
+
+def left_out(shown: int, there: int, helpers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """
+    Args:
+        shown: rows of the table.
+        there: processes of the run.
+        helpers: rows of analysis.processes.helper_total, which the table has no rows of.
+    """
+    folded = sum(row["processes"] for row in helpers)
+    more = there - folded - shown
+    return [
+        *([_shorter(more)] if more > 0 else []),
+        *([_helpers(folded, helpers)] if folded else []),
+    ]
+
+
+def _shorter(more: int) -> str:
+    noun = "process, which is" if more == 1 else "processes, which are"
+    return f"Not in the table: {more:,} more {noun} shorter; relation `process` has all."
+
+
+def _helpers(folded: int, rows: Sequence[Mapping[str, Any]]) -> str:
+    named = [_family(row) for row in rows[:_FAMILIES]]
+    others = sum(row["processes"] for row in rows[_FAMILIES:])
+    cpu_ns = sum(row["cpu_ns"] for row in rows)
+    kinds = ", ".join([*named, *([f"{others:,} others"] if others else [])])
+    return f"{units.plural(folded, 'helper process')}: {kinds}; {units.duration(cpu_ns)} of CPU."
+
+
+def _family(row: Mapping[str, Any]) -> str:
+    name = units.label(row["family"])
+    return name if row["processes"] == 1 else f"{row['processes']:,} x {name}"
