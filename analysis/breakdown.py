@@ -16,7 +16,8 @@ EVERYTHING = ("process", "phase", "operation", "source", "layer", "gpu_busy")
 _DESCRIPTIONS = {
     "process_id": "process.process_id",
     "process": "name of the process",
-    "role": "name of the processes, added up over those of one name",
+    "name": "name of the processes, added up over those of one name",
+    "role": "process.role",
     "thread_id": "thread.thread_id",
     "thread": "name of the thread",
     "phase": "phase of the process",
@@ -34,6 +35,7 @@ _DESCRIPTIONS = {
 }
 _COLUMNS = {
     "process": ("process_id", "process"),
+    "name": ("name",),
     "role": ("role",),
     "thread": ("thread_id", "thread"),
     "phase": ("phase",),
@@ -52,7 +54,8 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
     A dimension is one of
 
         process    columns process_id and process: one row or more per process image
-        role       processes of one name together
+        name       processes of one name together: rls.process("actor") in each of them
+        role       processes of one role together: main, rank, environment worker, ...
         thread     columns thread_id and thread: each thread by its own operations and layers;
                    the rows of a thread, not of a process, then add up to its wall time
         phase, operation, layer, gpu_busy

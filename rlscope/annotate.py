@@ -73,7 +73,7 @@ class phase:
 
 
 def process(name: str) -> None:
-    """Names the role of this process, such as "learner" or "worker_3": its name in every table.
+    """Names this process, such as "learner" or "worker_3": its name in every table.
 
     Raises:
         TypeError: name is not a str.

@@ -1,6 +1,5 @@
 -- Wall time along the dimensions that the list $by names, largest first within a process; columns of
 -- other dimensions are NULL.
---   role   the process's name
 --   state  cpu: a layer other than wait, and no GPU work; cpu+gpu: both; gpu: only GPU work;
 --          waiting: layer wait and no GPU work; idle: no layer and no GPU work;
 --          unknown: GPU work of the process was not recorded
@@ -10,7 +9,7 @@ WITH _time AS (
   UNION ALL BY NAME
   FROM breakdown_by_thread WHERE list_contains($by, 'thread')
 ), _named AS (
-  SELECT _time.*, process.name AS process, thread.name AS thread,
+  SELECT _time.*, process.name AS process, process.role AS role, thread.name AS thread,
     CASE WHEN gpu_busy IS NULL THEN 'unknown'
       WHEN layer NOT IN ('wait', 'none') THEN IF(gpu_busy, 'cpu+gpu', 'cpu')
       WHEN gpu_busy THEN 'gpu'
@@ -21,7 +20,8 @@ WITH _time AS (
 SELECT
   IF(list_contains($by, 'process'), process_id, NULL) AS process_id,
   IF(list_contains($by, 'process'), process, NULL) AS process,
-  IF(list_contains($by, 'role'), process, NULL) AS role,
+  IF(list_contains($by, 'name'), process, NULL) AS name,
+  IF(list_contains($by, 'role'), role, NULL) AS role,
   IF(list_contains($by, 'thread'), thread_id, NULL) AS thread_id,
   IF(list_contains($by, 'thread'), thread, NULL) AS thread,
   IF(list_contains($by, 'phase'), phase, NULL) AS phase,
@@ -38,4 +38,4 @@ SELECT
   CAST(SUM("count") AS BIGINT) AS "count"
 FROM _named
 GROUP BY ALL
-ORDER BY 1, duration_ns DESC, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+ORDER BY 1, duration_ns DESC, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12

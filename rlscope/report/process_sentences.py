@@ -32,9 +32,9 @@ def _shorter(more: int) -> str:
 
 def _helpers(folded: int, rows: Sequence[Mapping[str, Any]]) -> str:
     named = [_family(row) for row in rows[:_FAMILIES]]
-    others = sum(row["processes"] for row in rows[_FAMILIES:])
+    others = units.plural(sum(row["processes"] for row in rows[_FAMILIES:]), "other")
     cpu_ns = sum(row["cpu_ns"] for row in rows)
-    kinds = ", ".join([*named, *([f"{others:,} others"] if others else [])])
+    kinds = ", ".join([*named, *([others] if rows[_FAMILIES:] else [])])
     return f"{units.plural(folded, 'helper process')}: {kinds}; {units.duration(cpu_ns)} of CPU."
 
 

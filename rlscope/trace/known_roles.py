@@ -83,5 +83,10 @@ RAY_SERVICES = {
 }
 """Part of the command line of a service of Ray -> its name; what it starts serves, too."""
 
-RAY_WORKERS = ("/ray/_private/workers/", "ray::")
-"""Command lines of workers: that of their start, and the title that Ray gives them later."""
+RAY_WORKER = "/ray/_private/workers/"
+RAY_TITLE = "ray::"
+RAY_IDLE = "ray::IDLE"
+"""Of the command line of a Ray worker, and of the titles that Ray gives its processes later."""
+
+RAYLET = "raylet"
+"""The program that starts Ray's workers."""

@@ -87,7 +87,9 @@ def _of(
     rank = _read_note(process, RANK_NOTE).get("rank")
     if isinstance(rank, int) and not _is_below_a_rank(process, processes):
         return _Process(known.RANK, "rank", rank, always_numbered=True)
-    return _program(process["program"], process["comm"], note)
+    if _is_ray_worker(process["program"], parent):
+        return _ray_worker(process["program"], note)
+    return _program(process["program"], process["comm"])
 
 
 def _child_of_multiprocessing(note: Mapping[str, Any]) -> _Process:
@@ -118,10 +120,8 @@ def _is_below_a_rank(process: Mapping[str, Any], processes: Sequence[Mapping[str
     return False
 
 
-def _program(program: str, short_name: str, note: Mapping[str, Any]) -> _Process:
+def _program(program: str, short_name: str) -> _Process:
     """A Python program, by its command line."""
-    if any(part in program for part in known.RAY_WORKERS):
-        return _ray_worker(note)
     for part, name in known.RAY_SERVICES.items():
         if part in program:
             return _Process(HELPER, name, serves=True)
@@ -132,12 +132,21 @@ def _program(program: str, short_name: str, note: Mapping[str, Any]) -> _Process
     return _Process(HELPER if name in known.LAUNCHERS else PROGRAM, name)
 
 
-def _ray_worker(note: Mapping[str, Any]) -> _Process:
+def _is_ray_worker(program: str, parent: _Process | None) -> bool:
+    """A worker that was killed at its start recorded nothing, and has no command line."""
+    if program:
+        return known.RAY_WORKER in program or program.startswith(known.RAY_TITLE)
+    return parent is not None and parent.name == known.RAYLET
+
+
+def _ray_worker(program: str, note: Mapping[str, Any]) -> _Process:
     actor, tasks = note.get("actor"), note.get("tasks")
     if isinstance(actor, str):
         return _Process(known.ACTOR, actor)
     if isinstance(tasks, str):
         return _Process(known.TASK, tasks)
+    if program.startswith(known.RAY_TITLE) and not program.startswith(known.RAY_IDLE):
+        return _Process(HELPER, f"ray {program.removeprefix(known.RAY_TITLE)}", serves=True)
     return _Process(HELPER, "ray idle worker")
 
 

@@ -128,6 +128,26 @@ if __name__ == "__main__":
 """
 
 
+_RAY = """
+import ray
+
+@ray.remote(num_cpus=1)
+class Runner:
+    def step(self):
+        return 1
+
+@ray.remote(num_cpus=1)
+def evaluate():
+    return 2
+
+if __name__ == "__main__":
+    ray.init(num_cpus=3, include_dashboard=False)
+    runners = [Runner.remote() for _ in range(2)]
+    assert ray.get([runner.step.remote() for runner in runners]) == [1, 1]
+    assert ray.get(evaluate.remote()) == 2
+"""
+
+
 def run(
     traced: TracedPython, directory: str, tmp_path: Path, program: str, *arguments: str
 ) -> Roles:
@@ -200,6 +220,19 @@ def test_ranks_and_what_they_start(traced: TracedPython, directory: str, tmp_pat
     }
     assert found["torchrun"] == "helper"
     assert list(found.values()).count("program") == 2
+
+
+def test_workers_of_ray(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    found = run(traced, directory, tmp_path, _RAY)
+    working = {name: role for name, role in found.items() if role != "helper"}
+    assert working == {
+        "program.py": "main",
+        "Runner 0": "actor",
+        "Runner 1": "actor",
+        "evaluate": "task",
+    }
+    assert {"gcs_server", "raylet", "ray log monitor"} <= set(found)
 
 
 def test_a_script_that_a_shell_runs_is_main(

@@ -59,10 +59,17 @@ def test_states(tmp_path):
         assert list(table.select("state", "duration_ns")) == [("cpu", 4_000), ("cpu+gpu", 4_000)]
 
 
-def test_roles_add_up_processes_of_one_name(trace):
-    table = rls.analysis.breakdown(trace, by=["role"])
+def test_processes_of_one_name_add_up(trace):
+    table = rls.analysis.breakdown(trace, by=["name"])
     assert sum(table["duration_ns"]) == 16_000
-    assert len(table) == len(set(trace.processes["name"]))
+    assert set(table["name"]) == set(trace.processes["name"])
+
+
+def test_processes_of_one_role_add_up(trace):
+    table = rls.analysis.breakdown(trace, by=["role"])
+    assert set(table.select("role", "duration_ns")) == {
+        ("main", 10_000), ("program", 5_000), ("helper", 1_000),
+    }  # fmt: skip
 
 
 def test_uncorrected_times_are_null_and_not_zero(trace):
@@ -70,7 +77,9 @@ def test_uncorrected_times_are_null_and_not_zero(trace):
 
 
 def test_an_unknown_dimension_lists_the_known_ones(trace):
-    with pytest.raises(ValueError, match="no dimension 'step'; there are: process, role, thread"):
+    with pytest.raises(
+        ValueError, match="no dimension 'step'; there are: process, name, role, thread"
+    ):
         rls.analysis.breakdown(trace, by=["step"])
 
 

@@ -172,12 +172,16 @@ def test_processes_of_ray() -> None:
         process(2, program="ray::IDLE", note=runner),
         process(2, program=worker, note=runner),
         process(2, program=worker, note={"tasks": "rollout, evaluate"}),
+        process(2, program=""),
+        process(2, program="ray::DashboardAgent"),
     ]
     assert named(*processes)[1:] == [
         ("gcs_server", "helper"), ("raylet", "helper"),
-        ("ray dashboard 0", "helper"), ("ray dashboard 1", "helper"), ("ray idle worker", "helper"),
+        ("ray dashboard 0", "helper"), ("ray dashboard 1", "helper"),
+        ("ray idle worker 0", "helper"),
         ("SingleAgentEnvRunner 0", "actor"), ("SingleAgentEnvRunner 1", "actor"),
-        ("rollout, evaluate", "task"),
+        ("rollout, evaluate", "task"), ("ray idle worker 1", "helper"),
+        ("ray DashboardAgent", "helper"),
     ]  # fmt: skip
 
 
