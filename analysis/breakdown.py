@@ -11,7 +11,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.trace.trace import Trace
 
-EVERYTHING = ("process", "phase", "operation", "source", "layer", "gpu_busy")
+EVERYTHING = ("process", "stage", "phase", "operation", "source", "layer", "gpu_busy")
 
 _DESCRIPTIONS = {
     "process_id": "process.process_id",
@@ -20,6 +20,7 @@ _DESCRIPTIONS = {
     "role": "process.role",
     "thread_id": "thread.thread_id",
     "thread": "name of the thread",
+    "stage": "start-up, loop, end or whole: where in the life of the process; NULL of threads",
     "phase": "phase of the process",
     "operation": "path of the innermost open operation",
     "source": "explicit: annotated; automatic: found by rlscope; NULL outside of operations",
@@ -38,6 +39,7 @@ _COLUMNS = {
     "name": ("name",),
     "role": ("role",),
     "thread": ("thread_id", "thread"),
+    "stage": ("stage",),
     "phase": ("phase",),
     "operation": ("operation",),
     "source": ("source",),
@@ -58,6 +60,7 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
         role       processes of one role together: main, rank, environment worker, ...
         thread     columns thread_id and thread: each thread by its own operations and layers;
                    the rows of a thread, not of a process, then add up to its wall time
+        stage      before the training loop, in it, after it (start-up, loop, end, whole)
         phase, operation, layer, gpu_busy
         source     whether the operation was annotated (explicit) or found (automatic)
         state      cpu (a layer other than wait, GPU idle), cpu+gpu, gpu (no layer or wait, GPU

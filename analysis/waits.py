@@ -18,5 +18,11 @@ def waited_for(trace: Trace) -> Table:
 
 def worker_steps(trace: Trace) -> Table:
     """One row per process served, operation and environment worker: operation_ns, steps, any_ns,
-    stepped_ns, own_ns, last, late_ns. The straggler of an operation first."""
+    stepped_ns, own_ns, last, late_ns, slow_ns. The straggler of an operation first."""
     return statement.run(trace, "worker_step")
+
+
+def critical_processes(trace: Trace) -> Table:
+    """process_id, process, critical_id, critical, iterations, of, critical_ns: which process most
+    of the time of each complete iteration belongs to, itself or an environment worker."""
+    return statement.run(trace, "critical_process")

@@ -24,6 +24,7 @@ SELECT
   IF(list_contains($by, 'role'), role, NULL) AS role,
   IF(list_contains($by, 'thread'), thread_id, NULL) AS thread_id,
   IF(list_contains($by, 'thread'), thread, NULL) AS thread,
+  IF(list_contains($by, 'stage'), stage, NULL) AS stage,
   IF(list_contains($by, 'phase'), phase, NULL) AS phase,
   IF(list_contains($by, 'operation'), operation, NULL) AS operation,
   IF(list_contains($by, 'source'), source, NULL) AS source,
@@ -38,4 +39,4 @@ SELECT
   CAST(SUM("count") AS BIGINT) AS "count"
 FROM _named
 GROUP BY ALL
-ORDER BY 1, duration_ns DESC, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+ORDER BY 1, duration_ns DESC, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13

@@ -1,9 +1,9 @@
 -- Processes as a tree, parents before their children, siblings in order of start; at most $processes
--- rows, the longest ones. Helpers that were never in an operation have no row; what they started stands
+-- rows, the longest ones. Helpers without a training loop have no row; what they started stands
 -- below the process that started them. A process whose parent is unknown or left out is a root.
 --   wall_ns   end_ns - start_ns
 --   begin_ns  start since the run began
---   busy_ns   wall time in an operation
+--   busy_ns   wall time in an operation in the training loop
 --   children  all processes that it started, also those left out here
 --   threads   threads that recorded something
 -- uses: folded_process
@@ -26,7 +26,7 @@ WITH RECURSIVE _kept AS (
   FROM _kept JOIN _parent USING (process_id) JOIN _placed ON parent = _placed.process_id
 ), _busy AS (
   SELECT process_id, SUM(duration_ns) AS busy_ns FROM breakdown
-  WHERE operation NOT IN ('(none)', '(not recorded)') GROUP BY process_id
+  WHERE stage = 'loop' AND operation NOT IN ('(none)', '(not recorded)') GROUP BY process_id
 )
 SELECT process_id, parent_process_id, depth, os_pid, name, role, program, python,
   start_ns - (SELECT MIN(start_ns) FROM run) AS begin_ns, end_ns - start_ns AS wall_ns,

@@ -1,68 +1,36 @@
 -- What environment workers did while the process that they serve was in an operation that waits for
 -- them, as a vector of environments does in its step: one row per worker.
 --   operation     of the process served (process_id), one of those in which it waits for a worker
---   operation_ns  wall time of the instances of these operations
+--   operation_ns  wall time of its instances
 --   steps         of these instances, those in which a worker stepped
 --   any_ns        the part of operation_ns in which at least one of the workers stepped
 --   stepped_ns    the part in which this one did
 --   own_ns        the worker's Python in its loop outside of steps: pickling, above all
---   last          steps in which it was the last to end, where several stepped
+--   last          instances in which it was the last to end, where several stepped
 --   late_ns       by how long, added up: between its end and that of the one before
--- A worker's step is an instance of its outermost operations. Where a step lies in two instances of the
--- process served (step_async and step_wait), it has a part in each.
-WITH _pair AS (
-  SELECT DISTINCT wait.process_id, wait.operation, peer_process_id AS worker_id
-  FROM wait JOIN process AS worker ON worker.process_id = peer_process_id
-  WHERE worker.role = 'environment worker' AND operation <> '(none)'
-    AND wait.process_id <> peer_process_id
-), _served AS (
-  SELECT process_id, path AS operation, start_ns, start_ns + duration_ns AS end_ns
-  FROM operation_instance JOIN operation USING (operation_id)
-  WHERE duration_ns > 0 AND (process_id, path) IN (SELECT (process_id, operation) FROM _pair)
-), _step AS (
-  SELECT _pair.process_id, worker_id, start_ns, start_ns + duration_ns AS end_ns
-  FROM (SELECT DISTINCT process_id, worker_id FROM _pair) AS _pair
-    JOIN operation_instance ON operation_instance.process_id = worker_id
-    JOIN operation USING (operation_id)
-  WHERE depth = 0 AND duration_ns > 0
-), _part AS (  -- the instance in which the step began, and the one in which it ended
-  SELECT DISTINCT * FROM (
-    SELECT served.process_id, operation, served.start_ns AS served_ns, worker_id,
-      GREATEST(step.start_ns, served.start_ns) AS start_ns,
-      LEAST(step.end_ns, served.end_ns) AS end_ns
-    FROM _step AS step ASOF JOIN _served AS served
-      ON step.process_id = served.process_id AND step.start_ns >= served.start_ns
-    UNION ALL
-    SELECT served.process_id, operation, served.start_ns, worker_id,
-      GREATEST(step.start_ns, served.start_ns), LEAST(step.end_ns, served.end_ns)
-    FROM _step AS step ASOF JOIN _served AS served
-      ON step.process_id = served.process_id AND step.end_ns > served.start_ns)
-  WHERE end_ns > start_ns
-), _union AS (
-  SELECT *, GREATEST(start_ns, MAX(end_ns) OVER (PARTITION BY process_id, operation
-    ORDER BY start_ns, end_ns, worker_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-  ) AS new_ns
-  FROM _part
-), _any AS (
+--   slow_ns       the part of late_ns in which it stepped; in the rest it had not begun
+-- uses: served_instance, worker_part
+WITH _any AS (
   SELECT process_id, operation, SUM(GREATEST(end_ns - new_ns, 0)) AS any_ns,
     COUNT(DISTINCT served_ns) AS steps
-  FROM _union GROUP BY ALL
+  FROM worker_part GROUP BY ALL
 ), _end AS (
   SELECT process_id, operation, served_ns, worker_id, MAX(end_ns) AS end_ns,
     SUM(end_ns - start_ns) AS stepped_ns
-  FROM _part GROUP BY ALL
+  FROM worker_part GROUP BY ALL
 ), _order AS (
-  SELECT *, LEAD(end_ns) OVER _by_end AS before_ns,
-    ROW_NUMBER() OVER _by_end AS place
+  SELECT *, LEAD(end_ns) OVER _by_end AS before_ns, ROW_NUMBER() OVER _by_end AS place
   FROM _end
-  WINDOW _by_end AS (PARTITION BY process_id, served_ns ORDER BY end_ns DESC, worker_id)
+  WINDOW _by_end AS (PARTITION BY process_id, operation, served_ns ORDER BY end_ns DESC, worker_id)
 ), _worker AS (
   SELECT process_id, operation, worker_id, SUM(stepped_ns) AS stepped_ns,
     COUNT(*) FILTER (place = 1 AND before_ns IS NOT NULL) AS last,
-    COALESCE(SUM(end_ns - before_ns) FILTER (place = 1), 0) AS late_ns
+    COALESCE(SUM(end_ns - before_ns) FILTER (place = 1), 0) AS late_ns,
+    COALESCE(SUM(LEAST(end_ns - before_ns, stepped_ns)) FILTER (place = 1 AND before_ns IS NOT NULL), 0)
+      AS slow_ns
   FROM _order GROUP BY ALL
 ), _length AS (
-  SELECT process_id, operation, SUM(end_ns - start_ns) AS operation_ns FROM _served GROUP BY ALL
+  SELECT process_id, operation, SUM(end_ns - start_ns) AS operation_ns FROM served_instance GROUP BY ALL
 ), _own AS (
   SELECT process_id AS worker_id, SUM(duration_ns) AS own_ns FROM breakdown
   WHERE stage = 'loop' AND operation = '(none)' AND layer = 'python' GROUP BY ALL
@@ -70,7 +38,7 @@ WITH _pair AS (
 SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
   CAST(operation_ns AS BIGINT) AS operation_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
   CAST(stepped_ns AS BIGINT) AS stepped_ns, CAST(COALESCE(own_ns, 0) AS BIGINT) AS own_ns,
-  last, CAST(late_ns AS BIGINT) AS late_ns
+  last, CAST(late_ns AS BIGINT) AS late_ns, CAST(slow_ns AS BIGINT) AS slow_ns
 FROM _worker JOIN _any USING (process_id, operation) JOIN _length USING (process_id, operation)
   JOIN process AS server USING (process_id) JOIN process AS worker ON worker.process_id = worker_id
   LEFT JOIN _own USING (worker_id)

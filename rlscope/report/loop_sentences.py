@@ -172,9 +172,34 @@ def _straggler(row: dict[str, Any]) -> str:
     if row["late_ns"] <= _NOTABLE_LATE * row["operation_ns"]:
         share = units.share(row["late_ns"], row["operation_ns"])
         return f"No worker is a straggler: to wait for the slowest one alone costs at most {share}."
-    return (
-        f"{units.visible(row['worker'])} is the straggler: it ends last in "
-        f"{units.share(row['last'], row['steps'])} of {units.count(row['steps'])} steps, on "
-        f"average {units.duration(row['late_ns'] / row['last'])} after the one before, "
-        f"{units.duration(row['late_ns'])} in all."
+    late = (
+        f"ends last in {units.share(row['last'], row['steps'])} of {units.count(row['steps'])} "
+        f"steps, on average {units.duration(row['late_ns'] / row['last'])} after the one before, "
+        f"{units.duration(row['late_ns'])} in all"
     )
+    worker = units.visible(row["worker"])
+    if row["slow_ns"] > MOSTLY * row["late_ns"]:
+        return f"{worker} is the straggler: it {late}."
+    return f"{worker} {late}, mostly because it begins later, not because its steps take longer."
+
+
+def critical(rows: Rows) -> Iterable[str]:
+    """Rows of `critical_process`, of the process that has most iterations: one sentence."""
+    if not rows:
+        return
+    first = max(rows, key=lambda row: row["of"])
+    members = [row for row in rows if row["process_id"] == first["process_id"]]
+    named = [
+        f"{_critical(row)} in {row['iterations']:,}"
+        for row in members[:_PARTS]
+        if row["iterations"]
+    ]
+    yield (
+        f"Critical, by most of an iteration's time: {', '.join(named)} of {first['of']:,} "
+        "iterations."
+    )
+
+
+def _critical(row: dict[str, Any]) -> str:
+    name = units.visible(row["critical"])
+    return f"{name} itself" if row["critical_id"] == row["process_id"] else name

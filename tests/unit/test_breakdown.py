@@ -29,6 +29,13 @@ def test_by_layer(trace):
     assert table.descriptions["layer"]
 
 
+def test_by_stage(trace):
+    table = rls.analysis.breakdown(trace, by=["role", "stage"])
+    sums = {(row["role"], row["stage"]): row["duration_ns"] for row in table.to_dicts()}
+    assert sum(sums.values()) == 16_000
+    assert {stage for _, stage in sums} == {"start-up", "loop", "end", "whole"}
+
+
 def test_everything_adds_up_to_the_wall_time_of_each_process(trace):
     table = rls.analysis.breakdown(trace)
     sums = {}

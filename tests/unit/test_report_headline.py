@@ -278,8 +278,9 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
     assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 90 ns of 90 ns."
 
 
-def _vector(late_ns: int) -> Relations:
-    """Two steps of 100 ns, in which worker 1 steps for 10 ns and worker 2 for so many more."""
+def _vector(late_ns: int, begins_ns: int = 0) -> Relations:
+    """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
+    later, for 5 ns and so much more."""
     starts = (0, 200)
     return Relations(
         process=[
@@ -291,9 +292,26 @@ def _vector(late_ns: int) -> Relations:
             {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0},
         ],
         operation_instance=[
-            {"process_id": p, "operation_id": 0, "start_ns": start + at, "duration_ns": ns}
-            for start in starts
-            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25, 5 + late_ns))
+            {
+                "process_id": p,
+                "operation_id": 0,
+                "iteration": i if p == 0 else None,
+                "start_ns": start + at,
+                "duration_ns": ns,
+            }
+            for i, start in enumerate(starts)
+            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25 + begins_ns, 5 + late_ns))
+        ],
+        iteration=[
+            {
+                "process_id": 0,
+                "iteration": i,
+                "start_ns": start,
+                "duration_ns": ns,
+                "complete": True,
+                "source": "automatic",
+            }
+            for i, (start, ns) in enumerate(zip(starts, (110, 200), strict=True))
         ],
         breakdown=[
             share(0, "simulation", "wait", 200),
@@ -332,6 +350,18 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     assert _texts(_vector(2), warning=False)[2] == (
         "No worker is a straggler: to wait for the slowest one alone costs at most 2.0 %."
     )
+    assert _texts(_vector(2, begins_ns=50), warning=False)[2].endswith(
+        "52 ns after the one before, 104 ns in all, mostly because it begins later, not because "
+        "its steps take longer."
+    )
+
+
+def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
+    """Workers step for 30 ns of an iteration of 110 ns and one of 200 ns, or for 70 ns."""
+    say = "Critical, by most of an iteration's time: {} of 2 iterations."
+    assert say.format("train.py itself in 2") in _texts(_vector(20), warning=False)
+    both = say.format("train.py itself in 1, env worker 1 in 1")
+    assert both in _texts(_vector(60), warning=False)
 
 
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:

@@ -1,5 +1,5 @@
--- Helpers that were never in an operation: together one line of the tables of processes.
+-- Helpers without a training loop: together one line of the tables of processes.
 SELECT process_id FROM process
 WHERE role = 'helper' AND process_id NOT IN (
-  SELECT process_id FROM breakdown WHERE operation NOT IN ('(none)', '(not recorded)')
+  SELECT process_id FROM breakdown WHERE stage = 'loop'
 )

@@ -1,0 +1,5 @@
+-- Instances of the operations in which a process waits for environment workers.
+-- uses: serving_worker
+SELECT process_id, path AS operation, iteration, start_ns, start_ns + duration_ns AS end_ns
+FROM operation_instance JOIN operation USING (operation_id)
+WHERE duration_ns > 0 AND (process_id, path) IN (SELECT (process_id, operation) FROM serving_worker)
