@@ -18,7 +18,7 @@ def process_tree(trace: Trace, *, processes: int) -> Table:
 
 
 def helper_total(trace: Trace) -> Table:
-    """family, processes, cpu_ns of the helpers that were never in an operation."""
+    """family, processes, cpu_ns of the helpers without a training loop."""
     return statement.run(trace, "helper_total")
 
 
@@ -30,7 +30,7 @@ def process_names(trace: Trace) -> Table:
 def role_time(trace: Trace, *, roles: int) -> Table:
     """role, processes, layer, gpu_busy, duration_ns, role_ns, whole_ns: recorded wall time of the
     processes whose names differ in their number only; those beyond the `roles` largest are
-    '(other roles)'. Helpers that were never in an operation are left out."""
+    '(other roles)'. Helpers without a training loop are left out."""
     return statement.run(trace, "role_time", roles=roles)
 
 

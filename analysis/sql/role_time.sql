@@ -1,5 +1,5 @@
 -- Wall time of the processes of each family by layer and GPU activity; families beyond the $roles
--- largest together as '(other roles)'. Helpers that were never in an operation are left out.
+-- largest together as '(other roles)'. Helpers without a training loop are left out.
 --   role       what the names of the family have in common
 --   role_ns    sum over the rows of the family: its recorded time
 --   whole_ns   the same over all families

@@ -185,7 +185,7 @@ def test_a_process_without_its_parent_is_a_root() -> None:
     assert (table["process_id"], table["depth"]) == ((1,), (0,))
 
 
-def test_helpers_that_were_in_no_operation_have_no_row_and_no_bar() -> None:
+def test_helpers_without_a_training_loop_have_no_row_and_no_bar() -> None:
     trace = Relations(
         run=[{"start_ns": 0, "end_ns": 100}],
         process=[
@@ -199,7 +199,7 @@ def test_helpers_that_were_in_no_operation_have_no_row_and_no_bar() -> None:
         breakdown=[
             share(0, "a", "python", 10),
             share(3, "a", "python", 20),
-            share(4, "(none)", "python", 40),
+            share(4, "imports", "python", 40, stage="start-up"),
             share(5, "a", "python", 80),
         ],
     )
