@@ -157,7 +157,6 @@ def write(directory: Path) -> None:
             python_begin_ns=31_000 * US,
             threads=[RawThread(list(_worker(end // US - 4_000)))],
             os_pid=4243,
-            forked=True,
             metadata={"rlscope.automatic": json.dumps({"simulation": RULE})},
             role="worker",
             program="python worker.py",
