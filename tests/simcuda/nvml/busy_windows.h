@@ -2,11 +2,11 @@
 // and the use is the share of busy windows in the sample period.
 //
 //   kernels      |#|       |#|                      |##|
-//   windows   |  busy |  busy |       |       |  busy |       |     50 %; kernels ran 5 % of the
-//   time
+//   windows   |  busy |  busy |       |       |  busy |       |   60 % busy
 //
 // NVIDIA says that the period is 1/6 s to 1 s, by product, and not how fine the counter looks
-// inside it. Both are knobs: with a window as long as the period it says 0 or 100.
+// inside it. Both are knobs: with a window as long as the period it says 0 or 100, with a
+// short one the truth.
 #ifndef SIMCUDA_NVML_BUSY_WINDOWS_H_
 #define SIMCUDA_NVML_BUSY_WINDOWS_H_
 
