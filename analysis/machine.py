@@ -1,4 +1,4 @@
-"""Readings of the machine over time, and the GPU's busy time beside NVML's utilisation."""
+"""Readings of the machine over time, and polled utilisation beside what the run did."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def machine_series(trace: Trace, *, points: int, processes: int) -> Table:
     """host_id, host, process_id (None: the machine), process, os_pid, metric, point, start_ns
     (since the run began), mean, max, readings; of the `processes` processes that used most CPU."""
     return statement.run(trace, "machine_series", points=points, processes=processes)
+
+
+def utilisation(trace: Trace, *, processes: int) -> Table:
+    """kind, gpu, core, process_id, process, os_pid, duration_ns, polled_percent, busy_ns,
+    cuda_api_ns, waiting_ns, cores, machine_percent: of GPUs in use, the busiest core, and the
+    `processes` processes with the most CPU time."""
+    return statement.run(trace, "utilisation", processes=processes)
 
 
 def gpu_busy_series(trace: Trace, *, buckets: int, processes: int) -> Table:

@@ -161,6 +161,12 @@ class Directory:
             uses: processes, each with the number that the device has in it.
         """
 
+    def device_busy_ns(
+        self, uses: Sequence[tuple[int, int]], *, spans: Sequence[tuple[int, int]]
+    ) -> int:
+        """How long, within spans that ascend and do not overlap, at least one of some processes
+        kept a device busy; `uses` as of device_times()."""
+
     def cuda_relations(self, process: int, *, most_paths: int = 16_384) -> dict[str, Columns]:
         """CUDA calls and GPU work by operation; all empty in a process without either.
 

@@ -76,7 +76,7 @@ class BusyStretches {
   size_t window_ = 0;
 };
 
-// Takes stretches in order of start, and adds what none before covered.
+// Adds what no stretch before covered.
 class BusyBuckets {
  public:
   BusyBuckets(const Span& whole, DeviceTimes* times)
@@ -100,18 +100,40 @@ class BusyBuckets {
   const int64_t end_ns_;
 };
 
+// Adds what lies in the spans and no stretch before covered.
+class BusySpans {
+ public:
+  explicit BusySpans(const std::vector<Span>& spans) : spans_(spans) {}
+
+  void Add(const Span& stretch) {
+    const int64_t start_ns = std::max(stretch.start_ns, covered_until_ns_);
+    covered_until_ns_ = std::max(stretch.end_ns, covered_until_ns_);
+    while (next_ < spans_.size() && spans_[next_].end_ns <= start_ns) ++next_;
+    for (size_t i = next_; i < spans_.size() && spans_[i].start_ns < stretch.end_ns; ++i) {
+      const int64_t from_ns = std::max(spans_[i].start_ns, start_ns);
+      const int64_t until_ns = std::min(spans_[i].end_ns, stretch.end_ns);
+      busy_ns_ += std::max<int64_t>(0, until_ns - from_ns);
+    }
+  }
+
+  int64_t busy_ns() const { return busy_ns_; }
+
+ private:
+  const std::vector<Span>& spans_;
+  size_t next_ = 0;  // the first that a later stretch may meet
+  int64_t covered_until_ns_ = INT64_MIN;
+  int64_t busy_ns_ = 0;
+};
+
 struct StartsLater {
   bool operator()(const BusyStretches* one, const BusyStretches* other) const {
     return one->current().start_ns > other->current().start_ns;
   }
 };
 
-}  // namespace
-
-DeviceTimes FindDeviceTimes(const std::vector<DeviceUse>& uses, const Span& whole,
-                            uint32_t buckets) {
-  DeviceTimes times = {TimeGrid::For(whole, buckets), std::vector<int64_t>(buckets)};
-  BusyBuckets busy(whole, &times);
+// Gives the stretches of all processes to `busy`, in order of start.
+template <class Busy>
+void AddStretches(const std::vector<DeviceUse>& uses, Busy* busy) {
   std::vector<std::unique_ptr<BusyStretches>> processes;
   std::priority_queue<BusyStretches*, std::vector<BusyStretches*>, StartsLater> next;
   for (const DeviceUse& use : uses) {
@@ -121,10 +143,25 @@ DeviceTimes FindDeviceTimes(const std::vector<DeviceUse>& uses, const Span& whol
   while (!next.empty()) {
     BusyStretches* const process = next.top();
     next.pop();
-    busy.Add(process->current());
+    busy->Add(process->current());
     if (process->Next()) next.push(process);
   }
+}
+
+}  // namespace
+
+DeviceTimes FindDeviceTimes(const std::vector<DeviceUse>& uses, const Span& whole,
+                            uint32_t buckets) {
+  DeviceTimes times = {TimeGrid::For(whole, buckets), std::vector<int64_t>(buckets)};
+  BusyBuckets busy(whole, &times);
+  AddStretches(uses, &busy);
   return times;
+}
+
+int64_t FindBusyTime(const std::vector<DeviceUse>& uses, const std::vector<Span>& spans) {
+  BusySpans busy(spans);
+  AddStretches(uses, &busy);
+  return busy.busy_ns();
 }
 
 }  // namespace rlscope::analysis

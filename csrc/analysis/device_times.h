@@ -27,6 +27,10 @@ struct DeviceTimes {
 DeviceTimes FindDeviceTimes(const std::vector<DeviceUse>& uses, const Span& whole,
                             uint32_t buckets);
 
+// The time within `spans`, which ascend and do not overlap, in which any process kept the device
+// busy.
+int64_t FindBusyTime(const std::vector<DeviceUse>& uses, const std::vector<Span>& spans);
+
 }  // namespace rlscope::analysis
 
 #endif  // RLSCOPE_ANALYSIS_DEVICE_TIMES_H_

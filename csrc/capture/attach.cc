@@ -41,6 +41,8 @@ const Cupti* Begin(Taken taken, Note* note) {
   // Which GPUs its device numbers mean.
   const char* visible = base::GetEnv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr) note->Text("visible_devices", visible);
+  const char* order = base::GetEnv("CUDA_DEVICE_ORDER");
+  if (order != nullptr) note->Text("device_order", order);
   if (cupti.version != 0) note->Number("version", cupti.version);
   if (!Subscribe(cupti, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))

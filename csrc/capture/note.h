@@ -1,6 +1,6 @@
 // The note in the trace about CUDA capture in a process: a JSON object, most of it metadata `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
-//    "visible_devices": "1,0",
+//    "visible_devices": "1,0", "device_order": "PCI_BUS_ID",
 //    "problem": "GPU work is missing: CUPTI refused (999)", "missing": "work"}
 #ifndef RLSCOPE_CAPTURE_NOTE_H_
 #define RLSCOPE_CAPTURE_NOTE_H_

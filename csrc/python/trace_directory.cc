@@ -318,19 +318,39 @@ nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
   return result;
 }
 
-nb::dict Directory::DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
-                                const analysis::Span& grid, uint32_t buckets) const {
+class Directory::Uses {
+ public:
+  Uses(const Directory& directory, const DeviceUses& uses) {
+    for (const auto& [process, device] : uses) {
+      inputs_.push_back(analysis::MakeInput(directory.Image(process)));
+      uses_.push_back({&inputs_.back(), device});
+    }
+  }
+  const std::vector<analysis::DeviceUse>& get() const { return uses_; }
+
+ private:
+  std::list<analysis::ProcessInput> inputs_;  // which stay where they are
+  std::vector<analysis::DeviceUse> uses_;
+};
+
+int64_t Directory::DeviceBusyNs(const DeviceUses& uses,
+                                const std::vector<std::pair<int64_t, int64_t>>& spans) const {
+  for (const auto& [process, device] : uses) Image(process);
+  return WithoutGil([&] {
+    std::vector<analysis::Span> measured;
+    for (const auto& [start_ns, end_ns] : spans) measured.push_back({start_ns, end_ns});
+    return analysis::FindBusyTime(Uses(*this, uses).get(), measured);
+  });
+}
+
+nb::dict Directory::DeviceTimes(const DeviceUses& uses, const analysis::Span& grid,
+                                uint32_t buckets) const {
   for (const auto& [process, device] : uses) Image(process);
   std::vector<int64_t> start_ns, busy_ns;
   int64_t bucket_ns = 0;
   WithoutGil([&] {
-    std::list<analysis::ProcessInput> inputs;  // which stay where they are
-    std::vector<analysis::DeviceUse> found;
-    for (const auto& [process, device] : uses) {
-      inputs.push_back(analysis::MakeInput(Image(process)));
-      found.push_back({&inputs.back(), device});
-    }
-    const analysis::DeviceTimes times = analysis::FindDeviceTimes(found, grid, buckets);
+    const analysis::DeviceTimes times =
+        analysis::FindDeviceTimes(Uses(*this, uses).get(), grid, buckets);
     bucket_ns = times.grid.bucket_ns;
     for (size_t bucket = 0; bucket < times.busy_ns.size(); ++bucket) {
       if (times.busy_ns[bucket] == 0) continue;
@@ -387,11 +407,12 @@ void AddDirectory(nb::module_& module) {
           "most_paths"_a = analysis::kMaxPaths)
       .def(
           "device_times",
-          [](const Directory& self, const std::vector<std::pair<size_t, uint32_t>>& uses,
+          [](const Directory& self, const Directory::DeviceUses& uses,
              std::pair<int64_t, int64_t> grid, uint32_t buckets) {
             return self.DeviceTimes(uses, {grid.first, grid.second}, buckets);
           },
-          "uses"_a, nb::kw_only(), "grid"_a, "buckets"_a = 2000);
+          "uses"_a, nb::kw_only(), "grid"_a, "buckets"_a = 2000)
+      .def("device_busy_ns", &Directory::DeviceBusyNs, "uses"_a, nb::kw_only(), "spans"_a);
 }
 
 }  // namespace rlscope::python

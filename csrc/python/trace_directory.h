@@ -45,12 +45,17 @@ class Directory {
   RowStream InstanceRows(size_t process, int64_t first_thread, const Operations& operations,
                          uint32_t most_paths) const;
   nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
-  // `uses`: a process and the number that the device has in it.
-  nanobind::dict DeviceTimes(const std::vector<std::pair<size_t, uint32_t>>& uses,
-                             const analysis::Span& grid, uint32_t buckets) const;
+  // Processes, each with the number that the device has in it.
+  using DeviceUses = std::vector<std::pair<size_t, uint32_t>>;
+  nanobind::dict DeviceTimes(const DeviceUses& uses, const analysis::Span& grid,
+                             uint32_t buckets) const;
+  int64_t DeviceBusyNs(const DeviceUses& uses,
+                       const std::vector<std::pair<int64_t, int64_t>>& spans) const;
   int64_t ReachedNs(size_t process) const;
 
  private:
+  class Uses;
+
   // Throws IndexError.
   const trace::ProcessImage& Image(size_t process) const;
   nanobind::dict ProcessDict(size_t process) const;

@@ -5,10 +5,13 @@
 `pid` null is the whole machine. Metrics and units:
 
     cpu_percent         machine: share of all cores, 0 to 100; process: of one core, may exceed 100
+    core_percent        machine: share of each core, in a list
     memory_bytes        machine: in use, caches not counted; process: resident set
     gpu<i>_percent      share of the time since the last sample in which device i ran a kernel
     gpu<i>_memory_bytes memory of device i in use, by all processes
     gpu<i>_power_watts  power that device i draws
+    gpu<i>_uuid         text, once: the device under the name that CUDA_VISIBLE_DEVICES may use
+    gpu<i>_model        text, once
     operation_cost_ns   machine, once at the end: CPU time that one recorded operation costs
     drainer_cpu_ns      machine, once at the end: CPU time of the wrapper's drainer
     longest_stall_ns    machine, once at the end, where one waited over 1 ms for the disk: the
@@ -38,7 +41,7 @@ _PATIENCE_SECONDS = 0.1
 # A driver that hangs in NVML must not keep the wrapper: its thread is left behind.
 _JOIN_SECONDS = 1.0
 
-Metrics = Iterable[tuple[int | None, str, float]]
+Metrics = Iterable[tuple[int | None, str, float | str | list[int]]]
 
 
 class MachineSampler:
@@ -94,16 +97,19 @@ class _Probe(Protocol):
 
 
 class _Host:
-    """CPU and memory of the whole machine."""
+    """CPU, in all and by core, and memory of the whole machine."""
 
     def __init__(self) -> None:
         import psutil  # never before the program has started
 
         self._psutil = psutil
         psutil.cpu_percent(None)  # shares are of the time since the call before
+        psutil.cpu_percent(None, percpu=True)
 
     def sample(self) -> Metrics:
         yield None, "cpu_percent", self._psutil.cpu_percent(None)
+        cores = self._psutil.cpu_percent(None, percpu=True)
+        yield None, "core_percent", [round(share) for share in cores]
         memory = self._psutil.virtual_memory()
         yield None, "memory_bytes", memory.total - memory.available
 
@@ -147,8 +153,12 @@ class _Gpu:
         self._nvml = nvml
         self._device = nvml.nvmlDeviceGetHandleByIndex(index)
         self._name = f"gpu{index}"
+        self._is_told = False
 
     def sample(self) -> Metrics:
+        if not self._is_told:
+            self._is_told = True
+            yield from self._identity()
         # A device may lack one of these (MIG, vGPU) and still have the others.
         with contextlib.suppress(self._nvml.NVMLError):
             rates = self._nvml.nvmlDeviceGetUtilizationRates(self._device)
@@ -159,6 +169,17 @@ class _Gpu:
         with contextlib.suppress(self._nvml.NVMLError):
             milliwatts = self._nvml.nvmlDeviceGetPowerUsage(self._device)
             yield None, f"{self._name}_power_watts", milliwatts / 1000
+
+    def _identity(self) -> Metrics:
+        with contextlib.suppress(self._nvml.NVMLError):
+            yield None, f"{self._name}_uuid", _text(self._nvml.nvmlDeviceGetUUID(self._device))
+        with contextlib.suppress(self._nvml.NVMLError):
+            yield None, f"{self._name}_model", _text(self._nvml.nvmlDeviceGetName(self._device))
+
+
+def _text(answer: str | bytes) -> str:
+    """Of pynvml, whose releases differ."""
+    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
 
 
 def _gpus() -> list[_Gpu]:
@@ -187,5 +208,6 @@ def write_samples(file: IO[str], metrics: Metrics) -> None:
     """Appends one sample; all of its metrics carry the same time."""
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     for pid, metric, value in metrics:
-        line = {"time_ns": now, "pid": pid, "metric": metric, "value": round(value, 3)}
+        shown = round(value, 3) if isinstance(value, float) else value
+        line = {"time_ns": now, "pid": pid, "metric": metric, "value": shown}
         file.write(json.dumps(line) + "\n")

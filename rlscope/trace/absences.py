@@ -17,6 +17,9 @@ _NO_CALIBRATION = "the overhead of this recording has not been calibrated"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
 _NO_WORK = "GPU work of a process is not known"
+_NO_GPU_OF_NVML = (
+    "GPU work of a process is not known, or CUDA's number of a device does not say which GPU it is"
+)
 _NO_CUDA = "no CUDA call was recorded"
 _NO_SYNC = "no CUDA synchronisation was recorded"
 
@@ -43,6 +46,8 @@ _REASONS: Mapping[tuple[str, str], str] = {
         "peer_process_id",
     ): "a wait was for no process, for one outside the run, or for several",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
+    ("utilisation", ALL): "the machine was not read twice while a process recorded",
+    ("utilisation", "busy_ns"): _NO_GPU_OF_NVML,
     ("breakdown", "overhead_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_ns"): _NO_CALIBRATION,
     ("breakdown", "corrected_low_ns"): _NO_CALIBRATION,

@@ -13,7 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from rlscope import _trace, cuts
-from rlscope.trace import cuda_rows, run_facts, store
+from rlscope.trace import cuda_rows, machine_samples, run_facts, store, utilisation
 from rlscope.trace.absences import Absences
 from rlscope.trace.devices import Devices
 from rlscope.trace.groups import SIMULATION, group_of
@@ -99,6 +99,8 @@ class _Build:
         self._devices = Devices()
         self._waits = Waits()
         self._hosts = run_facts.host_ids(self._processes)
+        self._samples = machine_samples.read(root, self._processes, self._hosts)
+        self._utilisation = utilisation.Utilisation(self._samples)
         self._grids = run_facts.time_grids(self._processes, self._hosts)
         self._simulating: set[int] = set()
         self._collected: dict[str, dict[str, list[Any]]] = {}
@@ -146,6 +148,13 @@ class _Build:
             relations = cuda_rows.without_work(relations)
             unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
+        if self._hosts[index] == utilisation.HOST:
+            self._utilisation.add(
+                index,
+                windows=swept["recording_window"],
+                timeline=relations["timeline"],
+                work_is_known=not why,
+            )
         for name, columns in relations.items():
             self._put(name, columns, index)
         self._put_iteration_times(swept, unknown, index)
@@ -207,7 +216,6 @@ class _Build:
 
     def _put_run(self) -> None:
         run = self._run_json
-        samples = run_facts.machine_sample_columns(self._root, self._processes, self._hosts)
         nested = self._directory.nested
         self._put(
             "run",
@@ -216,7 +224,8 @@ class _Build:
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", self._process_columns())
         self._put("operation", self._operations.columns(read_rules(self._told(RULES))))
-        self._put("machine_sample", samples)
+        self._put("machine_sample", self._samples.columns)
+        self._put_utilisation()
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)
         self._put("wait", self._waits.columns())
@@ -230,6 +239,14 @@ class _Build:
         names, found = roles(self._processes, self._simulating, " ".join(command))
         columns = process_columns(self._processes, self._hosts)
         return {**columns, "name": names, "role": found}
+
+    def _put_utilisation(self) -> None:
+        """Of its NULLs only those of GPUs are something that the trace lacks."""
+        rows = self._utilisation.rows(self._directory, self._devices.uses(utilisation.HOST))
+        relation = store.relations()["utilisation"]
+        busy_ns = [row["busy_ns"] if row["kind"] == "gpu" else 0 for row in rows]
+        self._absences.look(relation.name, {"busy_ns": busy_ns})
+        self._sink.put(relation, utilisation.columns(rows))
 
     def _told(self, wanted: str) -> Iterator[str]:
         """The processes' own reports under one key of the metadata, as JSON."""

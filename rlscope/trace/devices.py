@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rlscope import _trace
@@ -11,11 +12,24 @@ from rlscope import _trace
 Columns = dict[str, list[Any]]
 
 
+@dataclass(frozen=True)
+class Use:
+    """A process and the number that a device has in it."""
+
+    process_id: int
+    device: int
+    gpu: str
+    """Its name on the machine, as column `gpu`."""
+    by_bus: bool
+    """Numbers of GPUs are their places on the PCI bus: CUDA_DEVICE_ORDER says so."""
+
+
 class Devices:
     """Which processes used which GPU, and for how long each of them kept it busy."""
 
     def __init__(self) -> None:
         self._uses: dict[tuple[int, str], dict[tuple[int, int], int]] = {}
+        self._of_host: dict[int, dict[Use, None]] = {}
 
     def add(
         self, process_id: int, host_id: int, note: str | None, gpu_time: Mapping[str, Any]
@@ -25,15 +39,21 @@ class Devices:
         Args:
             note: what the process noted of how CUDA is recorded (cuda_rows.NOTE), None: nothing.
         """
-        visible = _visible_devices(note)
+        facts = _facts(note)
+        visible, by_bus = _visible_devices(facts), facts.get("device_order") == "PCI_BUS_ID"
         names = []
         for device, while_ns in zip(gpu_time["device"], gpu_time["while_ns"], strict=True):
             name = (visible[device] if device < len(visible) else "") or str(device)
             uses = self._uses.setdefault((host_id, name), {})
             use = process_id, int(device)
             uses[use] = uses.get(use, 0) + int(while_ns)
+            self._of_host.setdefault(host_id, {})[Use(*use, name, by_bus)] = None
             names.append(name)
         return names
+
+    def uses(self, host_id: int) -> list[Use]:
+        """Those of all processes of a machine."""
+        return list(self._of_host.get(host_id, ()))
 
     def relations(
         self, directory: _trace.Directory, grids: Mapping[int, tuple[int, int]]
@@ -51,13 +71,17 @@ class Devices:
         return {"gpu_device": devices, "gpu_timeline": timeline}
 
 
-def _visible_devices(note: str | None) -> list[str]:
-    """CUDA_VISIBLE_DEVICES of a process, by device number; empty where it was not set."""
+def _facts(note: str | None) -> dict[str, Any]:
     try:
         facts = json.loads(note or "{}")
-    except ValueError:  # of another version, or cut
-        return []
-    visible = facts.get("visible_devices") if isinstance(facts, dict) else None
+    except (ValueError, RecursionError):  # of another version, or cut
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _visible_devices(facts: Mapping[str, Any]) -> list[str]:
+    """CUDA_VISIBLE_DEVICES of a process, by device number; empty where it was not set."""
+    visible = facts.get("visible_devices")
     names = visible.split(",") if isinstance(visible, str) else []
     return [name.strip() for name in names]
 

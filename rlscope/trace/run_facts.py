@@ -1,16 +1,16 @@
-"""Relations that describe the run and its machines: run, host, machine_sample."""
+"""Relations that describe the run and its machines: run, host."""
 
 from __future__ import annotations
 
-import bisect
 import json
-import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rlscope import regular_files
+from rlscope.trace import machine_samples
+from rlscope.trace.texts import LARGEST, shown
 
 Rows = dict[str, list[Any]]
 
@@ -30,12 +30,7 @@ _HOST_KINDS: dict[str, type] = {
     "cores": int,
     "cuda_driver": str,
 }
-_LONGEST = 1 << 63  # what a BIGINT cannot hold
 _MOST_RUN_BYTES = 16 << 20  # rlscope/run_json.py
-# A day of samples of 60 processes; what lies beyond is left out, as a line is that has no end.
-_MOST_SAMPLE_BYTES = 1 << 30
-_LONGEST_LINE = 64 << 10
-_SAMPLES = "machine.jsonl"
 
 
 def read_run_json(root: Path) -> dict[str, Any]:
@@ -52,17 +47,11 @@ def read_run_json(root: Path) -> dict[str, Any]:
 def _of_kinds(facts: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
     """The facts without those of a wrong type."""
     return {
-        name: _shown(fact)
+        name: shown(fact)
         for name, fact in facts.items()
         if isinstance(fact, kinds.get(name, object))
-        and not (isinstance(fact, int) and abs(fact) >= _LONGEST)
+        and not (isinstance(fact, int) and abs(fact) >= LARGEST)
     }
-
-
-def _shown(value: Any) -> Any:
-    """A text without halves of surrogate pairs, on which DuckDB breaks: `\\udce9` is a byte that is
-    no text, of a command line."""
-    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def run_columns(
@@ -88,7 +77,7 @@ def run_columns(
         "options": json.dumps(run["options"]) if run["options"] else None,
         "nested": ", ".join(nested) or None,
     }
-    return {name: [_shown(value)] for name, value in row.items()}
+    return {name: [shown(value)] for name, value in row.items()}
 
 
 def host_columns(run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
@@ -143,44 +132,13 @@ def _hosts(processes: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [key for key in keys if key != ("", "")] or keys[:1]
 
 
-def machine_sample_columns(
-    root: Path, processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]
-) -> Rows:
-    """The relation `machine_sample`, from DIR/machine.jsonl; lines cut short are left out."""
-    columns: Rows = {name: [] for name in ("host_id", "process_id", "start_ns", "metric", "value")}
-    finder = _ProcessFinder(processes)
-    for sample in _samples(root):
-        process_id = None
-        if sample["pid"] is not None:
-            process_id = finder.find(sample["pid"], sample["time_ns"])
-            if process_id is None:
-                continue  # a process that was not traced, or left no row
-        host_id = hosts[process_id] if process_id is not None else 0
-        cells = (host_id, process_id, sample["time_ns"], sample["metric"], sample["value"])
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-    return columns
-
-
-class _ProcessFinder:
-    """Which image of a pid lived at a time: the last one that began before it."""
-
-    def __init__(self, processes: Sequence[Mapping[str, Any]]) -> None:
-        self._began: dict[int, list[int]] = {}
-        self._index: dict[int, list[int]] = {}
-        for process in sorted(processes, key=lambda process: int(process["began_ns"])):
-            self._began.setdefault(process["os_pid"], []).append(process["began_ns"])
-            self._index.setdefault(process["os_pid"], []).append(process["index"])
-
-    def find(self, pid: int, time_ns: int) -> int | None:
-        position = bisect.bisect_right(self._began.get(pid, []), time_ns) - 1
-        return self._index[pid][position] if position >= 0 else None
-
-
 def problems(root: Path) -> list[dict[str, Any]]:
     """What cannot be read of run.json and machine.jsonl, as _trace.Directory.problems has it."""
     found = []
-    for name, most in (("run.json", _MOST_RUN_BYTES), (_SAMPLES, _MOST_SAMPLE_BYTES)):
+    for name, most in (
+        ("run.json", _MOST_RUN_BYTES),
+        (machine_samples.FILE, machine_samples.MOST_BYTES),
+    ):
         try:
             size = regular_files.size(root, name)
         except FileNotFoundError:
@@ -197,39 +155,10 @@ def _problem(file: str, offset: int, size: int, what: str) -> dict[str, Any]:
     return {"file": file, "offset": offset, "bytes": size, "what": what}
 
 
-def _samples(root: Path) -> Iterator[dict[str, Any]]:
-    try:
-        descriptor = regular_files.open_file(root, _SAMPLES)
-    except OSError:
-        return
-    with os.fdopen(descriptor, "rb") as file:
-        while file.tell() < _MOST_SAMPLE_BYTES and (line := file.readline(_LONGEST_LINE)):
-            sample = _sample(line) if line.startswith(b"{") else None
-            if sample is not None:
-                yield sample
-
-
-def _sample(line: bytes) -> dict[str, Any] | None:
-    """One line of machine.jsonl; None when the wrapper was killed while it wrote the line."""
-    try:
-        sample = json.loads(line)
-        time_ns, pid = int(sample["time_ns"]), sample.get("pid")
-        if not (abs(time_ns) < _LONGEST and (pid is None or isinstance(pid, int))):
-            return None
-        return {
-            "time_ns": time_ns,
-            "pid": pid,
-            "metric": _shown(str(sample["metric"])),
-            "value": float(sample["value"]),
-        }
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        return None
-
-
 def command_words(run: Mapping[str, Any]) -> list[str]:
     """The argument vector of the run's program."""
     command = run.get("command")
-    return [_shown(str(word)) for word in command] if isinstance(command, list) else []
+    return [shown(str(word)) for word in command] if isinstance(command, list) else []
 
 
 def _command(run: Mapping[str, Any]) -> str | None:

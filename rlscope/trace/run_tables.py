@@ -137,6 +137,29 @@ machine_sample = columns.relation(
     columns.real("value", "the reading"),
 )
 
+utilisation = columns.relation(
+    "utilisation",
+    "What pollers said of a device, beside what the trace knows of the same time.",
+    columns.integer("host_id", "host.host_id"),
+    columns.text("kind", "gpu, machine, core or process"),
+    columns.integer("gpu", "number of the GPU in NVML and nvidia-smi; NULL for other kinds"),
+    columns.integer("core", "number of the core; NULL for other kinds"),
+    columns.integer("process_id", "process.process_id; NULL for other kinds"),
+    columns.integer("start_ns", "start of the first step that counts: time between two readings"),
+    columns.integer("end_ns", "end of the last one"),
+    columns.integer("duration_ns", "sum of the steps that count"),
+    columns.integer("readings", "their number"),
+    columns.real("polled_percent", "what the poller said in them, on average over time"),
+    columns.integer(
+        "busy_ns",
+        "gpu: union of the run's GPU work in these steps; process: time in layers python, "
+        "simulator and framework",
+    ),
+    columns.integer("cuda_api_ns", "process: time in layer cuda_api"),
+    columns.integer("waiting_ns", "process: time in layer wait"),
+    columns.integer("cpu_ns", "process: its CPU time; machine: that of the run's processes"),
+)
+
 loss = columns.relation(
     "loss",
     "What was not recorded, or had to be mended, and how much of it.",

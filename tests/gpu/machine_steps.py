@@ -12,7 +12,7 @@ from typing import Any
 
 from cuda_trace import KERNEL
 from data_steps import keep_trace
-from gpu_runs import RLSCOPE, Bench, Figures, Skip, check, need
+from gpu_runs import RLSCOPE, Bench, Figures, Run, Skip, check, need
 from table_steps import write_csv
 
 
@@ -46,7 +46,7 @@ def busy_share(bench: Bench) -> Figures:
     if shutil.which("nvidia-smi") is None:
         raise Skip("no driver of NVIDIA's brings its management library")
     lines = bench.folder / "samples.jsonl"
-    run = bench.record("busy_share.py", str(lines), "5")
+    run = bench.record("busy_share.py", str(lines), "5", prof=("--sample-seconds", "0.25"))
     samples = [json.loads(line) for line in lines.read_text().splitlines()]
     write_csv(bench.folder / "data" / "samples.csv", samples)
     work = sorted((row["start_ns"], row["end_ns"]) for row in run.work(KERNEL))
@@ -61,7 +61,20 @@ def busy_share(bench: Bench) -> Figures:
         if wanted is not None:
             error = abs(phase["true_percent"] - 100 * wanted)
             check(error < 3, f"{phase['phase']}: busy for {phase['true_percent']} %")
-    return {phase["phase"]: phase for phase in phases}
+    return {phase["phase"]: phase for phase in phases} | {"whole run": polled_and_true(run, work)}
+
+
+def polled_and_true(run: Run, work: list[tuple[int, int]]) -> Figures:
+    """What the relation utilisation sets side by side, with our own union beside it."""
+    question = "SELECT * FROM utilisation WHERE kind = 'gpu' AND busy_ns > 0"
+    rows = run.trace.query(question)
+    check(len(rows) == 1, f"{len(rows)} GPUs were busy where one was used")
+    (row,) = rows
+    whole = {"begin_ns": row["start_ns"], "end_ns": row["end_ns"]}
+    found = round(100 * row["busy_ns"] / row["duration_ns"], 2)
+    true = busy_percent(whole, work)
+    check(abs(found - true) < 0.1, f"utilisation says {found} % busy, the kernels {true} %")
+    return {"polled_percent": round(row["polled_percent"], 1), "true_percent": found}
 
 
 def seen_in(phase: dict[str, Any], samples: list[dict[str, Any]]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class UnionRules:
     windows: Literal["each process's own", "none", "of the first process"] = "each process's own"
     kinds: Literal["work", "all"] = "work"
     devices: Literal["apart", "together"] = "apart"
+    measured: Literal["spans", "first to last"] = "spans"
 
 
 RIGHT = UnionRules()
@@ -59,10 +60,18 @@ def by_bucket(times: Sequence[int], origin: int, bucket_ns: int) -> Buckets:
     return {start: starts.count(start) for start in sorted(set(starts))}
 
 
-_SQL = """
+def within(times: Sequence[int], spans: Sequence[Span], rules: UnionRules = RIGHT) -> int:
+    """How many of the nanoseconds lie in the spans."""
+    if rules.measured == "first to last":
+        spans = [(spans[0][0], spans[-1][1])] if spans else []
+    return sum(any(start <= time < end for start, end in spans) for time in times)
+
+
+_BUSY = """
 WITH cut AS (
     SELECT start_ns AS time_ns FROM work UNION SELECT end_ns FROM work
     UNION SELECT start_ns FROM win UNION SELECT end_ns FROM win
+    UNION SELECT start_ns FROM span UNION SELECT end_ns FROM span
     UNION SELECT origin + UNNEST(generate_series(0, buckets)) * bucket_ns FROM grid
 ), segment AS (
     SELECT time_ns AS start_ns, LEAD(time_ns) OVER (ORDER BY time_ns) AS end_ns FROM cut
@@ -72,15 +81,26 @@ WITH cut AS (
         WHERE work.start_ns <= s.start_ns AND work.end_ns >= s.end_ns
           AND win.start_ns <= s.start_ns AND win.end_ns >= s.end_ns)
 )
+"""
+_BY_BUCKET = """
 SELECT origin + (start_ns - origin) // bucket_ns * bucket_ns AS bucket, SUM(end_ns - start_ns)
 FROM busy, grid GROUP BY bucket ORDER BY bucket
+"""
+_WITHIN = """
+SELECT COALESCE(SUM(busy.end_ns - busy.start_ns), 0)
+FROM busy JOIN span ON span.start_ns <= busy.start_ns AND span.end_ns >= busy.end_ns
 """
 
 
 def in_sql(
-    processes: Sequence[RawProcess], device: int, origin: int, bucket_ns: int, buckets: int
-) -> Buckets:
-    """The same by elementary segments that lie in some work and window of one process."""
+    processes: Sequence[RawProcess],
+    device: int,
+    *,
+    grid: tuple[int, int, int],
+    spans: Sequence[Span] = (),
+) -> tuple[Buckets, int]:
+    """By bucket and within spans, by elementary segments that lie in some work and window of one
+    process. `grid`: origin, length of a bucket, number of buckets."""
     work = [
         (number, each.start_ns, each.end_ns)
         for number, process in enumerate(processes)
@@ -88,11 +108,14 @@ def in_sql(
         if each.device == device and each.kind not in NO_WORK
     ]
     windows = [(n, *window) for n, each in enumerate(processes) for window in windows_of(each)]
+    tables = {"work": work, "win": windows, "span": [(None, *span) for span in spans]}
     with duckdb.connect(":memory:") as connection:
-        for table, rows in (("work", work), ("win", windows)):
+        for table, rows in tables.items():
             connection.execute(f"CREATE TABLE {table} (process INT, start_ns INT, end_ns INT)")
             if rows:
                 connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
         connection.execute("CREATE TABLE grid (origin INT, bucket_ns INT, buckets INT)")
-        connection.execute("INSERT INTO grid VALUES (?, ?, ?)", (origin, bucket_ns, buckets))
-        return {bucket: int(busy) for bucket, busy in connection.execute(_SQL).fetchall()}
+        connection.execute("INSERT INTO grid VALUES (?, ?, ?)", grid)
+        buckets = connection.execute(_BUSY + _BY_BUCKET).fetchall()
+        ((within_ns,),) = connection.execute(_BUSY + _WITHIN).fetchall()
+    return {bucket: int(busy) for bucket, busy in buckets}, int(within_ns)

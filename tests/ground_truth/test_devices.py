@@ -17,6 +17,7 @@ from ground_truth.cuda_strategies import cuda_processes
 from ground_truth.device_union import RIGHT, Buckets, UnionRules
 from ground_truth.profiles import draw_again, share
 from ground_truth.raw import RawProcess
+from ground_truth.streams import Span
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
 from rlscope.load import load
@@ -28,6 +29,13 @@ DEVICES = (0, 1)
 
 several = st.lists(cuda_processes(), min_size=1, max_size=3)
 
+# Ascending, some of them empty; those that meet are two.
+spans = st.lists(st.integers(0, 70), max_size=8).map(
+    lambda edges: list(zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False))
+)
+Found = tuple[list[Buckets], list[int]]
+"""By bucket and within the spans, by device."""
+
 
 def write_all(processes: list[RawProcess], root: Path) -> list[int]:
     """Writes them as one run; returns their indexes."""
@@ -37,51 +45,58 @@ def write_all(processes: list[RawProcess], root: Path) -> list[int]:
     return [pids[4242 + i] for i in range(len(processes))]
 
 
-def found(processes: list[RawProcess]) -> list[Buckets]:
-    """What the core says, by device."""
+def found(processes: list[RawProcess], measured: list[Span]) -> Found:
+    """What the core says."""
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         root = Path(folder) / "trace"
         indexes = write_all(processes, root)
         directory = _trace.Directory(str(root))
         grid = (GRID[0] + ORIGIN_NS, GRID[1] + ORIGIN_NS)
-        return [_buckets(directory, indexes, device, grid) for device in DEVICES]
+        within = [(start + ORIGIN_NS, end + ORIGIN_NS) for start, end in measured]
+        uses = [[(index, device) for index in indexes] for device in DEVICES]
+        return (
+            [_buckets(directory, each, grid) for each in uses],
+            [directory.device_busy_ns(each, spans=within) for each in uses],
+        )
 
 
 def _buckets(
-    directory: _trace.Directory, indexes: list[int], device: int, grid: tuple[int, int]
+    directory: _trace.Directory, uses: list[tuple[int, int]], grid: tuple[int, int]
 ) -> Buckets:
-    uses = [(index, device) for index in indexes]
     columns = directory.device_times(uses, grid=grid, buckets=BUCKETS)
     assert set(columns["bucket_ns"]) <= {BUCKET_NS}
     starts = [int(start) - ORIGIN_NS for start in columns["start_ns"]]
     return dict(zip(starts, map(int, columns["busy_ns"]), strict=True))
 
 
-def twin(processes: list[RawProcess], rules: UnionRules = RIGHT) -> list[Buckets]:
-    return [
-        device_union.by_bucket(device_union.counted(processes, device, rules), GRID[0], BUCKET_NS)
-        for device in DEVICES
-    ]
+def twin(processes: list[RawProcess], measured: list[Span], rules: UnionRules = RIGHT) -> Found:
+    busy = [device_union.counted(processes, device, rules) for device in DEVICES]
+    return (
+        [device_union.by_bucket(times, GRID[0], BUCKET_NS) for times in busy],
+        [device_union.within(times, measured, rules) for times in busy],
+    )
 
 
 @share(0.5)
-@given(several)
-def test_busy_time_of_several_processes_equals_brute_force(processes: list[RawProcess]) -> None:
-    assert found(processes) == twin(processes)
+@given(several, spans)
+def test_busy_time_of_several_processes_equals_brute_force(
+    processes: list[RawProcess], measured: list[Span]
+) -> None:
+    assert found(processes, measured) == twin(processes, measured)
 
 
 @share(0.2)
-@given(several)
-def test_sql_equals_brute_force(processes: list[RawProcess]) -> None:
-    sql = [
-        device_union.in_sql(processes, device, GRID[0], BUCKET_NS, BUCKETS) for device in DEVICES
-    ]
-    assert sql == twin(processes)
+@given(several, spans)
+def test_sql_equals_brute_force(processes: list[RawProcess], measured: list[Span]) -> None:
+    grid = (GRID[0], BUCKET_NS, BUCKETS)
+    sql = [device_union.in_sql(processes, device, grid=grid, spans=measured) for device in DEVICES]
+    assert ([buckets for buckets, _ in sql], [ns for _, ns in sql]) == twin(processes, measured)
 
 
 @cache
-def traces() -> list[tuple[list[RawProcess], list[Buckets]]]:
-    return [(each, found(each)) for each in draw_again(several, 60)]
+def traces() -> list[tuple[list[RawProcess], list[Span], Found]]:
+    drawn = draw_again(st.tuples(several, spans), 60)
+    return [(processes, measured, found(processes, measured)) for processes, measured in drawn]
 
 
 def broken_rules() -> list[tuple[str, str]]:
@@ -97,7 +112,7 @@ def broken_rules() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("rule", "wrong"), broken_rules(), ids=str)
 def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
     broken = UnionRules(**{rule: wrong})  # type: ignore[arg-type]
-    assert any(twin(processes, broken) != buckets for processes, buckets in traces())
+    assert any(twin(processes, spans, broken) != right for processes, spans, right in traces())
 
 
 @share(0.1)

@@ -8,6 +8,7 @@ from cuda_boundaries import NS_TOLERATED
 from cuda_runs import CudaRun
 from cuda_scripts import record_script
 
+UUID = "GPU-51515151-5151-5151-5151-515151515100"
 SPINNING = """
 import multiprocessing
 
@@ -65,9 +66,10 @@ def test_a_gpu_of_two_processes_is_busy_while_either_works(tmp_path: Path) -> No
 
 
 def test_devices_that_only_one_process_sees_are_two(tmp_path: Path) -> None:
-    run = record_script(tmp_path, SPINNING.replace("{visible}", "('1,0', 'GPU-5c3a')"))
+    script = SPINNING.replace("{visible}", f"('1,0', '{UUID}')")
+    run = record_script(tmp_path, script, SIMCUDA_DEVICES="2")
     found = devices(run)
-    assert set(found) == {"1", "GPU-5c3a"}
+    assert set(found) == {"1", UUID}
     assert all(row["busy_ns"] == row["processes_ns"] > 0 for row in found.values())
     names = run.query("SELECT DISTINCT device, gpu FROM gpu_time ORDER BY gpu")
-    assert names == [{"device": 0, "gpu": "1"}, {"device": 0, "gpu": "GPU-5c3a"}]
+    assert names == [{"device": 0, "gpu": "1"}, {"device": 0, "gpu": UUID}]

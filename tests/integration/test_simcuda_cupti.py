@@ -165,6 +165,11 @@ threads = [threading.Thread(target=work) for _ in range(8)]
     assert all(row["status"] == 0 and row["start_ns"] >= ready["now_ns"] for row in counts)
 
 
+def test_threads_that_initialise_at_once_are_not_taken_for_forked_children(tmp_path: Path) -> None:
+    done = run_simulated(tmp_path, [str(PROGRAMS / "slow_init")])
+    assert done.out == "refused 0 of 4 calls of cuInit, page slow: 1\n"
+
+
 def test_callbacks_come_in_pairs_around_the_true_times(tmp_path: Path) -> None:
     done = train(tmp_path, CLIENT_CALLBACKS="1,2", CLIENT_KINDS="10")
     truth = [

@@ -13,9 +13,11 @@ _GIB = 1 << 30
 
 
 def check(page: ReportPage, trace: Trace) -> None:
-    cpu, utilisation = page.notes("machine")
+    cpu, utilisation, *polled = page.notes("machine")
     assert cpu.startswith("CPU is a share of all cores for the machine")
     assert utilisation.startswith("NVML calls a GPU utilised while any kernel runs")
+    begins = _polled(trace)
+    assert [said[: len(begin)] for said, begin in zip(polled, begins, strict=True)] == begins
     ((last_ns,),) = trace.sql(
         "SELECT MAX(m.start_ns) - ANY_VALUE(run.start_ns) FROM machine_sample AS m, run"
     )
@@ -26,6 +28,42 @@ def check(page: ReportPage, trace: Trace) -> None:
     for name, line in lines.items():
         assert line.x == pytest.approx(expected[name].x, rel=1e-6)
         assert line.y == pytest.approx(expected[name].y, rel=1e-6)
+
+
+def _polled(trace: Trace) -> list[str]:
+    """The readings are equally far apart, and recorded from the first to the last."""
+    ((mean, first, last),) = trace.sql(
+        "SELECT AVG(value) FILTER (sample.start_ns > run.start_ns), MIN(sample.start_ns),"
+        " MAX(sample.start_ns) FROM machine_sample AS sample, run WHERE metric = 'gpu0_percent'"
+    )
+    busy = 100 * _busy_ns(trace, first, last) / (last - first)
+    processes = trace.sql(
+        "SELECT name, os_pid, polled_percent, 100 * utilisation.busy_ns / duration_ns AS busy"
+        " FROM utilisation JOIN process USING (process_id)"
+        " WHERE kind = 'process' ORDER BY utilisation.cpu_ns DESC"
+    )
+    return [
+        f"nvidia-smi says that GPU 0 is {mean:.0f} % busy; kernels and copies of this run ran "
+        f"{busy:.1f} % of that time.",
+        *(
+            f"top says that {name} (pid {pid}) uses {percent:.0f} % of a core; it was in Python, "
+            f"simulator or framework {share:.1f} % of that time"
+            for name, pid, percent, share in processes
+        ),
+    ]
+
+
+def _busy_ns(trace: Trace, first_ns: int, last_ns: int) -> int:
+    """The union of GPU work from one time to another."""
+    works = trace.sql(
+        "SELECT start_ns, start_ns + duration_ns FROM event"
+        " WHERE kind IN ('kernel', 'memcpy', 'memset', 'graph') ORDER BY start_ns"
+    )
+    busy, until = 0, first_ns
+    for start, end in works:
+        busy += max(0, min(end, last_ns) - max(start, until))
+        until = max(until, end)
+    return busy
 
 
 def _samples(trace: Trace, divisor: int) -> dict[str, Line]:

@@ -56,6 +56,8 @@ CONTRACT = {
     "gpu_timeline": "host_id gpu start_ns bucket_ns busy_ns",
     "overhead": "process_id operation layer gpu_busy kind count overhead_ns",
     "machine_sample": "host_id process_id start_ns metric value",
+    "utilisation": "host_id kind gpu core process_id start_ns end_ns duration_ns readings"
+    " polled_percent busy_ns cuda_api_ns waiting_ns cpu_ns",
     "calibration": "calibration_id kind api mean_ns low_ns high_ns samples method",
     "loss": "process_id kind count duration_ns detail",
     "progress": "process_id start_ns done total",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import machine
-from rlscope.report import limits, palette, units, views
+from rlscope.report import limits, palette, units, utilisation, views
 from rlscope.report.figures.lines import Line, Row, lines
 from rlscope.report.panel import Chart, Drawing, Figure, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLOURS = list(dict.fromkeys([*palette.LAYERS.values(), *palette.STATES.values()]))
 _UTILISATION = re.compile(r"gpu\d+_percent")
+_PROCESSES = 3  # in sentences
 _GIB = float(1 << 30)
 
 _EMPTY = (
@@ -33,6 +34,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "gpu_busy_series": machine.gpu_busy_series(
             trace, buckets=limits.BUCKETS, processes=limits.TIMELINE_PROCESSES
         ),
+        "utilisation": machine.utilisation(trace, processes=_PROCESSES),
     }
 
 
@@ -43,7 +45,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     if figure is None:
         return Nothing(_EMPTY)
     return Drawing(
-        notes=_notes(samples, busy),
+        notes=[*_notes(samples, busy), *_polled(tables["utilisation"].to_dicts())],
         charts=[Chart("machine-chart", "Readings of the machine, about one a second", figure)],
     )
 
@@ -51,6 +53,10 @@ def draw(tables: Tables) -> Drawing | Nothing:
 def _notes(samples: views.Rows, busy: views.Rows) -> list[str]:
     cpu = "CPU is a share of all cores for the machine, and of one core for a process."
     return [cpu, *_gpu_notes(samples, busy)]
+
+
+def _polled(rows: views.Rows) -> list[str]:
+    return [*utilisation.gpus(rows), *utilisation.cores(rows), *utilisation.processes(rows)]
 
 
 def _gpu_notes(samples: views.Rows, busy: views.Rows) -> list[str]:

@@ -14,6 +14,7 @@ from rlscope.analysis import (
     cuda,
     interception,
     iterations,
+    machine,
     native_calls,
     operations,
     processes,
@@ -29,6 +30,7 @@ from rlscope.report import (
     process_sentences,
     sentences,
     units,
+    utilisation,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ _LOSSES = 3
 _FUNCTIONS = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
+_GPUS = 2
 _THREADS = 1
 
 _NARROWEST = 40
@@ -83,7 +86,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
     yield _wrapped(sentences.automatic(found, facts), width)
     yield _wrapped(_layers(trace), width)
-    yield _wrapped(_cuda(trace), width)
+    yield _wrapped([*_cuda(trace), *_polled(trace)], width)
     beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
     yield _wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
@@ -170,6 +173,11 @@ def _cuda(trace: Trace) -> list[str]:
         *cuda_sentences.copies(cuda.copies(trace).to_dicts()[:_GPU_OPERATIONS]),
         *cuda_sentences.syncs(cuda.syncs(trace, rows=_GPU_OPERATIONS).to_dicts()),
     ]
+
+
+def _polled(trace: Trace) -> list[str]:
+    """GPUs only: where time goes on CPUs is in the lines above."""
+    return utilisation.gpus(machine.utilisation(trace, processes=0).to_dicts())[:_GPUS]
 
 
 def _iterations(trace: Trace) -> list[str]:

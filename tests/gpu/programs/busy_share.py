@@ -82,6 +82,8 @@ def products() -> Callable[[float], None] | None:
         import torch
     except ImportError:
         return None
+    if not torch.cuda.is_available():
+        return None
     a = torch.randn(PRODUCT, PRODUCT, device="cuda", dtype=torch.bfloat16)
 
     def multiply(seconds: float) -> None:

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <utility>
 
 #include "core/clock.h"
@@ -24,7 +25,8 @@ struct ThreadState {
 
 thread_local ThreadState state;
 std::atomic<uint32_t> last_correlation{0};
-volatile uint8_t* fork_guard = nullptr;  // a page that the kernel zeroes in children
+// A byte of a page that the kernel zeroes in children; 1 before any thread can see it.
+std::atomic<const volatile uint8_t*> fork_guard{nullptr};
 
 uint8_t Watch(const ApiCall& call) {
   const ApiFunction& function = *call.function;
@@ -101,10 +103,13 @@ uint32_t ThreadId() {
 void MarkInitialized() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0) return;
-  fork_guard = static_cast<volatile uint8_t*>(page);
-  *fork_guard = 1;
+  *static_cast<volatile uint8_t*>(page) = 1;
+  fork_guard.store(static_cast<const volatile uint8_t*>(page), std::memory_order_release);
 }
 
-bool Forked() { return fork_guard != nullptr && *fork_guard == 0; }
+bool Forked() {
+  const volatile uint8_t* guard = fork_guard.load(std::memory_order_acquire);
+  return guard != nullptr && *guard == 0;
+}
 
 }  // namespace simcuda

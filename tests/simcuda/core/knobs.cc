@@ -30,6 +30,12 @@ int64_t Duration(const char* name, int64_t fallback_ns) {
   return duration_ns;
 }
 
+uint64_t PositiveDuration(const char* name, uint64_t fallback_ns) {
+  const int64_t duration_ns = Duration(name, static_cast<int64_t>(fallback_ns));
+  if (duration_ns <= 0) RefuseKnob(name, Text(name), "more than 0");
+  return static_cast<uint64_t>(duration_ns);
+}
+
 Knobs ReadKnobs() {
   Knobs knobs;
   knobs.truth_path = Text("SIMCUDA_TRUTH");
@@ -40,6 +46,8 @@ Knobs ReadKnobs() {
   knobs.driver_version = static_cast<int>(Number("SIMCUDA_DRIVER_VERSION", 13000));
   knobs.gpu_drift_ppm = Number("SIMCUDA_GPU_DRIFT_PPM", 0);
   knobs.gpu_skew_ns = Duration("SIMCUDA_GPU_SKEW", 0);
+  knobs.nvml_period_ns = PositiveDuration("SIMCUDA_NVML_PERIOD", knobs.nvml_period_ns);
+  knobs.nvml_window_ns = PositiveDuration("SIMCUDA_NVML_WINDOW", knobs.nvml_window_ns);
   knobs.untraced_graphs_crash = Number("SIMCUPTI_UNTRACED_GRAPHS_CRASH", 1) != 0;
   knobs.nested_callbacks = Number("SIMCUPTI_NESTED_CALLBACKS", 1) != 0;
   return knobs;

@@ -16,6 +16,8 @@ struct Knobs {
   int driver_version = 13000;
   double gpu_drift_ppm = 0;
   int64_t gpu_skew_ns = 0;
+  uint64_t nvml_period_ns = 1'000'000'000;
+  uint64_t nvml_window_ns = 166'666'666;
   bool untraced_graphs_crash = true;
   bool nested_callbacks = true;
 };

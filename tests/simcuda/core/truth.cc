@@ -11,6 +11,7 @@
 
 #include "core/cupti_versions.h"
 #include "core/knobs.h"
+#include "core/machine_devices.h"
 
 namespace simcuda {
 namespace {
@@ -226,6 +227,7 @@ void WriteOperation(const DeviceOperation& operation) {
   line.Add("correlation", uint64_t{operation.correlation});
   AddThread(operation.thread, &line);
   line.Add("device", uint64_t{operation.device});
+  line.Add("gpu", static_cast<uint64_t>(VisibleDevices()[operation.device]));
   line.Add("context", uint64_t{operation.context});
   line.AddId("stream", operation.stream);
   line.Add("start_ns", operation.start_ns);

@@ -4,6 +4,7 @@
 
 #include "core/api_call.h"
 #include "core/functions.h"
+#include "core/machine_devices.h"
 #include "core/status.h"
 #include "core/stream_call.h"
 #include "driver/driver.h"
@@ -12,6 +13,9 @@ namespace simcuda {
 
 // kSuccess after cuInit; kNotInitialized before it and in the child of a fork.
 int DriverReady();
+
+// Devices that the process sees.
+inline int DeviceCount() { return static_cast<int>(VisibleDevices().size()); }
 
 template <class Body>
 int Traced(const ApiFunction& function, const char* symbol, Body body) {

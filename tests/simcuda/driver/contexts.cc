@@ -9,7 +9,7 @@
 namespace simcuda {
 namespace {
 
-bool IsDevice(int device) { return device >= 0 && device < GetKnobs().device_count; }
+bool IsDevice(int device) { return device >= 0 && device < DeviceCount(); }
 
 void NotifyResource(ResourceCbid cbid, Context* context) {
   auto notify = simcuda_core()->tools.resource.load(std::memory_order_acquire);

@@ -1,8 +1,9 @@
-// Devices: as many H200s as SIMCUDA_DEVICES asks for.
+// Devices: H200s, as many as SIMCUDA_DEVICES asks for and CUDA_VISIBLE_DEVICES leaves.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "core/knobs.h"
+#include "core/machine_devices.h"
 #include "core/memory.h"
 #include "driver/call.h"
 
@@ -60,11 +61,13 @@ constexpr Attribute kAttributes[] = {
     {120, 1},                        // clusters
 };
 
-bool IsDevice(int device) { return device >= 0 && device < GetKnobs().device_count; }
+bool IsDevice(int device) { return device >= 0 && device < DeviceCount(); }
+
+int MachineNumber(int device) { return VisibleDevices()[static_cast<size_t>(device)]; }
 
 void WriteUuid(int device, void* uuid) {
   memset(uuid, 0x51, 16);
-  static_cast<unsigned char*>(uuid)[15] = static_cast<unsigned char>(device);
+  static_cast<unsigned char*>(uuid)[15] = static_cast<unsigned char>(MachineNumber(device));
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ using namespace simcuda;  // NOLINT: the rest of the file is the C interface
 
 SIM_EXPORT int cuDeviceGetCount(int* count) {
   SIM_CALL({
-    *count = GetKnobs().device_count;
+    *count = DeviceCount();
     return kSuccess;
   });
 }
@@ -122,7 +125,7 @@ SIM_EXPORT int cuDeviceGetUuid_v2(void* uuid, int device) {
 SIM_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
   SIM_CALL({
     if (!IsDevice(device)) return kInvalidDevice;
-    *value = attribute == 33 ? device + 1 : 0;  // the PCI bus
+    *value = attribute == 33 ? MachineNumber(device) + 1 : 0;  // the PCI bus
     for (const Attribute& row : kAttributes) {
       if (row.number == attribute) *value = row.value;
     }
@@ -142,7 +145,8 @@ SIM_EXPORT int cuDeviceComputeCapability(int* major, int* minor, int device) {
 SIM_EXPORT int cuDeviceGetPCIBusId(char* text, int size, int device) {
   SIM_CALL({
     if (!IsDevice(device)) return kInvalidDevice;
-    snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0", static_cast<unsigned>(device + 1));
+    snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0",
+             static_cast<unsigned>(MachineNumber(device) + 1));
     return kSuccess;
   });
 }
@@ -151,8 +155,10 @@ SIM_EXPORT int cuDeviceGetByPCIBusId(int* device, const char* text) {
   SIM_CALL({
     unsigned bus = 0;
     bool read = sscanf(text, "%*x:%x:", &bus) == 1 || sscanf(text, "%x:", &bus) == 1;
-    if (!read || !IsDevice(static_cast<int>(bus) - 1)) return kInvalidDevice;
-    *device = static_cast<int>(bus) - 1;
+    const std::vector<int>& devices = VisibleDevices();
+    auto found = std::find(devices.begin(), devices.end(), static_cast<int>(bus) - 1);
+    if (!read || found == devices.end()) return kInvalidDevice;
+    *device = static_cast<int>(found - devices.begin());
     return kSuccess;
   });
 }

@@ -36,7 +36,7 @@ void NotifyInitFinished() {
 int Initialize() {
   static std::recursive_mutex& lock = *new std::recursive_mutex;
   if (Forked()) return kNotInitialized;
-  if (GetKnobs().device_count == 0) return kNoDevice;
+  if (DeviceCount() == 0) return kNoDevice;
   std::lock_guard<std::recursive_mutex> guard(lock);
   if (initialized) return kSuccess;
   MarkInitialized();

@@ -3,7 +3,6 @@
 
 #include "core/clock.h"
 #include "core/context.h"
-#include "core/knobs.h"
 #include "driver/call.h"
 
 namespace simcuda {
@@ -45,7 +44,7 @@ Pool* DefaultPool(int device) {
     for (int i = 0; i < 64; ++i) all[i].device = i;
     return all;
   }();
-  bool known = device >= 0 && device < GetKnobs().device_count && device < 64;
+  bool known = device >= 0 && device < DeviceCount() && device < 64;
   return known ? &pools[device] : nullptr;
 }
 

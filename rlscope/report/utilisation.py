@@ -1,0 +1,55 @@
+"""What nvidia-smi and top say, beside what the run did meanwhile: in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlscope.report import units
+
+Rows = list[dict[str, Any]]
+
+
+def gpus(rows: Rows) -> list[str]:
+    """Rows of analysis `utilisation`: one sentence for each GPU."""
+    return [_gpu(row) for row in rows if row["kind"] == "gpu"]
+
+
+def _gpu(row: dict[str, Any]) -> str:
+    polled = f"nvidia-smi says that GPU {row['gpu']} is {_percent(row['polled_percent'])} busy"
+    if row["busy_ns"] is None:
+        return f"{polled}; how much of that time this run used it is not known."
+    busy = units.share(row["busy_ns"], row["duration_ns"])
+    return f"{polled}; kernels and copies of this run ran {busy} of that time."
+
+
+def cores(rows: Rows) -> list[str]:
+    """One sentence about the busiest core, where there are several."""
+    return [
+        f"The busiest of {row['cores']} cores was {_percent(row['polled_percent'])} busy, all of "
+        f"them together {_percent(row['machine_percent'])}."
+        for row in rows
+        if row["kind"] == "core" and row["cores"] > 1
+    ]
+
+
+def processes(rows: Rows) -> list[str]:
+    """One sentence for each process."""
+    return [_process(row) for row in rows if row["kind"] == "process"]
+
+
+def _process(row: dict[str, Any]) -> str:
+    name = f"{units.visible(row['process'] or '?')} (pid {row['os_pid']})"
+    busy, cuda, waiting = (
+        units.share(row[part], row["duration_ns"])
+        for part in ("busy_ns", "cuda_api_ns", "waiting_ns")
+    )
+    in_cuda = f", {cuda} in calls of CUDA" if row["cuda_api_ns"] else ""
+    return (
+        f"top says that {name} uses {_percent(row['polled_percent'])} of a core; it was in Python, "
+        f"simulator or framework {busy} of that time{in_cuda}, waiting {waiting}."
+    )
+
+
+def _percent(value: float) -> str:
+    """As nvidia-smi and top show it, but never 0 for something."""
+    return "< 1 %" if 0 < value < 0.5 else f"{value:.0f} %"
