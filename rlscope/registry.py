@@ -47,6 +47,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "iterations": "rlscope.report.panels.iterations:PANEL",
         "progress": "rlscope.report.panels.progress:PANEL",
         "processes": "rlscope.report.panels.processes:PANEL",
+        "waiting": "rlscope.report.panels.waiting:PANEL",
         "threads": "rlscope.report.panels.threads:PANEL",
         "machine": "rlscope.report.panels.machine:PANEL",
         "quality": "rlscope.report.panels.quality:PANEL",

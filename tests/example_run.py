@@ -31,6 +31,7 @@ INTERCEPTION = {
     "libraries": {"torch": "framework", "gymnasium": "simulator"},
     "counts": {"patched": 812},
 }
+WRITES = "pipe 7|posix.write"  # to the trainer, which reads pipe 7
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
 
@@ -68,7 +69,7 @@ class _Trainer:
             self._call("matmul", 60)
             self._close("inference")
             self._open("simulation")
-            self._wait(5)
+            self._call("pipe 7|posix.read", 5)
             self._call("env.step", 120 + 4 * number + 10 * (step % 3))
             self._wait(15)
             self._close("simulation")
@@ -157,6 +158,7 @@ def write(directory: Path) -> None:
             python_begin_ns=31_000 * US,
             threads=[RawThread(list(_worker(end // US - 4_000)))],
             os_pid=4243,
+            function_layers={**raw.FUNCTIONS, WRITES: "wait"},
             metadata={"rlscope.automatic": json.dumps({"simulation": RULE})},
             role="worker",
             program="python worker.py",
@@ -176,6 +178,7 @@ def _worker(end: int) -> Iterator[Item]:
         yield raw.segment(now * US, Auto.SIMULATION)
         yield raw.call((now + 50) * US, (now + 550) * US, "env.step")
         yield raw.segment((now + 600) * US, Auto.NOTHING)
+        yield raw.call((now + 610) * US, (now + 620) * US, WRITES)
         now += 2_000
 
 

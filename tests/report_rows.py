@@ -57,6 +57,9 @@ def full_run(
         operation_instance=[row for i in ids for row in _instances(i, len(paths), iterations)],
         transition=[row for i in ids for row in _transitions(i, paths)],
         native_call=[row for i in ids for row in _native_calls(i, paths, name)],
+        wait=[
+            {"process_id": i, "operation": paths[-1], "kind": name, "self_ns": SECOND} for i in ids
+        ],
         machine_sample=_samples(samples, processes),
         progress=[
             {"process_id": 0, "start_ns": BEGAN + i * SECOND, "done": 5.0 * i, "total": 100.0}

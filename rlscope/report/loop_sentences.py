@@ -97,16 +97,16 @@ def _for_whom(rows: Rows, waited: Rows) -> str:
     targets = [row for row in waited if row["operation"] == operation and row["share"]]
     if not targets or targets[0]["share"] <= MOSTLY:
         return ""
-    target = targets[0]
-    if target["kind"]:
-        return f", mostly for {_KINDS.get(target['kind'], target['kind'])}"
-    return f", mostly for {_processes(target)}"
+    return f", mostly for {target(targets[0])}"
 
 
-def _processes(target: dict[str, Any]) -> str:
-    if target["name"]:
-        return units.visible(str(target["name"]))
-    return f"{target['peers']:,} {_PLURALS.get(target['role'], 'processes')}"
+def target(row: dict[str, Any]) -> str:
+    """A row of `waited_for`: "3 environment workers", "the GIL"."""
+    if row["kind"]:
+        return _KINDS.get(row["kind"], units.visible(row["kind"]))
+    if row["name"]:
+        return units.visible(row["name"])
+    return f"{row['peers']:,} {_PLURALS.get(row['role'], 'processes')}"
 
 
 def around(rows: Rows) -> Iterable[str]:

@@ -25,6 +25,7 @@ from report_checks import (
     run,
     threads,
     timeline,
+    waiting,
 )
 from rlscope.load import Trace
 
@@ -37,6 +38,7 @@ CHECKS: dict[str, Callable[[ReportPage, Trace], None]] = {
     "iterations": iterations.check,
     "progress": progress.check,
     "processes": processes.check,
+    "waiting": waiting.check,
     "threads": threads.check,
     "machine": machine.check,
     "quality": quality.check,

@@ -7,17 +7,17 @@ from report_page import ReportPage
 from rlscope.load import Trace
 from rlscope.report import units
 
-# From the first operation to the last.
+# In the training loop.
 _SPAN = """
-SELECT operation, layer, gpu_busy, duration_ns FROM breakdown WHERE operation <> '(none)'
-UNION ALL
-SELECT '(between operations)', layer, gpu_busy, duration_ns FROM outside WHERE part = 'between'
+SELECT IF(operation = '(none)', '(between operations)', operation) AS operation, layer, gpu_busy,
+  duration_ns
+FROM breakdown WHERE stage = 'loop'
 """
 
 
 def check(page: ReportPage, trace: Trace) -> None:
     (note,) = page.notes("gpu")
-    assert note.startswith("All shares are of the time from the first operation to the last")
+    assert note.startswith("All shares are of the training loops of 2 processes together.")
     rows = trace.sql(
         "SELECT CASE layer WHEN 'none' THEN IF(gpu_busy, 'gpu', 'idle')"
         " WHEN 'wait' THEN IF(gpu_busy, 'gpu', 'waiting')"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from report_page import ReportPage
 
 from rlscope.load import Trace
@@ -24,24 +26,22 @@ def check(page: ReportPage, trace: Trace) -> None:
     assert page.table("operations", "Found automatically: ") == _automatic(trace, span_ns)
 
 
-def times(trace: Trace, group: str) -> dict[tuple[str, str], int]:
-    """(layer, group) -> ns of the whole breakdown."""
+def times(trace: Trace, group: str, where: str = "TRUE") -> dict[tuple[str, str], int]:
+    """(layer, group) -> ns of the breakdown."""
     rows = trace.sql(
         f"SELECT layer, gpu_busy, {group}, CAST(SUM(duration_ns) AS BIGINT) AS ns"
-        f" FROM breakdown JOIN process USING (process_id) GROUP BY ALL HAVING ns > 0"
+        f" FROM breakdown JOIN process USING (process_id) WHERE {where} GROUP BY ALL HAVING ns > 0"
     )
     return {(layers.label(layer, busy), name): ns for layer, busy, name, ns in rows}
 
 
 def spanned(trace: Trace, group: str) -> dict[tuple[str, str], int]:
     """The same in the training loops, where all processes have one."""
-    inside = {key: ns for key, ns in times(trace, group).items() if key[1] != "(none)"}
-    between = trace.sql(
-        "SELECT layer, gpu_busy, CAST(SUM(duration_ns) AS BIGINT) FROM breakdown"
-        " WHERE stage = 'loop' AND operation = '(none)' GROUP BY ALL"
-    )
-    name = "(between operations)"
-    return inside | {(layers.label(layer, busy), name): ns for layer, busy, ns in between}
+    found = times(trace, group, where="stage = 'loop'")
+    return {
+        (layer, "(between operations)" if name == "(none)" else name): ns
+        for (layer, name), ns in found.items()
+    }
 
 
 def around(trace: Trace) -> dict[str, int]:
@@ -58,20 +58,31 @@ def _tree(trace: Trace, whole_ns: int, parts: dict[str, int]) -> list[list[str]]
     rows = trace.sql(
         "SELECT name, CAST(SUM(duration_ns) AS BIGINT) AS total_ns,"
         " CAST(COALESCE(SUM(duration_ns) FILTER (breakdown.operation = path), 0) AS BIGINT)"
-        " FROM operation JOIN breakdown ON breakdown.operation = path"
-        "   OR STARTS_WITH(breakdown.operation, path || '/')"
+        " FROM operation JOIN breakdown ON stage = 'loop' AND (breakdown.operation = path"
+        "   OR STARTS_WITH(breakdown.operation, path || '/'))"
         " GROUP BY path, name"
     )
     found = [
         [name, units.duration(total), units.share(total, whole_ns), units.duration(own)]
         for name, total, own in rows
     ]
-    shares = {"start-up": "", "end": "", "between": units.share(parts.get("between"), whole_ns)}
-    names = {"between": "(between operations)"}
-    return found + [
-        [names.get(part, f"({part})"), units.duration(ns), shares[part], units.duration(ns)]
-        for part, ns in parts.items()
-    ]
+    between = units.duration(parts["between"])
+    share = units.share(parts["between"], whole_ns)
+    return [*found, ["(between operations)", between, share, between], *_around(trace, parts)]
+
+
+def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
+    """Start-up and end, and below them the operations that lie there: none has parts."""
+    rows = trace.sql(
+        "SELECT stage, operation, CAST(SUM(duration_ns) AS BIGINT) FROM breakdown"
+        " WHERE stage <> 'loop' GROUP BY ALL"
+    )
+    for stage, operation, ns in rows:
+        if operation == "(none)":
+            whole = units.duration(parts[stage])
+            yield [f"({stage})", whole, "", units.duration(ns)]
+        else:
+            yield [operation, units.duration(ns), "", units.duration(ns)]
 
 
 def _automatic(trace: Trace, span_ns: int) -> list[list[str]]:

@@ -122,5 +122,5 @@ def test_the_tables_of_every_panel_come_as_json() -> None:
     assert sum(row["duration_ns"] for row in rows if row["process_id"] is None) == whole
     assert set(value["panels"]) == {
         "operations", "gpu", "cuda", "layers", "timeline", "iterations", "progress", "processes",
-        "threads", "machine", "quality", "run",
+        "waiting", "threads", "machine", "quality", "run",
     }  # fmt: skip

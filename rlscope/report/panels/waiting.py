@@ -1,0 +1,97 @@
+"""Who waits for whom: operations and what they wait for, environment workers and their steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import waits
+from rlscope.report import limits, loop_sentences, units
+from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
+
+
+def read(trace: Trace) -> dict[str, Table]:
+    return {
+        "waited_for": waits.waited_for(trace),
+        "worker_step": waits.worker_steps(trace),
+        "critical_process": waits.critical_processes(trace),
+    }
+
+
+def draw(tables: Tables) -> Drawing | Nothing:
+    targets = tables["waited_for"].to_dicts()
+    steps = tables["worker_step"].to_dicts()
+    if not targets:
+        return Nothing("no process that counts waited for anything that was recorded.")
+    return Drawing(
+        notes=[
+            _NOTE,
+            *loop_sentences.workers(steps),
+            *loop_sentences.critical(tables["critical_process"].to_dicts()),
+        ],
+        grids=[_targets(targets), *([_workers(steps)] if steps else [])],
+    )
+
+
+def _targets(rows: list[dict[str, Any]]) -> Grid:
+    shown = sorted(rows, key=lambda row: -row["self_ns"])[: limits.ROWS]
+    return Grid(
+        title="Table: what operations wait for, all threads added up",
+        columns=["operation", "waits for", ">time", ">share of its waits"],
+        rows=[
+            [
+                units.visible(row["operation"]),
+                loop_sentences.target(row),
+                units.duration(row["self_ns"]),
+                units.share(row["share"], 1) if row["share"] is not None else "",
+            ]
+            for row in shown
+        ],
+        open=True,
+    )
+
+
+def _workers(rows: list[dict[str, Any]]) -> Grid:
+    return Grid(
+        title="Table: environment workers, and the operation that waits for them",
+        columns=[
+            "worker",
+            "operation",
+            "of",
+            ">steps for",
+            ">share of the operation",
+            ">Python beside its steps",
+            ">last in",
+            ">later than the others",
+        ],
+        rows=[
+            [
+                units.visible(row["worker"]),
+                units.visible(row["operation"]),
+                units.visible(row["process"]),
+                units.duration(row["stepped_ns"]),
+                units.share(row["stepped_ns"], row["operation_ns"]),
+                units.duration(row["own_ns"]),
+                f"{row['last']:,} of {row['steps']:,}",
+                units.duration(row["late_ns"]),
+            ]
+            for row in rows[: limits.ROWS]
+        ],
+        open=True,
+    )
+
+
+_NOTE = (
+    "A wait is a call of the interpreter that took 5 µs or more, or such a wait for the GIL. It "
+    "belongs to the operation of its own thread. Relation `wait` has every thread and object."
+)
+
+PANEL = Panel(
+    title="Waiting",
+    question="Who waits for whom?",
+    read=read,
+    draw=draw,
+)

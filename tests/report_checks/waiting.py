@@ -1,0 +1,25 @@
+"""Waiting: what operations wait for, by the process at the other end."""
+
+from __future__ import annotations
+
+from report_page import ReportPage
+
+from rlscope.load import Trace
+from rlscope.report import units
+
+
+def check(page: ReportPage, trace: Trace) -> None:
+    rows = trace.sql(
+        "SELECT operation, peer.name, CAST(SUM(self_ns) AS BIGINT) AS ns"
+        " FROM wait JOIN process AS peer ON peer.process_id = peer_process_id"
+        " GROUP BY ALL ORDER BY ns DESC"
+    )
+    assert {(operation, name) for operation, name, _ in rows} == {
+        ("(none)", "trainer"),
+        ("rollout/simulation", "worker"),
+    }
+    (note,) = page.notes("waiting")
+    assert note.startswith("A wait is a call of the interpreter that took 5 µs or more")
+    assert page.table("waiting", "Table: ") == [
+        [operation, name, units.duration(ns), units.share(1, 1)] for operation, name, ns in rows
+    ]
