@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from pathlib import Path
 
@@ -82,18 +83,26 @@ _SERVERS = {
 _ENVIRONMENTS = """
 import sys
 import gymnasium
-from stable_baselines3.common.vec_env import SubprocVecEnv
 
 def make():
     return gymnasium.make("CartPole-v1")
 
+def make_torchrl():
+    from torchrl.envs import GymEnv
+    return GymEnv("CartPole-v1")
+
 if __name__ == "__main__":
-    if sys.argv[1] == "sb3":
-        envs = SubprocVecEnv([make] * 3, start_method=sys.argv[2])
-        envs.reset()
-        envs.step([0] * 3)
+    library, method = sys.argv[1:]
+    if library == "torchrl":
+        from torchrl.envs import ParallelEnv
+        envs = ParallelEnv(3, make_torchrl, mp_start_method=method)
+        envs.rollout(2)
     else:
-        envs = gymnasium.vector.AsyncVectorEnv([make] * 3, context=sys.argv[2])
+        if library == "stable_baselines3":
+            from stable_baselines3.common.vec_env import SubprocVecEnv
+            envs = SubprocVecEnv([make] * 3, start_method=method)
+        else:
+            envs = gymnasium.vector.AsyncVectorEnv([make] * 3, context=method)
         envs.reset()
         envs.step([0] * 3)
     envs.close()
@@ -182,12 +191,17 @@ def test_children_of_multiprocessing(
     assert found == _OF_WORKERS | _SERVERS[method]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("library", ["sb3", "gymnasium"])
+@pytest.mark.parametrize(
+    ("library", "method"),
+    [
+        *itertools.product(["stable_baselines3", "gymnasium"], ["fork", "spawn", "forkserver"]),
+        ("torchrl", "fork"),
+    ],
+)
 def test_vector_environments(
     traced: TracedPython, directory: str, tmp_path: Path, library: str, method: str
 ) -> None:
-    pytest.importorskip("stable_baselines3")
+    pytest.importorskip(library)
     found = run(traced, directory, tmp_path, _ENVIRONMENTS, library, method)
     workers = [name for name, role in found.items() if role == "environment worker"]
     assert sorted(workers) == ["env worker 0", "env worker 1", "env worker 2"]

@@ -156,6 +156,20 @@ def test_a_single_role_has_no_chart() -> None:
     assert not _draw("processes", full_run(processes=1)).charts
 
 
+def test_helpers_are_one_sentence_of_the_page() -> None:
+    trace = Relations(
+        process=[
+            process(0, 0, 100, name="train.py", role="main"),
+            process(1, 0, 90, parent_process_id=0, name="bash", role="helper", cpu_ns=5),
+        ],
+        breakdown=[share(0, "a", "python", 100)],
+    )
+    drawing = _draw("processes", trace)
+    assert drawing.notes[1:] == ["1 helper process: bash; 5 ns of CPU."]
+    assert [row[:2] for row in drawing.grids[0].rows] == [["train.py", "main"]]
+    assert not drawing.charts
+
+
 def test_values_of_the_program_and_options_are_words_and_no_json() -> None:
     trace = Relations(
         run=[

@@ -79,6 +79,32 @@ def test_waits_have_a_column_where_there_is_any() -> None:
     assert "wait" not in _summary(_small_run())
 
 
+def test_what_the_table_of_processes_leaves_out_is_said() -> None:
+    workers = [
+        process(n, n, 99 - n, parent_process_id=8, name=f"w {n}", role="worker")
+        for n in range(1, 8)
+    ]
+    trace = Relations(
+        process=[
+            process(0, 0, 100, name="train.py", role="main"),
+            *workers,
+            process(
+                8, 1, 99, parent_process_id=0, name="fork server", role="helper", cpu_ns=SECOND
+            ),
+        ],
+        breakdown=[share(n, "update", "python", 10) for n in range(8)],
+    )
+    lines = _summary(trace).splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("process "))
+    assert [line[:8].rstrip() for line in lines[place + 1 : place + 7]] == [
+        "train.py", "  w 1", "  w 2", "  w 3", "  w 4", "  w 5",
+    ]  # fmt: skip
+    assert lines[place + 7 : place + 9] == [
+        "Not in the table: 2 more processes, which are shorter; relation `process` has all.",
+        "1 helper process: fork server; 1.00 s of CPU.",
+    ]
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 @pytest.mark.parametrize("name", ["trainer", "模拟环境步骤" * 9, "x" * 300, "a\nb\tc\x1b[31m"])
 def test_no_line_is_wider_than_the_terminal(width: int, name: str) -> None:
