@@ -21,7 +21,8 @@ HOST = 0
 """The machine of rls-prof, which alone is read."""
 
 _CPU_PERCENT = "cpu_percent"
-_GPU_PERCENT = re.compile(r"gpu(\d{1,4})_percent")
+_NUMBER = r"(0|[1-9][0-9]{0,3})"
+_GPU_PERCENT = re.compile(rf"gpu{_NUMBER}_percent")
 _READ = ("host_id", "process_id", "start_ns", "metric", "value")
 _LAYERS = {
     "busy_ns": ("python", "simulator", "framework"),
@@ -135,7 +136,7 @@ def _percents(samples: MachineSamples) -> defaultdict[tuple[int | None, str], _R
 
 def number_of(use: Use, gpus: Mapping[int, Gpu]) -> int | None:
     """NVML's number of a GPU that a process used; None where that cannot be told."""
-    if use.gpu.isdecimal():
+    if re.fullmatch(_NUMBER, use.gpu):
         number = int(use.gpu)
         return number if number in gpus and (use.by_bus or _are_alike(gpus)) else None
     named = [number for number, gpu in gpus.items() if use.gpu and _begins(gpu.uuid, use.gpu)]

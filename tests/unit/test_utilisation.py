@@ -84,6 +84,7 @@ H200, H100 = Gpu("GPU-aa11", "H200"), Gpu("GPU-aa22", "H100")
         ("GPU-aa2", False, {0: H200, 1: H100}, 1),
         ("GPU-aa", False, {0: H200, 1: H100}, None),  # begins both
         ("MIG-77", True, {0: H200}, None),
+        ("9" * 5000, True, {0: H200}, None),
         ("", True, {0: H200}, None),
     ],
 )
@@ -125,6 +126,7 @@ def test_rows_of_machine_core_gpu_and_process(root: Path) -> None:
             _reading(moment, "core_percent", [percent, 0]),
             _reading(moment, "cpu_percent", 2 * percent, pid),
             _reading(moment, "gpu0_percent", percent),
+            _reading(moment, "gpu00_percent", 1),  # no GPU's name
         )
     ]
     rows = _rows(root, samples)
