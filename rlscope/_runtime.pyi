@@ -3,7 +3,7 @@
 Links to librlscope.so beside it, the one holder of process state.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -60,8 +60,9 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     Events: "simulation", "mixin" (simulation, if called on an object that watch_mixins() knows),
     "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
     first argument is the compiled function), "compile" (which returns a function of
-    torch.compile), "traces module" and "import". Raises ValueError for any other, TypeError before
-    watch_imports().
+    torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
+    "evaluation", "saving", "loading" and "import". Raises ValueError for any other, TypeError
+    before watch_imports().
     """
 
 def watch_in_place(event: str, function: object, /) -> bool:
@@ -79,9 +80,10 @@ def watch_compiled(function: object, /) -> bool:
     have, events "compiled"; False: it has none."""
 
 def watch_imports(
-    handlers: dict[str, Callable[[Any], object]], function: Callable[..., Any], /
+    handlers: Mapping[str, Callable[[Any], object] | None], function: Callable[..., Any], /
 ) -> bool:
-    """Events may begin: from now on an "import" asks `handlers` by the name of the module.
+    """Events may begin: from now on an "import" asks `handlers`, a dict, by the name of the module.
+    Imports count as operations from the first one on that has a handler, or None.
 
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """

@@ -7,7 +7,8 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
             F  module forward      O  optimizer step      E  block that enables gradients
             C  call of a compiled function
     P  a phase of that before the last
-    J  what JAX compiles                  G  gradients are computed
+    J  compilation                        G  gradients are computed
+    V  evaluation, saving, loading        I  execution of a module
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET = "target"
 COMPILED, COMPILATION = "compiled", "compilation"
+APART, IMPORT = "evaluation", "import"
 
 
 @dataclass
@@ -75,7 +77,11 @@ class Tokens:
     def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
         self.compiled: list[tuple[int, int]] = []  # begin and end of each C that counts
-        self.compilations: list[tuple[int, int]] = []  # and of each J and P
+        self.compilations: list[tuple[int, int]] = []  # of each J and P
+        self.apart: list[tuple[int, int]] = []  # of each V
+        self.imports: list[tuple[int, int]] = []  # of each I
+        self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
+        self._disturbed = 0  # open I in which something else began
         self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
         self._time = 0
         self._open: list[
@@ -90,9 +96,12 @@ class Tokens:
         for call in calls:
             start = self._time
             enabled = {"N": False, "E": True}.get(call.kind, gradients)
-            is_code = call.kind in "CJP" and self._current("F") is None
-            counts = is_code and not self._is_in("SBOJPC" if call.kind == "C" else "SBOJP")
+            counts = self._is_apart(call.kind)
+            if call.kind == "I":
+                self._begin_import()
             token = self._enter(call.kind, start, gradients)
+            if counts or token is not None or self._is_mark(call.kind):
+                self._disturb()
             is_known = call.kind in self._known
             self._conversions += is_known
             self._open.append((call.kind, start, token))
@@ -103,11 +112,58 @@ class Tokens:
             self._leave(call.kind, token)
             if is_known:
                 self._known = "KM"
-            if call.kind == "S" and not self._is_in("S"):
+            if call.kind == "S" and not self._is_in("SV"):
                 self._known = "K"
+            if call.kind == "I":
+                self._leave_import()
             if counts:
                 self._leave_code(call.kind, start)
+            if call.kind == "C" and not self._is_in("CJPV"):
+                self._end_phases()
             self._time += 1
+
+    def _is_apart(self, kind: str) -> bool:
+        """Whether a call is one of its own, and what it interrupts goes on behind it."""
+        if kind in "JP":
+            return not self._is_in("JPV")
+        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("F") is None
+
+    def _depth(self) -> int:
+        return sum(kind == "I" for kind, _, _ in self._open)
+
+    def _begin_import(self) -> None:
+        """An I counts where nothing is open, and inside another one if something began in that."""
+        is_outermost = self._depth() == self._disturbed
+        is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._awaits_name()
+        if is_outermost and not is_part and self._current("F") is None and self._block() is None:
+            self._import = (self._depth(), self._time)
+
+    def _awaits_name(self) -> bool:
+        """Whether there is a forward that nothing has named so far."""
+        kinds = (each.kind for each in reversed(self.found) if each.kind in "SBOF")
+        return next(kinds, "") == "F"
+
+    def _leave_import(self) -> None:
+        if self._import is not None and self._import[0] == self._depth():
+            self._end_import()
+        self._disturbed = min(self._disturbed, self._depth())
+
+    def _is_mark(self, kind: str) -> bool:
+        """Whether a call without a token of its own, from its entry on, is an O or a block."""
+        if kind == "N":
+            is_part = self._current("F") is not None or self._block() is not None
+            return not is_part and not self._is_in("SBOCJPV")
+        return kind == "O" and not self._is_in("SBCJPV")
+
+    def _disturb(self) -> None:
+        """Something else begins than an I."""
+        self._disturbed = self._depth()
+        self._end_import()
+
+    def _end_import(self) -> None:
+        if self._import is not None:
+            self.imports.append((self._import[1], self._time))
+        self._import = None
 
     def _is_in(self, kinds: str) -> bool:
         return any(kind in kinds for kind, _, _ in self._open)
@@ -118,7 +174,7 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SBCJP"):
+        if self._is_in("SBCJPV"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
@@ -167,15 +223,25 @@ class Tokens:
         return None
 
     def _leave_code(self, kind: str, start: int) -> None:
-        begin = start if self._paused is None else self._paused
-        self._paused = begin if kind == "P" and self._is_in("C") else None
+        """The end of a C, J, P or V that counts."""
         if kind == "C":
             self.compiled.append((start, self._time))
-        if self._paused is None and (kind != "C" or begin != start):
-            self.compilations.append((begin, self._time))
+        if kind == "V":
+            self.apart.append((start, self._time))
+        if kind in "JP":
+            begin = start if self._paused is None else self._paused
+            self._paused = begin if kind == "P" and self._is_in("C") else None
+            if self._paused is None:
+                self.compilations.append((begin, self._time))
+
+    def _end_phases(self) -> None:
+        """The end of the outermost C, whether it counts or not."""
+        if self._paused is not None:
+            self.compilations.append((self._paused, self._time))
+        self._paused = None
 
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBOCJP"):
+        if kind == "O" and not self._is_in("SBOCJPV"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
@@ -201,9 +267,10 @@ def names(calls: Program) -> list[str]:
     """The name of the track from each event to the next one; the last entry is what remains."""
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
-    compiled = ((start, end, COMPILED) for start, end in tokens.compiled)
-    compilations = ((start, end, COMPILATION) for start, end in tokens.compilations)
-    for start, end, name in (*intervals(tokens.found), *compiled, *compilations):
+    named = {COMPILED: tokens.compiled, APART: tokens.apart, IMPORT: tokens.imports,
+             COMPILATION: tokens.compilations}  # fmt: skip
+    apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
+    for start, end, name in (*intervals(tokens.found), *apart):
         track[start:end] = [name] * (end - start)
     return track
 

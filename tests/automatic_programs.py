@@ -46,10 +46,11 @@ def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> li
 
 
 def iterations(recorded: Recorded, process: int = 0) -> list[int]:
-    """Iterations of a process, 1 for each automatic one, 0 for each explicit one."""
+    """Iterations of a process in order, 1 for each automatic one, 0 for each explicit one."""
     index = recorded.process(process)["index"]
-    found: list[int] = []
+    found: list[tuple[int, int]] = []
     for thread in recorded.threads(process):
         items = recorded.reader.items(index, thread)
-        found += [int(id_) for id_ in items["id"][items["kind"] == ITERATION]]
-    return found
+        is_one = items["kind"] == ITERATION
+        found += zip(items["time_ns"][is_one], items["id"][is_one], strict=True)
+    return [int(id_) for _, id_ in sorted(found)]

@@ -3,7 +3,7 @@ kAutoResolve, and nothing of why they were written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 SEGMENT, RESOLVE = 20, 21
@@ -20,23 +20,28 @@ class Segment:
     start: float
     end: float
     state: int
+    text: str = ""  # of a segment that names its operation
 
     @property
     def name(self) -> str:
         """What it is called in the end; a forward that nothing named is inference."""
         if self.state >= NAMED:
-            return "compiled"
+            return self.text
         return "inference" if self.state in (INSIDE, ASIDE) else NAMES.get(self.state, "")
 
 
-def read_track(items: Iterable[tuple[float, int, int]], end: float) -> list[Segment]:
+def read_track(
+    items: Iterable[tuple[float, int, int]], end: float, names: Mapping[int, str] | None = None
+) -> list[Segment]:
     """The segments of one thread from its records (time, kind, id), in order, without resolves
-    that have nothing to resolve."""
+    that have nothing to resolve. `names` are those of the process; without them a segment that
+    names its operation has no name."""
+    names = names or {}
     segments = [Segment(float("-inf"), end, 0)]
     for time, kind, id_ in items:
         if kind == SEGMENT:
             segments[-1].end = time
-            segments.append(Segment(time, end, id_))
+            segments.append(Segment(time, end, id_, names.get(id_ - NAMED, "")))
         elif kind == RESOLVE:
             _resolve(segments, time, id_, end)
     return segments

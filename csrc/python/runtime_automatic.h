@@ -28,12 +28,16 @@ namespace rlscope::python {
   X(kConversion, "conversion") /* if its first argument is an observation */                  \
   X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
   X(kGradients, "gradients")   /* are computed, or traced */                                  \
+  X(kCompilation, "compilation")                                                              \
   X(kCompilationEnter, "compilation enter")                                                   \
   X(kCompilationExit, "compilation exit")   /* of its last phase */                           \
   X(kCompilationPause, "compilation pause") /* another one may follow */                      \
   X(kCompile, "compile")                    /* returns what TorchDynamo made of a function */ \
   X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */   \
-  X(kImport, "import")              /* exec_module(loader, module) of an import */
+  X(kImport, "import")              /* exec_module(loader, module) of an import */            \
+  X(kEvaluation, "evaluation")      /* of an agent */                                         \
+  X(kSaving, "saving")                                                                        \
+  X(kLoading, "loading")
 
 enum class Event {
 #define RLSCOPE_AUTOMATIC_EVENT(event, name) event,

@@ -13,6 +13,8 @@ PyObject* import_handlers = nullptr;
 
 namespace {
 
+using interception::Owned;
+
 // Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
 // main thread.
 __attribute__((noinline)) void EndProgram() {
@@ -23,17 +25,35 @@ __attribute__((noinline)) void EndProgram() {
   Py_XDECREF(done);
 }
 
+// The handler that waits for the module; null: none does. It is None for a package that only has
+// modules with handlers. May set a Python error.
+Owned HandlerOf(PyObject* module) {
+  const Owned name(PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr);
+  if (!name) return Owned();
+  return Owned(Py_XNewRef(PyDict_GetItemWithError(import_handlers, name.get())));
+}
+
 // A module was imported: calls the handler that waits for it. The program does not see a failure.
 void TellImport(PyObject* module) {
-  PyObject* name = PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr;
-  PyObject* handler =
-      name == nullptr ? nullptr : PyDict_GetItemWithError(import_handlers, name);  // borrowed
-  Py_XINCREF(handler);
-  PyObject* done = handler == nullptr ? nullptr : PyObject_CallOneArg(handler, module);
-  Py_XDECREF(handler);
-  Py_XDECREF(done);
-  Py_XDECREF(name);
+  {
+    const Owned handler = HandlerOf(module);
+    const bool waits = handler && handler.get() != Py_None;
+    const Owned done(waits ? PyObject_CallOneArg(handler.get(), module) : nullptr);
+  }
   interception::DropError();
+}
+
+// Whether imports count: from the first one on of a package with a handler. So a process that has
+// nothing to do with learning has no record of its imports, and no ring.
+bool imports_count = false;
+
+bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
+  if (__atomic_load_n(&imports_count, __ATOMIC_RELAXED)) return true;
+  if (PyVectorcall_NARGS(flagged_count) != 2) return false;
+  const interception::ErrorAside aside;
+  if (!HandlerOf(arguments[1])) return false;
+  __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);
+  return true;
 }
 
 // Roots of environments, strong references for ever; a reader needs no lock.
@@ -69,6 +89,10 @@ inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
 template <Event event>
 constexpr bool is_simulation = event == Event::kSimulation || event == Event::kMixin;
 
+template <Event event>
+constexpr bool is_apart =
+    event == Event::kEvaluation || event == Event::kSaving || event == Event::kLoading;
+
 // False: the program ends here, with an exception set.
 template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count) {
@@ -95,12 +119,20 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kTracesModule) NoteTracedModule();
   if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kGradients) track->NoteGradients();
-  if constexpr (event == Event::kCompilationEnter) track->EnterCompilation();
+  if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {
+    track->EnterCompilation();
+  }
   if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
   if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
   if constexpr (event == Event::kConversion) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
+  if constexpr (event == Event::kImport) {
+    track->EnterImport(CountsImport(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
+  if constexpr (event == Event::kSaving) track->EnterApart("saving");
+  if constexpr (event == Event::kLoading) track->EnterApart("loading");
   return true;
 }
 
@@ -116,7 +148,10 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
+    track->LeaveImport();
   }
+  if constexpr (event == Event::kCompilation) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (is_apart<event>) track->LeaveApart();
 }
 
 template <Event event>

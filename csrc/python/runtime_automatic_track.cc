@@ -1,11 +1,14 @@
 #include "python/runtime_automatic_track.h"
 
+#include <string.h>
+
 #include "interception/owned.h"
 #include "python/runtime_compiled.h"
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
 #include "runtime/hot.h"
+#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 
@@ -63,6 +66,11 @@ __attribute__((noinline)) bool BeginIteration() {
   return ends;
 }
 
+uint32_t NameOf(const char* operation) {
+  const auto kind = static_cast<uint32_t>(EntryKind::kOperationName);
+  return rlscope_intern_name(kind, 0, operation, strlen(operation));
+}
+
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
 constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
@@ -86,7 +94,7 @@ inline __attribute__((always_inline)) bool Track::FollowsNow() {
     window_ = window;
   }
   if (__builtin_expect(!HasExplicit(), 1)) return true;
-  if (HasOpen() || state_ != kAutoNothing) {
+  if (HasOpen() || state_ != kAutoNothing || imports_) {
     ResolveAndRun(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing), kAutoNothing);
     Decide(Expects::kNothing);
   }
@@ -98,13 +106,22 @@ bool Track::Follows() { return FollowsNow(); }
 // The trace knows nothing of what is open.
 void Track::Forget() {
   Decide(Expects::kNothing);
+  NoteSegment();
   state_ = kAutoNothing;
+  before_compilation_ = kAutoStates;
+}
+
+// Something else than an I runs.
+inline void Track::NoteSegment() {
+  import_base_ = import_;
+  imports_ = false;
 }
 
 // The open operation has its name. Whatever encloses the event that gave it counts no more.
 inline void Track::Decide(Expects next) {
   expects_ = next;
   forward_base_ = forward_;
+  import_base_ = import_;
   block_ = nullptr;
 }
 
@@ -127,10 +144,14 @@ inline void Track::Resolve(uint32_t resolve) {
   if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
   const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
   state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
+  if (IsAutoOpen(before_compilation_)) {
+    before_compilation_ = AutoFateOf(resolve, before_compilation_);
+  }
 }
 
 inline void Track::Run(uint32_t state) {
   if (HasRoomForTwo()) runtime::Publish(kAutoSegment, state, runtime::ReadTicks(), 0);
+  NoteSegment();
   state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
 }
 
@@ -141,6 +162,7 @@ inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
     runtime::Publish(kAutoResolve, resolve, ticks, 0);
     runtime::Publish(kAutoSegment, state, ticks, 0);
   }
+  NoteSegment();
   state_ = static_cast<uint8_t>(state);
 }
 
@@ -184,6 +206,12 @@ void Track::EndSimulation() {
 
 void Track::BeginForward(Gradients gradients) {
   if (IsInsideOther() || !FollowsNow()) return;
+  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                               : gradients == Gradients::kOn;
+  OpenForward(on);
+}
+
+inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && expects_ == Expects::kMoreSteps) return;
   const bool ends_backprop = expects_ == Expects::kMoreSteps;
@@ -194,8 +222,6 @@ void Track::BeginForward(Gradients gradients) {
   }
   if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
   expects_ = Expects::kName;
-  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
-                                               : gradients == Gradients::kOn;
   has_gradients_ |= on;
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr) {
@@ -217,9 +243,13 @@ void Track::EndForward() {
 
 void Track::NoteForward(bool has_gradients) {
   if (IsInsideForward()) return;
-  BeginForward(has_gradients ? Gradients::kOn : Gradients::kOff);
-  ++forward_;
-  LeaveForward();
+  if (compilation_ == 0) {
+    BeginForward(has_gradients ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+    LeaveForward();
+  } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
+    if (block_ != nullptr) OpenForward(has_gradients);  // the one that the J interrupts
+  }
 }
 
 void Track::EnterBlock(const void* block) {
@@ -287,38 +317,51 @@ void Track::EndStep() {
   Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
 }
 
-// ---- C ------------------------------------------------------------------------------------------
+// ---- C, V and J ---------------------------------------------------------------------------------
 
 void Track::BeginCompiled(PyObject* function) {
   called_ = function;
-  if (compilation_ != 0 || IsPartOfOther() || !Follows()) return;
-  compiled_name_ = NameOfCompiled(function);
-  if (compiled_name_ == 0) return;
-  before_compiled_ = state_;
-  Run(kAutoNamed + compiled_name_);
+  if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
+  BeginNamed(NameOfCompiled(function));
 }
 
 void Track::EndCompiled() {
   if (called_ != nullptr && IsTraining(called_)) CountStep();
   called_ = nullptr;
+  if (compilation_ == 0 && name_ == 0) EndCompilation();
   if (compilation_ == 0) before_compilation_ = kAutoStates;
-  const bool runs = compiled_name_ != 0;
-  compiled_name_ = 0;
-  if (!runs || state_ != kAutoNamed || !Follows()) return;
-  if (state_ == kAutoNamed) Run(before_compiled_);  // else of another window
+  EndNamed();
+}
+
+void Track::BeginApart(const char* name) {
+  if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
+  BeginNamed(NameOf(name));
+}
+
+void Track::BeginNamed(uint32_t name) {
+  if (name == 0) return;
+  name_ = name;
+  before_named_ = state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndNamed() {
+  if (name_ == 0 || IsInsideCode()) return;
+  name_ = 0;
+  if (state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before_named_);  // else of another window
 }
 
 void Track::BeginCompilation() {
   if (before_compilation_ != kAutoStates) return;  // its next phase
-  if (IsPartOfOther() || !Follows()) return;
-  const uint32_t name = NameOfCompilation();
+  if (apart_ != 0 || !Follows()) return;
+  const uint32_t name = NameOf("compilation");
   if (name == 0) return;
-  before_compilation_ = state_ == kAutoNamed ? kAutoNamed + compiled_name_ : state_;
+  before_compilation_ = state_ == kAutoNamed ? kAutoNamed + name_ : state_;
   Run(kAutoNamed + name);
 }
 
 void Track::EndCompilation() {
-  if (IsPartOfOther()) return;
   const uint32_t before = before_compilation_;
   before_compilation_ = kAutoStates;
   if (before == kAutoStates || state_ != kAutoNamed || !Follows()) return;
@@ -352,6 +395,23 @@ void Track::BeginConversion(const PyObject* object) {
 void Track::EndConversion() {
   if (expects_ != Expects::kForward || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
+}
+
+// ---- I ------------------------------------------------------------------------------------------
+
+void Track::BeginImport() {
+  if (IsInsideCode() || IsPartOfOther() || block_ != nullptr || expects_ == Expects::kName) return;
+  if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
+  const uint32_t name = NameOf("import");
+  if (name == 0) return;
+  const uint8_t before = state_;
+  Run(kAutoNamed + name);
+  state_ = before;
+  imports_ = true;
+}
+
+void Track::EndImport() {
+  if (Follows() && imports_) Run(state_);
 }
 
 // ---- of the process -----------------------------------------------------------------------------

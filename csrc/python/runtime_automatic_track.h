@@ -6,6 +6,9 @@
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
 //   K  outermost conversion of the observation that the thread's last S returned
+//   J  compilation: tracing and compiling code
+//   V  outermost evaluation, saving or loading
+//   I  outermost execution of a module that is imported
 //
 // A function that torch.compile() made is a block too: with an F if its code has one.
 //
@@ -31,12 +34,17 @@
 // A K is a part of the F that comes next, where that is inference; of two K of one object the later
 // one. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
-// What JAX compiles is `compilation`, also in the middle of a C, there from its first phase to the
-// end of its last one (or of the C); else it is like one.
+// C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
+// interrupts goes on behind it. Inside any other event it is a part of that.
 //
-// C is `compiled:<function>`, whatever is compiled in there, and calls inside belong to it. It is
-// no other event: what it interrupts goes on behind it. Inside any other event it is a part of
-// that.
+// V is like C, with the name of its kind.
+//
+// J is `compilation`, and like C but that it interrupts everything except a V: also an S, F, B, O
+// or C around it. In a C it lasts from its first phase to the end of its last one (or of the C).
+//
+// I is `import` where nothing is open, and no forward waits for its name. It may come between a B
+// and an O. Whatever else begins inside an I ends it, and I inside that one count anew: a program
+// may train while its module is imported.
 //
 // The track is written as it happens; names that turn out later are resolves
 // (trace/layout/record.h).
@@ -65,7 +73,7 @@ class Track {
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
     if (--simulation_ != 0) return;
-    observation_.Set(result);
+    if (apart_ == 0) observation_.Set(result);  // an evaluation has another environment
     EndSimulation();
   }
   void EnterForward() {
@@ -90,7 +98,9 @@ class Track {
   void LeaveBackward() {
     if (--backward_ == 0) EndBackward();
   }
-  void EnterStep() { ++step_; }
+  void EnterStep() {
+    if (step_++ == 0 && imports_) EndImport();
+  }
   void LeaveStep() {
     if (--step_ == 0) EndStep();
   }
@@ -109,6 +119,25 @@ class Track {
   void LeaveConversion(const PyObject* result) {
     observation_.NoteConverted(result);
     if (--conversion_ == 0) EndConversion();
+  }
+  // `name`: a constant, the name of the V.
+  void EnterApart(const char* name) {
+    if (apart_ == 0) BeginApart(name);
+    ++apart_;
+  }
+  void LeaveApart() {
+    if (--apart_ == 0) EndNamed();
+  }
+  // `counts`: else those inside may be the outermost.
+  void EnterImport(bool counts) {
+    if (counts && import_ == import_base_) BeginImport();
+    ++import_;
+    if (!counts) import_base_ = import_;
+  }
+  void LeaveImport() {
+    if (--import_ > import_base_) return;
+    import_base_ = import_;
+    if (imports_) EndImport();
   }
   // A forward that is not called itself: the block that is open has one.
   void NoteForward(bool has_gradients);
@@ -144,17 +173,23 @@ class Track {
   void BeginBackward();
   void EndBackward();
   void EndStep();
+  void OpenForward(bool has_gradients);
   void BeginCompiled(PyObject* function);
   void EndCompiled();
+  void BeginApart(const char* name);
+  void BeginNamed(uint32_t name);
+  void EndNamed();
+  void BeginImport();
+  void EndImport();
   void BeginCompilation();
   void EndCompilation();
   void BeginConversion(const PyObject* object);
   void EndConversion();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
-  bool IsInsideCode() const { return (compiled_ | compilation_) != 0; }
+  bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
   bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
-  // Where compiling, and what was compiled, counts for nothing of its own.
+  // Where a C or a V counts for nothing of its own.
   bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
@@ -166,6 +201,7 @@ class Track {
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
+  void NoteSegment();
   void ResolveAndRun(uint32_t resolve, uint32_t state);
 
   // Calls that are open. Those of forwards up to forward_base_ enclose an S, a B or an O.
@@ -178,6 +214,10 @@ class Track {
   uint32_t compiled_ = 0;
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
+  uint32_t apart_ = 0;
+  uint32_t import_ = 0;
+  uint32_t import_base_ = 0;  // imports that something else began inside of
+  bool imports_ = false;      // an I runs; state_ is what it interrupts
 
   // The outermost no-grad block that began after the last S, B and O; null: none.
   const void* block_ = nullptr;
@@ -185,11 +225,11 @@ class Track {
   bool block_has_forward_ = false;
   uint8_t before_block_ = trace::kAutoNothing;  // what ran
 
-  uint8_t state_ = trace::kAutoNothing;            // what runs, as the records say; kAutoNamed: a C
-  uint8_t before_compiled_ = trace::kAutoNothing;  // what it interrupts
-  uint32_t compiled_name_ = 0;                     // of the C that runs; 0: none does
-  PyObject* called_ = nullptr;                     // the outermost C that is open, borrowed
-  // What the compilation that runs interrupts, with the name of a C; kAutoStates: none runs.
+  uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say; kAutoNamed: C, V, J
+  uint8_t before_named_ = trace::kAutoNothing;  // what the C or V that runs interrupts
+  uint32_t name_ = 0;                           // of the C or V that runs; 0: none does
+  PyObject* called_ = nullptr;                  // the outermost C that is open, borrowed
+  // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
   Observation observation_;       // of the last S, recorded or not

@@ -171,12 +171,6 @@ uint32_t NameOfCompiled(PyObject* function) {
   return name;
 }
 
-uint32_t NameOfCompilation() {
-  constexpr char name[] = "compilation";
-  const auto kind = static_cast<uint32_t>(trace::EntryKind::kOperationName);
-  return rlscope_intern_name(kind, 0, name, sizeof(name) - 1);
-}
-
 void NoteTraining(PyObject* function) {
   Slot* slot = Find(function);
   if (slot->function == nullptr && !AddSlot(function, nullptr)) return;

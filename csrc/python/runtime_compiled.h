@@ -22,9 +22,6 @@ namespace rlscope::python {
 // Python error.
 uint32_t NameOfCompiled(PyObject* function);
 
-// Id of the operation name "compilation"; 0 if there are too many names.
-uint32_t NameOfCompilation();
-
 // A compiled function that is being called computes gradients, as tracing it told. Of a function of
 // TensorFlow's the address is remembered for ever: one that is made there later counts as well.
 void NoteTraining(PyObject* function);

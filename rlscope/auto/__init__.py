@@ -24,21 +24,37 @@ if TYPE_CHECKING:
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
     "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
+    "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
+    "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",
     "torch._dynamo.variables.nn_module": "rlscope.auto.torch:watch_tracing",
     "gymnasium.core": "rlscope.auto.gymnasium:watch_core",
     "gymnasium.vector.vector_env": "rlscope.auto.gymnasium:watch_vector",
     "gym.core": "rlscope.auto.gymnasium:watch_core",
     "pettingzoo.utils.env": "rlscope.auto.pettingzoo:watch_env",
     "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
+    "stable_baselines3.common.evaluation": "rlscope.auto.stable_baselines3:watch_evaluation",
+    "stable_baselines3.common.base_class": "rlscope.auto.stable_baselines3:watch_algorithm",
+    "stable_baselines3.common.save_util": "rlscope.auto.stable_baselines3:watch_loading",
+    "ray.rllib.algorithms.algorithm": "rlscope.auto.rllib:watch_algorithm",
+    "ray.rllib.utils.checkpoints": "rlscope.auto.rllib:watch_checkpoints",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),
+    "tensorflow.python.eager.polymorphic_function.tracing_compilation": (
+        "rlscope.auto.tensorflow:watch_tracing"
+    ),
     "tensorflow.python.eager.backprop": "rlscope.auto.tensorflow:watch_tape",
+    "tensorflow.python.checkpoint.checkpoint": "rlscope.auto.tensorflow:watch_checkpoint",
     "keras.src.layers.layer": "rlscope.auto.keras:watch_layer",
     "keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",  # Keras 2
     "tf_keras.src.engine.base_layer": "rlscope.auto.keras:watch_layer",
     "keras.src.optimizers.base_optimizer": "rlscope.auto.keras:watch_optimizer",
+    "keras.src.models.model": "rlscope.auto.keras:watch_model",
+    "keras.src.saving.saving_api": "rlscope.auto.keras:watch_loading",
+    "keras.src.backend.tensorflow.trainer": "rlscope.auto.keras:watch_trainer",
+    "keras.src.backend.jax.trainer": "rlscope.auto.keras:watch_trainer",
+    "keras.src.backend.torch.trainer": "rlscope.auto.keras:watch_trainer",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
     "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
     "jax._src.api": "rlscope.auto.jax:watch_gradients",
@@ -58,7 +74,7 @@ ROLE_ROWS = {
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
-_watched: "dict[str, Handler]" = {}
+_watched: "dict[str, Handler | None]" = {}
 """What the core asks by the name of the module that was imported."""
 
 
@@ -80,7 +96,9 @@ def begin(operations: bool = True) -> None:
         return
     _watched.update(new)
     for name in new.keys() & sys.modules.keys():
-        new[name](sys.modules[name])
+        handler = new[name]
+        if handler is not None:
+            handler(sys.modules[name])
 
 
 def _plain() -> None:
@@ -88,22 +106,30 @@ def _plain() -> None:
 
 
 def _watch_loader() -> None:
-    """Every module of Python code goes through this method, whichever finder found it."""
-    from _frozen_importlib_external import SourceFileLoader
+    """Every module of Python code goes through the first of these methods, whichever finder found
+    it; one of C code is loaded by the second and executed by the third."""
+    from _frozen_importlib_external import ExtensionFileLoader, SourceFileLoader
 
     from rlscope.auto.calls import watch_method
 
-    for owner in SourceFileLoader.__mro__:
-        if "exec_module" in vars(owner):
-            watch_method("import", owner, "exec_module")
-            return
+    for loader, name in (
+        (SourceFileLoader, "exec_module"),
+        (ExtensionFileLoader, "create_module"),
+        (ExtensionFileLoader, "exec_module"),
+    ):
+        owner = next(each for each in loader.__mro__ if name in vars(each))
+        watch_method("import", owner, name)
 
 
-def _handlers(operations: bool) -> "dict[str, Handler]":
+def _handlers(operations: bool) -> "dict[str, Handler | None]":
+    """None: imports count as operations from this one on."""
     rows = ROLE_ROWS | (ROWS if operations else {})
+    # Not Ray itself, which its daemons import too.
+    watched = {name.partition(".")[0] for name in ROWS} - {"ray"} if operations else ()
+    packages: dict[str, Handler | None] = dict.fromkeys(watched)
     if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
         rows = rows | YIELD_ROWS
-    return {name: _handler(row) for name, row in rows.items()}
+    return packages | {name: _handler(row) for name, row in rows.items()}
 
 
 def _handler(row: str) -> "Handler":

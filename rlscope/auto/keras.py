@@ -1,4 +1,5 @@
-"""Keras: calls of layers and models, steps of optimizers, outside of what is compiled.
+"""Keras: calls of layers and models, steps of optimizers, outside of what is compiled; evaluations,
+and models that are saved and loaded.
 
 Keras 3 on PyTorch has PyTorch's gradient mode. On other backends, and in Keras 2, TensorFlow's
 tapes say whether a call has gradients. A call that JAX computes gradients of is in compiled code.
@@ -8,7 +9,7 @@ import sys
 from typing import Any
 
 from rlscope.auto import rules
-from rlscope.auto.calls import watch_from_c, watch_method
+from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 
 
 def watch_layer(module: Any) -> None:
@@ -23,3 +24,25 @@ def watch_layer(module: Any) -> None:
 def watch_optimizer(module: Any) -> None:
     """keras.src.optimizers.base_optimizer."""
     watch_method("step", module.BaseOptimizer, "apply")
+
+
+def watch_model(module: Any) -> None:
+    """keras.src.models.model."""
+    events = {"save": "saving", "save_weights": "saving", "load_weights": "loading"}
+    for name, event in events.items():
+        watch_method(event, module.Model, name)
+        rules.watches(event, f"keras.Model.{name}")
+
+
+def watch_loading(module: Any) -> None:
+    """keras.src.saving.saving_api."""
+    watch_global("loading", module.load_model, module)
+    rules.watches("loading", "keras.models.load_model")
+
+
+def watch_trainer(module: Any) -> None:
+    """keras.src.backend.*.trainer: the class of it that trains models."""
+    for owner in list(vars(module).values()):
+        if isinstance(owner, type) and owner.__module__ == module.__name__:
+            watch_method("evaluation", owner, "evaluate")
+    rules.watches("evaluation", "keras.Model.evaluate")

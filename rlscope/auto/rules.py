@@ -18,12 +18,17 @@ _RULES = {
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
     "compilation": "what {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
+    "import": "outermost execution of {}, from the first library with such functions on",
+    "evaluation": "outermost call of {}",
+    "saving": "outermost call of {}",
+    "loading": "outermost call of {}",
 }
 
 _NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}
 """Where no class of environments is watched."""
 
-_watched: dict[str, list[str]] = {}  # name of an operation -> what is watched for it
+_watched: dict[str, list[str]] = {"import": ["a module"]}
+"""Name of an operation -> what is watched for it."""
 
 
 def watches(operation: str, *what: str) -> None:

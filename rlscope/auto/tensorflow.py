@@ -1,16 +1,30 @@
 """TensorFlow: calls of the functions that `tf.function` makes, Keras's own train steps included;
-GradientTape."""
+tracing them; GradientTape; checkpoints."""
 
 from types import ModuleType
 
 from rlscope.auto import rules
-from rlscope.auto.calls import watch_from_c, watch_method
+from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 
 
 def watch_function(module: ModuleType) -> None:
     """tensorflow.python.eager.polymorphic_function.polymorphic_function."""
     watch_from_c("compiled", module.Function, "__call__")
     rules.watches("compiled", "tf.function")
+
+
+def watch_tracing(module: ModuleType) -> None:
+    """tensorflow.python.eager.polymorphic_function.tracing_compilation."""
+    watch_global("compilation", module._create_concrete_function, module)
+    rules.watches("compilation", "tf.function")
+
+
+def watch_checkpoint(module: ModuleType) -> None:
+    """tensorflow.python.checkpoint.checkpoint."""
+    events = {"save": "saving", "write": "saving", "restore": "loading", "read": "loading"}
+    for name, event in events.items():
+        watch_method(event, module.Checkpoint, name)
+        rules.watches(event, f"tf.train.Checkpoint.{name}")
 
 
 def watch_tape(module: ModuleType) -> None:

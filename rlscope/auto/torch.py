@@ -1,7 +1,9 @@
 """PyTorch: conversions, forwards of modules, no-grad blocks, backward, steps of optimizers."""
 
+import contextlib
+import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -31,6 +33,9 @@ def watch(module: ModuleType) -> None:
     _watch_conversions(module)
     _watch_backward(module)
     _watch_optimizers(module.optim.Optimizer)
+    for event, name in (("saving", "save"), ("loading", "load")):
+        watch_global(event, getattr(module, name), module, module.serialization)
+        rules.watches(event, f"torch.{name}")
     for operation in ("inference", "target", "backprop"):
         rules.watches(operation, "torch.nn.Module")
 
@@ -39,6 +44,35 @@ def watch_dynamo(module: ModuleType) -> None:
     """torch._dynamo.eval_frame: a compiled module calls Module.__call__ from Python code."""
     watch_from_c("forward", module.OptimizedModule, "__call__")
     watch_method("compile", module._TorchDynamoContext, "__call__")
+
+
+def watch_frames(module: Any) -> None:
+    """torch._dynamo.convert_frame: TorchDynamo and its compiler make code of one function."""
+    watch_global("compilation", module._compile, module)
+    rules.watches("compilation", "torch.compile")
+
+
+def watch_lazy_compilation(module: Any) -> None:
+    """torch._dynamo.callback: PyTorch says when it compiles what it had put off, as a backward."""
+    owner = module.CompilationCallbackHandler
+    make = getattr(owner, "install_callbacks", None)  # since 2.6
+    if make is None:
+        return
+    begins, ends = (
+        runtime.watch(f"compilation {edge}", lambda: None) for edge in ("enter", "exit")
+    )
+
+    @functools.wraps(make)
+    @contextlib.contextmanager
+    def install_callbacks(*args: Any, **kwargs: Any) -> Iterator[None]:
+        begins()
+        try:
+            with make(*args, **kwargs):
+                yield
+        finally:
+            ends()
+
+    owner.install_callbacks = install_callbacks
 
 
 def watch_tracing(module: ModuleType) -> None:

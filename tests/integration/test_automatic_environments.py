@@ -100,7 +100,7 @@ runtime.watch("forward", lambda: None)()
 """
     record(directory, script + imports)
     with load(directory) as trace:
-        ((found,),) = trace.sql("SELECT rule FROM operation WHERE source = 'automatic'")
+        ((found,),) = trace.sql("SELECT rule FROM operation WHERE path = 'inference'")
     assert found.startswith(rule)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from automatic_programs import track
 from installed import need
 from recorded_child import record
+
+from rlscope.load import load
 
 _BEGIN = """
 import os, warnings
@@ -63,3 +67,39 @@ def test_an_eager_program_of_tensorflow_has_all_operations(directory: str) -> No
     need("tensorflow")
     recorded = record(directory, _BEGIN.format(backend="tensorflow") + _TAPE, timeout=300)
     assert track(recorded) == [S, I, S, T, B, B, I, S, I, S, B, I]
+
+
+_APART = """
+model.compile(optimizer="sgd", loss="mse")
+y = numpy.zeros((1, 2), dtype="float32")
+model.fit(x, y, verbose=0)
+model.evaluate(x, y, verbose=0)
+model.save({path!r})
+again = keras.models.load_model({path!r})
+again.save_weights({weights!r})
+again.load_weights({weights!r})
+"""
+_CHECKPOINT = """
+import tensorflow as tf
+checkpoint = tf.train.Checkpoint(w=tf.Variable(1.0))
+checkpoint.restore(checkpoint.save({checkpoint!r}))
+"""
+
+
+@pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
+def test_keras_evaluates_saves_and_loads(directory: str, backend: str) -> None:
+    need("tensorflow")
+    need(backend)
+    folder = Path(directory).parent
+    paths = {"path": "m.keras", "weights": "w.weights.h5", "checkpoint": "tf"}
+    script = _BEGIN + _APART + (_CHECKPOINT if backend == "tensorflow" else "")
+    files = {name: str(folder / path) for name, path in paths.items()}
+    record(directory, script.format(backend=backend, **files), timeout=300)
+    with load(directory) as trace:
+        rows = trace.sql(
+            "SELECT path, COUNT(*) AS times FROM operation JOIN operation_instance"
+            " USING (operation_id) WHERE path IN ('evaluation', 'saving', 'loading') GROUP BY ALL"
+        ).to_dicts()
+    more = backend == "tensorflow"
+    expected = {"evaluation": 1, "saving": 2 + more, "loading": 2 + more}
+    assert {row["path"]: row["times"] for row in rows} == expected

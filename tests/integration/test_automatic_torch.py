@@ -67,6 +67,7 @@ def in_thread(program):
 """
 
 S, I, B, T = "simulation", "inference", "backprop", "target"  # noqa: E741
+C = "compilation"
 
 PROGRAMS = {
     "with torch.no_grad(): agent(x)\nenv.step(0)": [S, I, S],
@@ -99,19 +100,22 @@ PROGRAMS = {
     "torch.autograd.grad(agent(x).sum(), agent.parameters())": [S, B],
     "torch.autograd.backward(agent(x).sum())\nagent(x)": [S, B, I],
     "for _ in range(2): learn(agent(x).sum())": [S, B, B],
-    "compiled = torch.compile(agent, backend='eager')\ncompiled(x)\nenv.step(0)": [S, I, S],
+    "compiled = torch.compile(agent, backend='eager')\ncompiled(x)\nenv.step(0)": [S, I, C, I, S],
     "act = torch.compile(argmax, backend='eager')\nact(x)\nenv.step(0)\nact(x)\nenv.step(0)": [
-        *[S, I, S, I, S]
+        *[S, I, C, I, S, I, S]
     ],
     "loss = torch.compile(total, backend='eager')\nlearn(loss(x))\nlearn(loss(x))\nenv.step(0)": [
-        *[S, B, B, S]
+        *[S, B, C, B, B, S]
     ],
     "train = torch.compile(back, backend='eager')\nfor _ in range(2): train(x); optimizer.step()": [
-        *[S, B, B]
+        *[S, B, C, B, B]
     ],
-    "double = torch.compile(lambda x: x * 2, backend='eager')\ndouble(x)\nenv.step(0)": [S, S],
+    "loss = torch.compile(total, backend='aot_eager')\nlearn(loss(x))\nlearn(loss(x))": [
+        *[S, B, C, B, C, B, B]  # the backward is compiled when it runs first
+    ],
+    "double = torch.compile(lambda x: x * 2, backend='eager')\ndouble(x)\nenv.step(0)": [S, C, S],
     "both = torch.compile(target, backend='eager')\nlearn(both(x))\nlearn(both(x))": [
-        *[S, T, B, B]  # the second call is known to have gradients when it begins
+        *[S, T, C, T, B, B]  # the second call is known to have gradients when it begins
     ],
     "traced = torch.jit.trace(agent, x)\ntraced(x)\nenv.step(0)": [S, I, S],
     "with torch.no_grad(): x + x\nenv.step(0)": [S, S],
@@ -123,7 +127,8 @@ def names(recorded: Recorded, thread: int) -> list[str]:
     row = recorded.process()
     items = recorded.reader.items(row["index"], thread)
     rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
+    track = instances(read_track(rows, row["end_ns"], recorded.names()))
+    return [name for name, _, _ in track if name != "import"]
 
 
 def test_what_calls_of_pytorch_are(directory: str) -> None:
@@ -171,8 +176,9 @@ def test_blocks_count_from_their_entry(directory: str) -> None:
     rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
     found = instances(read_track(rows, row["end_ns"]))
     durations = [end - start for name, start, end in found if name == I]
-    assert len(durations) == 45
-    assert min(durations) >= 2_000_000
+    # Compiling interrupts the first call of `choose` before and behind its wait.
+    assert len(durations) == 45 + 2
+    assert sorted(durations)[2] >= 2_000_000
 
 
 def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:

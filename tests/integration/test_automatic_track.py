@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from automatic_model import Call, events, names, program
-from automatic_records import NAMED, read_track
+from automatic_records import read_track
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from recorded_child import DONE, Recorded, record
@@ -27,7 +27,7 @@ void set_disabled(int value) { disabled = value; }
 _Bool _ZN3c108GradMode10is_enabledEv(void) { return !disabled; }
 """
 CHILD = """
-import contextlib, ctypes, json, sys, threading
+import contextlib, ctypes, json, sys, threading, types
 import rlscope.auto
 from rlscope.native import runtime
 
@@ -123,12 +123,14 @@ def compilation(ends):
     return call
 
 
+# Imports count from that of a known package on.
+runtime.watch("import", lambda loader, module: None)(None, types.ModuleType("gym"))
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
     S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
     F=event("forward"), B=event("backward"), O=event("step"),
-    N=enter(NoGrad, 1), E=enter(Block, 0),
+    N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
 for program in json.loads({programs!r}):
     run = Run()
@@ -183,12 +185,9 @@ def _track(recorded: Recorded, thread: int, count: int) -> list[str]:
             (now,) = struct.unpack("<d", struct.pack("<Q", int(value)))
         else:
             numbered.append((now, int(kind), int(id_)))
-    names = recorded.names()
     track = [""] * count
-    for segment in read_track(numbered, end=float(count)):
-        name = segment.name
-        if names.get(segment.state - NAMED) == "compilation":
-            name = "compilation"
+    for segment in read_track(numbered, float(count), recorded.names()):
+        name = segment.name.partition(":")[0]
         if name:
             start, end = int(segment.start), int(segment.end)
             track[start:end] = [name] * (end - start)
@@ -206,6 +205,9 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("PPJC(PPJ)S C(PC(J))C(PP) J(C(P)C)P C(P(C)P)S"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
+        program("S(J)F(J)S N(JF)F B(J)O(J) F(C(PP)F)S"),
+        program("V SFVS V(SFBO) C(V)J(V) S(V)F(V)B(V)O(V) SKV(SK)FS"),
+        program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
 
@@ -224,7 +226,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECFKMSJCP)))))))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMSJCPVII))))))))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

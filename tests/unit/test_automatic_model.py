@@ -6,7 +6,7 @@ import pytest
 from automatic_model import events, names, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
-           "target": "t", "compilation": "j"}  # fmt: skip
+           "target": "t", "compilation": "j", "evaluation": "e", "import": "m"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -99,11 +99,34 @@ def track(text: str) -> str:
         ("JC(J)S", "j.cjc.s."),
         ("C(J(CJ)C)", "cjjjjjccc."),
         ("SFJS", "s.iijis."),
-        ("S(J)F(J)B(J)", "sss.bbbbbbb."),
+        ("C(S)J", "ccc.j."),
+        # And inside everything else.
+        ("S(J)SF(J)SB(J)", "sjs.s.ijiis.bjb."),
+        ("N(JF)FB(O(J))", "tjttt.bbbbjbb."),
         ("J(SFB)S", "jjjjjjj.s."),
         # From its first phase to its last one, inside a compiled function.
         ("C(PPJ)S", "cjjjjjc.s."),
         ("PPJ", "j.j.j."),
+        ("F(C(PP)F)", "iijjjjiii."),
+        # An evaluation is one of its own, with all that is in it.
+        ("V(SFJC)", "eeeeeeeee."),
+        ("SFVS", "s.iieis."),
+        ("SKV(SK)FS", "s.i.eeeee.iis."),
+        ("S(V)F(V)O(V)", "sss.iii....."),
+        ("C(V)J(V)", "ccc.jjj."),
+        # An import is one where nothing is open, and nothing waits for a name.
+        ("II(I)", "m.mmm."),
+        ("SFIS", "s.iiiis."),
+        ("SF(I)S(I)N(I)FB(I)", "s.iiiisss.....bbbbb."),
+        ("FBIOI", "bbbbmbb.m."),
+        ("SK(I)IFS", "s.iii.m.iis."),
+        # What begins inside ends it: from there on each import counts anew.
+        ("I(SIO)", "ms.m...."),
+        ("I(FI)I", "mi......"),
+        ("I(VI)", "me.m.."),
+        ("I(OI)", "m..m.."),
+        ("I(J)I", "mj..m."),
+        ("I(N()I)", "m..m.."),
     ],
 )
 def test_the_track_of_a_program(calls: str, expected: str) -> None:
