@@ -16,6 +16,10 @@ _NAMES = {
     "inference": "inference infer act predict policy select_action sample_action",
     "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
     " optimizer_step gradient gradients update train_step training_step",
+    "compilation": "compilation compile",
+    "saving": "saving save checkpoint",
+    "loading": "loading load",
+    "import": "import imports",
 }
 GROUPS = tuple(_NAMES)
 _GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.split()}
