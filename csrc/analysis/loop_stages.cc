@@ -7,9 +7,9 @@ namespace rlscope::analysis {
 namespace {
 
 constexpr std::string_view kAroundLoop[] = {
-    "import",     "imports",    "setup",    "compilation", "compile",  "warmup",
-    "loading",    "load",       "saving",   "save",        "checkpoint",
-    "evaluation", "evaluate",   "eval",     "validation",  "validate",
+    "import",   "imports", "setup",      "compilation", "compile",    "warmup",
+    "loading",  "load",    "saving",     "save",        "checkpoint", "evaluation",
+    "evaluate", "eval",    "validation", "validate",
 };
 
 }  // namespace

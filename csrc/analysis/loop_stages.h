@@ -75,8 +75,8 @@ class LoopStages {
     }
   }
 
-  // visit(stage, duration_ns, count) for each stage that has a part of `whole`, a row of the process
-  // view, at the end: everything is followed then.
+  // visit(stage, duration_ns, count) for each stage that has a part of `whole`, a row of the
+  // process view, at the end: everything is followed then.
   template <class Visit>
   void Split(const BreakdownRow& whole, Visit visit) const {
     if (!begun_) return visit(kWhole, whole.duration_ns, whole.count);

@@ -1,0 +1,144 @@
+"""The first sentence about programs of many processes, which nobody annotated.
+
+Each program reads the clock around what the sentence is about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython
+
+import rlscope as rls
+from rlscope.analysis import coverage, groups
+from rlscope.load import Trace
+from rlscope.report import headline, units
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+A2C = """
+import json, sys, time
+from stable_baselines3 import A2C
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import SubprocVecEnv
+
+STEPPED = 0
+
+class Timed(SubprocVecEnv):
+    def step(self, actions):
+        global STEPPED
+        began = time.monotonic_ns()
+        try:
+            return super().step(actions)
+        finally:
+            STEPPED += time.monotonic_ns() - began
+
+if __name__ == "__main__":
+    env = make_vec_env("CartPole-v1", n_envs=2, vec_env_cls=Timed,
+                       vec_env_kwargs={"start_method": sys.argv[1]})
+    model = A2C("MlpPolicy", env, device="cpu")
+    began = time.monotonic_ns()
+    model.learn(total_timesteps=1_000)
+    print(json.dumps({"simulation": STEPPED, "loop": time.monotonic_ns() - began}))
+    env.close()
+"""
+
+RANKS = """
+import json, os, time
+import gymnasium, torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.set_num_threads(1)
+env = gymnasium.make("CartPole-v1")
+net = torch.nn.Sequential(torch.nn.Linear(4, 256), torch.nn.Tanh(), torch.nn.Linear(256, 2))
+net = torch.nn.parallel.DistributedDataParallel(net)
+optimizer = torch.optim.Adam(net.parameters())
+stepped = 0
+began = time.monotonic_ns()
+observation, _ = env.reset(seed=rank)
+for iteration in range(60):
+    observations = []
+    for step in range(32):
+        with torch.no_grad():
+            logits = net.module(torch.as_tensor(observation))
+            action = int(logits.argmax())
+        before = time.monotonic_ns()
+        observation, _, ended, cut, _ = env.step(action)
+        if ended or cut:
+            observation, _ = env.reset()
+        stepped += time.monotonic_ns() - before
+        observations.append(torch.as_tensor(observation))
+    loss = net(torch.stack(observations)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+with open(f"rank{rank}.json", "w") as file:
+    json.dump({"simulation": stepped, "loop": time.monotonic_ns() - began}, file)
+dist.destroy_process_group()
+"""
+
+
+def _write(folder: Path, program: str) -> str:
+    script = folder / "train.py"
+    script.write_text(program)
+    return str(script)
+
+
+def _check_sentence(trace: Trace, of: str) -> dict[str, int]:
+    """The sentence names the largest group with its time and the loop's; times by group."""
+    times = groups.group_time(trace).to_dicts()
+    sums = {row["group"]: row["group_ns"] for row in times}
+    (facts,) = coverage.coverage(trace).to_dicts()
+    largest = max(sums, key=lambda group: sums[group])
+    sentence = headline.read(trace).sentence
+    assert re.match(
+        rf"{largest.capitalize()} takes [0-9.]+ % of {of}: {units.duration(sums[largest])} of "
+        rf"{units.duration(facts['span_ns'])}[.,]",
+        sentence,
+    ), sentence
+    assert sums["simulation"] + sums["inference"] + sums["learning"] > 0.7 * facts["span_ns"]
+    return {**sums, "loop": facts["span_ns"]}
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
+def test_a2c_with_a_vector_of_subprocesses(
+    traced: TracedPython, directory: str, tmp_path: Path, method: str
+) -> None:
+    pytest.importorskip("stable_baselines3")
+    done = traced.run(
+        "-o", directory, traced.python, _write(tmp_path, A2C), method, cwd=tmp_path, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout.splitlines()[-1])
+    with rls.load(directory) as trace:
+        found = _check_sentence(trace, "the training loop")
+        assert found["loop"] == pytest.approx(read["loop"], rel=0.1)
+        assert found["simulation"] == pytest.approx(read["simulation"], rel=0.1)
+        texts = [each.text for each in headline.read(trace).details]
+        assert any(text.startswith("In simulation of train.py, ") for text in texts)
+        helpers = ", 2 helpers" if method == "forkserver" else ""
+        counted = f"In no share: 2 environment workers{helpers}; see Processes."
+        assert counted in texts or counted.replace(", 2 helpers", ", 3 helpers") in texts
+        names = {name for (name,) in trace.sql("SELECT name FROM process")}
+        assert {"train.py", "env worker 0", "env worker 1"} <= names
+
+
+def test_ranks_of_torchrun(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = _write(tmp_path, RANKS)
+    command = [traced.python, "-m", "torch.distributed.run", "--nproc-per-node", "2", script]
+    done = traced.run("-o", directory, *command, cwd=tmp_path, timeout=240)
+    assert done.returncode == 0, done.stderr
+    read = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in range(2)]
+    with rls.load(directory) as trace:
+        found = _check_sentence(trace, "the training loops of 2 processes together")
+        assert found["loop"] == pytest.approx(sum(each["loop"] for each in read), rel=0.1)
+        stepped = sum(each["simulation"] for each in read)
+        assert found["simulation"] == pytest.approx(stepped, rel=0.1)
+        roles = dict(tuple(row) for row in trace.sql("SELECT name, role FROM process"))
+        assert roles["rank 0"] == roles["rank 1"] == "rank"
