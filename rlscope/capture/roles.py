@@ -30,6 +30,7 @@ _SERVERS = {
 }
 _INDEXES = ("worker_id", "index", "idx", "env_id", "rank")
 _FUNCTIONS = ("function", "method", "builtin_function_or_method", "cython_function_or_method")
+_DIGITS = 10
 _MOST_TASKS = 3
 _LONGEST = 200
 
@@ -49,7 +50,8 @@ def note_start() -> None:
 def _note_rank(environ: "Mapping[str, str]") -> None:
     names = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
     texts = {name.lower(): environ.get(name, "") for name in names}
-    numbers = {name: int(text) for name, text in texts.items() if text.isdecimal()}
+    known = {name: text for name, text in texts.items() if text.isdecimal() and len(text) < _DIGITS}
+    numbers = {name: int(text) for name, text in known.items()}
     if "rank" in numbers:
         _note(RANK, numbers)
 

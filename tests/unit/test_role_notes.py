@@ -107,6 +107,7 @@ def test_any_text_is_json(text: str) -> None:
         ({"RANK": "1", "LOCAL_RANK": "0", "WORLD_SIZE": "4"}, {"rank": 1, "local_rank": 0}),
         ({"RANK": "3"}, {"rank": 3}),
         ({"RANK": "-1"}, None),
+        ({"RANK": "9" * 5000}, None),
         ({"WORLD_SIZE": "4"}, None),
     ],
 )
