@@ -20,7 +20,6 @@ share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray)
 IN_SIMULATORS := ale_py,Box2D,envpool,mujoco,pettingzoo,pybullet,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
-RAY_TESTS := tests/integration/test_process_tree.py -k ray
 # What depends on the release of CPython, or differs between the two engines.
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
     tests/integration/test_layers_simulators.py
@@ -94,7 +93,7 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py
 
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, in a venv of their own
-	RLSCOPE_TEST_REQUIRE=ray $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) $(RAY_TESTS)
+	RLSCOPE_TEST_REQUIRE=ray $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) tests/integration/test_process_tree_ray.py
 
 test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring can record them too
 	@python=$$(sh tests/newest_python.sh 12) || { \

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from traced_python import TracedPython
+from tree_programs import work
 
 from rlscope.load import load
 
 PROGRAMS = Path(__file__).resolve().parent / "tree_programs"
-_OPERATION = "work"  # of tree_programs/work.py
 
 _INSTANCES = """
 SELECT process.os_pid, count(*)
@@ -77,7 +77,26 @@ def read(directory: str, counts: Path, stderr: str = "") -> Tree:
             workers,
             list(trace.table("process").to_dicts()),
             dict(trace.sql(_PARENTS)),
-            dict(trace.sql(_INSTANCES, {"operation": _OPERATION})),
+            dict(trace.sql(_INSTANCES, {"operation": work.OPERATION})),
             list(trace.sql("SELECT kind, count, detail FROM loss")),
             stderr,
         )
+
+
+def check(tree: Tree) -> None:
+    """The trace has what the workers counted, to the operation, and every process a parent."""
+    assert tree.workers
+    assert tree.losses == []
+    for pid, counted in tree.workers.items():
+        assert counted.begun == counted.ended  # the one that is killed is between two operations
+        assert tree.instances.get(pid) == counted.ended, tree
+        assert tree.parents[pid] == counted.parent
+    root = tree.rows[0]["os_pid"]
+    assert {pid for pid, parent in tree.parents.items() if parent is None} == {root}
+
+
+def check_all_done(tree: Tree, *, kill: bool, workers: int = work.WORKERS) -> None:
+    """Every worker but the killed one did all of its work."""
+    expected = sum(work.operations(worker, kill=kill) for worker in range(workers))
+    assert sum(counted.ended for counted in tree.workers.values()) == expected
+    check(tree)

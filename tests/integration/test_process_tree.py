@@ -10,31 +10,12 @@ import tree_runs
 from installed import need
 from traced_python import TracedPython
 from tree_programs import work
-from tree_runs import PROGRAMS, Tree
+from tree_runs import PROGRAMS, Tree, check, check_all_done
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 METHODS = ("fork", "spawn", "forkserver")
 KILL = pytest.mark.parametrize("kill", [False, True], ids=["to their end", "one killed"])
-
-
-def check(tree: Tree) -> None:
-    """The trace has what the workers counted, to the operation, and every process a parent."""
-    assert tree.workers
-    assert tree.losses == []
-    for pid, counted in tree.workers.items():
-        assert counted.begun == counted.ended  # the one that is killed is between two operations
-        assert tree.instances.get(pid) == counted.ended, tree
-        assert tree.parents[pid] == counted.parent
-    root = tree.rows[0]["os_pid"]
-    assert {pid for pid, parent in tree.parents.items() if parent is None} == {root}
-
-
-def check_all_done(tree: Tree, *, kill: bool, workers: int = work.WORKERS) -> None:
-    """Every worker but the killed one did all of its work."""
-    expected = sum(work.operations(worker, kill=kill) for worker in range(workers))
-    assert sum(counted.ended for counted in tree.workers.values()) == expected
-    check(tree)
 
 
 def check_ends(tree: Tree, *, kill: bool) -> None:
@@ -118,18 +99,3 @@ def test_torchrun(traced: TracedPython, directory: str, tmp_path: Path, kill: bo
     check_all_done(tree, kill=kill, workers=2)
     (agent,) = {counted.parent for counted in tree.workers.values()}
     assert agent == tree.rows[0]["os_pid"]
-
-
-@KILL
-@pytest.mark.parametrize("kind", ["actors", "tasks"])
-def test_ray_that_the_program_starts(
-    traced: TracedPython, directory: str, tmp_path: Path, kind: str, kill: bool
-) -> None:
-    need("ray")
-    program = (str(PROGRAMS / "ray_workers.py"), kind, *["kill"] * kill)
-    tree = tree_runs.run(traced, directory, tmp_path / "counts", *program)
-    check_all_done(tree, kill=kill)
-    (raylet,) = {counted.parent for counted in tree.workers.values()}
-    assert {row["short_name"] for row in tree.rows if row["os_pid"] == raylet} == {"raylet"}
-    assert tree.parents[raylet] == tree.rows[0]["os_pid"]
-    assert "still running" not in tree.stderr
