@@ -40,8 +40,9 @@ Columns MakeTimes(std::vector<TimeRow> rows, bool by_thread) {
   if (by_thread) {
     columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
   } else {
-    columns.Add("stage", Words{{"start-up", "loop", "end", "whole"},
-                               MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
+    columns.Add("stage",
+                Words{{"start-up", "loop", "end", "whole"},
+                      MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
   }
   columns.Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
   columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].operation; }));
@@ -57,12 +58,11 @@ Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) 
   std::vector<TimeRow> rows;
   for (const analysis::BreakdownRow& row : view.rows().slots()) {
     if (row.key == 0) continue;
-    view.stages().Split(
-        row, [&](analysis::LoopStages::Stage stage, int64_t duration_ns, uint64_t count) {
-          rows.push_back({0, stage, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
-                          LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), duration_ns,
-                          count});
-        });
+    view.stages().Split(row, [&](analysis::LoopStages::Stage stage, int64_t duration_ns,
+                                 uint64_t count) {
+      rows.push_back({0, stage, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
+                      LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), duration_ns, count});
+    });
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }
