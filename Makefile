@@ -17,7 +17,7 @@ PURELIB := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
 share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
 # Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
-EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks)
+EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray)
 IN_SIMULATORS := ale_py,Box2D,envpool,mujoco,pettingzoo,pybullet,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
@@ -26,7 +26,7 @@ INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-monitoring test-cupti test-root check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -91,6 +91,9 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py
+
+test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, in a venv of their own
+	RLSCOPE_TEST_REQUIRE=ray $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) tests/integration/test_process_tree_ray.py
 
 test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring can record them too
 	@python=$$(sh tests/newest_python.sh 12) || { \

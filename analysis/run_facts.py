@@ -1,4 +1,4 @@
-"""What was run: metadata of the program and its interpreters."""
+"""What was run: metadata of the program, its interpreters, the cluster that it used."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def metadata_value(trace: Trace, *, rows: int) -> Table:
 def python_version(trace: Trace, *, rows: int) -> Table:
     """python, processes: the interpreters of the run."""
     return statement.run(trace, "python_version", rows=rows)
+
+
+def unrecorded_cluster(trace: Trace) -> Table:
+    """process: those that connected to a Ray cluster whose workers were not recorded."""
+    return statement.run(trace, "unrecorded_cluster")

@@ -35,6 +35,9 @@ class RowStream:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """A capsule that holds an ArrowArrayStream: Arrow's PyCapsule interface."""
 
+    def columns(self) -> dict[str, NDArray[np.int64] | list[Any]]:
+        """All rows, in memory: a list where a column has texts or None, else an array."""
+
 class Directory:
     """A trace directory: processes.log, trace/*.rls and what live or dead rings still hold.
 

@@ -10,8 +10,9 @@ from contextlib import suppress
 
 from rlscope import regular_files
 
-# A file of one relation, relative to the relation's folder: rlscope/trace/store.py.
-TABLE_PART = r"(process_id=\d+/)?part\.(parquet|\d+\.tmp)"
+# A file of one relation, relative to the relation's folder: rlscope/trace/store.py. Older releases
+# made a folder for each process.
+TABLE_PART = r"(process_id=\d+/)?part(-\d+)?\.(parquet|\d+\.tmp)"
 # A folder of rings that lies elsewhere: rlscope-<user>-<pid>-<ns>
 # (csrc/trace/drain/control_page.cc).
 _RING_FOLDER = re.compile(r"/(?:.*/)?rlscope-(\d+)-\d+-\d+")

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,10 @@ class Dictionary {
   size_t size() const { return offsets_.size() - 1; }
   const int32_t* offsets() const { return offsets_.data(); }
   const char* bytes() const { return bytes_.data(); }
+  std::string_view text(size_t word) const {
+    const size_t begin = static_cast<size_t>(offsets_[word]);
+    return {&bytes_[begin], static_cast<size_t>(offsets_[word + 1]) - begin};
+  }
 
  private:
   std::vector<int32_t> offsets_ = {0};  // of the words; the last one is where they end
@@ -55,6 +60,11 @@ class Cells {
   }
 
   size_t nulls() const { return nulls_; }
+  bool IsValid(size_t row) const {
+    return nulls_ == 0 || (row / 8 < valid_.size() && (valid_[row / 8] >> row % 8 & 1) != 0);
+  }
+  const std::vector<int64_t>& numbers() const { return numbers_; }
+  const std::vector<int32_t>& words() const { return words_; }
   const void* values() const {
     return words_.empty() ? static_cast<const void*>(numbers_.data()) : words_.data();
   }

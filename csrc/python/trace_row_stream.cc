@@ -2,11 +2,15 @@
 
 #include <errno.h>
 
+#include <algorithm>
 #include <exception>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/utf8.h"
 #include "python/trace_arrow_abi.h"
+#include "python/trace_columns.h"
 #include "python/trace_module.h"
 
 namespace nb = nanobind;
@@ -211,9 +215,11 @@ class Pass {
 
   const Fields& fields() const { return source_.fields; }
   const char* error() const { return error_.empty() ? nullptr : error_.c_str(); }
+  // Null at the end, and where rows are missing: see error().
+  std::unique_ptr<RowBatch> Take() { return queue_.Take(&error_); }
   // 0; an errno value where rows are missing.
   int Next(ArrowArray* array) {
-    std::shared_ptr<RowBatch> batch = queue_.Take(&error_);
+    std::shared_ptr<RowBatch> batch = Take();
     if (batch != nullptr) {
       FillBatch(source_.fields, std::move(batch), array);
       return 0;
@@ -266,7 +272,67 @@ void DeleteCapsule(PyObject* capsule) {
   delete stream;
 }
 
+// ---- columns ------------------------------------------------------------------------------------
+
+using Batches = std::vector<std::unique_ptr<RowBatch>>;
+
+std::vector<int64_t> Numbers(const Batches& batches, size_t column) {
+  std::vector<int64_t> numbers;
+  for (const auto& batch : batches) {
+    const std::vector<int64_t>& more = batch->columns[column].numbers();
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  }
+  return numbers;
+}
+
+nb::object Cell(const Field& field, const Cells& cells, size_t row) {
+  if (!cells.IsValid(row)) return nb::none();
+  if (field.words == nullptr) return nb::int_(cells.numbers()[row]);
+  const std::string_view text = field.words->text(static_cast<size_t>(cells.words()[row]));
+  return nb::str(text.data(), text.size());
+}
+
+nb::list ToList(const Field& field, const Batches& batches, size_t column) {
+  nb::list list;
+  for (const auto& batch : batches) {
+    for (size_t row = 0; row < batch->rows; ++row) {
+      list.append(Cell(field, batch->columns[column], row));
+    }
+  }
+  return list;
+}
+
+bool HasNulls(const Batches& batches, size_t column) {
+  return std::any_of(batches.begin(), batches.end(),
+                     [&](const auto& batch) { return batch->columns[column].nulls() > 0; });
+}
+
 }  // namespace
+
+nb::dict RowStream::ToColumns() const {
+  Batches batches;
+  Fields fields;
+  {
+    nb::gil_scoped_release release;
+    Pass pass(open_());
+    fields = pass.fields();
+    while (auto batch = pass.Take()) batches.push_back(std::move(batch));
+    if (pass.error() != nullptr) throw TraceError(pass.error());
+  }
+  Columns arrays;
+  nb::dict lists;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const char* const name = fields[i].name.c_str();
+    if (fields[i].words == nullptr && !HasNulls(batches, i)) {
+      arrays.Add(name, Numbers(batches, i));
+    } else {
+      lists[name] = ToList(fields[i], batches, i);
+    }
+  }
+  nb::dict columns = arrays.TakeDict();
+  columns.update(lists);
+  return columns;
+}
 
 nb::object RowStream::ToCapsule() const {
   auto stream = std::make_unique<ArrowArrayStream>();
@@ -287,7 +353,8 @@ void AddRowStream(nb::module_& module) {
   nb::class_<RowStream>(module, "RowStream")
       .def(
           "__arrow_c_stream__", [](const RowStream& self, nb::object) { return self.ToCapsule(); },
-          nb::arg("requested_schema") = nb::none());
+          nb::arg("requested_schema") = nb::none())
+      .def("columns", &RowStream::ToColumns);
 }
 
 }  // namespace rlscope::python

@@ -86,6 +86,9 @@ class RowStream {
   explicit RowStream(std::function<RowSource()> open) : open_(std::move(open)) {}
   // A capsule that holds an ArrowArrayStream.
   nanobind::object ToCapsule() const;
+  // All rows at once, column by column: an array of numbers, or a list where there are texts or
+  // None. For streams that are known to be short.
+  nanobind::dict ToColumns() const;
 
  private:
   const std::function<RowSource()> open_;

@@ -68,8 +68,10 @@ ROLE_ROWS = {
     "multiprocess.util": "rlscope.capture.roles:watch_children",
     "multiprocess.context": "rlscope.capture.roles:watch_spawned",
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
+    "ray._private.worker": "rlscope.capture.ray_cluster:watch",
 }
-"""The same, for the roles of processes; without automatic operations, too."""
+"""The same, for roles of processes, and processes that the run lacks; without automatic operations,
+too."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""

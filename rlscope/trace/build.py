@@ -7,14 +7,14 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-import sqlalchemy as sa
 
 from rlscope import _trace, cuts
 from rlscope.trace import cuda_rows, machine_samples, run_facts, store, utilisation
 from rlscope.trace.absences import Absences
+from rlscope.trace.batches import Batches
 from rlscope.trace.devices import Devices
 from rlscope.trace.groups import SIMULATION, group_of
 from rlscope.trace.operations import (
@@ -27,6 +27,7 @@ from rlscope.trace.operations import (
 )
 from rlscope.trace.progress import Progress
 from rlscope.trace.roles import roles
+from rlscope.trace.sink import Sink
 from rlscope.trace.waits import Waits
 
 _T = TypeVar("_T")
@@ -59,27 +60,12 @@ _PROCESS_COLUMNS = {
 }
 
 
-class Sink(Protocol):
-    """Where relations go: Parquet files or memory (rlscope/trace/dataset.py)."""
-
-    def put(
-        self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
-    ) -> None: ...
-
-    def put_rows(
-        self,
-        relation: sa.Table,
-        rows: _trace.RowStream,
-        process_id: int,
-        *,
-        unknown: Collection[str] = (),
-    ) -> None: ...
-
-
 def build(directory: _trace.Directory, root: Path, sink: Sink, progress: Progress) -> None:
     """Puts every relation but those made on request into `sink`."""
     with progress.of(_PASSES):
-        _Build(directory, root, sink, progress).run()
+        batches = Batches(sink, directory.processes)
+        _Build(directory, root, batches, progress).run()
+        batches.finish()
 
 
 class _Build:
@@ -282,7 +268,7 @@ class ProcessRows:
         self._layers = np.array(_trace.LAYERS, dtype=object)
 
     def relations(self, thread_ids: Any) -> dict[str, dict[str, Any]]:
-        """The relations that are one file per process, but for the instances."""
+        """The relations in layout PROCESS, but for the instances."""
         by_thread = self._text(self._swept["breakdown_by_thread"])
         by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
         return {
@@ -355,7 +341,7 @@ def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> d
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:
     """work(argument) in order, done by threads a few arguments ahead: what waits stays small."""
-    workers = min(os.cpu_count() or 1, _MOST_WORKERS)
+    workers = min(len(os.sched_getaffinity(0)), _MOST_WORKERS)
     with ThreadPoolExecutor(workers, thread_name_prefix="rlscope-sweep") as pool:
         waiting: deque[Future[_T]] = deque()
         for argument in arguments:

@@ -27,12 +27,8 @@ from sqlalchemy.types import BigInteger, Boolean, Double
 from rlscope import _trace, regular_files
 from rlscope.errors import QueryError
 from rlscope.table import Table
-from rlscope.trace import store
 
 _SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
-_PROCESS_OF_FILE = (
-    r"CAST(regexp_extract(filename, '/process_id=(\d+)/[^/]*$', 1) AS BIGINT) AS process_id"
-)
 _REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), runs anything"
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
 _NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
@@ -165,12 +161,10 @@ class Database:
             self.create(relation)
             return
         # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
-        rows = self._duckdb.read_parquet(
-            [str(file) for file in files], hive_partitioning=False, filename=True
-        )
-        partitioned = store.layout_of(relation) == store.PROCESS
+        rows = self._duckdb.read_parquet([str(file) for file in files], hive_partitioning=False)
         self._files.extend(files)
-        rows.project(", ".join(_viewed(relation, partitioned))).create_view(relation.name)
+        names = ", ".join(_quoted(column.name) for column in relation.columns)
+        rows.project(names).create_view(relation.name)
 
     def create(self, relation: sa.Table) -> None:
         """Makes `relation` an empty table in memory."""
@@ -194,13 +188,10 @@ class Database:
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, rows)))
 
     def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> int:
-        """Writes rows as one Parquet file, and counts them; columns that are not given are NULL.
-
-        In layout PROCESS the process_id is the name of the file's folder and not a column of it.
-        """
+        """Writes rows as one Parquet file, and counts them; columns that are not given are NULL."""
         arrays = _arrays(relation, columns)
         with _interrupts(), self._registered(arrays):
-            return self._copy(_cast(_columns_of_file(relation), arrays), path)
+            return self._copy(_cast(relation.columns, arrays), path)
 
     def insert_rows(
         self,
@@ -213,25 +204,23 @@ class Database:
         """Adds rows of one process, as they are made, to a table made by `create`; `unknown`
         columns are NULL."""
         names = [column.name for column in relation.columns]
-        cells = {name: sa.null() if name in unknown else sa.column(name) for name in names}
-        cells["process_id"] = sa.literal(process_id)
+        made = _of_process(relation, process_id, unknown)
         with _interrupts(), self._registered(rows.__arrow_c_stream__()):
-            made = sa.select(*cells.values()).select_from(sa.table(_SOURCE))
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, made)))
 
     def write_rows(
         self,
         relation: sa.Table,
         rows: _trace.RowStream,
+        process_id: int,
         path: Path,
         *,
         unknown: Collection[str] = (),
     ) -> int:
         """Writes rows of one process, as they are made, as one Parquet file, and counts them;
         `unknown` columns are NULL."""
-        names = {column.name for column in relation.columns} - set(unknown)
         with _interrupts(), self._registered(rows.__arrow_c_stream__()):
-            return self._copy(_cast(_columns_of_file(relation), names), path)
+            return self._copy(_of_process(relation, process_id, unknown), path)
 
     def _copy(self, rows: sa.Select[Any], path: Path) -> int:
         """Writes a Parquet file, row group by row group; what `rows` names is read once."""
@@ -260,14 +249,6 @@ class Database:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
 
 
-def _columns_of_file(relation: sa.Table) -> list[sa.Column[Any]]:
-    """In layout PROCESS the name of the file's folder is the process_id."""
-    partitioned = store.layout_of(relation) == store.PROCESS
-    return [
-        column for column in relation.columns if not (partitioned and column.name == "process_id")
-    ]
-
-
 def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:
     """The given columns as numpy arrays.
 
@@ -277,7 +258,7 @@ def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     for column in relation.columns:
         if column.name in columns:
-            plain, valid = _array(columns[column.name], column.type)
+            plain, valid = array_of(columns[column.name], column.type)
             arrays[column.name] = plain
             if valid is not None:
                 arrays[_valid(column.name)] = valid
@@ -288,7 +269,7 @@ def _valid(name: str) -> str:
     return f"{name} is valid"
 
 
-def _array(values: Any, type_: Any) -> tuple[Any, Any]:
+def array_of(values: Any, type_: Any) -> tuple[Any, Any]:
     """A column as (array that DuckDB reads, flags of its valid values or None: all)."""
     wanted = _NUMPY_TYPES.get(type(type_))
     if wanted is None:
@@ -314,18 +295,27 @@ def _cast(wanted: Iterable[sa.Column[Any]], arrays: Container[str]) -> sa.Select
     return sa.select(*(_cell(column, arrays) for column in wanted)).select_from(sa.table(_SOURCE))
 
 
+def _of_process(relation: sa.Table, process_id: int, unknown: Collection[str]) -> sa.Select[Any]:
+    """The registered rows of one process as those of the relation."""
+    cells = [
+        sa.literal(process_id)
+        if column.name == "process_id"
+        else sa.null()
+        if column.name in unknown
+        else sa.column(column.name)
+        for column in relation.columns
+    ]
+    typed = zip(cells, relation.columns, strict=True)
+    return sa.select(
+        *(sa.cast(cell, column.type).label(column.name) for cell, column in typed)
+    ).select_from(sa.table(_SOURCE))
+
+
 def _cell(column: sa.Column[Any], arrays: Container[str]) -> sa.ColumnElement[Any]:
     value: Any = sa.column(column.name) if column.name in arrays else sa.null()
     if _valid(column.name) in arrays:
         value = sa.case((sa.column(_valid(column.name)), value))
     return sa.cast(value, column.type).label(column.name)
-
-
-def _viewed(relation: sa.Table, partitioned: bool) -> Iterator[str]:
-    """The columns of a view over the files of a relation."""
-    for column in relation.columns:
-        found = partitioned and column.name == "process_id"
-        yield _PROCESS_OF_FILE if found else _quoted(column.name)
 
 
 def _literal(text: str) -> str:

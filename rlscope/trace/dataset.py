@@ -22,7 +22,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import sqlalchemy as sa
 
 from rlscope import __version__, _trace, own_files, process_log, regular_files
@@ -30,7 +29,7 @@ from rlscope.trace import store
 from rlscope.trace.database import Database
 
 # Counts changes of the tables' meaning that neither the schema nor the trace format shows.
-TABLES_VERSION = 3
+TABLES_VERSION = 4
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
 FOLDER = "tables"
@@ -40,7 +39,7 @@ _LOCK = f"{FOLDER}/lock"
 _SOURCES = ("run.json", "processes.log", "machine.jsonl")
 _SOURCE_FOLDERS = ("trace", "rings")
 _PARTS = re.compile(own_files.TABLE_PART)
-_FILE = re.compile(r"[a-z_]+/(?:process_id=([0-9]+)/)?part\.parquet")
+_FILE = re.compile(r"[a-z_]+/part(?:-([0-9]+))?\.parquet")
 _MOST_BYTES = 256 << 20  # of a manifest: 100 bytes for each file of a trace and of its tables
 
 
@@ -120,7 +119,8 @@ class FileSink:
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
     ) -> None:
-        """Writes one file; a relation without rows has none."""
+        """Writes one file; a relation without rows has none. `process_id`: the first of those that
+        the rows are about."""
         if _length(columns):
             self._write(
                 relation, process_id, lambda path: self._database.write(relation, columns, path)
@@ -138,7 +138,9 @@ class FileSink:
         self._write(
             relation,
             process_id,
-            lambda path: self._database.write_rows(relation, rows, path, unknown=unknown),
+            lambda path: self._database.write_rows(
+                relation, rows, process_id, path, unknown=unknown
+            ),
         )
 
     def _write(
@@ -168,10 +170,8 @@ class MemorySink:
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
     ) -> None:
         """Adds rows to the relation's table."""
-        length = _length(columns)
-        if length:
-            key = {} if process_id is None else {"process_id": np.full(length, process_id)}
-            self._database.insert(relation, {**columns, **key})
+        if _length(columns):
+            self._database.insert(relation, columns)
 
     def put_rows(
         self,
@@ -206,13 +206,13 @@ def view(
 
 
 def path_of(root: Path, relation: sa.Table, process_id: int) -> Path:
-    """Where the part of a relation lies that is about one process."""
+    """Where rows of a relation lie that begin with those of this process."""
     return root / FOLDER / _file_of(relation, process_id)
 
 
 def _file_of(relation: sa.Table, process_id: int | None) -> str:
-    """The file of a relation, or of one process's part of it, relative to DIR/tables."""
-    part = "part.parquet" if process_id is None else f"process_id={process_id}/part.parquet"
+    """The file of a relation, or of rows that begin with a process, relative to DIR/tables."""
+    part = "part.parquet" if process_id is None else f"part-{process_id}.parquet"
     return f"{relation.name}/{part}"
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlscope import _trace
-from rlscope.trace.build import Sink
 from rlscope.trace.progress import Progress
+from rlscope.trace.sink import Sink
 from rlscope.trace.store import event
 
 

@@ -11,8 +11,8 @@ the trace. What a trace cannot fill is NULL and listed in `absent`.
 
 A relation lies in DIR/tables in one of two layouts (`layout_of`):
 
-    run       tables/<relation>/part.parquet                   small: one file for the whole run
-    process   tables/<relation>/process_id=<id>/part.parquet   one file for each process
+    run       tables/<relation>/part.parquet                small: one file for the whole run
+    process   tables/<relation>/part-<process_id>.parquet   of this process, maybe further ones
 """
 
 from __future__ import annotations

@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from rlscope import _trace
 from rlscope.errors import TraceError
 from rlscope.trace import dataset, store
-from rlscope.trace.build import Sink, build
+from rlscope.trace.build import build
 from rlscope.trace.database import Database
 from rlscope.trace.events import build_events
 from rlscope.trace.progress import Progress, Tell
+from rlscope.trace.sink import Sink
 
 
 class Tables:

@@ -23,6 +23,7 @@ NAMES = (
     "layers",
     "sweep",
     "tables",
+    "process_counts",
     "cuda_calls",
     "writeback",
     "processes",

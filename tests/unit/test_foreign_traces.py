@@ -44,7 +44,7 @@ def outside(tmp_path):
     (folder / "empty").mkdir()
     (folder / "manifest.json").write_text("mine")
     (folder / "breakdown" / "part.parquet").write_text("mine")
-    (folder / "breakdown" / "process_id=0" / "part.parquet").write_text("mine")
+    (folder / "breakdown" / "process_id=0" / "part-0.parquet").write_text("mine")
     yield folder
     assert not any(path.name == "lock" for path in folder.rglob("*"))
     assert [path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()] == [
@@ -127,8 +127,8 @@ def test_no_file_of_the_tables_is_written_through_a_symbolic_link(root, outside,
 
 
 def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outside):
-    for relation, folder in (("run", ""), ("breakdown", "process_id=0")):
-        place = root / "tables" / relation / folder
+    for relation in ("run", "breakdown"):
+        place = root / "tables" / relation
         place.mkdir(parents=True)
         (place / f"part.{os.getpid()}.tmp").symlink_to(outside / "manifest.json")
     assert rows_of(root)
@@ -140,16 +140,16 @@ def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outsid
 @pytest.mark.parametrize("named", ["absolute", "relative", "of another relation", "no name"])
 def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path, named):
     before = rows_of(root)
-    stolen = tmp_path / "stolen" / "process_id=0"
-    stolen.mkdir(parents=True)
-    part = root / "tables" / "breakdown" / "process_id=0" / "part.parquet"
-    shutil.copy(part, stolen / "part.parquet")
+    stolen = tmp_path / "stolen"
+    stolen.mkdir()
+    part = root / "tables" / "breakdown" / "part-0.parquet"
+    shutil.copy(part, stolen / "part-0.parquet")
     manifest = root / "tables" / dataset.MANIFEST
     content = json.loads(manifest.read_text())
     name = {
-        "absolute": str(stolen / "part.parquet"),
-        "relative": "../../stolen/process_id=0/part.parquet",
-        "of another relation": "breakdown_by_thread/process_id=0/part.parquet",
+        "absolute": str(stolen / "part-0.parquet"),
+        "relative": "../../stolen/part-0.parquet",
+        "of another relation": "breakdown_by_thread/part-0.parquet",
         "no name": "",
     }[named]
     status = os.stat(root / "tables" / name)
@@ -168,9 +168,9 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
         ("files", []),
         ("files", {"breakdown": 3}),
         ("files", {"breakdown": "x"}),
-        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": []}}),
-        ("files", {"breakdown": {"breakdown/process_id=0/part.parquet": {}}}),
-        ("files", {"breakdown": {"breakdown/process_id=0/none.parquet": []}}),
+        ("files", {"breakdown": {"breakdown/part-0.parquet": []}}),
+        ("files", {"breakdown": {"breakdown/part-0.parquet": {}}}),
+        ("files", {"breakdown": {"breakdown/none.parquet": []}}),
         ("files", {}),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_manifest_of_brackets_is_made_again(root):
 
 def test_a_table_file_that_is_a_symbolic_link_is_not_followed(root, tmp_path):
     before = rows_of(root)
-    part = root / "tables" / "breakdown" / "process_id=0" / "part.parquet"
+    part = root / "tables" / "breakdown" / "part-0.parquet"
     part.rename(tmp_path / "part.parquet")
     part.symlink_to(tmp_path / "part.parquet")
     with load(root) as trace:

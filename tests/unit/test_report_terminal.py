@@ -131,3 +131,13 @@ def test_a_name_cannot_send_control_characters_to_the_terminal() -> None:
 
 def test_an_empty_trace_is_said() -> None:
     assert "Nothing was recorded." in _summary(Relations())
+
+
+def test_a_cluster_whose_workers_are_not_recorded_is_said() -> None:
+    note = {"process_id": 0, "key": "rlscope.ray", "value": '{"cluster": "not recorded"}'}
+    trace = Relations(process=[process(0, 0, SECOND, name="train.py")], metadata=[note])
+    text = " ".join(_summary(trace).split())
+    assert "! train.py connected to a Ray cluster that was running already." in text
+    taken_back = {**note, "value": "{}"}
+    trace = Relations(process=[process(0, 0, SECOND)], metadata=[taken_back])
+    assert "cluster" not in _summary(trace)

@@ -130,7 +130,7 @@ def test_tables_out_of_date_are_made_again(root, damage):
     elif damage == "no manifest":
         manifest.unlink()
     elif damage == "missing file":
-        (root / "tables" / "timeline" / "process_id=0" / "part.parquet").unlink()
+        (root / "tables" / "timeline" / "part-0.parquet").unlink()
     elif damage == "damaged file":
         (root / "tables" / "process" / "part.parquet").write_bytes(b"no Parquet")
     elif damage == "bad manifest":
@@ -159,7 +159,7 @@ def test_other_peoples_files_among_the_tables_stay(root):
     with load(root):
         pass
     tables = root / "tables"
-    notes = [tables / "breakdown" / "part.txt", tables / "timeline" / "process_id=0" / "notes.txt"]
+    notes = [tables / "breakdown" / "part.txt", tables / "timeline" / "notes.txt"]
     for file in notes:
         file.write_text("mine")
     (tables / "manifest.json").unlink()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage
-from rlscope.report import limits, losses, sentences, units
+from rlscope.analysis import coverage, run_facts
+from rlscope.report import cluster_sentences, limits, losses, sentences, units
 from rlscope.report.panel import Drawing, Grid, Panel, Tables
 from rlscope.table import Table
 
@@ -18,6 +18,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "coverage": coverage.coverage(trace),
         "loss_summary": coverage.loss_summary(trace, rows=limits.ROWS),
         "absent": coverage.absent(trace, rows=limits.ROWS),
+        "unrecorded_cluster": run_facts.unrecorded_cluster(trace),
     }
 
 
@@ -25,7 +26,11 @@ def draw(tables: Tables) -> Drawing:
     (facts,) = tables["coverage"].to_dicts()
     lost = tables["loss_summary"].to_dicts()
     return Drawing(
-        notes=[*sentences.coverage(facts), _loss_sentence(lost)],
+        notes=[
+            *cluster_sentences.unrecorded(tables["unrecorded_cluster"].to_dicts()),
+            *sentences.coverage(facts),
+            _loss_sentence(lost),
+        ],
         grids=[*_losses(lost), *_absent(tables["absent"])],
     )
 

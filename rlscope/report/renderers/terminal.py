@@ -18,10 +18,12 @@ from rlscope.analysis import (
     native_calls,
     operations,
     processes,
+    run_facts,
     threads,
     transitions,
 )
 from rlscope.report import (
+    cluster_sentences,
     cuda_sentences,
     headline,
     layers,
@@ -90,6 +92,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
     yield _wrapped([sentences.beside_owner(row) for row in beside], width)
     yield _process_block(trace, width)
+    yield _wrapped(_clusters(trace), width)
     yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 
 
@@ -142,6 +145,11 @@ def _process_block(trace: Trace, width: int) -> list[str]:
     ]
     left_out = process_sentences.left_out(len(rows), there, hidden)
     return ["", *_aligned(heads, cells, width), *_wrapped(left_out, width), ""]
+
+
+def _clusters(trace: Trace) -> list[str]:
+    rows = run_facts.unrecorded_cluster(trace).to_dicts()
+    return [f"! {sentence}" for sentence in cluster_sentences.unrecorded(rows)]
 
 
 def _layers(trace: Trace) -> list[str]:

@@ -1,0 +1,17 @@
+"""A rank of torchrun, with gloo: ranks.py [kill]"""
+
+import os
+import sys
+
+import torch.distributed as dist
+import work
+
+if __name__ == "__main__":
+    dist.init_process_group("gloo")
+    rank, kill = int(os.environ["RANK"]), "kill" in sys.argv
+    if kill and rank == 0:  # after that torchrun ends the other one
+        dist.barrier()
+        work.run(rank, kill=True)
+    work.run(rank, kill=kill)
+    dist.barrier()
+    dist.destroy_process_group()
