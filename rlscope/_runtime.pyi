@@ -69,7 +69,7 @@ def watch_in_place(event: str, function: object, /) -> bool:
     """The same for a plain Python function that stays what it is; False: it is none, or changed.
 
     CPython 3.11 reports only those calls that come from C or pass their arguments as *args.
-    A "conversion" is a builtin function, a method or a type of C code instead.
+    A "conversion" may also be a builtin function, a method or a type of C code.
     """
 
 def watch_mixins(root: type, /) -> bool:

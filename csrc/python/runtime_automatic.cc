@@ -50,8 +50,9 @@ bool IsWatched(vectorcallfunc vectorcall, Event event) {
 PyObject* WatchInPlace(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Event event;
   if (!TakesTwo(count) || !FindEvent(arguments[0], &event)) return nullptr;
-  if (event == Event::kConversion) return PyBool_FromLong(WatchConversion(arguments[1]));
-  if (!PyFunction_Check(arguments[1])) Py_RETURN_FALSE;
+  if (!PyFunction_Check(arguments[1])) {
+    return PyBool_FromLong(event == Event::kConversion && WatchConversion(arguments[1]));
+  }
   const auto* function = reinterpret_cast<PyFunctionObject*>(arguments[1]);
   if (IsWatched(function->vectorcall, event)) Py_RETURN_TRUE;
   // Another event's, or changed by somebody else.

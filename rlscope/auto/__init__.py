@@ -55,9 +55,17 @@ ROWS = {
     "keras.src.backend.tensorflow.trainer": "rlscope.auto.keras:watch_trainer",
     "keras.src.backend.jax.trainer": "rlscope.auto.keras:watch_trainer",
     "keras.src.backend.torch.trainer": "rlscope.auto.keras:watch_trainer",
+    "keras.src.ops.core": "rlscope.auto.conversions:watch",
+    "keras.src.ops.numpy": "rlscope.auto.conversions:watch",
+    "tensorflow.python.framework.tensor_conversion": "rlscope.auto.conversions:watch",
+    "tensorflow.python.framework.constant_op": "rlscope.auto.conversions:watch",
+    "tensorflow.python.ops.array_ops": "rlscope.auto.conversions:watch",
+    "tensorflow.python.ops.math_ops": "rlscope.auto.conversions:watch",
+    "jax._src.numpy.array_constructors": "rlscope.auto.conversions:watch",
+    "jax._src.numpy.lax_numpy": "rlscope.auto.conversions:watch",
+    "jax._src.api": "rlscope.auto.jax:watch_api",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
     "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
-    "jax._src.api": "rlscope.auto.jax:watch_gradients",
 }
 """Name of a module -> "module:function" to call with it once it is imported. Not in the registry,
 whose import takes 10 ms: every process of a traced program comes here."""

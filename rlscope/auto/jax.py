@@ -9,7 +9,7 @@ import gc
 import sys
 from typing import Any
 
-from rlscope.auto import rules
+from rlscope.auto import conversions, rules
 from rlscope.auto.calls import watch_global
 from rlscope.native import runtime
 
@@ -64,9 +64,10 @@ _begins, _ends, _pauses = (
 )
 
 
-def watch_gradients(module: Any) -> None:
+def watch_api(module: Any) -> None:
     """jax._src.api: what computes gradients of a loss checks that it is a scalar."""
     watch_global("gradients", module._check_scalar, module)
+    conversions.watch(module)
 
 
 def _watch(compiled: Any) -> None:

@@ -54,6 +54,41 @@ assert inspect.isfunction(keras.Layer.__call__) and model(x).shape == (1, 2)
 S, I, T, B = "simulation", "inference", "target", "backprop"  # noqa: E741
 
 
+_CONVERSIONS = """
+def steps(convert):
+    obs, *_ = env.step(0)
+    model(convert(obs))
+    env.step(0)
+
+for _ in range(2):  # what is compiled for the first time interrupts an inference
+"""
+_KERAS_OWN = "    steps(lambda obs: keras.ops.expand_dims(keras.ops.convert_to_tensor(obs), 0))\n"
+_BACKENDS_OWN = {
+    "tensorflow": """
+    import tensorflow as tf
+    steps(lambda obs: tf.cast(tf.expand_dims(tf.convert_to_tensor(obs), 0), tf.float32))
+    steps(lambda obs: tf.reshape(tf.constant(obs), (1, -1)))
+""",
+    "jax": """
+    import jax, jax.numpy as jnp
+    steps(lambda obs: jnp.expand_dims(jnp.asarray(obs), 0))
+    steps(lambda obs: jnp.reshape(jax.device_put(obs), (1, -1)))
+""",
+}
+
+
+@pytest.mark.parametrize("backend", _BACKENDS_OWN)
+def test_the_conversion_of_an_observation_is_inference(directory: str, backend: str) -> None:
+    need("tensorflow")
+    need(backend)
+    script = _BEGIN + _CONVERSIONS + _KERAS_OWN + _BACKENDS_OWN[backend]
+    recorded = record(directory, script.format(backend=backend), timeout=300)
+    casts = {"tensorflow": [I], "jax": []}[backend]
+    expected = [*[S, I, I, I, S], *[S, I, I, *casts, I, S], *[S, I, I, I, S]]
+    found = [name for name in track(recorded) if name]
+    assert found[-len(expected) :] == expected
+
+
 @pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
 def test_a_forward_of_keras_is_inference(directory: str, backend: str) -> None:
     need("tensorflow")
