@@ -1,17 +1,20 @@
 -- Which process was critical in the complete iterations of processes that wait for environment workers.
 -- While workers step, the time of an iteration belongs to the one that ends last; the rest of it belongs
--- to the process that has the iteration. The process to which most belongs is critical.
+-- to the process that has the iteration. The process to which most belongs is critical. Of very long
+-- runs the first iterations are looked at (parts/served_instance.sql).
 --   process, critical    names
 --   iterations, of       how many of the iterations it was critical in, and how many there are
 --   critical_ns          time of all iterations that belongs to it
--- uses: own_iteration, serving_worker, worker_part
+-- uses: own_iteration, served_instance, worker_part
 WITH _instance AS (
   SELECT process_id, iteration, ARG_MAX(worker_id, (end_ns, -worker_id)) AS worker_id,
     SUM(GREATEST(end_ns - new_ns, 0)) AS stepped_ns
   FROM worker_part GROUP BY process_id, operation, served_ns, iteration
 ), _iteration AS (
   SELECT process_id, iteration, duration_ns FROM own_iteration
-  WHERE process_id IN (SELECT process_id FROM serving_worker)
+    JOIN (SELECT process_id, MAX(iteration) AS last FROM served_instance GROUP BY ALL)
+    USING (process_id)
+  WHERE iteration <= last
 ), _belongs AS (
   SELECT process_id, iteration, worker_id AS critical_id, SUM(stepped_ns) AS time_ns
   FROM _instance JOIN _iteration USING (process_id, iteration) GROUP BY ALL

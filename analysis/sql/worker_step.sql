@@ -1,8 +1,10 @@
 -- What environment workers did while the process that they serve was in an operation that waits for
 -- them, as a vector of environments does in its step: one row per worker.
 --   operation     of the process served (process_id), one of those in which it waits for a worker
---   operation_ns  wall time of its instances
+--   instances     of it that were looked at: the first ones, all of them but in very long runs
+--   operation_ns  their wall time
 --   steps         of these instances, those in which a worker stepped
+--   whole_ns      wall time of all instances of the operation
 --   any_ns        the part of operation_ns in which at least one of the workers stepped
 --   stepped_ns    the part in which this one did
 --   own_ns        the worker's Python in its loop outside of steps: pickling, above all
@@ -30,16 +32,22 @@ WITH _any AS (
       AS slow_ns
   FROM _order GROUP BY ALL
 ), _length AS (
-  SELECT process_id, operation, SUM(end_ns - start_ns) AS operation_ns FROM served_instance GROUP BY ALL
+  SELECT process_id, operation, COUNT(*) AS instances, SUM(end_ns - start_ns) AS operation_ns
+  FROM served_instance GROUP BY ALL
+), _whole AS (
+  SELECT process_id, path AS operation, SUM(duration_ns) AS whole_ns
+  FROM operation_instance JOIN operation USING (operation_id) GROUP BY ALL
 ), _own AS (
   SELECT process_id AS worker_id, SUM(duration_ns) AS own_ns FROM breakdown
   WHERE stage = 'loop' AND operation = '(none)' AND layer = 'python' GROUP BY ALL
 )
 SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
-  CAST(operation_ns AS BIGINT) AS operation_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
+  instances, CAST(operation_ns AS BIGINT) AS operation_ns,
+  CAST(whole_ns AS BIGINT) AS whole_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
   CAST(stepped_ns AS BIGINT) AS stepped_ns, CAST(COALESCE(own_ns, 0) AS BIGINT) AS own_ns,
   last, CAST(late_ns AS BIGINT) AS late_ns, CAST(slow_ns AS BIGINT) AS slow_ns
 FROM _worker JOIN _any USING (process_id, operation) JOIN _length USING (process_id, operation)
+  JOIN _whole USING (process_id, operation)
   JOIN process AS server USING (process_id) JOIN process AS worker ON worker.process_id = worker_id
   LEFT JOIN _own USING (worker_id)
 ORDER BY operation_ns DESC, process_id, operation, late_ns DESC, worker_id

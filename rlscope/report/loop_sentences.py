@@ -157,9 +157,10 @@ def workers(rows: Rows) -> Iterable[str]:
         else f"{units.visible(first['worker'])} steps"
     )
     own_ns = max(row["own_ns"] for row in members)
+    where = f"{units.label(first['operation'])} of {units.visible(first['process'])}"
+    looked_at = f"the first {first['instances']:,} of " if whole_ns < first["whole_ns"] else ""
     yield (
-        f"In {units.label(first['operation'])} of {units.visible(first['process'])}, "
-        f"{units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
+        f"In {looked_at}{where}, {units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
         f"({units.share(any_ns, whole_ns)}). The rest is pickling, pipes and waking up: beside its "
         f"steps a worker is in Python for up to {units.duration(own_ns)}."
     )

@@ -64,7 +64,9 @@ def expected(served: list[Interval], steps: dict[int, list[Interval]]) -> dict[i
     for worker, own in sums.items():
         names = ("stepped_ns", "last", "late_ns", "slow_ns")
         rows[worker] = {name: own[name] for name in names} | {
+            "instances": len(served),
             "operation_ns": sum(end - start for start, end in served),
+            "whole_ns": sum(end - start for start, end in served),
             "any_ns": in_any,
             "steps": stepped_in,
         }
