@@ -10,12 +10,13 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from rlscope.trace.database import Database
 
 # Each holds a group of rows in memory, up to the limit of its database.
 _MOST = 4
+_POLL_SECONDS = 0.05
 
 Work = Callable[[Database], object]
 
@@ -33,22 +34,28 @@ class Writers:
     def submit(self, work: Work) -> None:
         """Does the work in one of the threads, soon; raises what earlier work raised."""
         while len(self._waiting) >= 2 * self._count:
-            self._waiting.popleft().result()
+            self._take()
         self._waiting.append(self._pool.submit(lambda: work(self._own.database)))
 
     def finish(self) -> None:
         """Returns when all work is done; raises what it raised."""
         while self._waiting:
-            self._waiting.popleft().result()
+            self._take()
 
     def close(self) -> None:
         """Ends the threads, and what they still do."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for database in self._databases:
-            database.interrupt()
+        while wait(self._waiting, _POLL_SECONDS).not_done:
+            for database in self._databases:  # again: it may have been between two statements
+                database.interrupt()
         self._pool.shutdown()
         for database in self._databases:
             database.close()
+
+    def _take(self) -> None:
+        """Waits for the oldest work; where that is interrupted, `close` knows of it still."""
+        wait([self._waiting[0]])
+        self._waiting.popleft().result()
 
     def _begin(self) -> None:
         self._own.database = Database(frugal=True)
