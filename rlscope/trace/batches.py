@@ -65,6 +65,7 @@ class Batches:
         """Puts the rows that still wait."""
         for name, parts in self._waiting.items():
             self._flush(store.relations()[name], parts)
+        self._sink.finish()
 
     def _add(self, relation: sa.Table, part: _Part) -> None:
         parts = self._waiting.setdefault(relation.name, [])

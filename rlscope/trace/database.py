@@ -71,6 +71,10 @@ class Database:
         with suppress(OSError):  # never made, or removed by DuckDB
             self._folder.rmdir()
 
+    def interrupt(self) -> None:
+        """Ends the statement that another thread runs here, with an error there."""
+        self._duckdb.interrupt()
+
     def restrict(self, more: Iterable[Path]) -> None:
         """From now on statements read relations and nothing else. For good.
 

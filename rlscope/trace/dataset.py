@@ -27,6 +27,7 @@ import sqlalchemy as sa
 from rlscope import __version__, _trace, own_files, process_log, regular_files
 from rlscope.trace import store
 from rlscope.trace.database import Database
+from rlscope.trace.writers import Writers
 
 # Counts changes of the tables' meaning that neither the schema nor the trace format shows.
 TABLES_VERSION = 4
@@ -105,16 +106,25 @@ class Lock:
 
 
 class FileSink:
-    """Takes relations as columns and writes them into DIR/tables."""
+    """Takes relations as columns and writes them into DIR/tables, several files at a time."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._database = Database(frugal=True)
+        self._writers = Writers()
         self.files: Files = {}
+        """Complete, and in order of their processes, after `finish`."""
+
+    def finish(self) -> None:
+        """Returns when all files are written; raises what that raised."""
+        self._writers.finish()
+        self.files = {
+            name: {file: found[file] for file in sorted(found, key=_first_process)}
+            for name, found in sorted(self.files.items())
+        }
 
     def close(self) -> None:
-        """Ends the database that wrote the files."""
-        self._database.close()
+        """Ends what is still being written, and the databases that write."""
+        self._writers.close()
 
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
@@ -122,9 +132,7 @@ class FileSink:
         """Writes one file; a relation without rows has none. `process_id`: the first of those that
         the rows are about."""
         if _length(columns):
-            self._write(
-                relation, process_id, lambda path: self._database.write(relation, columns, path)
-            )
+            self._submit(relation, process_id, lambda to, path: to.write(relation, columns, path))
 
     def put_rows(
         self,
@@ -135,18 +143,23 @@ class FileSink:
         unknown: Collection[str] = (),
     ) -> None:
         """Writes one file with rows that are made meanwhile; `unknown` columns are NULL."""
-        self._write(
+        self._submit(
             relation,
             process_id,
-            lambda path: self._database.write_rows(
-                relation, rows, process_id, path, unknown=unknown
-            ),
+            lambda to, path: to.write_rows(relation, rows, process_id, path, unknown=unknown),
+        )
+
+    def _submit(
+        self, relation: sa.Table, process_id: int | None, write: Callable[[Database, Path], int]
+    ) -> None:
+        self._writers.submit(
+            lambda to: self._write(relation, process_id, lambda path: write(to, path))
         )
 
     def _write(
         self, relation: sa.Table, process_id: int | None, write: Callable[[Path], int]
     ) -> None:
-        """Keeps a file that has rows; `write` returns how many it wrote."""
+        """Keeps a file that has rows; `write` returns how many it wrote. In one of the writers."""
         file = _file_of(relation, process_id)
         inside = f"{FOLDER}/{os.path.dirname(file)}"
         unfinished = regular_files.unfinished_name("part")
@@ -165,6 +178,9 @@ class MemorySink:
         self._database = database
         for relation in relations:
             database.create(relation)
+
+    def finish(self) -> None:
+        """All rows are there at once."""
 
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
@@ -214,6 +230,11 @@ def _file_of(relation: sa.Table, process_id: int | None) -> str:
     """The file of a relation, or of rows that begin with a process, relative to DIR/tables."""
     part = "part.parquet" if process_id is None else f"part-{process_id}.parquet"
     return f"{relation.name}/{part}"
+
+
+def _first_process(file: str) -> int:
+    match = _FILE.fullmatch(file)
+    return int(match[1]) if match is not None and match[1] is not None else 0
 
 
 def _file_stamp(root: Path, file: str) -> list[int]:

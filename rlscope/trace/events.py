@@ -32,3 +32,4 @@ def build_events(
             sink.put_rows(event, rows, index)
             progress.end_pass(index)
             first_thread += len(directory.threads(index)["thread"])
+        sink.finish()

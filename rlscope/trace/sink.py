@@ -11,7 +11,10 @@ from rlscope import _trace
 
 
 class Sink(Protocol):
-    """Takes rows of one relation."""
+    """Takes rows, relation by relation."""
+
+    def finish(self) -> None:
+        """Returns when all rows are where they go; raises what that raised."""
 
     def put(
         self, relation: sa.Table, columns: Mapping[str, Any], process_id: int | None = None
