@@ -156,6 +156,7 @@ class Drainer:
         iterations: int = 0,
         exit_after: int = 0,
         min_free_bytes: int = 1 << 30,
+        max_bytes: int = 0,
     ) -> None: ...
     def set_recording(self, on: bool) -> None: ...
     def note_in(self, directory: str, /) -> None:

@@ -4,7 +4,9 @@ import errno
 import os
 
 NEARLY_FULL = 1 << 16
-"""Less than RLSCOPE_MIN_FREE was free; every other number is an errno."""
+"""Less than RLSCOPE_MIN_FREE was free."""
+LARGEST_SIZE = 1 << 17
+"""The files of the run have the size of --max-size; every other number is an errno."""
 
 # Kinds of loss that mean that recording stopped before the program did.
 KINDS = ("cut", "no_drainer")
@@ -12,6 +14,7 @@ KINDS = ("cut", "no_drainer")
 _REMOVED = "the files of the trace were removed"
 _REASONS = {
     NEARLY_FULL: "the disk of the trace is nearly full (RLSCOPE_MIN_FREE sets how nearly)",
+    LARGEST_SIZE: "the trace has the largest size that is allowed (--max-size)",
     errno.ENOSPC: "the disk of the trace is full",
     errno.EDQUOT: "the quota on the disk of the trace is used up",
     errno.EFBIG: "a trace file has the largest size that is allowed (ulimit -f)",

@@ -61,6 +61,8 @@ class Settings:
     """Record from this time on, counted from the program's start."""
     seconds: float = 0.0
     """Record for this long, 0: to the end."""
+    max_size: int = 0
+    """Most bytes of all files that recording writes, 0: no limit."""
     sample_seconds: float = 1.0
     """Period of the machine samples, 0: none."""
     intercept: str = ""
@@ -177,6 +179,7 @@ def _start(
             iterations=settings.iterations,
             exit_after=settings.exit_after_iterations,
             min_free_bytes=limits.min_free,
+            max_bytes=settings.max_size,
         )
     except OSError as error:
         raise RecordingError(f"cannot record: {error.strerror or error}") from error

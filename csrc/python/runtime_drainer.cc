@@ -55,19 +55,21 @@ bool FitsCount(Py_ssize_t value, const char* name, uint32_t* count) {
 }
 
 bool ParseOptions(PyObject* arguments, PyObject* keywords, trace::DrainOptions* options) {
-  static const char* names[] = {"recording",  "delay_iterations", "iterations",
-                                "exit_after", "min_free_bytes",   nullptr};
+  static const char* names[] = {"recording",      "delay_iterations", "iterations", "exit_after",
+                                "min_free_bytes", "max_bytes",        nullptr};
   int recording = 1;
   Py_ssize_t delay = 0, iterations = 0, exit_after = 0;
-  long long min_free = static_cast<long long>(options->min_free_bytes);
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$pnnnL:start", const_cast<char**>(names),
-                                   &recording, &delay, &iterations, &exit_after, &min_free)) {
+  long long min_free = static_cast<long long>(options->min_free_bytes), most = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$pnnnLL:start", const_cast<char**>(names),
+                                   &recording, &delay, &iterations, &exit_after, &min_free,
+                                   &most)) {
     return false;
   }
-  if (min_free < 0) {
-    PyErr_SetString(PyExc_ValueError, "min_free_bytes must not be negative");
+  if (min_free < 0 || most < 0) {
+    PyErr_SetString(PyExc_ValueError, "min_free_bytes and max_bytes must not be negative");
     return false;
   }
+  options->max_bytes = static_cast<uint64_t>(most);
   options->recording = recording != 0;
   options->min_free_bytes = static_cast<uint64_t>(min_free);
   return FitsCount(delay, "delay_iterations", &options->delay_iterations) &&

@@ -50,6 +50,10 @@ The program keeps its exit code, its signals and its stdin, stdout and stderr; r
 stderr only.
 """
 _MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_MOST_BYTES = (1 << 63) - 1
+# The rings of one process that records little take 200 KiB.
+_LEAST_SIZE = 1 << 20
 # The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
 _SHORTEST_PERIOD = 0.05
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
@@ -131,6 +135,14 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     ]
     for name, kind, metavar, meaning in options:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
+    windows.add_argument(
+        "--max-size",
+        type=_size,
+        metavar="SIZE",
+        default=0,
+        help="stop recording before the trace takes more bytes than this; 500M, 20G (K, M, G: "
+        "powers of 1024); 0, the default: no limit",
+    )
 
 
 def _prepare_layers(parser: argparse.ArgumentParser) -> None:
@@ -353,6 +365,22 @@ def _count(text: str) -> int:
     if len(digits) > len(str(_MOST_ITERATIONS)) or int(digits) > _MOST_ITERATIONS:
         raise argparse.ArgumentTypeError(f"at most {_MOST_ITERATIONS} iterations, not {text!r}")
     return int(digits)
+
+
+def _size(text: str) -> int:
+    """Bytes."""
+    number = text[:-1] if text[-1:] in _UNITS else text
+    bytes_each = _UNITS.get(text[-1:], 1)
+    if not (number.isascii() and number.isdigit()):
+        raise argparse.ArgumentTypeError(
+            f"not a size in bytes, with K, M or G or without: {text!r}"
+        )
+    size = int(number) * bytes_each if len(number) < 20 else _MOST_BYTES + 1
+    if size > _MOST_BYTES:
+        raise argparse.ArgumentTypeError(f"at most {_MOST_BYTES} bytes, not {text!r}")
+    if 0 < size < _LEAST_SIZE:
+        raise argparse.ArgumentTypeError(f"0, or at least {_LEAST_SIZE} bytes, not {text!r}")
+    return size
 
 
 def _period(text: str) -> float:

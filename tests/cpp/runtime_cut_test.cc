@@ -93,6 +93,46 @@ TEST(RuntimeCut, AFileOfTheLargestSizeIsToldFromAFullDisk) {
   ExpectAllOf(process, records);
 }
 
+uint64_t TraceBytes(const std::string& directory) {
+  uint64_t bytes = 0;
+  for (const auto& file : fs::directory_iterator(directory + "/trace")) bytes += file.file_size();
+  return bytes;
+}
+
+TEST(RuntimeCut, TheFilesOfARunStayBelowTheirLargestSize) {
+  trace::DrainOptions options;
+  options.max_bytes = 8 << 20;
+  TracedRun run(options);
+  const pid_t other = run.Spawn("until_cut", {"/dev/null"});
+  ASSERT_EQ(run.Execute("until_cut", {run.directory() + "/times"}), 0);
+  EXPECT_EQ(TracedRun::Wait(other), 0);
+  EXPECT_LE(TraceBytes(run.directory()), options.max_bytes);
+  const trace::Directory& trace = run.Read();
+  EXPECT_EQ(run.drainer().stats().cut, trace::kLargestSize);
+  EXPECT_LE(TraceBytes(run.directory()), options.max_bytes);
+  EXPECT_TRUE(trace.problems().empty());
+  ASSERT_EQ(trace.processes().size(), 2u);
+  const uint64_t records = 2 * ReadNumber(run.directory() + "/times");
+  uint64_t found = 0;
+  for (const trace::ProcessImage& process : trace.processes()) {
+    EXPECT_EQ(LossOf(process, "cut"), 1u);
+    if (process.os_pid != static_cast<uint32_t>(other)) found = CountAll(process);
+  }
+  // Up to the cut all is there: in the file, in the rings, or counted.
+  EXPECT_LE(found, records);
+  EXPECT_GE(found + 2, records);
+}
+
+TEST(RuntimeCut, RingsCountToTheSizeOfARun) {
+  trace::DrainOptions options;
+  options.max_bytes = 100000;  // less than the page and the ring of a process
+  TracedRun run(options);
+  ASSERT_EQ(run.Execute("until_cut", {"/dev/null"}), 0);
+  const trace::ProcessImage& process = run.ReadOne();
+  EXPECT_EQ(run.drainer().stats().cut, trace::kLargestSize);
+  EXPECT_EQ(LossOf(process, "cut"), 1u);
+}
+
 TEST(RuntimeCut, RemovedFilesAreNotWrittenFurther) {
   TracedRun run;
   const pid_t pid = run.Spawn("until_cut", {"/dev/null"});

@@ -132,6 +132,14 @@ def test_a_file_of_the_largest_size(traced: TracedPython, directory: str) -> Non
     check_says_first(directory, reason)
 
 
+def test_a_trace_of_the_largest_size(traced: TracedPython, directory: str) -> None:
+    lines = said(run(traced, directory, _UNTIL_CUT, "--max-size", "2M", "--no-report"))
+    reason = "the trace has the largest size that is allowed (--max-size)"
+    assert any(line.startswith("Recording was cut short") and reason in line for line in lines)
+    assert sum(file.stat().st_size for file in Path(directory).glob("trace/*")) <= 2 << 20
+    check_says_first(directory, reason)
+
+
 def test_a_full_disk(traced: TracedPython, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

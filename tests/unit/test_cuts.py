@@ -28,6 +28,13 @@ def test_each_reason_is_told_from_the_others(why: int, reason: str) -> None:
     assert cuts.reason(why) == reason
 
 
+def test_the_largest_size_is_the_number_that_the_drainer_writes() -> None:
+    budget = HEADER.parents[1] / "write" / "byte_budget.h"
+    (shift,) = re.findall(r"kBudgetSpent = 1 << (\d+);", budget.read_text(encoding="utf-8"))
+    assert cuts.LARGEST_SIZE == 1 << int(shift)
+    assert cuts.reason(cuts.LARGEST_SIZE).endswith("(--max-size)")
+
+
 def test_nearly_full_is_the_number_that_the_drainer_writes() -> None:
     (shift,) = re.findall(r"kNearlyFull = 1u << (\d+);", HEADER.read_text(encoding="utf-8"))
     assert cuts.NEARLY_FULL == 1 << int(shift)

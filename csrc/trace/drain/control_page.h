@@ -7,6 +7,7 @@
 
 #include "trace/drain/ring_disk.h"
 #include "trace/layout/shared_pages.h"
+#include "trace/write/byte_budget.h"
 
 namespace rlscope::trace {
 
@@ -16,6 +17,7 @@ struct DrainOptions {
   uint32_t iterations = 0;        // stop after this many more; 0 never
   uint32_t exit_after = 0;        // end the program after this many iterations; 0 never
   uint64_t min_free_bytes = 1ull << 30;  // stop recording below this much free space
+  uint64_t max_bytes = 0;                // most bytes of all files of the run; 0: no limit
   // How long a store into a mapped page of a folder can take, in ns; tests have their own disks.
   int64_t (*longest_store_ns)(const char* folder) = &LongestStoreNs;
 };
@@ -36,7 +38,8 @@ constexpr int64_t kTouchNs = 10000000000;  // how often a drainer does so
 
 // Why recording was cut short: the errno of what a drainer was refused, ENOENT where the files of
 // the run were removed, or:
-constexpr uint32_t kNearlyFull = 1u << 16;  // less than min_free_bytes are free
+constexpr uint32_t kNearlyFull = 1u << 16;       // less than min_free_bytes are free
+constexpr uint32_t kLargestSize = kBudgetSpent;  // the files take max_bytes
 // Stops recording in all processes, for good. Of several reasons the first one stays.
 void Cut(ControlPage* page, uint32_t why);
 

@@ -22,6 +22,7 @@
 #include "trace/drain/mapped_file.h"
 #include "trace/drain/process_log_view.h"
 #include "trace/drain/ring_disk.h"
+#include "trace/drain/run_bytes.h"
 #include "trace/drain/run_notes.h"
 
 // A program made before glibc 2.34 may lack libpthread; such a process cannot drain.
@@ -71,6 +72,8 @@ struct DrainDirectory::State {
   ControlPage* control = nullptr;
   int control_file = -1;  // to see whether it was removed
   DrainScratch* scratch = nullptr;
+  uint64_t max_bytes = 0;  // of all files of the run; 0: no limit
+  ByteBudget budget;
   DrainedImages images;
 
   pthread_t thread;
@@ -92,6 +95,7 @@ struct DrainDirectory::State {
   bool IsStopped() const { return __atomic_load_n(&stop, __ATOMIC_ACQUIRE) != 0; }
   void OpenControl();
   void CheckDisk();
+  void CheckSize();
   void CheckRemoved();
   void CountStats();
   DirectoryStats Shown() const;
@@ -148,7 +152,10 @@ void DrainDirectory::State::Pass() {
   const int64_t now = base::ReadMonotonicNs();
   const uint32_t seen = __atomic_load_n(&control->generation, __ATOMIC_ACQUIRE);
   const bool second = now >= next_second;
-  if (seen != generation || second) images.Discover();
+  if (seen != generation || second) {
+    images.Discover();
+    CheckSize();
+  }
   generation = seen;
   for (uint32_t i = 0; i < images.count(); i++) {
     CutIf(images.Drain(i, /*final=*/false));
@@ -172,6 +179,14 @@ void DrainDirectory::State::CutIf(int error) {
 
 void DrainDirectory::State::CheckDisk() {
   if (IsDiskFull(directory, control->min_free_bytes)) Cut(control, kNearlyFull);
+}
+
+// Every second, and when there is a new file among the rings: those grow by new files only.
+void DrainDirectory::State::CheckSize() {
+  if (max_bytes == 0) return;
+  const uint64_t used = RunBytes(directory);
+  budget.Set(used < max_bytes ? max_bytes - used : 0);
+  if (budget.IsSpent()) Cut(control, kLargestSize);
 }
 
 void DrainDirectory::State::CheckRemoved() {
@@ -227,13 +242,15 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
     snprintf(state.rings, sizeof state.rings, "%s/rings", state.directory);
   }
   state.OpenControl();
-  state.images.Use(state.scratch);
+  state.max_bytes = options.max_bytes;
+  state.images.Use(state.scratch, &state.budget);
   base::ProcStat self;
   const bool known = base::ReadProcStat(0, &self);
   state.control->drainer_start_time = known ? self.start_time : 0;
   state.Beat();
   __atomic_store_n(&state.control->drainer_pid, static_cast<uint32_t>(getpid()), __ATOMIC_RELEASE);
   state.CheckDisk();
+  state.CheckSize();
   state.stop = 0;
   const auto body = [](void* argument) -> void* {
     static_cast<State*>(argument)->Loop();

@@ -30,7 +30,7 @@ struct DrainedImages::Entry {
   ImageFile file;
   bool left = false;    // not ours any more: the sink refused, or
   bool helped = false;  // the process drains itself
-  Entry(const char* image, DrainScratch* scratch) : file(scratch) {
+  Entry(const char* image, DrainScratch* scratch, ByteBudget* budget) : file(scratch, budget) {
     snprintf(name, sizeof name, "%s", image);
   }
 };
@@ -40,8 +40,9 @@ DrainedImages::~DrainedImages() {
   free(entries_);
 }
 
-void DrainedImages::Use(DrainScratch* scratch) {
+void DrainedImages::Use(DrainScratch* scratch, ByteBudget* budget) {
   scratch_ = scratch;
+  budget_ = budget;
   own_namespace_ = base::PidNamespace();
 }
 
@@ -68,7 +69,7 @@ void DrainedImages::Adopt(const char* image) {
   if (Knows(image) || !MakeRoom()) return;
   void* memory = malloc(sizeof(Entry));
   if (memory == nullptr) return;
-  auto* entry = new (memory) Entry(image, scratch_);
+  auto* entry = new (memory) Entry(image, scratch_, budget_);
   if (entry->file.Open(directory_, rings_, image) != 0) {
     entry->~Entry();  // not complete yet (next time), or not one of ours
     free(entry);
@@ -153,7 +154,7 @@ bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
 // The process drained itself and is gone. If it ended in order, nothing is left; if not, the rest
 // of its rings and its EndChunk go to a file of their own, beside ours and its.
 int DrainedImages::EndHelped(const Entry& entry, const ImageEnd& end) {
-  ImageFile rest(scratch_);
+  ImageFile rest(scratch_, budget_);
   if (rest.Open(directory_, rings_, entry.name) != 0) return 0;
   const int error = rest.End(end);
   ended_bytes_ += rest.bytes();

@@ -21,8 +21,8 @@ class DrainedImages {
   DrainedImages(const DrainedImages&) = delete;
   DrainedImages& operator=(const DrainedImages&) = delete;
 
-  // Before Discover; must live until CloseAll.
-  void Use(DrainScratch* scratch);
+  // Before Discover; must live until CloseAll. `budget` of all files, null: no limit.
+  void Use(DrainScratch* scratch, ByteBudget* budget);
 
   void Discover();
   uint32_t count() const { return count_; }
@@ -56,6 +56,7 @@ class DrainedImages {
   const char* directory_;
   const char* rings_;
   DrainScratch* scratch_ = nullptr;
+  ByteBudget* budget_ = nullptr;
   ProcessLogView log_;
   uint64_t own_namespace_ = 0;
   Entry** entries_ = nullptr;

@@ -55,8 +55,12 @@ void ImageFile::CloseDescriptor() {
   sink_.SetDescriptor(-1);
 }
 
-// If the sink did not refuse, a lack of memory stopped the pass.
-int ImageFile::Refusal() const { return sink_.error() != 0 ? sink_.error() : ENOMEM; }
+// If the sink did not refuse, a lack of memory stopped the pass. A file without a frame is none: a
+// reader would take it for a damaged one.
+int ImageFile::Refusal() {
+  if (sink_.bytes() == 0 && sink_.descriptor() >= 0) unlink(path_);
+  return sink_.error() != 0 ? sink_.error() : ENOMEM;
+}
 
 int ImageFile::Drain(bool final) {
   if (sink_.error() != 0) return sink_.error();

@@ -13,7 +13,9 @@ namespace rlscope::trace {
 
 class ImageFile {
  public:
-  explicit ImageFile(DrainScratch* scratch) : image_(scratch) {}
+  // `budget` of the run's files, null: no limit. Both must outlive this.
+  explicit ImageFile(DrainScratch* scratch, ByteBudget* budget = nullptr)
+      : image_(scratch), sink_(-1, budget) {}
   ~ImageFile();
   ImageFile(const ImageFile&) = delete;
   ImageFile& operator=(const ImageFile&) = delete;
@@ -41,7 +43,7 @@ class ImageFile {
  private:
   int OpenDescriptor();
   int CreateFile();
-  int Refusal() const;
+  int Refusal();
 
   DrainImage image_;
   FileSink sink_;

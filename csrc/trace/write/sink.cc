@@ -41,6 +41,7 @@ int FileSink::AppendTo(Sink* base, struct iovec* pieces, int count) {
   FileSink* sink = static_cast<FileSink*>(base);
   if (sink->error_ != 0) return sink->error_;
   const uint64_t size = TotalSize(pieces, count);
+  if (sink->budget_ != nullptr && !sink->budget_->Take(size)) return sink->error_ = kBudgetSpent;
   uint64_t done = 0;
   while (count > 0) {
     const ssize_t written = writev(sink->descriptor_, pieces, count);

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "trace/write/byte_budget.h"
+
 namespace rlscope::trace {
 
 class Sink {
@@ -39,10 +41,11 @@ class Sink {
 
 // Appends to a file descriptor opened with O_APPEND, with one writev per frame. A short write is
 // continued, EINTR retried; of a frame that is refused half way nothing stays. Does not own the
-// descriptor.
+// descriptor, nor the budget, which may be null: no limit.
 class FileSink : public Sink {
  public:
-  explicit FileSink(int descriptor = -1) : Sink(&FileSink::AppendTo), descriptor_(descriptor) {}
+  explicit FileSink(int descriptor = -1, ByteBudget* budget = nullptr)
+      : Sink(&FileSink::AppendTo), descriptor_(descriptor), budget_(budget) {}
 
   // Goes on with another descriptor (the helper thread moved it); keeps bytes() and error().
   void SetDescriptor(int descriptor) { descriptor_ = descriptor; }
@@ -52,6 +55,7 @@ class FileSink : public Sink {
   static int AppendTo(Sink* sink, struct iovec* pieces, int count);
 
   int descriptor_;
+  ByteBudget* budget_;
 };
 
 // Appends to anonymous memory that grows by doubling (mmap, mremap).
