@@ -108,6 +108,7 @@ Ring* TakeRing(uint64_t bytes, trace::RingUse use) {
 }
 
 void GiveRingBack(Ring* ring, uint64_t end) {
+  __atomic_store_n(&ring->page->wait_word, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&ring->page->head, end, __ATOMIC_RELEASE);
   __atomic_store_n(&ring->page->state, static_cast<uint32_t>(RingState::kThreadEnded),
                    __ATOMIC_RELEASE);

@@ -7,6 +7,7 @@
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/interval_writer.h"
+#include "runtime/open_wait.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
 
@@ -141,6 +142,7 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
 
 void WriteHeldCall(rlscope_thread* self) {
   if (self->call_start == 0) return;
+  HideOpenWait(*self);
   // One that began in an earlier window is closed there: its end must not be written.
   const uint32_t late = self->call_start < Load(rlscope_process.window_start) ? 1 : 0;
   if (WriteReserved(self, trace::kCallBegin, trace::IdOf(self->call), self->call_start)) {

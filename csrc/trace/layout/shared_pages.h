@@ -240,6 +240,9 @@ struct RingPage {
   uint64_t pad1[6];
   uint64_t head;  // a lower bound of slots produced, stored at times
   uint64_t lost;  // records lost since the ring began
+  // The wait that its thread is in, of which no record tells yet (runtime/open_wait.h).
+  uint64_t wait_ticks;  // when it began
+  uint32_t wait_word;   // MakeWord(kCall, its name, 0), stored last (release); 0: there is none
 };
 constexpr uint64_t kRingMagic = 0x31474e4952534c52;  // "RLSRING1"
 constexpr uint64_t kFirstRingBytes = 64 * 1024;

@@ -23,13 +23,14 @@ struct Coverage {
 
 // Sorts chunks by ring and position and drops those whose slots an earlier one has: what a
 // drainer wrote just before it died, and the reader found in the ring again. Chunks are cut at
-// the same tail, so one of two holds the other; the longer one stays. `on_missing(chunk, slots)`
-// learns of slots that no chunk has.
+// the same tail, so one of two holds the other; the longer one stays, in slots or, where one knew
+// of a wait only that it began, in time. `on_missing(chunk, slots)` learns of slots that no chunk
+// has.
 template <typename Ref, typename OnMissing>
 Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   std::sort(chunks->begin(), chunks->end(), [](const Ref& a, const Ref& b) {
-    return std::make_tuple(a.ring, a.first_slot, ~a.slots) <
-           std::make_tuple(b.ring, b.first_slot, ~b.slots);
+    return std::make_tuple(a.ring, a.first_slot, ~a.slots, ~a.last_ticks) <
+           std::make_tuple(b.ring, b.first_slot, ~b.slots, ~b.last_ticks);
   });
   Coverage coverage;
   std::vector<Ref> kept;
