@@ -54,6 +54,11 @@ int OwnDescriptor(PyObject* object) {
   return *reinterpret_cast<const int*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
 }
 
+// SemLocks of every CPython do the same with a pointer.
+const void* OwnSemaphore(PyObject* object) {
+  return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
+}
+
 // Of a list of (descriptor, events).
 int ReadyDescriptor(void* result) {
   auto* list = static_cast<PyObject*>(result);
@@ -91,6 +96,9 @@ WaitName NameBefore(uint32_t number, const Arguments& arguments, uint64_t ticks)
     case WaitObject::kOwnDescriptor:
       object = OwnDescriptor(arguments.self);
       break;
+    case WaitObject::kSemaphore:
+      return NameOfSemaphore(number, OwnSemaphore(arguments.self), ticks, site->function.kind,
+                             site->function.name);
     case WaitObject::kProcess:
       object = NumberOf(FirstArgument(*site, arguments));
       if (object <= 0) break;  // any child
