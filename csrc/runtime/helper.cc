@@ -84,6 +84,7 @@ bool OpenFile() {
 }
 
 void EndFile() {
+  helper.file->image().ReadThreads();
   trace::ImageEnd end;
   end.end_ns = base::ReadMonotonicNs();
   end.exited = true;

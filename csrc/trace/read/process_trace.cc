@@ -106,6 +106,12 @@ void Merge(const Thread& later, Thread* thread) {
   if (later.os_tid != 0) thread->os_tid = later.os_tid;
   if (!later.name.empty()) thread->name = later.name;
   thread->is_python = thread->is_python || later.is_python;
+  if (later.first_times.read_ns == 0) return;
+  const ThreadTimes first = thread->first_times, last = thread->last_times;
+  if (first.read_ns == 0 || later.first_times.read_ns < first.read_ns) {
+    thread->first_times = later.first_times;
+  }
+  if (later.last_times.read_ns > last.read_ns) thread->last_times = later.last_times;
 }
 
 void Merge(const Metadata& later, Metadata* metadata) {
