@@ -84,7 +84,6 @@ bool OpenFile() {
 }
 
 void EndFile() {
-  helper.file->image().ReadThreads();
   trace::ImageEnd end;
   end.end_ns = base::ReadMonotonicNs();
   end.exited = true;
