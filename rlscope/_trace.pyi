@@ -71,7 +71,8 @@ class Directory:
         """Directories of runs that processes of this one recorded: rls-prof under rls-prof."""
 
     def threads(self, process: int) -> Columns:
-        """thread, os_tid, name, is_python, start_ns, end_ns."""
+        """thread, os_tid, name, is_python, start_ns, end_ns; and running_ns, runnable_ns,
+        measured_ns, of which -1 is not known."""
 
     def names(self, process: int) -> Columns:
         """id, kind, layer, text."""

@@ -63,6 +63,24 @@ bool IsAlive(uint32_t pid, uint64_t start_time) {
          stat.state != 'Z' && stat.state != 'X';
 }
 
+bool ParseSchedulerTimes(const char* text, SchedulerTimes* times) {
+  const auto read_number = [&text](uint64_t* number) {
+    const char* begin = text;
+    for (*number = 0; *text >= '0' && *text <= '9'; ++text) {
+      *number = *number * 10 + static_cast<uint64_t>(*text - '0');
+    }
+    return text != begin && *text++ == ' ';
+  };
+  return read_number(&times->running_ns) && read_number(&times->runnable_ns);
+}
+
+bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, tid);
+  char text[96];
+  return ReadSmallFile(path, text, sizeof text) > 0 && ParseSchedulerTimes(text, times);
+}
+
 uint64_t PidNamespace() {
   struct stat status;
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;

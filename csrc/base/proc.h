@@ -23,6 +23,16 @@ bool ReadProcStat(uint32_t pid, ProcStat* stat);
 // Whether the process that began at `start_time` still runs under this pid (a zombie does not).
 bool IsAlive(uint32_t pid, uint64_t start_time);
 
+// What /proc/<pid>/task/<tid>/schedstat holds: time on a CPU, and time in which the thread waited
+// for one, in nanoseconds. Parsing uses memory only. False: it is no such text.
+struct SchedulerTimes {
+  uint64_t running_ns;
+  uint64_t runnable_ns;
+};
+bool ParseSchedulerTimes(const char* text, SchedulerTimes* times);
+// False: the thread is gone, or the kernel does not say.
+bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times);
+
 // Inode of the calling process's pid namespace; 0 unknown.
 uint64_t PidNamespace();
 

@@ -20,21 +20,31 @@ constexpr uint32_t kMostObjects = 4096;
 
 // A descriptor that was closed and opened anew stands for its old object no longer than this.
 constexpr uint64_t kLookAgainNs = 10000000;
+// The same for an address: asking takes half a millisecond in a process with PyTorch.
+constexpr uint64_t kMapsAgainNs = 10000000000;
 
 // The GIL guards what follows; without one each call asks anew, and waits are not patched.
 
 // Names of objects by their text: the recorder finds them as well, but does not count them.
 auto& objects = *new std::unordered_map<std::string, uint32_t>;
 
+constexpr uint64_t kNoObject = UINT64_MAX;
 struct Known {
   uint64_t ticks = 0;  // when the kernel was asked
   uint32_t generation = 0;
   uint32_t site = 0;
-  int descriptor = -1;
+  uint64_t object = kNoObject;  // descriptor, or address of a semaphore; the site says which
   uint32_t word = 0;
 };
 constexpr uint32_t kKnown = 256;
 Known known[kKnown];
+
+// What lies at the address of a semaphore. Fork children map the same.
+struct Mapped {
+  uint64_t ticks;  // when the kernel was asked
+  uint64_t inode;  // 0: none
+};
+auto& mapped = *new std::unordered_map<const void*, Mapped>;
 
 // Word -> rlscope_process.generation in which a call of it was recorded.
 auto& recorded = *new std::unordered_map<uint32_t, uint32_t>;
@@ -94,6 +104,28 @@ WaitName Ask(int descriptor, const std::string& kind, const std::string& functio
   return NameOfObject(WordOfObject(found, std::to_string(status.st_ino), function));
 }
 
+// The answer of `ask`, unless it was given a moment ago.
+template <typename AskAnew>
+WaitName Remembered(uint32_t site, uint64_t object, uint64_t ticks, AskAnew ask) {
+  Known* slot = &known[(object / sizeof(void*) * 31 + object + site) % kKnown];
+  const bool is_known = slot->object == object && slot->site == site &&
+                        slot->generation == Generation() &&
+                        ticks - slot->ticks < runtime::TicksOf(kLookAgainNs);
+  if (is_known) return {slot->word, false};
+  const WaitName name = ask();
+  *slot = {ticks, Generation(), site, name.is_first ? kNoObject : object, name.word};
+  return name;
+}
+
+// 0: no file is mapped there, or it cannot be known.
+uint64_t InodeAt(const void* address, uint64_t ticks) {
+  Mapped* found = &mapped[address];
+  if (found->ticks == 0 || ticks - found->ticks >= runtime::TicksOf(kMapsAgainNs)) {
+    *found = {ticks, rlscope_inode_at(address)};
+  }
+  return found->inode;
+}
+
 }  // namespace
 
 uint32_t WordOfWait(const std::string& kind, const std::string& function) {
@@ -102,14 +134,18 @@ uint32_t WordOfWait(const std::string& kind, const std::string& function) {
 
 WaitName NameOfDescriptor(uint32_t site, int descriptor, uint64_t ticks, const std::string& kind,
                           const std::string& function) {
-  Known* slot = &known[(static_cast<uint32_t>(descriptor) * 31 + site) % kKnown];
-  const bool is_known = slot->descriptor == descriptor && slot->site == site &&
-                        slot->generation == Generation() &&
-                        ticks - slot->ticks < runtime::TicksOf(kLookAgainNs);
-  if (is_known) return {slot->word, false};
-  const WaitName name = Ask(descriptor, kind, function);
-  *slot = {ticks, Generation(), site, name.is_first ? -1 : descriptor, name.word};
-  return name;
+  const auto object = static_cast<uint64_t>(descriptor);
+  return Remembered(site, object, ticks, [&] { return Ask(descriptor, kind, function); });
+}
+
+WaitName NameOfSemaphore(uint32_t site, const void* semaphore, uint64_t ticks,
+                         const std::string& kind, const std::string& function) {
+  const auto ask = [&]() -> WaitName {
+    const uint64_t inode = InodeAt(semaphore, ticks);
+    if (inode == 0) return {WordOfWait(kind, function), false};
+    return NameOfObject(WordOfObject(kind, std::to_string(inode), function));
+  };
+  return Remembered(site, reinterpret_cast<uintptr_t>(semaphore), ticks, ask);
 }
 
 uint32_t WordOfProcess(long pid, const std::string& kind, const std::string& function) {

@@ -22,6 +22,11 @@ uint32_t WordOfWait(const std::string& kind, const std::string& function);
 WaitName NameOfDescriptor(uint32_t site, int descriptor, uint64_t ticks, const std::string& kind,
                           const std::string& function);
 
+// Of a wait for the semaphore at an address of shared memory, found at most some seconds before
+// `ticks`.
+WaitName NameOfSemaphore(uint32_t site, const void* semaphore, uint64_t ticks,
+                         const std::string& kind, const std::string& function);
+
 uint32_t WordOfProcess(long pid, const std::string& kind, const std::string& function);
 
 // The call that is_first spoke of was recorded.

@@ -8,6 +8,7 @@
 #include "interception/pointers.h"
 #include "interception/wait_names.h"
 #include "runtime/native_call.h"
+#include "runtime/open_wait.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::interception {
@@ -53,6 +54,11 @@ int OwnDescriptor(PyObject* object) {
   return *reinterpret_cast<const int*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
 }
 
+// SemLocks of every CPython do the same with a pointer.
+const void* OwnSemaphore(PyObject* object) {
+  return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
+}
+
 // Of a list of (descriptor, events).
 int ReadyDescriptor(void* result) {
   auto* list = static_cast<PyObject*>(result);
@@ -90,6 +96,9 @@ WaitName NameBefore(uint32_t number, const Arguments& arguments, uint64_t ticks)
     case WaitObject::kOwnDescriptor:
       object = OwnDescriptor(arguments.self);
       break;
+    case WaitObject::kSemaphore:
+      return NameOfSemaphore(number, OwnSemaphore(arguments.self), ticks, site->function.kind,
+                             site->function.name);
     case WaitObject::kProcess:
       object = NumberOf(FirstArgument(*site, arguments));
       if (object <= 0) break;  // any child
@@ -117,6 +126,7 @@ void End(uint32_t number, WaitName name, void* result) {
   const uint32_t generation = runtime::Load(rlscope_process.generation);
   const uint64_t end = runtime::ReadTicks();
   const bool is_held = self->call_start != 0 && self->generation == generation;
+  runtime::HideOpenWait(*self, generation);
   if (is_held && sites[number].function.object == WaitObject::kReadyDescriptor) {
     const int ready = ReadyDescriptor(result);
     if (ready >= 0) name = DescriptorName(number, ready, end);
@@ -141,6 +151,7 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
   const WaitName name = NameBefore(number, {static_cast<PyObject*>(a), b, c}, runtime::ReadTicks());
   if (name.word == 0 || !runtime::HasRoom()) return entry->original(a, b, c, d, e);
   runtime::BeginCall(&rlscope_self, name.word, runtime::ReadTicks());
+  runtime::ShowOpenWait(rlscope_self);
   void* result = entry->original(a, b, c, d, e);
   End(number, name, result);
   return result;

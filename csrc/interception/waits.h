@@ -4,6 +4,7 @@
 //
 //   "lock|_thread.lock.acquire"        kind | function
 //   "pipe 4711|posix.read"             kind and object | function: the pipe with that inode
+//   "semaphore 4712|..."               the semaphore in shared memory with that inode
 //
 // A shorter call leaves no record, so that a lock that is free and a pipe that has data cost two
 // reads of the clock. The first call on an object is recorded however short it was: it says that
@@ -28,6 +29,7 @@ enum class WaitObject {
   kDescriptor,       // the first argument is a file descriptor
   kOwnDescriptor,    // `self` is a socket or FileIO, which keep theirs behind the object's header
   kReadyDescriptor,  // the result is a list of (descriptor, events): the first one ended the wait
+  kSemaphore,        // `self` is a SemLock, which keeps the semaphore's address there
   kProcess,          // the first argument is a pid
   kSocketPair,       // it does not wait: the result is the two ends of a socketpair
 };

@@ -213,6 +213,7 @@ constexpr WaitObjectName kWaitObjects[] = {
     {"descriptor", interception::WaitObject::kDescriptor},
     {"self", interception::WaitObject::kOwnDescriptor},
     {"ready", interception::WaitObject::kReadyDescriptor},
+    {"semaphore", interception::WaitObject::kSemaphore},
     {"process", interception::WaitObject::kProcess},
     {"socketpair", interception::WaitObject::kSocketPair},
 };

@@ -15,6 +15,7 @@
 #include "runtime/process_log.h"
 #include "runtime/rings.h"
 #include "runtime/syscalls.h"
+#include "runtime/thread_times.h"
 #include "runtime/threads.h"
 #include "runtime/window.h"
 
@@ -134,6 +135,7 @@ void CloseRecording() {
   }
   FollowControl();
   if (State() == RLSCOPE_RECORDING && OwnRing() != nullptr) WriteHeldCall(&rlscope_self);
+  NoteTimesOfAllThreads();
   SetState(RLSCOPE_OFF);
   image.page->python_end_ns = process.python_end_ns;
   __atomic_store_n(&image.page->closed, 1, __ATOMIC_RELEASE);

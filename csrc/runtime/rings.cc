@@ -86,6 +86,7 @@ Ring* Attach(Ring* ring) {
   ring->attached = true;
   ring->lost = 0;
   ring->calls = nullptr;
+  ring->os_tid = 0;
   __atomic_store_n(&ring->page->state, static_cast<uint32_t>(RingState::kActive), __ATOMIC_RELEASE);
   return ring;
 }
@@ -107,7 +108,18 @@ Ring* TakeRing(uint64_t bytes, trace::RingUse use) {
   return ring == nullptr ? nullptr : Attach(ring);
 }
 
+void ForEachThread(void (*visit)(uint32_t thread, uint32_t os_tid, void* argument),
+                   void* argument) {
+  for (uint32_t i = 0; i < ring_count; i++) {
+    const Ring& ring = rings[i];
+    const bool has_thread = ring.page != nullptr && ring.attached && ring.os_tid != 0 &&
+                            ring.generation == rlscope_process.generation;
+    if (has_thread) visit(static_cast<uint32_t>(ring.page->thread), ring.os_tid, argument);
+  }
+}
+
 void GiveRingBack(Ring* ring, uint64_t end) {
+  __atomic_store_n(&ring->page->wait_word, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&ring->page->head, end, __ATOMIC_RELEASE);
   __atomic_store_n(&ring->page->state, static_cast<uint32_t>(RingState::kThreadEnded),
                    __ATOMIC_RELEASE);

@@ -21,6 +21,7 @@ struct Ring {
   uint64_t lost;        // records lost since the last one that was written
   uint32_t generation;  // rlscope_process.generation of the image it belongs to
   bool attached;        // a thread writes into it
+  uint32_t os_tid;      // of that thread
   // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
   IntervalWriter* calls;
 };
@@ -35,6 +36,9 @@ Ring* TakeRing(uint64_t bytes, trace::RingUse use);
 
 // The same, but only one that exists already, of any size.
 Ring* TakeRecycledRing(uint64_t least_bytes, trace::RingUse use);
+
+// Calls visit(thread, os_tid, argument) for each thread that has a ring of its own.
+void ForEachThread(void (*visit)(uint32_t thread, uint32_t os_tid, void* argument), void* argument);
 
 // The thread is done with it; `end` is the position after its last record.
 void GiveRingBack(Ring* ring, uint64_t end);

@@ -107,6 +107,10 @@ RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks) __attribute__((cold));
 // Nothing is recorded of a thread without a ring.
 RLSCOPE_EXPORT void rlscope_record_wait(uint32_t word, uint64_t start_ticks, uint64_t end_ticks);
 
+// Inode of the file that is mapped at an address; 0: none, or it cannot be known. Reads
+// /proc/self/maps, half a millisecond in a large process, and the program sees no descriptor of it.
+RLSCOPE_EXPORT uint64_t rlscope_inode_at(const void* address);
+
 // Native code calls into Python, and Python returns to it: in between the thread is in no native
 // call. The caller keeps the struct and pairs the two on one C stack, exceptions included.
 struct rlscope_callback {

@@ -7,8 +7,10 @@
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/interval_writer.h"
+#include "runtime/open_wait.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
+#include "runtime/thread_times.h"
 
 __thread struct rlscope_thread rlscope_self __attribute__((tls_model("initial-exec")));
 
@@ -36,6 +38,7 @@ void EndThread(void* pointer) {
   } else {
     if (ring->calls != nullptr) EndIntervals(ring->calls);
     WriteHeldCall(self);
+    NoteThreadTimes(self->thread, SysGetTid(), trace::kThreadEnds);
     LeaveRing(self, trace::kThreadEnd, 0);
   }
   ForgetThread(self);
@@ -84,8 +87,10 @@ uint32_t NumberThread(rlscope_thread* self, bool native) {
   char name[16] = "";
   SysCall(SYS_prctl, PR_GET_NAME, Address(name));
   const uint16_t flags = process.python && !native ? trace::kPythonThread : 0;
-  AppendEntry(trace::EntryKind::kThread, flags, self->thread, SysGetTid(), name,
+  const uint32_t os_tid = SysGetTid();
+  AppendEntry(trace::EntryKind::kThread, flags, self->thread, os_tid, name,
               strnlen(name, sizeof name));
+  NoteThreadTimes(self->thread, os_tid, 0);
   WatchEnd(self);
   return self->thread;
 }
@@ -100,6 +105,7 @@ void UseRing(rlscope_thread* self, Ring* ring, uint32_t previous) {
   self->limit = self->cursor;
   self->lap = LapOf(position, ring->capacity);
   const bool is_thread = ring->page->use == static_cast<uint32_t>(trace::RingUse::kThread);
+  if (is_thread) ring->os_tid = SysGetTid();
   if (previous == 0 && is_thread) {
     WriteReserved(self, trace::kThreadBegin, self->thread, ReadTicks());
   }
@@ -141,6 +147,7 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
 
 void WriteHeldCall(rlscope_thread* self) {
   if (self->call_start == 0) return;
+  HideOpenWait(*self);
   // One that began in an earlier window is closed there: its end must not be written.
   const uint32_t late = self->call_start < Load(rlscope_process.window_start) ? 1 : 0;
   if (WriteReserved(self, trace::kCallBegin, trace::IdOf(self->call), self->call_start)) {

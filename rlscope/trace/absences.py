@@ -13,6 +13,10 @@ from rlscope.trace import cuda_rows
 ALL = "*"
 
 _NO_EXIT = "a process did not end on an exit path: it was killed, replaced by exec, or still runs"
+_NO_THREAD_TIMES = (
+    "the kernel was not asked about a thread twice (it was killed at once), "
+    "or does not count its time"
+)
 _NO_CALIBRATION = "the overhead of this recording has not been calibrated"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
@@ -36,6 +40,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("process", "cpu_ns"): _NO_EXIT,
     ("process", "profiler_cpu_ns"): _NO_EXIT,
     ("process", "program"): "a process recorded nothing, so its command line was not stored",
+    **{
+        ("thread", column): _NO_THREAD_TIMES
+        for column in ("running_ns", "runnable_ns", "measured_ns")
+    },
     ("transition", ALL): "no crossing between layers was recorded",
     ("transition", "per_iteration"): "a process has no complete iteration",
     ("native_call", ALL): "no native call was recorded",

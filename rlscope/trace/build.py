@@ -117,7 +117,7 @@ class _Build:
         rows = ProcessRows(index, swept, self._operations.number(swept["operation"]))
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
-        self._collect("thread", {**threads, "thread_id": thread_ids(threads["thread"])}, index)
+        self._collect("thread", _thread_columns(threads, thread_ids(threads["thread"])), index)
         for name in ("recording_window", "loss"):
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
@@ -374,6 +374,18 @@ def process_columns(
         "program": [process["program"] or None for process in processes],
         "python": [process["python"] or None for process in processes],
     }
+
+
+# Of a thread, where the kernel was asked; -1 where it was not.
+_SCHEDULED = ("running_ns", "runnable_ns", "measured_ns")
+
+
+def _thread_columns(threads: Mapping[str, Any], thread_ids: Any) -> dict[str, Any]:
+    known = {
+        name: [None if value < 0 else value for value in threads[name].tolist()]
+        for name in _SCHEDULED
+    }
+    return {**threads, **known, "thread_id": thread_ids}
 
 
 def _metadata(entries: Mapping[str, str]) -> dict[str, list[str]]:

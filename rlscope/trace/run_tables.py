@@ -82,6 +82,13 @@ thread = columns.relation(
     columns.flag("is_python", "a thread of the interpreter"),
     columns.integer("start_ns", "its first record"),
     columns.integer("end_ns", "its exit, else the end of the process"),
+    columns.integer(
+        "running_ns", "time on a CPU in measured_ns; NULL where the kernel does not say"
+    ),
+    columns.integer("runnable_ns", "time in measured_ns in which it waited for a CPU"),
+    columns.integer(
+        "measured_ns", "first record to end, or to the last reading of a killed thread"
+    ),
 )
 
 recording_window = columns.relation(

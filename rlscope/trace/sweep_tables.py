@@ -147,7 +147,7 @@ wait = columns.relation(
         "pipe, socket, poll (one of several), semaphore or process: another process; lock, queue, "
         "thread or gil: another thread; disk, device, descriptor, sleep",
     ),
-    columns.text("object", "inode of the pipe or socket, pid of the process; NULL for others"),
+    columns.text("object", "inode of the pipe, socket or semaphore, pid of the process; else NULL"),
     columns.text("function", "module.function in which the thread waited"),
     *columns.operation("the thread's own operation at the start of the wait"),
     columns.integer(

@@ -85,6 +85,8 @@ class Waits:
             reads = _is_reading(row.function)
             uses = self._uses[host, "pipe", row.object]
             yield from (use.process for use in uses if use.reads != reads)
+        elif row.kind == "semaphore":
+            yield from (use.process for use in self._uses[host, "semaphore", row.object])
 
 
 def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:

@@ -1,5 +1,10 @@
-"""_multiprocessing: semaphores and locks that processes share, also those of its queues."""
+"""_multiprocessing: semaphores and locks that processes share, also those of its queues.
 
-from rlscope.capture.wait import Wait
+Releasing one takes no time, but says that this process uses it.
+"""
 
-WAITS = (Wait("semaphore", ["SemLock.acquire", "SemLock.__enter__"], opens=True),)
+from rlscope.capture.wait import SEMAPHORE, Wait
+
+_METHODS = ("acquire", "__enter__", "release", "__exit__")
+
+WAITS = (Wait("semaphore", [f"SemLock.{method}" for method in _METHODS], SEMAPHORE, opens=True),)

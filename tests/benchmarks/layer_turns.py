@@ -44,8 +44,8 @@ class Switch:
     def __init__(self, libraries: dict[str, ModuleType], blocks: list[Block]) -> None:
         self._pointers = libraries["pointer_switch"]
         self._profile = libraries["profile_function"].profile
-        _warm_up(blocks)
-        self._kept = _all_objects()
+        warm_up(blocks)
+        self._kept = all_objects()
         self._learn_pointers(blocks)
         self._modes: dict[str, Callable[[], None]] = {
             "plain": lambda: self._pointers.put(False),
@@ -63,11 +63,11 @@ class Switch:
         rls.stop()
 
     def _learn_pointers(self, blocks: list[Block]) -> None:
-        self._pointers.find(self._kept, *_text_of_stubs())
+        self._pointers.find(self._kept, *text_of_stubs())
         _runtime.intercept_unpatch()
         self._pointers.learn(False)
         _runtime.intercept_scan()
-        _warm_up(blocks)
+        warm_up(blocks)
         rls.stop()
         if not self._pointers.learn(True):
             raise RuntimeError("found no pointer to switch")
@@ -77,14 +77,14 @@ class Switch:
         rls.start()
 
 
-def _warm_up(blocks: list[Block]) -> None:
+def warm_up(blocks: list[Block]) -> None:
     for _ in range(_WARM_UP):
         for block in blocks:
             block.prepare()
             block.run()
 
 
-def _all_objects() -> list[object]:
+def all_objects() -> list[object]:
     """What the collector knows, and the types, of which it does not know the static ones."""
     types: dict[type, None] = {}
     new: list[type] = [object]
@@ -94,7 +94,7 @@ def _all_objects() -> list[object]:
     return [*gc.get_objects(), *types]
 
 
-def _text_of_stubs() -> tuple[int, int]:
+def text_of_stubs() -> tuple[int, int]:
     """Where the code of _runtime lies."""
     name = Path(_runtime.__file__).name
     lines = [line for line in Path("/proc/self/maps").read_text().splitlines() if name in line]

@@ -6,6 +6,7 @@
      learn(stubs)               what is there now: False, the functions, while the engine has taken
                                 its stubs out; True, the stubs, once it has put them back and moved
                                 those of hot functions, which are kept
+     learn(True, False)         the same of functions whose stubs stay where they are: waits
      put(stubs)                 all pointers at once: True, the stubs; False, the functions
 
    Built by layers.py. */
@@ -131,14 +132,15 @@ static PyObject* find(PyObject* self, PyObject* arguments) {
   return PyLong_FromSize_t(used);
 }
 
-static PyObject* learn(PyObject* self, PyObject* stubs) {
-  const int expected = stubs == Py_True;
+static PyObject* learn(PyObject* self, PyObject* arguments) {
+  int expected, moves = 1;
   size_t kept = 0;
   (void)self;
+  if (!PyArg_ParseTuple(arguments, "p|p", &expected, &moves)) return NULL;
   for (size_t i = 0; i < used; i++) {
     const long stub = stub_at(*places[i].location);
-    const int is_hot = stub >= 0 && (stub < HOT_STUBS || places[i].is_slot);
-    if (expected ? !is_hot : stub >= 0) continue;
+    const int stays = stub >= 0 && (stub < HOT_STUBS || places[i].is_slot || !moves);
+    if (expected ? !stays : stub >= 0) continue;
     places[kept] = places[i];
     *(expected ? &places[kept].stub : &places[kept].function) = *places[i].location;
     kept++;
@@ -157,7 +159,7 @@ static PyObject* put(PyObject* self, PyObject* stubs) {
 }
 
 static PyMethodDef methods[] = {{"find", find, METH_VARARGS, NULL},
-                                {"learn", learn, METH_O, NULL},
+                                {"learn", learn, METH_VARARGS, NULL},
                                 {"put", put, METH_O, NULL},
                                 {NULL, NULL, 0, NULL}};
 static PyModuleDef definition = {

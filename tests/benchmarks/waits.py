@@ -1,10 +1,12 @@
-"""What recorded waits cost: a program that exchanges messages over pipes, and locks that are free.
+"""What recorded waits cost: a program that exchanges messages over pipes, locks that are free, and
+PPO.
 
-    python tests/benchmarks/waits.py [--rounds 200] [--output FILE]
+    python tests/benchmarks/waits.py [--rounds 200] [--ppo-rounds 5000] [--output FILE]
 
 One process under rls-prof takes turns: a block with the functions of the interpreter patched and
 one without, in random order within a pair. The other end of the pipes is not recorded.
-Ratios of CPU time of the program's thread; a message is a write and the read of its answer.
+Ratios of CPU time of the program's thread; a message is a write and the read of its answer. In PPO,
+a process of its own, native calls are recorded in both blocks.
 """
 
 import argparse
@@ -21,12 +23,14 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE.parent), str(ROOT)]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "extension"), str(ROOT)]
 
 from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
+from sample_library import compile_extension  # noqa: E402
 from traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 TARGET_PERCENT = 2.0
+PPO_TARGET_PERCENT = 0.3
 MESSAGES = 2000
 _ECHO = "import os\nwhile data := os.read(0, 64): os.write(1, data)"
 
@@ -79,26 +83,66 @@ def measure(rounds: int) -> None:
     print(json.dumps(found))
 
 
-def run(rounds: int) -> dict[str, Any]:
+def train(rounds: int, library: str) -> None:
+    """In the traced process: prints the CPU time of each pair of blocks of PPO, with and without,
+    and how many functions can wait."""
+    import layer_turns
+    from sample_library import import_library
+
+    from rlscope import _runtime
+    from rlscope.capture import waiting
+
+    blocks = layer_turns.WORKLOADS["ppo"].make()
+    pointers = import_library(Path(library))
+    layer_turns.warm_up(blocks)
+    pointers.find(layer_turns.all_objects(), *layer_turns.text_of_stubs())
+    _runtime.intercept_unpatch()
+    _runtime.intercept_scan()
+    layer_turns.warm_up(blocks)
+    pointers.learn(False)
+    waiting.begin()
+    functions = pointers.learn(True, False)
+    pairs = []
+    for _ in range(rounds):
+        pair = dict.fromkeys([True, False], 0)
+        for piece in blocks:
+            for recorded in random.sample([True, False], 2):
+                pointers.put(recorded)
+                pair[recorded] += piece.times * layer_turns.time_block(piece)
+        pairs.append([{"cpu": pair[True]}, {"cpu": pair[False]}])
+    print(json.dumps({"PPO": pairs, "functions": functions}))
+
+
+def run(rounds: int, *inside: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         traced = make_traced_python(Path(folder) / "python")
-        command = traced.command(
-            "-o", f"{folder}/trace", traced.python, __file__, "--inside", "--rounds", str(rounds)
-        )
+        program = [traced.python, __file__, "--rounds", str(rounds), "--inside", *inside]
+        command = traced.command("-o", f"{folder}/trace", *program)
         done = subprocess.run(
             command, stdout=subprocess.PIPE, text=True, check=True, env=untraced_environment()
         )
     return json.loads(done.stdout)
 
 
+def measure_ppo(rounds: int) -> dict[str, Any]:
+    """Percent that patched functions add to PPO."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = HERE / "pointer_switch_module.c"
+        found = run(rounds, str(compile_extension("pointer_switch", [source], Path(folder))))
+    print(f"PPO: {found['functions']} functions that can wait")
+    return median_interval([100 * (on["cpu"] / off["cpu"] - 1) for on, off in found["PPO"]])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--output", default="build/benchmarks/waits.json")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--ppo-rounds", type=int, default=5000)
+    parser.add_argument("--inside", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.inside:
-        measure(options.rounds)
+    if options.inside is not None:
+        work = train if options.inside else measure
+        work(options.rounds, *options.inside)
         return 0
     found = run(options.rounds)
     rows, details = [], {}
@@ -117,6 +161,9 @@ def main() -> int:
     share = {name: 100 * 2 * 100_000 * each[name] / 1e9 for name in ("median", "low", "high")}
     row = {**share, "samples": each["samples"]}
     rows.append(verdict("100,000 messages a second", "%", TARGET_PERCENT, row))
+    added = measure_ppo(options.ppo_rounds)
+    details["PPO, cpu"] = {"percent": added}
+    rows.append(verdict("PPO", "%", PPO_TARGET_PERCENT, added))
     for name, row in details.items():
         print(f"{name:18}", json.dumps(row))
     write_result(options.output, {"cases": details, "verdicts": rows})

@@ -37,6 +37,17 @@ TEST(ProcessTrace, ChunksInFileAndRingCountOnce) {
   EXPECT_EQ(Times(*same), (std::vector<int64_t>{10, 20}));
 }
 
+TEST(ProcessTrace, OfAWaitThatWasSeenOpenItsRecordCounts) {
+  MemoryTrace open, ended;
+  open.Process().Items(1, {{kCallBegin, 7, 10}});
+  ended.Process().Items(1, {{kCall, 7, 10, 20}});
+  for (const auto& trace : {Join({&open, &ended}), Join({&ended, &open})}) {
+    ThreadCursor cursor(*trace, 0);
+    EXPECT_EQ(WhatKind(cursor.Next()->what[0]), kCall);
+    EXPECT_EQ(trace->duplicate_chunks(), 1u);
+  }
+}
+
 TEST(ProcessTrace, RingsOfAnotherClockThanTheFileAreLeftOut) {
   MemoryTrace file, ring;
   file.Process().Items(1, {{kPhase, 1, 10}});

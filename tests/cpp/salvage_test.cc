@@ -67,7 +67,8 @@ class SalvageTest : public testing::Test {
   }
 
   // A ring whose slots [0, tail) were drained and [tail, items.size()) were not.
-  void WriteRing(const std::vector<Item>& items, uint64_t tail, uint32_t number = 1) {
+  void WriteRing(const std::vector<Item>& items, uint64_t tail, uint32_t number = 1,
+                 const Item& wait = {}) {
     std::vector<uint8_t> bytes(kPageSize + kSlots * sizeof(Slot));
     for (uint64_t i = 0; i < items.size(); ++i) {
       const Slot slot = {items[i].ticks, items[i].duration,
@@ -83,6 +84,8 @@ class SalvageTest : public testing::Test {
     page.began_ns = 5;
     page.thread = number;
     page.tail = tail;
+    page.wait_ticks = wait.ticks;
+    page.wait_word = wait.kind == 0 ? 0 : MakeWord(wait.kind, wait.id, 0);
     memcpy(bytes.data(), &page, sizeof page);
     WriteFile(rings_ + "/" + kImage + "." + std::to_string(number) + ".ring", bytes);
   }
@@ -150,6 +153,36 @@ TEST_F(SalvageTest, WhatTheFileHasAlreadyCountsOnce) {
   WriteRing(kItems, 0);
   EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40}))
       << "the drainer died between its write and the tail";
+}
+
+TEST_F(SalvageTest, TheWaitThatAThreadIsInBeginsBehindItsRecords) {
+  WriteProcessPage();
+  WriteRing(kItems, 0, 1, {kCall, 7, 50});
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40, 50}));
+  WriteRing(kItems, kItems.size(), 1, {kCall, 7, 50});
+  MemoryTrace file;
+  file.Process().Items(1, kItems);
+  WriteFile(path_ + "/trace/box.100.77.0.rls", file.bytes());
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40, 50})) << "all records are in the file";
+}
+
+TEST_F(SalvageTest, AWaitThatWasRecordedMeanwhileCountsOnce) {
+  WriteProcessPage();
+  WriteRing(kItems, kItems.size(), 1, {kCall, 7, 50});
+  MemoryTrace file;
+  file.Process().Items(1, kItems).Items(1, {{kCall, 7, 50, 25}});
+  WriteFile(path_ + "/trace/box.100.77.0.rls", file.bytes());
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40, 50}));
+  EXPECT_EQ(directory_->processes().at(0).end_ns, 75) << "the record that knows the end counts";
+  EXPECT_EQ(directory_->processes().at(0).trace->missing_slots(), 0u);
+}
+
+TEST_F(SalvageTest, AWaitThatCannotBeTrueIsLeftOut) {
+  WriteProcessPage();
+  WriteRing(kItems, 0, 1, {kCall, 7, 35});
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40})) << "it began before the last record";
+  WriteRing(kItems, 0, 1, {kOperationEnter, 7, 50});
+  EXPECT_EQ(Times(), (std::vector<int64_t>{10, 20, 30, 40})) << "it is no call";
 }
 
 TEST_F(SalvageTest, OpeningChangesNothing) {

@@ -128,6 +128,8 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
   return count;
 }
 
+void DrainImage::ReadThreads() { state_->entries.living()->Read(identity().pid); }
+
 bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
   State& state = *state_;
   if (state.failed) return false;
@@ -138,7 +140,9 @@ bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
                             end.python_end_ns != 0 ? end.python_end_ns : page.python_end_ns,
                             page.forks};
   state.stats.lost = page.losses[kLostRecords] + page.losses[kNoRing];
-  state.failed = trace::WriteEnd(sink, &state.scratch->buffer, fields, losses, count) != 0;
+  ChunkBuffer* buffer = &state.scratch->buffer;
+  state.failed = state.entries.living()->Write(sink, buffer) != 0 ||
+                 trace::WriteEnd(sink, buffer, fields, losses, count) != 0;
   return !state.failed;
 }
 

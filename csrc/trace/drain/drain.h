@@ -72,6 +72,10 @@ class DrainImage {
   // lost, tails stay where they are.
   bool Drain(Sink* sink, bool final);
 
+  // Asks the kernel about the threads of the process, which runs and whose pid is this machine's:
+  // once a second is enough. What it said last is written with the end.
+  void ReadThreads();
+
   // The EndChunk with losses. After Drain(final). False as above.
   bool WriteEnd(Sink* sink, const ImageEnd& end);
 

@@ -134,13 +134,17 @@ void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) c
 
 // ---- ending them --------------------------------------------------------------------------------
 
+// Whether its pid is one of this namespace.
+bool DrainedImages::IsVisible(const LoggedImage* logged) const {
+  return logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;
+}
+
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a
 // process of a pid namespace that cannot be seen from here.
-bool DrainedImages::FindEnd(const Entry& entry, ImageEnd* end) {
-  const auto& [pid, start_time, began_ns] = const_cast<Entry&>(entry).file.image().identity();
-  const LoggedImage* logged = log_.Find(pid, start_time, began_ns);
-  const bool visible =
-      logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;
+bool DrainedImages::FindEnd(const ImageIdentity& identity, const LoggedImage* logged,
+                            ImageEnd* end) {
+  const auto& [pid, start_time, began_ns] = identity;
+  const bool visible = IsVisible(logged);
   const int64_t replaced = log_.ReplacedNs(pid, start_time, began_ns);
   const bool said = logged != nullptr && logged->end_ns != 0;
   const bool gone = visible ? replaced != 0 || !base::IsAlive(pid, start_time) : said;
@@ -184,7 +188,12 @@ int DrainedImages::CloseGone(bool all) {
     if (!refreshed) log_.Refresh();
     refreshed = true;
     ImageEnd end;
-    if (!FindEnd(*entry, &end)) continue;
+    const ImageIdentity& identity = entry->file.image().identity();
+    const LoggedImage* logged = log_.Find(identity.pid, identity.start_time, identity.began_ns);
+    if (!FindEnd(identity, logged, &end)) {
+      if (all && !entry->left && IsVisible(logged)) entry->file.image().ReadThreads();
+      continue;
+    }
     const int error = entry->helped ? EndHelped(*entry, end) : entry->file.End(end);
     if (error == 0) {
       Close(i - 1);

@@ -49,7 +49,8 @@ class DrainedImages {
   bool Knows(const char* image) const;
   bool MakeRoom();
   void Adopt(const char* image);
-  bool FindEnd(const Entry& entry, ImageEnd* end);
+  bool IsVisible(const LoggedImage* logged) const;
+  bool FindEnd(const ImageIdentity& identity, const LoggedImage* logged, ImageEnd* end);
   int EndHelped(const Entry& entry, const ImageEnd& end);
   void Close(uint32_t index);
 

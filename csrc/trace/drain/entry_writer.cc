@@ -21,6 +21,8 @@ bool NamesWhatItShould(const ArenaEntry& entry) {
     case EntryKind::kThread:
     case EntryKind::kThreadName:
       return entry.id != 0 && entry.id <= kMaxId && entry.aux != 0;
+    case EntryKind::kThreadTimes:
+      return entry.id != 0 && entry.id <= kMaxId && entry.length == sizeof(ThreadTimes);
     case EntryKind::kMetadata:
       return entry.id <= entry.length && entry.aux == 0;
     case EntryKind::kClockPair:
@@ -61,6 +63,8 @@ void EntryWriter::Take(const ArenaEntry& entry, const char* text) {
     case EntryKind::kThread:
     case EntryKind::kThreadName:
       return AddThread(entry, text);
+    case EntryKind::kThreadTimes:
+      return AddThreadTimes(entry, text);
     case EntryKind::kProcessName:
       return Keep(WriteMetadata(sink_, buffer_, {value, {}, {}}, nullptr, 0));
     case EntryKind::kProgram:
@@ -83,6 +87,15 @@ void EntryWriter::AddThread(const ArenaEntry& entry, const char* text) {
   if (thread_count_ == kBatch) FlushThreads();
   const bool is_python = (entry.flags & kPythonThread) != 0;
   threads_[thread_count_++] = {entry.id, entry.aux, is_python, {text, entry.length}};
+  if (static_cast<EntryKind>(entry.kind) == EntryKind::kThread) living_->Begin(entry.id, entry.aux);
+}
+
+void EntryWriter::AddThreadTimes(const ArenaEntry& entry, const char* text) {
+  if (thread_count_ == kBatch) FlushThreads();
+  ThreadTimes times;
+  memcpy(&times, text, sizeof times);
+  threads_[thread_count_++] = {entry.id, 0, false, {}, times};
+  if ((entry.flags & kThreadEnds) != 0) living_->End(entry.id);
 }
 
 void EntryWriter::WriteMetadataEntry(const ArenaEntry& entry, const char* text) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "trace/drain/arena_view.h"
+#include "trace/drain/living_threads.h"
 #include "trace/write/chunks.h"
 #include "trace/write/sink.h"
 
@@ -13,7 +14,9 @@ namespace rlscope::trace {
 
 class EntryWriter {
  public:
-  EntryWriter(Sink* sink, ChunkBuffer* buffer) : sink_(sink), buffer_(buffer) {}
+  // `living` learns which threads begin and end.
+  EntryWriter(Sink* sink, ChunkBuffer* buffer, LivingThreads* living)
+      : sink_(sink), buffer_(buffer), living_(living) {}
   EntryWriter(const EntryWriter&) = delete;
   EntryWriter& operator=(const EntryWriter&) = delete;
 
@@ -30,6 +33,7 @@ class EntryWriter {
   void LeaveOut(const ArenaEntry& entry) { left_out_ += sizeof entry + entry.length; }
   void AddName(const ArenaEntry& entry, NameKind kind, const char* text);
   void AddThread(const ArenaEntry& entry, const char* text);
+  void AddThreadTimes(const ArenaEntry& entry, const char* text);
   void WriteMetadataEntry(const ArenaEntry& entry, const char* text);
   void WriteClockEntry(const char* text);
   void FlushNames();
@@ -40,6 +44,7 @@ class EntryWriter {
 
   Sink* sink_;
   ChunkBuffer* buffer_;
+  LivingThreads* living_;
   int error_ = 0;
   uint64_t left_out_ = 0;
   size_t name_count_ = 0;

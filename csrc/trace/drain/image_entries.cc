@@ -57,7 +57,7 @@ bool ImageEntries::WriteHeader(Sink* sink) {
 }
 
 bool ImageEntries::WriteArena(Sink* sink) {
-  EntryWriter writer(sink, buffer_);
+  EntryWriter writer(sink, buffer_, &living_);
   const int error = writer.WriteAll(&arena_);
   damaged_bytes_ += writer.left_out();
   return error == 0;

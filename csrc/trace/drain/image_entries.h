@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "trace/drain/arena_view.h"
+#include "trace/drain/living_threads.h"
 #include "trace/layout/image_path.h"
 #include "trace/layout/shared_pages.h"
 #include "trace/write/chunks.h"
@@ -41,6 +42,7 @@ class ImageEntries {
     return WriteNew(sink, look) && WriteClockPair(sink);
   }
 
+  LivingThreads* living() { return &living_; }
   uint32_t files() const { return files_; }  // further arenas seen
   // Damage, counted.
   uint64_t unreadable_files() const { return unreadable_files_; }
@@ -61,6 +63,7 @@ class ImageEntries {
   bool has_clock_ = false;
   bool began_ = false;  // the ProcessChunk is written
 
+  LivingThreads living_;
   ArenaView arena_;          // the one that is being read
   void* mapping_ = nullptr;  // of a further file, null for the process page's own
   uint64_t mapping_bytes_ = 0;

@@ -112,8 +112,12 @@ bool ImageRings::Attach(Source* ring, bool force) {
   if (ring->stream != nullptr) return true;
   RingRecord record;
   if (!ring->view.Read(ring->position, &record) || (!force && MustWait(*ring))) return false;
-  if (ring->view.use() != RingUse::kThread) return true;
-  ring->stream = streams_.Find(ring->view.thread());
+  return ring->view.use() != RingUse::kThread || FollowThread(ring);
+}
+
+// The stream of the thread that has the ring. False: there is no memory.
+bool ImageRings::FollowThread(Source* ring) {
+  if (ring->stream == nullptr) ring->stream = streams_.Find(ring->view.thread());
   if (ring->stream == nullptr) return false;
   ring->stream->ended = false;
   ring->stream->thread.tick_shift = entries_->tick_shift();
@@ -299,6 +303,28 @@ bool ImageRings::WriteDue(Source* ring, Sink* sink, bool final, bool force, bool
   return true;
 }
 
+// The wait in which the thread was when its process ended: the begin of a call, where the next
+// record would have been. The tail stays, so that another drainer, or the reader, finds the same
+// chunk.
+bool ImageRings::WriteOpenWait(Source* ring, Sink* sink) {
+  Slot begin;
+  if (ring->damaged || ring->view.use() != RingUse::kThread) return true;
+  if (!ring->view.ReadOpenWait(ring->position, &begin) || !FollowThread(ring)) return true;
+  ThreadStream* thread = &ring->stream->thread;
+  const bool is_stale = begin.tsc >> thread->tick_shift < thread->last_ticks;
+  if (is_stale || HasMoved(*ring)) return true;
+  if (!entries_->WriteBeforeRecords(sink, /*final=*/true)) return false;
+  CpuEncoder* encoder = &scratch_->encoder;
+  changes_.Read(*page_);
+  encoder->Begin(thread, ring->view.number(), ring->position, &changes_);
+  encoder->Add(begin, nullptr);
+  const uint64_t events = encoder->events();
+  if (encoder->Finish(sink) != 0) return false;
+  events_ += encoder->events() - events;
+  chunks_++;
+  return true;
+}
+
 // ---- all rings ----------------------------------------------------------------------------------
 
 bool ImageRings::Drain(Sink* sink, bool final) {
@@ -316,6 +342,9 @@ bool ImageRings::Drain(Sink* sink, bool final) {
       if (rings_[i] != nullptr && !DrainRing(rings_[i], sink, final, force, &moved)) return false;
     }
     if (!final) break;
+  }
+  for (uint32_t i = 0; final && i < count_; i++) {
+    if (rings_[i] != nullptr && !WriteOpenWait(rings_[i], sink)) return false;
   }
   return true;
 }

@@ -75,6 +75,7 @@ class ImageRings {
   bool WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved);
   bool MustWait(const Source& ring);
   bool Attach(Source* ring, bool force);
+  bool FollowThread(Source* ring);
   static uint64_t LimitOf(const Source& ring);
   void PassOverDamage(Source* ring);
   Segment FindSegment(const Source& ring) const;
@@ -85,6 +86,7 @@ class ImageRings {
   template <typename Encoder, typename BeginChunk, typename FinishChunk>
   bool WriteChunks(Source* ring, uint64_t end, Encoder* encoder, BeginChunk begin,
                    FinishChunk finish);
+  bool WriteOpenWait(Source* ring, Sink* sink);
   bool HasMoved(const Source& ring) const;
   void MoveTo(Source* ring, uint64_t position);
   void CountClamped(uint64_t count);

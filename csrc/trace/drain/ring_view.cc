@@ -69,6 +69,17 @@ bool RingView::ReadSlot(uint64_t position, Slot* slot) const {
   return (slot->word & kLapMask) == LapOf(position, capacity_);
 }
 
+bool RingView::ReadOpenWait(uint64_t position, Slot* begin) const {
+  const uint32_t word = __atomic_load_n(&page_->wait_word, __ATOMIC_ACQUIRE);
+  begin->tsc = __atomic_load_n(&page_->wait_ticks, __ATOMIC_ACQUIRE);
+  begin->duration = 0;
+  begin->word = MakeWord(kCallBegin, IdOf(word), 0);
+  // A living thread may be in another wait by now.
+  const bool is_same = __atomic_load_n(&page_->wait_word, __ATOMIC_ACQUIRE) == word;
+  Slot slot;
+  return KindOf(word) == kCall && is_same && !ReadSlot(position, &slot);
+}
+
 bool RingView::Read(uint64_t position, RingRecord* record) const {
   if (!ReadSlot(position, &record->first)) return false;
   record->slots = SlotsOf(KindOf(record->first.word));

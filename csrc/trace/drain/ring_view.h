@@ -32,6 +32,10 @@ class RingView {
   // another lap, or half of a record).
   bool Read(uint64_t position, RingRecord* record) const;
 
+  // The begin of the wait that the thread is in and has no record of, as the record that would come
+  // at `position`; false: there is none, or it has one by now.
+  bool ReadOpenWait(uint64_t position, Slot* begin) const;
+
   // Whether the slot at `position` may be left over at the end of the ring.
   bool MayBePadded(uint64_t position) const {
     return (position & (capacity_ - 1)) + kMostSlots > capacity_;

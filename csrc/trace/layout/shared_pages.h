@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "trace/layout/thread_times.h"
+
 namespace rlscope::trace {
 
 constexpr uint32_t kAbiVersion = 3;
@@ -194,6 +196,7 @@ enum class EntryKind : uint16_t {
   kPythonVersion = 10,  // text
   kCudaCallName = 11,   // id; text = function of the CUDA runtime or driver API
   kKernelName = 12,     // id; text, mangled as the compiler left it
+  kThreadTimes = 13,    // id = thread, flags = kThreadEnds; text = ThreadTimes
 };
 struct ArenaEntry {
   uint16_t kind;   // EntryKind
@@ -203,6 +206,7 @@ struct ArenaEntry {
   uint32_t length;  // bytes of text that follow, not counting the padding to 8
 };
 constexpr uint16_t kPythonThread = 1;
+constexpr uint16_t kThreadEnds = 1;    // the times are its last
 constexpr uint32_t kMaxNames = 65536;  // per process; more become "(other)",
 constexpr uint32_t kOtherNames = 5;    // of which each kind of name has one
 constexpr uint32_t kLargestNameId = kMaxNames + kOtherNames;
@@ -240,6 +244,9 @@ struct RingPage {
   uint64_t pad1[6];
   uint64_t head;  // a lower bound of slots produced, stored at times
   uint64_t lost;  // records lost since the ring began
+  // The wait that its thread is in, of which no record tells yet (runtime/open_wait.h).
+  uint64_t wait_ticks;  // when it began
+  uint32_t wait_word;   // MakeWord(kCall, its name, 0), stored last (release); 0: there is none
 };
 constexpr uint64_t kRingMagic = 0x31474e4952534c52;  // "RLSRING1"
 constexpr uint64_t kFirstRingBytes = 64 * 1024;

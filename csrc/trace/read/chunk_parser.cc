@@ -38,7 +38,11 @@ bool ParseThread(const WireReader& entry, Thread* thread) {
     if (field.field() == 2) thread->os_tid = Low32(field);
     if (field.field() == 3) thread->name = ToString(field);
     if (field.field() == 4) thread->is_python = field.value() != 0;
+    if (field.field() == 5) thread->first_times.running_ns = field.value();
+    if (field.field() == 6) thread->first_times.runnable_ns = field.value();
+    if (field.field() == 7) thread->first_times.read_ns = static_cast<int64_t>(field.value());
   }
+  thread->last_times = thread->first_times;
   return field.ok() && thread->thread <= kMaxId;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "trace/layout/thread_times.h"
 #include "trace/read/decoder.h"
 
 namespace rlscope::trace {
@@ -28,6 +29,7 @@ struct Thread {
   uint32_t os_tid = 0;
   bool is_python = false;
   std::string name;
+  ThreadTimes first_times = {}, last_times = {};  // of the readings
 };
 
 struct ProcessInfo {  // ProcessChunk

@@ -23,13 +23,14 @@ struct Coverage {
 
 // Sorts chunks by ring and position and drops those whose slots an earlier one has: what a
 // drainer wrote just before it died, and the reader found in the ring again. Chunks are cut at
-// the same tail, so one of two holds the other; the longer one stays. `on_missing(chunk, slots)`
-// learns of slots that no chunk has.
+// the same tail, so one of two holds the other; the longer one stays, in slots or, where one knew
+// of a wait only that it began, in time. `on_missing(chunk, slots)` learns of slots that no chunk
+// has.
 template <typename Ref, typename OnMissing>
 Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   std::sort(chunks->begin(), chunks->end(), [](const Ref& a, const Ref& b) {
-    return std::make_tuple(a.ring, a.first_slot, ~a.slots) <
-           std::make_tuple(b.ring, b.first_slot, ~b.slots);
+    return std::make_tuple(a.ring, a.first_slot, ~a.slots, ~a.last_ticks) <
+           std::make_tuple(b.ring, b.first_slot, ~b.slots, ~b.last_ticks);
   });
   Coverage coverage;
   std::vector<Ref> kept;
@@ -105,6 +106,12 @@ void Merge(const Thread& later, Thread* thread) {
   if (later.os_tid != 0) thread->os_tid = later.os_tid;
   if (!later.name.empty()) thread->name = later.name;
   thread->is_python = thread->is_python || later.is_python;
+  if (later.first_times.read_ns == 0) return;
+  const ThreadTimes first = thread->first_times, last = thread->last_times;
+  if (first.read_ns == 0 || later.first_times.read_ns < first.read_ns) {
+    thread->first_times = later.first_times;
+  }
+  if (later.last_times.read_ns > last.read_ns) thread->last_times = later.last_times;
 }
 
 void Merge(const Metadata& later, Metadata* metadata) {

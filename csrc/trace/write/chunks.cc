@@ -86,6 +86,11 @@ int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, s
     uint8_t* end = PutVarintField(numbers, 1, thread.thread);
     end = PutVarintField(end, 2, thread.os_tid);
     end = PutVarintField(end, 4, thread.is_python ? 1 : 0);
+    if (thread.times.read_ns != 0) {
+      end = PutVarintField(end, 5, thread.times.running_ns);
+      end = PutVarintField(end, 6, thread.times.runnable_ns);
+      end = PutVarintField(end, 7, static_cast<uint64_t>(thread.times.read_ns));
+    }
     PutSubmessage(&message, 1, numbers, static_cast<size_t>(end - numbers), 3, thread.name);
   }
   return message.size() == 0 ? 0 : message.Append(sink, FrameType::kThreads);

@@ -12,6 +12,7 @@
 #include "trace/format/name_kind.h"
 #include "trace/layout/cuda_interval.h"
 #include "trace/layout/layer.h"
+#include "trace/layout/thread_times.h"
 #include "trace/write/sink.h"
 
 namespace rlscope::trace {
@@ -54,6 +55,7 @@ struct ThreadFields {
   uint32_t os_tid;
   bool is_python;
   Text name;
+  ThreadTimes times = {0, 0, 0};
 };
 int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, size_t count);
 

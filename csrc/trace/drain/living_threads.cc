@@ -1,0 +1,57 @@
+#include "trace/drain/living_threads.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+
+namespace rlscope::trace {
+namespace {
+
+constexpr uint32_t kMostThreads = 1024;  // asked in each pass; what is beyond has no reading
+
+}  // namespace
+
+LivingThreads::~LivingThreads() { free(threads_); }
+
+bool LivingThreads::MakeRoom() {
+  if (count_ != capacity_) return true;
+  const uint32_t larger = capacity_ == 0 ? 8 : capacity_ * 2;
+  void* memory = larger > kMostThreads ? nullptr : realloc(threads_, larger * sizeof *threads_);
+  if (memory == nullptr) return false;
+  threads_ = static_cast<Living*>(memory);
+  capacity_ = larger;
+  return true;
+}
+
+void LivingThreads::Begin(uint32_t thread, uint32_t os_tid) {
+  if (MakeRoom()) threads_[count_++] = {thread, os_tid, {}};
+}
+
+void LivingThreads::End(uint32_t thread) {
+  for (uint32_t i = count_; i > 0; i--) {
+    if (threads_[i - 1].thread != thread) continue;
+    threads_[i - 1] = threads_[--count_];
+    return;
+  }
+}
+
+void LivingThreads::Read(uint32_t pid) {
+  for (uint32_t i = 0; i < count_; i++) {
+    base::SchedulerTimes times;
+    const int64_t now = base::ReadMonotonicNs();
+    if (!base::ReadSchedulerTimes(pid, threads_[i].os_tid, &times)) continue;
+    threads_[i].times = {times.running_ns, times.runnable_ns, now};
+  }
+}
+
+int LivingThreads::Write(Sink* sink, ChunkBuffer* buffer) const {
+  for (uint32_t i = 0; i < count_; i++) {
+    if (threads_[i].times.read_ns == 0) continue;
+    const ThreadFields fields = {threads_[i].thread, 0, false, {}, threads_[i].times};
+    if (const int error = WriteThreads(sink, buffer, &fields, 1)) return error;
+  }
+  return 0;
+}
+
+}  // namespace rlscope::trace

@@ -1,0 +1,45 @@
+// The threads of a process image that have not ended, and what the kernel last counted of them: of
+// a thread that is killed it is all that will be known. Threads: one at a time. Libc only.
+#ifndef RLSCOPE_TRACE_DRAIN_LIVING_THREADS_H_
+#define RLSCOPE_TRACE_DRAIN_LIVING_THREADS_H_
+
+#include <stdint.h>
+
+#include "trace/layout/shared_pages.h"
+#include "trace/write/chunks.h"
+#include "trace/write/sink.h"
+
+namespace rlscope::trace {
+
+class LivingThreads {
+ public:
+  LivingThreads() = default;
+  ~LivingThreads();
+  LivingThreads(const LivingThreads&) = delete;
+  LivingThreads& operator=(const LivingThreads&) = delete;
+
+  void Begin(uint32_t thread, uint32_t os_tid);
+  // Its last times are in the file.
+  void End(uint32_t thread);
+
+  // Asks the kernel, 7 us for each thread. `pid`: as this process sees it.
+  void Read(uint32_t pid);
+
+  // The last reading of each thread. 0 or an errno.
+  int Write(Sink* sink, ChunkBuffer* buffer) const;
+
+ private:
+  struct Living {
+    uint32_t thread;
+    uint32_t os_tid;
+    ThreadTimes times;
+  };
+  bool MakeRoom();
+
+  Living* threads_ = nullptr;
+  uint32_t count_ = 0, capacity_ = 0;
+};
+
+}  // namespace rlscope::trace
+
+#endif  // RLSCOPE_TRACE_DRAIN_LIVING_THREADS_H_

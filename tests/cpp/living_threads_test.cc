@@ -1,0 +1,102 @@
+#include "trace/drain/living_threads.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "memory_trace.h"
+
+namespace rlscope::trace {
+namespace {
+
+uint32_t OwnPid() { return static_cast<uint32_t>(getpid()); }
+
+bool KernelCounts() {
+  base::SchedulerTimes times;
+  return base::ReadSchedulerTimes(OwnPid(), OwnPid(), &times);
+}
+
+// CPU time that this thread spends, by its own clock.
+void Spend(int64_t nanoseconds) {
+  struct timespec time;
+  const auto now = [&time] {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+  };
+  for (const int64_t begin = now(); now() - begin < nanoseconds;) {
+  }
+}
+
+// What the file of the image says of thread 1.
+Thread Written(const LivingThreads& living) {
+  MemoryTrace trace;
+  trace.Process().Thread(1, OwnPid(), "worker");
+  EXPECT_EQ(living.Write(trace.sink(), trace.buffer()), 0);
+  return trace.Trace()->threads().at(0).thread;
+}
+
+TEST(LivingThreads, HaveTheLastReadingWhenTheirProcessIsGone) {
+  if (!KernelCounts()) GTEST_SKIP();
+  const pid_t child = fork();
+  if (child == 0) {
+    Spend(20000000);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  LivingThreads living;
+  living.Begin(1, static_cast<uint32_t>(child));
+  living.Read(static_cast<uint32_t>(child));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  living.Read(static_cast<uint32_t>(child));
+  const Thread thread = Written(living);
+  EXPECT_GE(thread.last_times.running_ns, 20000000u);
+  EXPECT_GT(thread.last_times.read_ns, 0);
+}
+
+TEST(LivingThreads, ThatEndedSaidSoThemselves) {
+  LivingThreads living;
+  living.Begin(1, OwnPid());
+  living.Begin(2, OwnPid());
+  living.End(1);
+  living.Read(OwnPid());
+  EXPECT_EQ(Written(living).last_times.read_ns, 0);
+}
+
+TEST(LivingThreads, ThatNothingWasAskedAboutHaveNoTimes) {
+  LivingThreads living;
+  living.Begin(1, OwnPid());
+  EXPECT_EQ(Written(living).last_times.read_ns, 0);
+}
+
+TEST(LivingThreads, OfTwoReadingsTheFirstAndTheLastAreKept) {
+  MemoryTrace trace;
+  trace.Process();
+  for (const int64_t at : {200, 100, 300}) {
+    const auto counted = static_cast<uint64_t>(at);
+    const ThreadFields fields = {1, 0, false, {}, {counted, 2 * counted, at}};
+    EXPECT_EQ(WriteThreads(trace.sink(), trace.buffer(), &fields, 1), 0);
+  }
+  const Thread thread = trace.Trace()->threads().at(0).thread;
+  EXPECT_EQ(thread.first_times.running_ns, 100u);
+  EXPECT_EQ(thread.last_times.running_ns, 300u);
+  EXPECT_EQ(thread.last_times.runnable_ns, 600u);
+}
+
+TEST(SchedulerTimes, AreTwoNumbers) {
+  base::SchedulerTimes times;
+  EXPECT_TRUE(base::ParseSchedulerTimes("12 345 6\n", &times));
+  EXPECT_EQ(times.running_ns, 12u);
+  EXPECT_EQ(times.runnable_ns, 345u);
+  EXPECT_FALSE(base::ParseSchedulerTimes("", &times));
+  EXPECT_FALSE(base::ParseSchedulerTimes("12\n", &times));
+  EXPECT_FALSE(base::ParseSchedulerTimes("x 1 2\n", &times));
+}
+
+}  // namespace
+}  // namespace rlscope::trace

@@ -1,0 +1,166 @@
+"""Which process a wait is for: processes that share semaphores, locks and queues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traced_python import TracedPython
+
+import rlscope as rls
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+# Both processes have a semaphore for each direction, and a third process has none of them.
+_SEMAPHORES = """
+import multiprocessing, sys, time
+import rlscope as rls
+
+def serve(asked, answered):
+    rls.process("server")
+    for _ in range(10):
+        asked.acquire()
+        time.sleep(0.01)
+        answered.release()
+
+def stand_by(mine):
+    rls.process("bystander")
+    mine.release()
+    with mine:
+        time.sleep(0.05)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    asked, answered, mine = (context.Semaphore(0) for _ in range(3))
+    server = context.Process(target=serve, args=(asked, answered))
+    bystander = context.Process(target=stand_by, args=(mine,))
+    server.start()
+    bystander.start()
+    with rls.operation("ask"):
+        for _ in range(10):
+            asked.release()
+            answered.acquire()
+    server.join()
+    bystander.join()
+"""
+
+_SHARED = """
+import multiprocessing, time
+import rlscope as rls
+
+def hold(lock):
+    for _ in range(20):
+        with lock:
+            time.sleep(0.005)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    lock = context.Lock()
+    workers = [context.Process(target=hold, args=(lock,)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+"""
+
+_QUEUE = """
+import multiprocessing, sys, time
+import rlscope as rls
+
+def produce(queue):
+    rls.process("producer")
+    for number in range(20):
+        time.sleep(0.01)
+        queue.put(number)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    queue = context.Queue()
+    producer = context.Process(target=produce, args=(queue,))
+    producer.start()
+    with rls.operation("take"):
+        for _ in range(20):
+            queue.get()
+    producer.join()
+"""
+
+_FULL_QUEUE = """
+import multiprocessing, time
+import rlscope as rls
+
+def consume(queue):
+    rls.process("consumer")
+    for _ in range(20):
+        time.sleep(0.01)
+        queue.get()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue(maxsize=1)
+    consumer = context.Process(target=consume, args=(queue,))
+    consumer.start()
+    with rls.operation("put"):
+        for number in range(20):
+            queue.put(number)
+    consumer.join()
+"""
+
+
+def _run(
+    traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
+) -> list[dict[str, Any]]:
+    """The rows of `wait` with the names of processes."""
+    script = folder / "program.py"
+    script.write_text(program)
+    result = traced.run("-o", directory, traced.python, str(script), *arguments)
+    assert result.returncode == 0, result.stderr
+    with rls.load(directory) as trace:
+        rows = trace.sql("""
+            SELECT wait.*, own.name AS process, peer.name AS peer FROM wait
+            JOIN process AS own USING (process_id)
+            LEFT JOIN process AS peer ON peer.process_id = wait.peer_process_id
+            ORDER BY duration_ns DESC""")
+        return [dict(zip(rows.columns, row, strict=True)) for row in rows]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_the_other_process_that_uses_a_semaphore_is_waited_for(
+    traced: TracedPython, directory: str, tmp_path: Path, method: str
+) -> None:
+    rows = _run(traced, directory, tmp_path, _SEMAPHORES, method)
+    waits = [row for row in rows if row["kind"] == "semaphore"]
+    asked = next(row for row in waits if row["operation"] == "ask")
+    assert asked["peer"] == "server"
+    assert asked["count"] >= 10
+    assert asked["duration_ns"] >= 5e7  # the server sleeps for 0.1 s in all
+    served = next(row for row in waits if row["process"] == "server")
+    assert served["peer_process_id"] == asked["process_id"]
+    assert {row["peer"] for row in waits if row["process"] == "bystander"} == {None}
+
+
+def test_a_lock_of_several_processes_has_no_single_peer(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    rows = _run(traced, directory, tmp_path, _SHARED)
+    waits = [row for row in rows if row["kind"] == "semaphore"]
+    assert len({row["process_id"] for row in waits}) == 3
+    assert len({row["object"] for row in waits}) == 1
+    assert {row["peer_process_id"] for row in waits} == {None}
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_who_takes_from_a_queue_waits_for_who_puts(
+    traced: TracedPython, directory: str, tmp_path: Path, method: str
+) -> None:
+    rows = _run(traced, directory, tmp_path, _QUEUE, method)
+    longest = next(row for row in rows if row["operation"] == "take")
+    assert (longest["kind"], longest["peer"]) == ("pipe", "producer")
+
+
+def test_who_puts_into_a_full_queue_waits_for_who_takes(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    rows = _run(traced, directory, tmp_path, _FULL_QUEUE)
+    longest = next(row for row in rows if row["operation"] == "put")
+    assert (longest["kind"], longest["peer"]) == ("semaphore", "consumer")

@@ -1,0 +1,163 @@
+"""Waits against the clock of the program that waits: as long as the program itself measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from traced_python import TracedPython
+
+import rlscope as rls
+
+pytestmark = [
+    pytest.mark.usefixtures("clean_environment"),
+    pytest.mark.skipif(
+        not Path("/proc/thread-self/schedstat").exists(), reason="the kernel does not count"
+    ),
+]
+
+# Of every kind ten waits of about 20 ms, which another process or thread ends. Around each one the
+# program reads its clock, and asks the kernel how long it had no core.
+_WAITS = """
+import _queue, json, multiprocessing, os, select, sys, threading, time
+import rlscope as rls
+
+TIMES, SECONDS = 10, 0.02
+asked, answer = os.pipe(), os.pipe()
+semaphore, lock, simple = multiprocessing.Semaphore(0), threading.Lock(), _queue.SimpleQueue()
+lock.acquire()
+answers = {"pipe": lambda: os.write(answer[1], b"x"),
+           "select": lambda: os.write(answer[1], b"x"),
+           "semaphore": semaphore.release}
+if os.fork() == 0:
+    for name in answers:
+        for _ in range(TIMES):
+            os.read(asked[0], 1)
+            time.sleep(SECONDS)
+            answers[name]()
+    os._exit(0)
+
+def end_soon(end):
+    thread = threading.Thread(target=lambda: (time.sleep(SECONDS), end()))
+    thread.start()
+    return thread
+
+def child():
+    found = os.fork()
+    if found == 0:
+        time.sleep(SECONDS)
+        os._exit(0)
+    return found
+
+ask = lambda: os.write(asked[1], b"x")
+# Name: what begins before the wait, the wait with what that returned, and what follows.
+waits = {
+    "pipe": (ask, lambda _: os.read(answer[0], 1), None),
+    "select": (ask, lambda _: select.select([answer[0]], [], []), lambda _: os.read(answer[0], 1)),
+    "semaphore": (ask, lambda _: semaphore.acquire(), None),
+    "sleep": (lambda: None, lambda _: time.sleep(SECONDS), None),
+    "process": (child, lambda pid: os.waitpid(pid, 0), None),
+    "lock": (lambda: end_soon(lock.release), lambda _: lock.acquire(), threading.Thread.join),
+    "queue": (lambda: end_soon(lambda: simple.put(1)), lambda _: simple.get(),
+              threading.Thread.join),
+}
+
+def runnable():
+    with open("/proc/thread-self/schedstat") as file:
+        return int(file.read().split()[1])
+
+said = {}
+for name, (begin, wait, end) in waits.items():
+    said[name] = []
+    for _ in range(TIMES):
+        without_core, begun = runnable(), begin()
+        with rls.operation(name):
+            start = time.monotonic_ns()
+            wait(begun)
+            stop = time.monotonic_ns()
+        said[name].append([start, stop, runnable() - without_core])
+        if end is not None:
+            end(begun)
+os.wait()
+
+done = False
+def spin():
+    while not done:
+        pass
+other = threading.Thread(target=spin)
+other.start()
+with rls.operation("gil"):
+    without_core, start, cpu = runnable(), time.monotonic_ns(), time.thread_time_ns()
+    while time.monotonic_ns() - start < 500_000_000:
+        pass
+    cpu, stop = time.thread_time_ns() - cpu, time.monotonic_ns()
+said["gil"] = [stop - start, cpu, runnable() - without_core]
+done = True
+other.join()
+with open(sys.argv[1], "w") as file:
+    json.dump(said, file)
+"""
+
+_ALLOWED_NS = 5000  # of one wait; a wait that is shorter leaves no record
+_ALLOWED_SHARE = 0.02
+
+
+@pytest.fixture(scope="module")
+def recorded(
+    tmp_path_factory: pytest.TempPathFactory, traced: TracedPython
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the program measured, and the waits of its main thread, one by one."""
+    folder = tmp_path_factory.mktemp("waits")
+    (folder / "program.py").write_text(_WAITS)
+    program = (str(folder / "program.py"), str(folder / "said"))
+    result = traced.run("-o", str(folder / "run"), traced.python, *program)
+    assert result.returncode == 0, result.stderr
+    with rls.load(str(folder / "run")) as trace:
+        differences = trace.sql("""
+            SELECT * FROM
+                (SELECT thread_id, SUM(self_ns) AS ns FROM wait GROUP BY ALL) AS waits
+            FULL JOIN (SELECT thread_id, SUM(duration_ns) AS ns FROM breakdown_by_thread
+                       WHERE layer = 'wait' GROUP BY ALL) AS layers USING (thread_id)
+            WHERE waits.ns IS DISTINCT FROM layers.ns""")
+        assert not list(differences)
+        rows = trace.sql("""
+            SELECT path AS operation, start_ns, duration_ns
+            FROM event JOIN operation USING (operation_id)
+            WHERE event.kind = 'wait' AND event.process_id = 0
+              AND thread_id = (SELECT MIN(thread_id) FROM thread WHERE process_id = 0)""")
+        waits = [dict(zip(rows.columns, row, strict=True)) for row in rows]
+    return json.loads((folder / "said").read_text()), waits
+
+
+@pytest.mark.parametrize(
+    "name", ["pipe", "select", "semaphore", "sleep", "process", "lock", "queue"]
+)
+def test_a_wait_is_as_long_as_the_program_measured(recorded: Any, name: str) -> None:
+    said, waits = recorded
+    missing = []
+    for start, stop, without_core in said[name]:
+        inside = [
+            wait["duration_ns"]
+            for wait in waits
+            if wait["operation"] == name
+            and start - _ALLOWED_NS <= wait["start_ns"]
+            and wait["start_ns"] + wait["duration_ns"] <= stop + _ALLOWED_NS
+        ]
+        assert inside, "a wait of the program is not in the trace"
+        assert max(inside) <= stop - start + _ALLOWED_NS
+        allowed = max(_ALLOWED_NS, _ALLOWED_SHARE * (stop - start)) + without_core
+        missing.append(stop - start - max(inside) - allowed)
+    assert median(missing) <= 0  # an interrupt may come between the clock and any of them
+
+
+def test_waits_for_the_gil_are_the_time_in_which_the_kernel_had_the_thread_blocked(
+    recorded: Any,
+) -> None:
+    (wall, cpu, without_core), waits = recorded[0]["gil"], recorded[1]
+    waited = sum(wait["duration_ns"] for wait in waits if wait["operation"] == "gil")
+    allowed = _ALLOWED_SHARE * wall
+    # A thread that got the GIL may wait for a core before it knows.
+    assert wall - cpu - without_core - allowed <= waited <= wall - cpu + allowed
