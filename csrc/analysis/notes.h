@@ -15,6 +15,7 @@ namespace rlscope::analysis {
 struct OutermostNote {
   int64_t time_ns;
   int64_t begin_ns;  // when it began
+  uint32_t path;
 };
 
 // Native calls of a thread without an open operation that is not the main one: their operation is

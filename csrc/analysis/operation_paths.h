@@ -30,7 +30,7 @@ class OperationPaths {
     uint32_t depth;  // 1 for a root operation, 0 for (none)
     uint64_t instances;
     bool automatic = false;    // rlscope found it by itself
-    bool around_loop = false;  // loop_stages.h, by its outermost name
+    bool around_loop = false;  // loop_stages.h, by its first name
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".

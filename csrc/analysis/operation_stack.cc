@@ -122,6 +122,11 @@ int64_t OperationStack::outermost_begin_ns() const {
   return open == nullptr ? kNever : open->enter_ns;
 }
 
+uint32_t OperationStack::outermost_path() const {
+  const Open* open = outermost();
+  return open == nullptr ? kNoPath : open->path;
+}
+
 uint64_t OperationStack::outermost_entry() const {
   const Open* open = outermost();
   return open == nullptr ? 0 : open->entry;

@@ -53,6 +53,7 @@ class OperationStack {
   // Of the outermost open operation, kNever if none is. `entry` distinguishes two operations that
   // began at the same time.
   int64_t outermost_begin_ns() const;
+  uint32_t outermost_path() const;
   uint64_t outermost_entry() const;
 
  private:

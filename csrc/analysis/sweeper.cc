@@ -13,6 +13,7 @@ Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& opti
       notes_(streams->Notes()),
       threads_(result->threads.get()),
       table_(streams->size(), streams->main()),
+      outermost_paths_(streams->size(), kNoPath),
       owner_calls_(&result->counts, streams->Calls(), streams->Threads()),
       run_to_note_(ChooseLoop(options.counts)),
       now_ns_(result->history.start_ns()),
@@ -140,6 +141,7 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
   bool owner_may_change = table_[stream].has_operation() != table_[stream].may_own;
   for (; !notes->empty() && notes->front().time_ns <= now; notes->Pop()) {
     table_[stream].begin_ns = notes->front().begin_ns;
+    outermost_paths_[stream] = notes->front().path;
     owner_may_change = true;
   }
   if (!owner_may_change) return;
@@ -152,7 +154,7 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
 void Sweeper::ChangeStage(int64_t now) {
   const bool was_in_loop = in_loop_;
   const bool is_owned = instant_.owner != kNobody;
-  in_loop_ = is_owned && !result_->paths.node(instant_.path()).around_loop;
+  in_loop_ = is_owned && !result_->paths.node(outermost_paths_[instant_.owner]).around_loop;
   if (in_loop_ && !was_in_loop) result_->process.EnterLoop(now);
   if (was_in_loop && !in_loop_) result_->process.LeaveLoop(now);
   if (!in_loop_ && (is_owned || !recording_)) result_->process.FollowStages();

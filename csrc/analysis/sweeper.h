@@ -49,6 +49,7 @@ class Sweeper : public KeyConsumer {
   std::vector<OutermostNotes*> notes_;
   ThreadView* const threads_;  // may be null
   ThreadTable table_;
+  std::vector<uint32_t> outermost_paths_;  // by stream, of what was open last
   OwnerCalls owner_calls_;
   ProcessInstant instant_;
   const RunLoop run_to_note_;

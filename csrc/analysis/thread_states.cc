@@ -379,7 +379,7 @@ void ThreadStates::UpdateOperations(int64_t now) {
   const bool note = entry != outermost_entry_ && entry != 0;
   outermost_entry_ = entry;
   if (note) {
-    notes_.Push({now, operations_.outermost_begin_ns()});
+    notes_.Push({now, operations_.outermost_begin_ns(), operations_.outermost_path()});
   }
   Update(now, note);
 }

@@ -51,6 +51,7 @@ from ground_truth.state import (
     innermost,
     is_alive,
     layer_in_frames,
+    open_operations,
     owner,
     process_layer,
     process_path,
@@ -207,10 +208,11 @@ def _breakdown(segments: list[Segment]) -> list[Breakdown]:
 
 def _is_in_loop(segment: Segment) -> bool:
     """Whether an operation of the training loop owns the process."""
-    path = process_path(segment.state)
-    if _is_gap(segment) or not path:
+    owning = owner(segment.state)
+    if _is_gap(segment) or owning is None:
         return False
-    name = path[0].removesuffix(MARK).lower().partition(":")[0]
+    outermost = open_operations(owning, segment.state.rules)[0]
+    name = outermost.path[0].removesuffix(MARK).lower().partition(":")[0]
     return name not in AROUND_LOOP or segment.state.rules.loop == "of all operations"
 
 

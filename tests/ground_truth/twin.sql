@@ -360,7 +360,7 @@ SELECT s.*,
 FROM segment AS s;
 
 -- Every living thread in every segment: the stack's both ends and the layer.
--- (start_ns, thread, is_main, outer_ns, operation, layer); outer_ns NULL: nothing open.
+-- (start_ns, thread, is_main, outer_ns, outer_operation, operation, layer); outer_ns NULL: nothing open.
 CREATE OR REPLACE TEMP TABLE thread_state AS
 WITH living AS (
     SELECT s.start_ns, s.win, life.thread, is_main, is_python, COALESCE((
@@ -371,6 +371,7 @@ WITH living AS (
 stack AS (
     SELECT l.start_ns, l.thread,
         ARG_MIN(i.enter_ns, (i.task <> 0, i.ord)) AS outer_ns,
+        ARG_MIN(path.path, (i.task <> 0, i.ord)) AS outer_operation,
         ARG_MAX(path.path, (i.task <> 0, i.ord)) AS operation
     FROM living AS l
     JOIN instance AS i ON i.thread = l.thread AND i.win = l.win AND i.task IN (0, l.task)
@@ -388,7 +389,7 @@ in_frame AS (
                      WHERE recorded.thread = l.thread AND kind = 'GAP' AND time_ns <= l.start_ns)
     GROUP BY l.start_ns, l.thread
 )
-SELECT l.start_ns, l.thread, l.is_main, outer_ns, COALESCE(operation, '(none)') AS operation,
+SELECT l.start_ns, l.thread, l.is_main, outer_ns, outer_operation, COALESCE(operation, '(none)') AS operation,
     CASE
         WHEN l.win IS NULL THEN 0
         WHEN EXISTS (SELECT 1 FROM cuda WHERE cuda.thread = l.thread
@@ -410,7 +411,8 @@ LEFT JOIN in_frame ON in_frame.start_ns = l.start_ns AND in_frame.thread = l.thr
 -- The owner of each segment: the main thread if it has an operation, else the one that began first.
 CREATE OR REPLACE TEMP TABLE owner AS
 SELECT start_ns, ARG_MIN(thread, (NOT is_main, outer_ns, thread)) AS thread,
-       ARG_MIN(operation, (NOT is_main, outer_ns, thread)) AS operation
+       ARG_MIN(operation, (NOT is_main, outer_ns, thread)) AS operation,
+       ARG_MIN(outer_operation, (NOT is_main, outer_ns, thread)) AS outer_operation
 FROM thread_state WHERE outer_ns IS NOT NULL GROUP BY start_ns;
 
 CREATE OR REPLACE TEMP TABLE process_state AS
@@ -455,7 +457,7 @@ WITH looping AS (
     SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
     FROM owner JOIN segment USING (start_ns)
     WHERE win IS NOT NULL
-      AND NOT regexp_matches(operation, '(?i)^(imports?|setup|compilation|compile|warmup|loading'
+      AND NOT regexp_matches(outer_operation, '(?i)^(imports?|setup|compilation|compile|warmup|loading'
         || '|load|saving|save|checkpoint|evaluation|evaluate|eval|validation|validate)'
         || '(:([^/\\]|\\.)*)?( \(automatic\))?(/|$)')
 )

@@ -98,16 +98,16 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
     rows = table.to_dicts()
     if not rows:
         return []
-    found_ns = sum(row["duration_ns"] for row in rows)
+    found_ns = sum(row["loop_ns"] for row in rows)
     grid = Grid(
         title=f"Found automatically: {units.plural(len(rows), 'operation')}",
-        columns=["operation", ">instances", ">time", ">share", "how"],
+        columns=["operation", ">instances", ">time", ">share of the loop", "how"],
         rows=[
             [
                 units.visible(row["operation"]),
                 units.count(row["instances"]),
                 units.duration(row["duration_ns"]),
-                units.share(row["duration_ns"], facts["span_ns"]),
+                units.share(row["loop_ns"], facts["span_ns"]) if row["loop_ns"] else "",
                 units.visible(row["rule"] or ""),
             ]
             for row in rows
