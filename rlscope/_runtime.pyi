@@ -106,8 +106,14 @@ def intercept_executed(names: frozenset[str], function: Callable[[ModuleType], N
 
 def intercept_wait(function: object, name: str, kind: str, object: str, opens: bool, /) -> bool:
     """Records long calls of a builtin function or method descriptor as waits; see
-    rlscope/capture/wait.py. False: it cannot be patched."""
+    rlscope/capture/wait.py. False: it cannot be patched. A Cython function can, where `object`
+    is ""."""
 
+def callback_begin() -> bytes | None:
+    """Inside a recorded call the thread is in Python from now on, until callback_end() with the
+    result; None outside of recorded calls."""
+
+def callback_end(kept: bytes | None, /) -> None: ...
 def intercept_gil() -> bool:
     """Records how long threads wait for the GIL; False: the interpreter is not as expected."""
 

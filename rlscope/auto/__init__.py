@@ -76,7 +76,7 @@ ROLE_ROWS = {
     "multiprocess.util": "rlscope.capture.roles:watch_children",
     "multiprocess.context": "rlscope.capture.roles:watch_spawned",
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
-    "ray._private.worker": "rlscope.capture.ray_cluster:watch",
+    "ray._private.worker": "rlscope.capture.ray_worker:watch",
 }
 """The same, for roles of processes, and processes that the run lacks; without automatic operations,
 too."""
