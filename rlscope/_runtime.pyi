@@ -80,10 +80,13 @@ def watch_compiled(function: object, /) -> bool:
     have, events "compiled"; False: it has none."""
 
 def watch_imports(
-    handlers: Mapping[str, Callable[[Any], object] | None], function: Callable[..., Any], /
+    handlers: Mapping[str, Callable[[Any], object] | tuple[Callable[[Any], object]] | None],
+    function: Callable[..., Any],
+    /,
 ) -> bool:
     """Events may begin: from now on an "import" asks `handlers`, a dict, by the name of the module.
-    Imports count as operations from the first one on that has a handler, or None.
+    Imports count as operations from the first one on that has a handler, or None; not from one
+    whose handler is in a tuple.
 
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """
