@@ -91,7 +91,8 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
-	    tests/integration/test_automatic_stopwatch.py
+	    tests/integration/test_automatic_stopwatch.py \
+	    tests/integration/test_first_sentences_frameworks.py
 
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \
