@@ -91,10 +91,13 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
-	    tests/integration/test_automatic_stopwatch.py
+	    tests/integration/test_automatic_stopwatch.py \
+	    tests/integration/test_first_sentences_frameworks.py
 
-test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, in a venv of their own
-	RLSCOPE_TEST_REQUIRE=ray $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) tests/integration/test_process_tree_ray.py
+test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
+	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \
+	    tests/integration/test_process_tree_ray.py tests/integration/test_waits_ray.py \
+	    tests/integration/test_first_sentences_rllib.py
 
 test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring can record them too
 	@python=$$(sh tests/newest_python.sh 12) || { \

@@ -80,10 +80,13 @@ def watch_compiled(function: object, /) -> bool:
     have, events "compiled"; False: it has none."""
 
 def watch_imports(
-    handlers: Mapping[str, Callable[[Any], object] | None], function: Callable[..., Any], /
+    handlers: Mapping[str, Callable[[Any], object] | tuple[Callable[[Any], object]] | None],
+    function: Callable[..., Any],
+    /,
 ) -> bool:
     """Events may begin: from now on an "import" asks `handlers`, a dict, by the name of the module.
-    Imports count as operations from the first one on that has a handler, or None.
+    Imports count as operations from the first one on that has a handler, or None; not from one
+    whose handler is in a tuple.
 
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """
@@ -106,8 +109,14 @@ def intercept_executed(names: frozenset[str], function: Callable[[ModuleType], N
 
 def intercept_wait(function: object, name: str, kind: str, object: str, opens: bool, /) -> bool:
     """Records long calls of a builtin function or method descriptor as waits; see
-    rlscope/capture/wait.py. False: it cannot be patched."""
+    rlscope/capture/wait.py. False: it cannot be patched. A Cython function can, where `object`
+    is ""."""
 
+def callback_begin() -> bytes | None:
+    """Inside a recorded call the thread is in Python from now on, until callback_end() with the
+    result; None outside of recorded calls."""
+
+def callback_end(kept: bytes | None, /) -> None: ...
 def intercept_gil() -> bool:
     """Records how long threads wait for the GIL; False: the interpreter is not as expected."""
 

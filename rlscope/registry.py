@@ -80,7 +80,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "pymunk": "rlscope.simulators.pettingzoo:LIBRARY",
         "magent2": "rlscope.simulators.pettingzoo:LIBRARY",
     },
-    # Named after the module of the interpreter (rlscope/capture/waiting.py).
+    # Named after the module that has the functions (rlscope/capture/waiting.py).
     WAITS: {
         "time": "rlscope.waits.sleeping:WAITS",
         "_thread": "rlscope.waits.locks:WAITS",
@@ -90,6 +90,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "select": "rlscope.waits.polls:WAITS",
         "_queue": "rlscope.waits.queues:WAITS",
         "_multiprocessing": "rlscope.waits.semaphores:WAITS",
+        "ray._raylet": "rlscope.waits.ray:WAITS",
     },
 }
 

@@ -158,8 +158,10 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
 }
 
 // -1: the function is no builtin whose arguments are known.
-int FlagsOf(PyObject* function) {
+int FlagsOf(PyObject* function, WaitObject object) {
   const Holder holder = HolderOf(function);
+  // Of a Cython function, whose first argument may be its `self`.
+  if (holder == Holder::kVectorcall && object == WaitObject::kNone) return METH_FASTCALL;
   if (holder == Holder::kFunction) return PyCFunction_GET_FLAGS(function);
   if (holder == Holder::kMethod) {
     return reinterpret_cast<PyMethodDescrObject*>(function)->d_method->ml_flags;
@@ -175,7 +177,7 @@ bool PatchWait(PyObject* function, const WaitFunction& wait) {
 #else
   constexpr bool kIsGuarded = true;
 #endif
-  const int flags = FlagsOf(function);
+  const int flags = FlagsOf(function, wait.object);
   if (flags < 0 || !kIsGuarded) return false;
   call_hooks.wait = CallWait;
   void** location = PointersOf(function, HolderOf(function)).location[0];

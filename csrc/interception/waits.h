@@ -43,7 +43,8 @@ struct WaitFunction {
   bool opens;
 };
 
-// Patches a builtin function or method descriptor. False: it is neither, no stub is left, or the
+// Patches a builtin function or method descriptor, or, for kNone, an object that carries its own
+// vectorcall pointer (a Cython function). False: it is none of them, no stub is left, or the
 // interpreter has no GIL.
 bool PatchWait(PyObject* function, const WaitFunction& wait);
 

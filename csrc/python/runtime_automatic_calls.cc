@@ -26,19 +26,26 @@ __attribute__((noinline)) void EndProgram() {
 }
 
 // The handler that waits for the module; null: none does. It is None for a package that only has
-// modules with handlers. May set a Python error.
+// modules with handlers, and in a tuple where imports do not count from this module on. May set a
+// Python error.
 Owned HandlerOf(PyObject* module) {
   const Owned name(PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr);
   if (!name) return Owned();
   return Owned(Py_XNewRef(PyDict_GetItemWithError(import_handlers, name.get())));
 }
 
+bool IsInTuple(PyObject* handler) {
+  return handler != nullptr && PyTuple_Check(handler) && PyTuple_GET_SIZE(handler) == 1;
+}
+
 // A module was imported: calls the handler that waits for it. The program does not see a failure.
 void TellImport(PyObject* module) {
   {
-    const Owned handler = HandlerOf(module);
-    const bool waits = handler && handler.get() != Py_None;
-    const Owned done(waits ? PyObject_CallOneArg(handler.get(), module) : nullptr);
+    const Owned found = HandlerOf(module);
+    const bool is_in_tuple = IsInTuple(found.get());
+    PyObject* handler = is_in_tuple ? PyTuple_GET_ITEM(found.get(), 0) : found.get();
+    const bool waits = handler != nullptr && handler != Py_None;
+    const Owned done(waits ? PyObject_CallOneArg(handler, module) : nullptr);
   }
   interception::DropError();
 }
@@ -51,7 +58,8 @@ bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
   if (__atomic_load_n(&imports_count, __ATOMIC_RELAXED)) return true;
   if (PyVectorcall_NARGS(flagged_count) != 2) return false;
   const interception::ErrorAside aside;
-  if (!HandlerOf(arguments[1])) return false;
+  const Owned handler = HandlerOf(arguments[1]);
+  if (!handler || IsInTuple(handler.get())) return false;
   __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);
   return true;
 }

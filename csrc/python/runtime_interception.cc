@@ -1,5 +1,6 @@
 // intercept_watch, intercept_scan, intercept_wait, intercept_unpatch, intercept_counts,
-// intercept_supported: the interception engine as Python sees it. Contract: rlscope/_runtime.pyi.
+// intercept_supported, callback_begin, callback_end: the interception engine as Python sees it.
+// Contract: rlscope/_runtime.pyi.
 #include "python/runtime_interception.h"
 
 #include <stdint.h>
@@ -242,6 +243,30 @@ PyObject* WaitForGil(PyObject*, PyObject*) {
   return PyBool_FromLong(interception::PatchGil());
 }
 
+// callback_begin() -> bytes | None: what callback_end() needs; None outside of recorded calls.
+PyObject* CallbackBegin(PyObject*, PyObject*) {
+  if (rlscope_self.call == 0) Py_RETURN_NONE;
+  const interception::Owned kept(PyBytes_FromStringAndSize(nullptr, sizeof(rlscope_callback)));
+  if (!kept) return nullptr;
+  rlscope_callback callback;
+  rlscope_begin_callback(&callback);
+  memcpy(PyBytes_AS_STRING(kept.get()), &callback, sizeof callback);
+  return Py_NewRef(kept.get());
+}
+
+// callback_end(bytes | None), in the same thread.
+PyObject* CallbackEnd(PyObject*, PyObject* kept) {
+  if (kept == Py_None) Py_RETURN_NONE;
+  rlscope_callback callback;
+  if (!PyBytes_Check(kept) || PyBytes_GET_SIZE(kept) != sizeof callback) {
+    PyErr_SetString(PyExc_TypeError, "callback_end() takes what callback_begin() returned");
+    return nullptr;
+  }
+  memcpy(&callback, PyBytes_AS_STRING(kept), sizeof callback);
+  rlscope_end_callback(&callback);
+  Py_RETURN_NONE;
+}
+
 PyObject* Unpatch(PyObject*, PyObject*) {
   KeepFunctions(Py_None, Py_None);
   Py_CLEAR(executed_function);
@@ -264,7 +289,9 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-PyMethodDef methods[] = {{"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
+PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr},
+                         {"callback_end", CallbackEnd, METH_O, nullptr},
+                         {"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
                          {"intercept_executed", Fast(AtExecution), METH_FASTCALL, nullptr},
                          {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
                          {"intercept_wait", Wait, METH_VARARGS, nullptr},

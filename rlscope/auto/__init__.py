@@ -76,7 +76,7 @@ ROLE_ROWS = {
     "multiprocess.util": "rlscope.capture.roles:watch_children",
     "multiprocess.context": "rlscope.capture.roles:watch_spawned",
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
-    "ray._private.worker": "rlscope.capture.ray_cluster:watch",
+    "ray._private.worker": "rlscope.capture.ray_worker:watch",
 }
 """The same, for roles of processes, and processes that the run lacks; without automatic operations,
 too."""
@@ -84,7 +84,7 @@ too."""
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
-_watched: "dict[str, Handler | None]" = {}
+_watched: "dict[str, Handler | tuple[Handler] | None]" = {}
 """What the core asks by the name of the module that was imported."""
 
 
@@ -106,7 +106,8 @@ def begin(operations: bool = True) -> None:
         return
     _watched.update(new)
     for name in new.keys() & sys.modules.keys():
-        handler = new[name]
+        found = new[name]
+        handler = found[0] if isinstance(found, tuple) else found
         if handler is not None:
             handler(sys.modules[name])
 
@@ -131,15 +132,18 @@ def _watch_loader() -> None:
         watch_method("import", owner, name)
 
 
-def _handlers(operations: bool) -> "dict[str, Handler | None]":
-    """None: imports count as operations from this one on."""
-    rows = ROLE_ROWS | (ROWS if operations else {})
-    # Not Ray itself, which its daemons import too.
-    watched = {name.partition(".")[0] for name in ROWS} - {"ray"} if operations else ()
-    packages: dict[str, Handler | None] = dict.fromkeys(watched)
-    if os.environ.get("RLSCOPE_CUPTI_YIELD") == "1":
-        rows = rows | YIELD_ROWS
-    return packages | {name: _handler(row) for name, row in rows.items()}
+def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
+    """None, or a handler that is not in a tuple: imports count as operations from this one on."""
+    yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
+    others = ROLE_ROWS | (YIELD_ROWS if yields else {})
+    found: dict[str, Handler | tuple[Handler] | None] = {
+        name: (_handler(row),) for name, row in others.items()
+    }
+    if operations:
+        # Not Ray itself, which its daemons import too.
+        found |= dict.fromkeys({name.partition(".")[0] for name in ROWS} - {"ray"})
+        found |= {name: _handler(row) for name, row in ROWS.items()}
+    return found
 
 
 def _handler(row: str) -> "Handler":

@@ -57,10 +57,10 @@ class Headline:
 
 def read(trace: Trace) -> Headline:
     """The headline of a trace; raises RlscopeError as analysis does."""
-    times = groups.group_time(trace).to_dicts()
+    (facts,) = coverage.coverage(trace).to_dicts()
+    times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     states = operations.state_time(trace, operations=0, processes=0).to_dicts()
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
-    (facts,) = coverage.coverage(trace).to_dicts()
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
@@ -75,7 +75,7 @@ def read(trace: Trace) -> Headline:
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
-            *_between(facts),
+            *_between(times, facts),
             *map(
                 Detail,
                 loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
@@ -124,7 +124,7 @@ def sentence(times: Rows, facts: dict[str, Any], waited: Rows = (), found: Rows 
         return "Nothing was recorded."
     if not facts["looping_processes"]:
         return f"No operation was annotated or found in {_length(facts)}."
-    if facts["between_ns"] > loop_sentences.MOSTLY * facts["span_ns"]:
+    if loop_sentences.is_uncovered(times, facts):
         return loop_sentences.uncovered(times, facts, waited, found)
     return loop_sentences.largest(times, facts, waited)
 
@@ -148,6 +148,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     if not times:
         return
     first = times[0]["group"]
+    said = (first, groups.WAITING_BETWEEN)
     rows = [row for row in times if row["group"] == first]
     if not facts["looping_processes"]:
         yield Detail(_ADVICE)
@@ -160,7 +161,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
         waiting_ns = _waiting(rows, "operation")
         yield Detail(f"{loop_sentences.title(first)} is {_shares(members, waiting_ns, whole_ns)}.")
     yield Detail(f"Its layers: {_layer_shares(rows)}.")
-    others = {row["group"]: row["group_ns"] for row in times if row["group"] != first}
+    others = {row["group"]: row["group_ns"] for row in times if row["group"] not in said}
     if others:
         waiting_ns = _waiting(times, "group")
         yield Detail(f"Then {_shares(others, waiting_ns, whole_ns)}.")
@@ -202,10 +203,12 @@ def _states(states: Rows) -> Iterable[Detail]:
         yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _between(facts: dict[str, Any]) -> Iterable[Detail]:
-    between_ns, span_ns = facts["between_ns"], facts["span_ns"]
-    said = loop_sentences.MOSTLY * span_ns  # then the first sentence is about it
-    if facts["looping_processes"] and shares.NOTABLE_BETWEEN * span_ns < between_ns <= said:
+def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
+    if not facts["looping_processes"] or loop_sentences.is_uncovered(times, facts):
+        return  # then the first sentence is about it
+    span_ns = facts["span_ns"]
+    between_ns = facts["between_ns"] - loop_sentences.waiting_between_ns(times)
+    if between_ns > shares.NOTABLE_BETWEEN * span_ns:
         yield Detail(
             f"{units.share(between_ns, span_ns)} lies between operations, where nothing is "
             "annotated.",

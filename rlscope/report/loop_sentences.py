@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlscope.analysis import groups
-from rlscope.analysis.groups import BETWEEN_OPERATIONS
+from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
 from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
@@ -16,6 +16,8 @@ MOSTLY = 0.5
 # Parts of start-up and end, by share of them and number.
 _SMALLEST = 0.01
 _PARTS = 3
+# Above this share of the loops the time in which their processes wait between operations is said.
+_NOTABLE_WAITING = 0.01
 # Above this share of the steps' time the slowest worker is a straggler.
 _NOTABLE_LATE = 0.05
 
@@ -34,6 +36,8 @@ _KINDS = {
     "device": "a device",
     "descriptor": "a file",
     "sleep": "time to pass",
+    "result": "results of Ray's workers",
+    "task": "tasks of Ray",
 }
 _IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
 _PLURALS = {
@@ -50,13 +54,26 @@ def title(group: str) -> str:
     return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 
+def waiting_between_ns(times: Rows) -> int:
+    """Rows of `group_time`: waits between operations, where they are a group of their own."""
+    return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)
+
+
+def is_uncovered(times: Rows, facts: dict[str, Any]) -> bool:
+    """Whether operations take little of what is left of the loop without these waits."""
+    waiting_ns = waiting_between_ns(times)
+    between_ns, span_ns = facts["between_ns"] - waiting_ns, facts["span_ns"] - waiting_ns
+    return bool(between_ns > MOSTLY * span_ns)
+
+
 def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     """Rows of `group_time`: the largest group and its share, and for whom it mostly waits."""
     group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
     rows = [row for row in times if row["group"] == group]
     return (
         f"{title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
-        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{_of_which(rows, waited)}."
+        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{_of_which(rows, waited)}"
+        f"{_and_waiting(times)}."
     )
 
 
@@ -75,8 +92,16 @@ def uncovered(times: Rows, facts: dict[str, Any], waited: Rows, found: Rows) -> 
     return (
         f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
         f"{shares.whole_name(facts)}, {units.duration(facts['inside_ns'])} of "
-        f"{units.duration(facts['span_ns'])}, {why}."
+        f"{units.duration(facts['span_ns'])}{_and_waiting(times)}, {why}."
     )
+
+
+def _and_waiting(times: Rows) -> str:
+    """That the processes wait for so long between operations."""
+    waiting_ns = waiting_between_ns(times)
+    if waiting_ns <= _NOTABLE_WAITING * times[0]["whole_ns"]:
+        return ""
+    return f", and between operations they wait for {units.duration(waiting_ns)}"
 
 
 def _of_which(rows: Rows, waited: Rows) -> str:

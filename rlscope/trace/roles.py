@@ -55,11 +55,14 @@ def roles(
         command: what the run was started with; a process that recorded nothing has no command line.
     """
     found: list[_Process] = []
+    last = {_identity(process): index for index, process in enumerate(processes)}
     for process in processes:
         index = process["parent_index"]
         parent = found[index] if index is not None else None
         program = process["program"] or (command if parent is None else "")
         found.append(_of({**process, "program": program}, processes, parent))
+        if process["forked"] and last[_identity(process)] >= len(found):
+            found[-1].role = HELPER
     for index in simulating:
         if found[index].role == WORKER:
             found[index].role = known.ENVIRONMENT_WORKER

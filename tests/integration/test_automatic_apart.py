@@ -49,6 +49,17 @@ def test_a_process_without_a_known_package_records_no_import(directory: str) -> 
     assert record(directory, begin).threads() == []
 
 
+def test_imports_do_not_count_from_a_module_that_only_tells_roles(directory: str) -> None:
+    known = "assert 'multiprocessing.util' not in sys.modules\nimport multiprocessing.util, outer\n"
+    begin = imports(directory, {"outer": ""}).replace("import pettingzoo\n", known)
+    assert record(directory, begin).threads() == []
+
+
+def test_no_import_counts_without_automatic_operations(directory: str) -> None:
+    begin = imports(directory, {"outer": ""}).replace("auto.begin()", "auto.begin(False)")
+    assert record(directory, begin + "import multiprocessing.util, outer\n").threads() == []
+
+
 def test_a_module_of_c_code_is_an_import(directory: str) -> None:
     begin = imports(directory, {})
     script = "assert '_zoneinfo' not in sys.modules\nimport _zoneinfo\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,9 @@ def test_a_forward_of_keras_is_inference(directory: str, backend: str) -> None:
     need("tensorflow")
     need(backend)
     recorded = record(directory, _BEGIN.format(backend=backend), timeout=300)
-    found = [name for name in track(recorded) if name != "compiled"]  # JAX compiles its functions
-    assert found == [S, I, S]
+    # JAX calls functions that it compiles, and the inference goes on behind each.
+    found = [name for name in track(recorded) if name in (S, I, T, B)]
+    assert [name for name, _ in itertools.groupby(found)] == [S, I, S]
 
 
 def test_an_eager_program_of_tensorflow_has_all_operations(directory: str) -> None:

@@ -122,6 +122,66 @@ def test_waiting_beside_gpu_work_is_waiting_too() -> None:
     assert states in _texts(trace, warning=False)
 
 
+def _turns(waiting: int) -> Relations:
+    """A learner and an actor, 100 ns each, that wait for one another between operations."""
+    return Relations(
+        process=[process(0, 0, 100), process(1, 0, 100)],
+        breakdown=[
+            share(0, "backprop", "framework", 100 - waiting),
+            share(0, "(none)", "wait", waiting),
+            share(1, "inference", "python", 90 - waiting),
+            share(1, "(none)", "python", 10),
+            share(1, "(none)", "wait", waiting),
+        ],
+    )
+
+
+_LOOPS = "of the training loops of 2 processes together"
+
+
+def test_processes_that_wait_for_one_another_leave_the_first_place_to_the_largest_group() -> None:
+    assert _read(_turns(60)).sentence == (
+        f"Learning takes 20.0 % {_LOOPS}: 40 ns of 200 ns, and between operations they wait for "
+        "120 ns."
+    )
+    assert _texts(_turns(60), warning=False) == [
+        "Its layers: framework 20.0 %.",
+        "Then inference 15.0 %, between operations 5.0 %.",
+    ]
+    assert _texts(_turns(60), warning=True) == []
+    assert _read(_turns(1)).sentence == f"Learning takes 49.5 % {_LOOPS}: 99 ns of 200 ns."
+
+
+def test_operations_that_take_little_of_what_is_not_waiting_are_said_to() -> None:
+    trace = Relations(
+        process=[process(0, 0, 100), process(1, 0, 100)],
+        breakdown=[
+            share(0, "backprop", "framework", 30),
+            share(0, "(none)", "python", 70),
+            share(1, "inference", "python", 40),
+            share(1, "(none)", "wait", 60),
+        ],
+    )
+    assert _read(trace).sentence == (
+        f"Time between operations takes 35.0 % {_LOOPS}: 70 ns of 200 ns, and between operations "
+        "they wait for 60 ns."
+    )
+    trace = Relations(
+        process=[process(0, 0, 100), process(1, 0, 100)],
+        breakdown=[
+            share(0, "backprop", "framework", 30),
+            share(0, "(none)", "python", 70),
+            share(1, "inference", "python", 20),
+            share(1, "(none)", "wait", 80),
+        ],
+    )
+    assert _read(trace).sentence == (
+        f"Operations take only 25.0 % {_LOOPS}, 50 ns of 200 ns, and between operations they wait "
+        "for 80 ns, because the program annotates no more: put the other steps into `with "
+        "rls.operation(name):`."
+    )
+
+
 def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
     """Though its group does not."""
     trace = Relations(

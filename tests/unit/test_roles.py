@@ -149,6 +149,14 @@ def test_a_fork_is_a_worker() -> None:
     ]  # fmt: skip
 
 
+def test_a_fork_that_became_another_program_is_a_helper() -> None:
+    """As Ray starts its services, with a function of its own before exec."""
+    before, after = process(forked=True, os_pid=7), process(comm="raylet", python="", os_pid=7)
+    assert named(ROOT, before, after, process(forked=True))[1:] == [
+        ("fork 0", "helper"), ("raylet", "helper"), ("fork 1", "worker"),
+    ]  # fmt: skip
+
+
 def test_ranks_are_those_that_inherit_the_variables_of_no_rank() -> None:
     agent = process(None, program="python -m torch.distributed.run train.py")
     ranks = [process(0, rank=1), process(0, rank=0)]

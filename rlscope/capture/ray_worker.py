@@ -1,0 +1,63 @@
+"""Ray, in programs and in their workers.
+
+A worker is all its life in one call of Ray, in which it waits for tasks (rlscope/waits/ray.py).
+While it runs one, or loads what it will run, it is in Python.
+"""
+
+import sys
+
+from rlscope.capture import ray_cluster
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+_LOADING = ("load_actor_class", "get_execution_info", "fetch_registered_method")
+
+
+def watch(worker: "ModuleType") -> None:
+    """ray._private.worker."""
+    ray_cluster.watch(worker)
+    _watch_tasks(worker)
+    manager: Any = sys.modules["ray._private.function_manager"]
+    owner = manager.FunctionActorManager
+    for name in _LOADING:
+        if name in vars(owner):
+            setattr(owner, name, _in_python(vars(owner)[name]))
+
+
+def _watch_tasks(worker: "Any") -> None:
+    """Around each task, its arguments and its result, Ray changes the title of the process."""
+    from contextlib import contextmanager
+    from functools import wraps
+
+    original = worker._changeproctitle
+
+    @contextmanager
+    @wraps(original)
+    def _changeproctitle(*arguments: "Any", **named: "Any") -> "Iterator[Any]":
+        kept = runtime.callback_begin()
+        try:
+            with original(*arguments, **named) as given:
+                yield given
+        finally:
+            runtime.callback_end(kept)
+
+    worker._changeproctitle = _changeproctitle
+
+
+def _in_python(function: "Callable[..., Any]") -> "Callable[..., Any]":
+    from functools import wraps
+
+    @wraps(function)
+    def call(*arguments: "Any", **named: "Any") -> "Any":
+        kept = runtime.callback_begin()
+        try:
+            return function(*arguments, **named)
+        finally:
+            runtime.callback_end(kept)
+
+    return call

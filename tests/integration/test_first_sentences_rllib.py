@@ -1,0 +1,154 @@
+"""The first sentence about PPO of RLlib, which nobody annotated.
+
+Subclasses of its runner and its learner read the clock around what the sentence is about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from installed import need
+from traced_python import TracedPython
+
+import rlscope as rls
+from rlscope.analysis import coverage, groups
+from rlscope.load import Trace
+from rlscope.report import headline, units
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+PPO = """
+import json, os, sys, time
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+
+RUNNERS, FOLDER = int(sys.argv[1]), sys.argv[2]
+
+def timed(function, name, sums):
+    def call(*args, **named):
+        began = time.monotonic_ns()
+        try:
+            return function(*args, **named)
+        finally:
+            sums[name] = sums.get(name, 0) + time.monotonic_ns() - began
+            sums.setdefault(f"{name} began", began)
+            sums[f"{name} ended"] = time.monotonic_ns()
+    return call
+
+class Runner(SingleAgentEnvRunner):
+    def make_env(self):
+        super().make_env()
+        self.sums = {"pid": os.getpid()}
+        self.env.step = timed(self.env.step, "simulation", self.sums)
+        self.env.reset = timed(self.env.reset, "simulation", self.sums)
+
+    def sample(self, **named):
+        result = timed(super().sample, "sample", self.sums)(**named)
+        with open(f"{FOLDER}/runner{self.worker_index}.json", "w") as file:
+            json.dump(self.sums, file)
+        return result
+
+class Learner(PPOTorchLearner):
+    def update(self, *args, **named):
+        self.sums = getattr(self, "sums", {"pid": os.getpid()})
+        result = timed(super().update, "update", self.sums)(*args, **named)
+        with open(f"{FOLDER}/learner.json", "w") as file:
+            json.dump(self.sums, file)
+        return result
+
+if __name__ == "__main__":
+    config = (
+        PPOConfig()
+        .environment("CartPole-v1")
+        .env_runners(num_env_runners=RUNNERS, env_runner_cls=Runner)
+        .learners(num_learners=0, learner_class=Learner)
+        .training(train_batch_size_per_learner=500, minibatch_size=125, num_epochs=4)
+    )
+    ray.init(num_cpus=2, include_dashboard=False)
+    algorithm = config.build_algo()
+    for iteration in range(3):
+        algorithm.train()
+    algorithm.stop()
+"""
+
+
+class Run(NamedTuple):
+    """What the clocks of the program say, in nanoseconds."""
+
+    learner: dict[str, int]
+    runner: dict[str, int]
+
+
+@pytest.fixture(autouse=True)
+def ray_without_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray would write a token into the home directory."""
+    need("torch", "ray", "tree")  # which RLlib needs and Ray does not
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+
+
+def record(traced: TracedPython, directory: str, folder: Path, runners: int) -> Run:
+    script = folder / "train.py"
+    script.write_text(PPO)
+    command = [traced.python, str(script), str(runners), str(folder)]
+    done = traced.run("-o", directory, *command, cwd=folder, timeout=400)
+    assert done.returncode == 0, done.stderr
+    runner = f"runner{min(runners, 1)}.json"
+    return Run(*(json.loads((folder / name).read_text()) for name in ("learner.json", runner)))
+
+
+def check_sentence(trace: Trace, of: str) -> dict[str, int]:
+    """It names the largest group with its time and the loop's; times by group."""
+    (facts,) = coverage.coverage(trace).to_dicts()
+    times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
+    sums = {row["group"]: row["group_ns"] for row in times}
+    parts = ("simulation", "inference", "learning", "between operations")
+    largest = max(parts, key=lambda group: sums[group])
+    sentence = headline.read(trace).sentence
+    assert re.match(
+        rf"{largest.capitalize()} takes [0-9.]+ % of {of}: {units.duration(sums[largest])} of "
+        rf"{units.duration(facts['span_ns'])}[.,]",
+        sentence,
+    ), sentence
+    return {**sums, "loop": facts["span_ns"]}
+
+
+def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    run = record(traced, directory, tmp_path, 1)
+    with rls.load(directory) as trace:
+        found = check_sentence(trace, "the training loops of 2 processes together")
+        assert found["simulation"] == pytest.approx(run.runner["simulation"], rel=0.1)
+        assert found["learning"] == pytest.approx(run.learner["update"], rel=0.1)
+        # Each waits while the other works.
+        working = found["loop"] - found["waiting between operations"]
+        sampled, updated = run.runner["sample"], run.learner["update"]
+        assert working == pytest.approx(sampled + updated, rel=0.1)
+        waited = units.duration(found["waiting between operations"])
+        sentence = headline.read(trace).sentence
+        assert sentence.endswith(f", and between operations they wait for {waited}.")
+        rows = trace.sql("SELECT name, role, os_pid FROM process").to_dicts()
+        roles = {row["name"]: row["role"] for row in rows if row["role"] != "helper"}
+        assert roles == {"train.py": "main", "Runner": "actor"}
+        texts = [each.text for each in headline.read(trace).details]
+        assert any(re.fullmatch(r"In no share: \d+ helpers; see Processes\.", t) for t in texts)
+
+
+def test_ppo_whose_runner_is_in_the_program(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    run = record(traced, directory, tmp_path, 0)
+    with rls.load(directory) as trace:
+        found = check_sentence(trace, "the training loop")
+        loop = run.learner["update ended"] - run.runner["sample began"]
+        assert found["loop"] == pytest.approx(loop, rel=0.1)
+        assert found["simulation"] == pytest.approx(run.runner["simulation"], rel=0.1)
+        assert found["learning"] == pytest.approx(run.learner["update"], rel=0.1)
+        roles = {role for (role,) in trace.sql("SELECT role FROM process")}
+        assert roles == {"main", "helper"}
+        (iterations,) = trace.sql("SELECT COUNT(*) FROM iteration").to_dicts()[0].values()
+        assert iterations == 3
