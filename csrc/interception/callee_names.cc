@@ -84,7 +84,8 @@ std::string NameOfFunction(PyCFunctionObject* function, const Place& place,
   const std::string_view attribute = TextOf(place.attribute);
   if (place.type != nullptr) return Member(place.type, attribute, library);
   const std::string_view module = TextOf(function->m_module);
-  if (!module.empty()) return Join(module, Or(TextOf(function->m_ml->ml_name), attribute));
+  const std::string_view name = Or(TextOf(function->m_ml->ml_name), attribute);
+  if (!module.empty()) return Join(module, Or(name, kUnnamed));
   if (place.module != nullptr) {
     const std::string_view found_in = NameOfModule(place.module);
     if (IsOwnModule(found_in, library)) return Join(found_in, attribute);
@@ -144,13 +145,10 @@ std::string NameOfCallable(PyObject* object, Holder holder, const Place& place,
   }
 }
 
-std::string NameOfDispatcher(const WatchedRange& library) {
-  return Join(library.package, "(several functions)");
-}
-
 std::string NameOfCallables(PyTypeObject* type, const WatchedRange& library) {
   const std::string name = NameOfType(type, library);
-  return IsOwnModule(name.substr(0, name.find(':')), library) ? name : NameOfDispatcher(library);
+  return IsOwnModule(name.substr(0, name.find(':')), library) ? name
+                                                              : Join(library.package, kUnnamed);
 }
 
 }  // namespace rlscope::interception

@@ -34,10 +34,8 @@ std::string NameOfSlot(PyTypeObject* type, const Slot& slot, const WatchedRange&
 std::string NameOfCallable(PyObject* object, Holder holder, const Place& place,
                            const WatchedRange& library);
 
-// Of C code behind many functions made at run time: "torch:(several functions)".
-std::string NameOfDispatcher(const WatchedRange& library);
-// Of C code behind many callables of this type: "jaxlib._jax:PjitFunction". The type of a binding
-// generator (nanobind's nb_func) says nothing: "jaxlib:(several functions)".
+// Of a callable without a name, by its type: "jaxlib._jax:PjitFunction". The type of a binding
+// generator (nanobind's nb_func) says nothing: "jaxlib:(unnamed)".
 std::string NameOfCallables(PyTypeObject* type, const WatchedRange& library);
 
 }  // namespace rlscope::interception

@@ -42,6 +42,41 @@ int AddFunctions(PyObject* module, PyMethodDef* functions) {
   return failed;
 }
 
+bool HasMembers(PyObject* scope) { return PyType_Check(scope) || PyModule_Check(scope); }
+
+// A function is named after its class only once it is put there.
+int SetMember(PyObject* scope, PyObject* name, PyObject* value) {
+  const int failed = PyObject_SetAttr(scope, name, value);
+  if (failed == 0 && value != nullptr && HasMembers(scope)) ScanMember(scope, name, value);
+  return failed;
+}
+
+void ScanMemberAt(PyObject* scope, const char* name, PyObject* value) {
+  const ErrorAside aside;
+  const Owned text(PyUnicode_FromString(name));
+  if (text) ScanMember(scope, text.get(), value);
+}
+
+int SetMemberAt(PyObject* scope, const char* name, PyObject* value) {
+  const int failed = PyObject_SetAttrString(scope, name, value);
+  if (failed == 0 && value != nullptr && HasMembers(scope)) ScanMemberAt(scope, name, value);
+  return failed;
+}
+
+// Takes over the reference to the value, as the function it stands for.
+int AddObject(PyObject* module, const char* name, PyObject* value) {
+  const Owned while_scanned(Py_XNewRef(value));
+  const int failed = PyModule_AddObject(module, name, value);
+  if (failed == 0) ScanMemberAt(module, name, value);
+  return failed;
+}
+
+int AddObjectRef(PyObject* module, const char* name, PyObject* value) {
+  const int failed = PyModule_AddObjectRef(module, name, value);
+  if (failed == 0) ScanMemberAt(module, name, value);
+  return failed;
+}
+
 template <auto kOriginal>
 struct Makes;
 template <typename... All, PyObject* (*kOriginal)(All...)>
@@ -65,6 +100,10 @@ std::vector<ImportHook> MakeHooks() {
       {"PyCFunction_New", Address(NewFunction)},
       {"PyType_Ready", Address(ReadyType)},
       {"PyModule_AddFunctions", Address(AddFunctions)},
+      {"PyObject_SetAttr", Address(SetMember)},
+      {"PyObject_SetAttrString", Address(SetMemberAt)},
+      {"PyModule_AddObject", Address(AddObject)},
+      {"PyModule_AddObjectRef", Address(AddObjectRef)},
       MAKES(PyModule_Create2),
       MAKES(PyType_FromSpec),
       MAKES(PyType_FromSpecWithBases),

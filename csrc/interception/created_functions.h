@@ -12,7 +12,8 @@
 
 namespace rlscope::interception {
 
-// For HookImports(): the interpreter's functions that make functions and types.
+// For HookImports(): the interpreter's functions that make functions and types, and that put them
+// into namespaces.
 const std::vector<ImportHook>& CreationHooks();
 
 // For SetResultHook(): a result that carries a vectorcall pointer into watched code.

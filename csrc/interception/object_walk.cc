@@ -14,23 +14,11 @@ struct PropertyHead {
   PyObject* remove;
 };
 
-void VisitValue(PyObject* value, const Place& place, Visitor* visitor) {
-  if (PyObject_TypeCheck(value, &PyProperty_Type)) {
-    auto* property = reinterpret_cast<PropertyHead*>(value);
-    for (PyObject* accessor : {property->get, property->set, property->remove}) {
-      if (accessor != nullptr) VisitValue(accessor, place, visitor);
-    }
-    return;
-  }
-  PyObject* object = Unwrap(value);
-  if (object != nullptr && !PyType_Check(object)) visitor->VisitObject(object, place);
-}
-
 void VisitNamespace(PyObject* dictionary, Place place, Visitor* visitor) {
   PyObject* value;
   Py_ssize_t position = 0;
   while (PyDict_Next(dictionary, &position, &place.attribute, &value)) {
-    VisitValue(value, place, visitor);
+    WalkValue(value, place, visitor);
   }
 }
 
@@ -100,6 +88,18 @@ AllTypes::AllTypes() {
     }
     if (PyList_GET_SIZE(below.get()) > 0) references_.push_back(std::move(below));
   }
+}
+
+void WalkValue(PyObject* value, const Place& place, Visitor* visitor) {
+  if (PyObject_TypeCheck(value, &PyProperty_Type)) {
+    auto* property = reinterpret_cast<PropertyHead*>(value);
+    for (PyObject* accessor : {property->get, property->set, property->remove}) {
+      if (accessor != nullptr) WalkValue(accessor, place, visitor);
+    }
+    return;
+  }
+  PyObject* object = Unwrap(value);
+  if (object != nullptr && !PyType_Check(object)) visitor->VisitObject(object, place);
 }
 
 void WalkModules(Visitor* visitor) {

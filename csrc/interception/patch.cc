@@ -78,7 +78,7 @@ uint32_t FormerStub(void** location, void* original, const Callee& callee) {
   return index;
 }
 
-// Functions that came when the pool was full have one name per module.
+// Functions that came when the pool was full, or too many were made, have one name per module.
 uint32_t TakeForFullPool(void* original, const Callee& callee, uint32_t entry_flags) {
   const std::string name(callee.name, callee.length);
   const std::string other = name.substr(0, name.find(':')) + ":(other)";
@@ -99,6 +99,17 @@ Choice ChooseStub(void** location, void* original, const Callee& callee, uint32_
   }
   const uint32_t own = stubs.TakeOwn(original, callee, entry_flags);
   if (own != StubsInUse::kNone) return {own, Patched::kYes};
+  return {TakeForFullPool(original, callee, entry_flags), Patched::kShared};
+}
+
+// For a location that is not remembered.
+Choice ChooseNamed(void* original, const Callee& callee, uint32_t flags) {
+  const uint32_t entry_flags = EntryFlagsOf(flags);
+  if ((flags & kShareStub) != 0) {
+    return {stubs.TakeShared(original, callee, entry_flags), Patched::kYes};
+  }
+  const uint32_t named = stubs.TakeNamed(original, callee, entry_flags);
+  if (named != StubsInUse::kNone) return {named, Patched::kYes};
   return {TakeForFullPool(original, callee, entry_flags), Patched::kShared};
 }
 
@@ -141,11 +152,11 @@ Patched PatchDispatcher(void** location, const Callee& callee, uint32_t flags) {
   }
   const Access access = AccessOf(location);
   if (original == nullptr || access == Access::kText) return Refuse();
-  const uint32_t index = stubs.TakeShared(original, callee, EntryFlagsOf(flags));
-  if (index == StubsInUse::kNone) return Refuse();
-  if (!StorePointer(location, original, StubAt(index), access)) return Refuse();
+  const Choice choice = ChooseNamed(original, callee, flags);
+  if (choice.index == StubsInUse::kNone) return Refuse();
+  if (!StorePointer(location, original, StubAt(choice.index), access)) return Refuse();
   ++dispatchers;
-  return Patched::kYes;
+  return choice.outcome;
 }
 
 Patched ReplacePointer(void** location, void* replacement, PyObject* keep) {

@@ -46,8 +46,9 @@ enum class Patched {
 Patched PatchPointer(void** location, const Callee& callee, uint32_t flags, PyObject* keep);
 
 // The same for a location that may die at any time (the PyMethodDef of a function made at run
-// time, such as pybind11's): one stub per original, and the location is not remembered. Of the
-// flags only kWatchResult matters.
+// time, such as pybind11's). It is not remembered: locations of one original under one name share a
+// stub, which outlives them and is never given to another name. kShared: so many names were made
+// that this one shares a stub and the name "(other)".
 Patched PatchDispatcher(void** location, const Callee& callee, uint32_t flags);
 
 // Stores a function of ours in *location (a GOT entry, a method of CPython's own) and remembers

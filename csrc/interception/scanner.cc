@@ -143,8 +143,9 @@ class Patcher : public Visitor {
     const WatchedRange* library = LibraryBehind(location);
     if (library == nullptr) return;
     if (holder == Holder::kWrapper && IsComparedWrapper(object, *library)) return;
-    const std::string name = keeper == Keeper::kNobody
-                                 ? NameOfAny(object, holder, place, *library)
+    // Asking a callable for its name makes objects, which a walk over the collector's must not.
+    const std::string name = keeper == Keeper::kNobody && holder == Holder::kVectorcall
+                                 ? NameOfCallables(Py_TYPE(object), *library)
                                  : NameOfCallable(object, holder, place, *library);
     Patch(location, name, *library, FlagsOf(holder, *library), keeper, object);
     const bool is_shared = holder == Holder::kFunction || holder == Holder::kVectorcall;
@@ -154,14 +155,6 @@ class Patcher : public Visitor {
   Keeper KeeperOf(void** location, PyObject* object, Holder holder, const Place& place) const {
     if (FindWatched(location) != nullptr) return Keeper::kStatic;
     return !fresh_ && LivesOn(object, holder, place) ? Keeper::kHolder : Keeper::kNobody;
-  }
-
-  // A name for whatever shares its stub.
-  static std::string NameOfAny(PyObject* object, Holder holder, const Place& place,
-                               const WatchedRange& library) {
-    if (holder == Holder::kFunction) return NameOfDispatcher(library);
-    if (holder == Holder::kVectorcall) return NameOfCallables(Py_TYPE(object), library);
-    return NameOfCallable(object, holder, place, library);
   }
 
   void VisitSlot(PyTypeObject* type, const Slot& slot) {
@@ -272,6 +265,20 @@ void ScanObject(PyObject* object) {
   } else {
     patcher.VisitObject(object, Place());
   }
+}
+
+void ScanMember(PyObject* scope, PyObject* name, PyObject* value) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return;
+  const ErrorAside aside;
+  Place place;
+  place.attribute = name;
+  if (PyType_Check(scope)) {
+    place.type = reinterpret_cast<PyTypeObject*>(scope);
+  } else {
+    place.module = scope;
+  }
+  Patcher patcher;
+  WalkValue(value, place, &patcher);
 }
 
 uint64_t RestoreReached() {

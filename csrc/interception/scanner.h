@@ -34,6 +34,9 @@ void ScanModule(PyObject* module);
 // module's namespace.
 void ScanObject(PyObject* object);
 
+// Patches what was just put into the namespace of a module or class, and names it after that.
+void ScanMember(PyObject* scope, PyObject* name, PyObject* value);
+
 // Puts the original back into every place that a scan reaches and that holds a stub; returns how
 // many.
 uint64_t RestoreReached();

@@ -20,9 +20,7 @@ void SetFlags(uint32_t index, uint32_t flags) {
 uint32_t StubsInUse::TakeOwn(void* original, const Callee& callee, uint32_t entry_flags) {
   if (next_own_ == kFirstSpare) return kNone;
   const uint32_t index = next_own_++;
-  const EntryName name = {Keep(callee), static_cast<uint32_t>(callee.length),
-                          static_cast<uint16_t>(callee.layer), 0};
-  Fill(index, original, name, 0, entry_flags | kWarming);
+  FillNew(index, original, callee, entry_flags);
   return index;
 }
 
@@ -35,10 +33,25 @@ uint32_t StubsInUse::TakeShared(void* original, const Callee& callee, uint32_t e
   }
   const uint32_t index = NextShared();
   if (index == kNone) return kNone;
-  const EntryName name = {Keep(callee), static_cast<uint32_t>(callee.length),
-                          static_cast<uint16_t>(callee.layer), 0};
-  Fill(index, original, name, 0, entry_flags | kWarming);
+  FillNew(index, original, callee, entry_flags);
+  is_lasting_[index] = true;
   shared_.emplace(original, index);
+  return index;
+}
+
+uint32_t StubsInUse::TakeNamed(void* original, const Callee& callee, uint32_t entry_flags) {
+  std::pair key(original, std::string(callee.name, callee.length));
+  const auto found = named_.find(key);
+  if (found != named_.end()) {
+    Revive(found->second);
+    SetFlags(found->second, entry_flags);
+    return found->second;
+  }
+  if (named_.size() == kMostNamed) return kNone;
+  const uint32_t index = TakeOwn(original, callee, entry_flags);
+  if (index == kNone) return kNone;
+  is_lasting_[index] = true;
+  named_.emplace(std::move(key), index);
   return index;
 }
 
@@ -60,10 +73,8 @@ uint32_t StubsInUse::MoveToHot(uint32_t index) {
 
 bool StubsInUse::IsHotOutside(uint32_t index) const {
   const bool is_own = index >= kHotStubs && index < next_own_;
-  if (!is_own || entry_names[index].calls < kCallsUntilHot || moved_.count(index) != 0)
-    return false;
-  const auto shared = shared_.find(reinterpret_cast<void*>(entries[index].original));
-  return shared == shared_.end() || shared->second != index;
+  return is_own && !is_lasting_[index] && entry_names[index].calls >= kCallsUntilHot &&
+         moved_.count(index) == 0;
 }
 
 bool StubsInUse::IsNamed(uint32_t index, const Callee& callee) const {
@@ -92,6 +103,13 @@ const char* StubsInUse::Keep(const Callee& callee) {
   text_ += callee.length;
   text_left_ -= callee.length;
   return copy;
+}
+
+void StubsInUse::FillNew(uint32_t index, void* original, const Callee& callee,
+                         uint32_t entry_flags) {
+  const EntryName name = {Keep(callee), static_cast<uint32_t>(callee.length),
+                          static_cast<uint16_t>(callee.layer), 0};
+  Fill(index, original, name, 0, entry_flags | kWarming);
 }
 
 void StubsInUse::Fill(uint32_t index, void* original, const EntryName& name, uint32_t word,

@@ -4,7 +4,12 @@
 
 #include <stdint.h>
 
+#include <functional>
+#include <map>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "interception/entries.h"
 #include "interception/patch.h"
@@ -16,11 +21,16 @@ namespace rlscope::interception {
 class StubsInUse {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
+  // PyTorch's import takes 2,842, its compiler's 145 more. What a program makes in a loop, under a
+  // new name each time, must not take the stubs of libraries that it imports later.
+  static constexpr size_t kMostNamed = 8192;
 
   // A stub of its own for one function; kNone when the pool is full.
   uint32_t TakeOwn(void* original, const Callee& callee, uint32_t entry_flags);
   // The stub that all locations of one original share, which lasts: it is never moved.
   uint32_t TakeShared(void* original, const Callee& callee, uint32_t entry_flags);
+  // The same for all locations of one original and one name; kNone after kMostNamed.
+  uint32_t TakeNamed(void* original, const Callee& callee, uint32_t entry_flags);
 
   // The stub in the hot block that stands for `index` from now on, made if need be; `index` itself
   // when it must stay, or when the block is full.
@@ -46,15 +56,18 @@ class StubsInUse {
 
   uint32_t NextShared();
   const char* Keep(const Callee& callee);
+  void FillNew(uint32_t index, void* original, const Callee& callee, uint32_t entry_flags);
   void Fill(uint32_t index, void* original, const EntryName& name, uint32_t word, uint32_t flags);
 
   uint32_t next_hot_ = 0;
   uint32_t next_shared_ = kFirstShared;
   uint32_t next_own_ = kHotStubs;
   uint32_t next_spare_ = kFirstSpare;
-  std::unordered_map<void*, uint32_t> shared_;    // by original
-  std::unordered_map<uint32_t, uint32_t> moved_;  // to the hot block
-  char* text_ = nullptr;                          // never freed: entries point into it
+  std::unordered_map<void*, uint32_t> shared_;                            // by original
+  std::map<std::pair<void*, std::string>, uint32_t, std::less<>> named_;  // by original and name
+  std::vector<bool> is_lasting_ = std::vector<bool>(kStubs);              // not to be moved
+  std::unordered_map<uint32_t, uint32_t> moved_;                          // to the hot block
+  char* text_ = nullptr;  // never freed: entries point into it
   size_t text_left_ = 0;
 };
 

@@ -42,7 +42,7 @@ KINDS = {
     "derived[1]": ["Thing.__getitem__"],
     "sample.Callable()(1)": ["Callable.__new__", "Callable"],
     "sample.make_function()()": ["make_function", "late"],
-    "sample.make_short_lived('x')()": ["make_short_lived", "(several functions)"],
+    "sample.make_short_lived('x')()": ["make_short_lived", "x"],
 }
 
 WATCH = """
