@@ -123,7 +123,8 @@ def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Pat
     with rls.load(directory) as trace:
         found = check_sentence(trace, "the training loops of 2 processes together")
         assert found["simulation"] == pytest.approx(run.runner["simulation"], rel=0.1)
-        assert found["learning"] == pytest.approx(run.learner["update"], rel=0.1)
+        # The rest of an update makes batches: time between operations.
+        assert 0.6 < found["learning"] / run.learner["update"] <= 1
         # Each waits while the other works.
         working = found["loop"] - found["waiting between operations"]
         sampled, updated = run.runner["sample"], run.learner["update"]
@@ -147,7 +148,8 @@ def test_ppo_whose_runner_is_in_the_program(
         loop = run.learner["update ended"] - run.runner["sample began"]
         assert found["loop"] == pytest.approx(loop, rel=0.1)
         assert found["simulation"] == pytest.approx(run.runner["simulation"], rel=0.1)
-        assert found["learning"] == pytest.approx(run.learner["update"], rel=0.1)
+        # The rest of an update makes batches: time between operations.
+        assert 0.6 < found["learning"] / run.learner["update"] <= 1
         roles = {role for (role,) in trace.sql("SELECT role FROM process")}
         assert roles == {"main", "helper"}
         (iterations,) = trace.sql("SELECT COUNT(*) FROM iteration").to_dicts()[0].values()
