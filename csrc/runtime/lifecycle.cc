@@ -128,18 +128,21 @@ void LogEnd(int status, int64_t end_ns) {
   }
 }
 
-void CloseRecording() {
+// Returns the end of the process. Other threads record until then: the clock is read behind them.
+int64_t CloseRecording() {
   if (image.page == nullptr) {
     SetState(RLSCOPE_OFF);
-    return;
+    return base::ReadMonotonicNs();
   }
   FollowControl();
   if (State() == RLSCOPE_RECORDING && OwnRing() != nullptr) WriteHeldCall(&rlscope_self);
   NoteTimesOfAllThreads();
   SetState(RLSCOPE_OFF);
+  const int64_t end_ns = base::ReadMonotonicNs();
   image.page->python_end_ns = process.python_end_ns;
   __atomic_store_n(&image.page->closed, 1, __ATOMIC_RELEASE);
   if (IsHelperRunning()) StopHelper(HelperStop::kEnd, kExitWaitNs);
+  return end_ns;
 }
 
 void AtExit(int status, void*) { EndProcess(status); }
@@ -247,13 +250,13 @@ void EndProcess(int status) {
   if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
   if (IsVforkChild()) return;
   const int saved_errno = errno;
-  const int64_t end_ns = base::ReadMonotonicNs();
+  int64_t end_ns = base::ReadMonotonicNs();
   // The holder may be this thread, interrupted by the signal whose handler calls _exit().
   const bool locked = process_lock.TryAcquire(kLockTries);
   if (process.directory[0] != '\0' && !process.ended) {
     process.ended = true;
     if (locked) {
-      CloseRecording();
+      end_ns = CloseRecording();
     } else {
       SetState(RLSCOPE_OFF);
     }

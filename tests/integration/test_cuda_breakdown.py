@@ -113,7 +113,11 @@ def both(run: CudaRun) -> Histories:
 
 
 def rows_of_breakdown(run: CudaRun) -> Counter[tuple[str, str, bool]]:
-    rows = run.query("SELECT * FROM breakdown")
+    """Over the stages of the process's life."""
+    rows = run.query(
+        "SELECT phase, operation, layer, gpu_busy, CAST(SUM(duration_ns) AS BIGINT) AS duration_ns"
+        " FROM breakdown GROUP BY ALL"
+    )
     assert {row["phase"] for row in rows} == {"(none)"}
     return Counter(
         {(row["operation"], row["layer"], row["gpu_busy"]): row["duration_ns"] for row in rows}
