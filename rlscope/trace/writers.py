@@ -45,7 +45,9 @@ class Writers:
     def close(self) -> None:
         """Ends the threads, and what they still do."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        while wait(self._waiting, _POLL_SECONDS).not_done:
+        # `wait` would wait for ever for one that was cancelled before it began.
+        begun = [future for future in self._waiting if not future.cancelled()]
+        while wait(begun, _POLL_SECONDS).not_done:
             for database in self._databases:  # again: it may have been between two statements
                 database.interrupt()
         self._pool.shutdown()

@@ -67,3 +67,19 @@ def test_closing_ends_a_statement_that_runs() -> None:
     closing.start()
     closing.join(60)
     assert not closing.is_alive()
+
+
+def test_work_that_had_not_begun_does_not_hold_up_the_end() -> None:
+    """A failure elsewhere closes the writers while more is submitted than the threads can begin."""
+    writers = Writers()
+    go, ended = threading.Event(), threading.Event()
+    for _ in range(2 * writers._count):
+        writers.submit(lambda _: go.wait())
+
+    def close() -> None:
+        writers.close()
+        ended.set()
+
+    threading.Thread(target=close, daemon=True).start()
+    go.set()
+    assert ended.wait(60)
