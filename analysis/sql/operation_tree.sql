@@ -10,7 +10,8 @@
 -- Only the $operations largest paths by total time; an enclosing path's total holds the others.
 -- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
 -- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
--- Below start-up and end stand the largest four operations that lie there, by their outermost name.
+-- Below start-up and end stand the largest operations that lie there, by their outermost name: four at
+-- most, each with 1 % of that time or more.
 -- uses: counted_process
 WITH RECURSIVE _spent AS (
   SELECT process_id, CASE
@@ -82,5 +83,6 @@ SELECT path AS operation, name, depth,
     WHERE path <> '(not recorded)' AND NOT STARTS_WITH(path, '(start-up)')
       AND NOT STARTS_WITH(path, '(end)')) AS BIGINT)) AS whole_ns
 FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
-WHERE IF(after > 0, depth = 0 OR sibling <= 4, rank <= $operations)
+WHERE CASE WHEN after = 0 THEN rank <= $operations WHEN depth = 0 THEN TRUE
+  ELSE sibling <= 4 AND total_ns >= 0.01 * (SELECT total_ns FROM _total WHERE id = parent) END
 ORDER BY place

@@ -15,11 +15,11 @@ def gpus(rows: Rows) -> list[str]:
 
 
 def _gpu(row: dict[str, Any]) -> str:
-    polled = f"nvidia-smi says that GPU {row['gpu']} is {_percent(row['polled_percent'])} busy"
+    polled = f"nvidia-smi says GPU {row['gpu']} is {_percent(row['polled_percent'])} busy"
     if row["busy_ns"] is None:
         return f"{polled}; how much of that time this run used it is not known."
     busy = units.share(row["busy_ns"], row["duration_ns"])
-    return f"{polled}; kernels and copies of this run ran {busy} of that time."
+    return f"{polled}; this run's kernels and copies ran {busy} of that time."
 
 
 def cores(rows: Rows) -> list[str]:

@@ -43,7 +43,7 @@ def _polled(trace: Trace) -> list[str]:
         " WHERE kind = 'process' ORDER BY utilisation.cpu_ns DESC"
     )
     return [
-        f"nvidia-smi says that GPU 0 is {mean:.0f} % busy; kernels and copies of this run ran "
+        f"nvidia-smi says GPU 0 is {mean:.0f} % busy; this run's kernels and copies ran "
         f"{busy:.1f} % of that time.",
         *(
             f"top says that {name} (pid {pid}) uses {percent:.0f} % of a core; it was in Python, "

@@ -72,7 +72,7 @@ def _tree(trace: Trace, whole_ns: int, parts: dict[str, int]) -> list[list[str]]
 
 
 def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
-    """Start-up and end, and below them the operations that lie there: none has parts."""
+    """Start-up and end, and below them the operations with 1 % of that time: none has parts."""
     rows = trace.sql(
         "SELECT stage, operation, CAST(SUM(duration_ns) AS BIGINT) FROM breakdown"
         " WHERE stage <> 'loop' GROUP BY ALL"
@@ -81,7 +81,7 @@ def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
         if operation == "(none)":
             whole = units.duration(parts[stage])
             yield [f"({stage})", whole, "", units.duration(ns)]
-        else:
+        elif ns >= 0.01 * parts[stage]:
             yield [operation, units.duration(ns), "", units.duration(ns)]
 
 

@@ -35,19 +35,19 @@ def _rows(*rows: dict[str, Any], processes: int = 3) -> list[dict[str, Any]]:
         (
             100.0,
             SECOND // 32,
-            "nvidia-smi says that GPU 1 is 100 % busy; kernels and copies of this run ran 0.3 % of "
+            "nvidia-smi says GPU 1 is 100 % busy; this run's kernels and copies ran 0.3 % of "
             "that time.",
         ),
         (
             0.2,
             0,
-            "nvidia-smi says that GPU 1 is < 1 % busy; kernels and copies of this run ran 0.0 % of "
+            "nvidia-smi says GPU 1 is < 1 % busy; this run's kernels and copies ran 0.0 % of "
             "that time.",
         ),
         (
             99.6,
             None,
-            "nvidia-smi says that GPU 1 is 100 % busy; how much of that time this run used it is "
+            "nvidia-smi says GPU 1 is 100 % busy; how much of that time this run used it is "
             "not known.",
         ),
     ],
@@ -93,6 +93,6 @@ def test_the_summary_names_gpus_only() -> None:
         _row("process", 20.0, process_id=0, cpu_ns=SECOND, busy_ns=1, cuda_api_ns=0, waiting_ns=0),
     ]
     text = render_summary(_trace(*rows), width=200)
-    assert "nvidia-smi says that GPU 0 is 97 % busy" in text
+    assert "nvidia-smi says GPU 0 is 97 % busy" in text
     assert "top says" not in text
     assert "nvidia-smi" not in render_summary(_trace(rows[1]), width=200)
