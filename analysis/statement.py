@@ -13,6 +13,7 @@ import re
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from rlscope.table import Table
 
@@ -22,15 +23,20 @@ if TYPE_CHECKING:
 _USES = re.compile(r"^-- uses: (.*)$", re.MULTILINE)
 _BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # behind the comments
 _FILES = resources.files("rlscope.analysis").joinpath("sql")
+_answers: WeakKeyDictionary[Trace, dict[str, Table]] = WeakKeyDictionary()
 
 
 def run(trace: Trace, name: str, **parameters: Any) -> Table:
-    """The result of analysis/sql/<name>.sql, named after it; `$key` is bound to a parameter.
+    """The result of analysis/sql/<name>.sql, named after it; `$key` is bound to a parameter. Each
+    question is asked once of a trace, whose relations do not change.
 
     Raises QueryError.
     """
-    result = trace.sql(text(name), parameters)
-    return Table(result.columns, name=name)
+    answers = _answers.setdefault(trace, {})
+    question = repr((name, sorted(parameters.items())))
+    if question not in answers:
+        answers[question] = Table(trace.sql(text(name), parameters).columns, name=name)
+    return answers[question]
 
 
 @cache

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from relation_rows import Relations, process
 
 from rlscope.analysis import statement
+from rlscope.table import Table
 from rlscope.trace import store
 
 SQL = Path(__file__).parents[2] / "analysis" / "sql"
@@ -96,3 +99,22 @@ def test_a_rule_stands_in_one_file(name: str) -> None:
     text = without_space((SQL / f"{name}.sql").read_text())
     for part in (SQL / "parts").glob("*.sql"):
         assert without_space(part.read_text()) not in text, part.stem
+
+
+def test_a_question_is_asked_once_of_a_trace() -> None:
+    """The headline and a panel ask the same ones, some of which read every instance."""
+    asked: list[str] = []
+
+    class Counted(Relations):
+        def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
+            asked.append(statement)
+            return super().sql(statement, parameters)
+
+    traces: list[Any] = [Counted(process=[process(0, 0, 10 * (1 + number))]) for number in range(2)]
+    tables = [statement.run(trace, "process_tree", processes=3) for trace in traces]
+    assert tables[0]["wall_ns"] == (10,)
+    assert tables[1]["wall_ns"] == (20,)
+    assert statement.run(traces[0], "process_tree", processes=3) == tables[0]
+    assert len(asked) == 2
+    statement.run(traces[0], "process_tree", processes=4)
+    assert len(asked) == 3
