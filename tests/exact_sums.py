@@ -14,6 +14,7 @@ from streamed_rows import read_rows
 from rlscope import _trace
 
 BUCKETS = 100
+_WAIT = _trace.LAYERS.index("wait")
 
 
 def trace_directories(folder: Path) -> Iterator[Path]:
@@ -49,12 +50,14 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     for thread, start_ns, end_ns in lives:
         assert by_thread.pop(thread, 0) == end_ns - start_ns, f"{of}: thread {thread}"
     assert not by_thread, f"{of}: threads that are not there"
+    waited = _sums(swept["wait"], "thread", "self_ns")
+    layers = swept["breakdown_by_thread"]
+    waiting = {name: values[layers["layer"] == _WAIT] for name, values in layers.items()}
+    assert waited == _sums(waiting, "thread"), f"{of}: wait"
 
 
-def _sums(columns: Any, key: str) -> dict[int, int]:
+def _sums(columns: Any, key: str, time: str = "duration_ns") -> dict[int, int]:
     sums: dict[int, int] = {}
-    for number, duration_ns in zip(
-        columns[key].tolist(), columns["duration_ns"].tolist(), strict=True
-    ):
-        sums[number] = sums.get(number, 0) + duration_ns
+    for number, ns in zip(columns[key].tolist(), columns[time].tolist(), strict=True):
+        sums[number] = sums.get(number, 0) + ns
     return sums
