@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from headlines import LOOP, read, texts
 from relation_rows import SECOND, Relations, process, share
-
-from rlscope.report import headline
-
-
-def _read(trace: Relations) -> headline.Headline:
-    return headline.read(trace)  # type: ignore[arg-type]
-
-
-def _texts(trace: Relations, *, warning: bool) -> list[str]:
-    return [each.text for each in _read(trace).details if each.warning is warning]
 
 
 def _loop(**more: list[dict[str, object]]) -> Relations:
@@ -32,16 +23,13 @@ def _loop(**more: list[dict[str, object]]) -> Relations:
     )
 
 
-_LOOP = "of the training loop"
-
-
 def test_the_largest_group_with_its_share() -> None:
-    assert _read(_loop()).sentence == f"Learning takes 60.0 % {_LOOP}: 6.00 s of 10.0 s."
-    assert _texts(_loop(), warning=False) == [
+    assert read(_loop()).sentence == f"Learning takes 60.0 % {LOOP}: 6.00 s of 10.0 s."
+    assert texts(_loop(), warning=False) == [
         "Its layers: framework 40.0 %, python 20.0 %.",
         "Then simulation 30.0 %, between operations 10.0 %.",
     ]
-    assert _texts(_loop(), warning=True) == []
+    assert texts(_loop(), warning=True) == []
 
 
 def test_a_forward_pass_is_learning_and_inference_only_inside_it() -> None:
@@ -57,8 +45,8 @@ def test_a_forward_pass_is_learning_and_inference_only_inside_it() -> None:
         process=[process(0, 0, 100)],
         breakdown=[share(0, path, "python", ns) for path, ns in parts.items()],
     )
-    assert _read(trace).sentence == f"Learning takes 45.0 % {_LOOP}: 45 ns of 100 ns."
-    assert _texts(trace, warning=False) == [
+    assert read(trace).sentence == f"Learning takes 45.0 % {LOOP}: 45 ns of 100 ns."
+    assert texts(trace, warning=False) == [
         "Learning is update/backprop 20.0 %, update/forward 15.0 %, update/optimizer 10.0 %.",
         "Its layers: python 45.0 %.",
         "Then simulation 30.0 %, inference 25.0 %.",
@@ -77,145 +65,16 @@ def test_every_share_is_of_one_denominator() -> None:
             share(0, "(none)", "python", 5, stage="end"),
         ],
     )
-    assert _read(trace).sentence == f"Learning takes 50.0 % {_LOOP}: 40 ns of 80 ns."
-    assert _texts(trace, warning=False) == [
+    assert read(trace).sentence == f"Learning takes 50.0 % {LOOP}: 40 ns of 80 ns."
+    assert texts(trace, warning=False) == [
         "Its layers: no layer + gpu 50.0 %.",
         "Then between operations 25.0 %, simulation 25.0 %.",
         "Outside the training loop: start-up 15 ns, end 5 ns.",
         "By GPU state: cpu 50.0 %, gpu 50.0 %.",
     ]
-    assert _texts(trace, warning=True) == [
+    assert texts(trace, warning=True) == [
         "25.0 % lies between operations, where nothing is annotated."
     ]
-
-
-def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
-    """100 ns: simulation with so many ns of waiting, a wait inside of backprop, and inference."""
-    return Relations(
-        process=[process(0, 0, 100)],
-        breakdown=[
-            share(0, "simulation", "wait", waiting, gpu_busy=gpu_busy),
-            share(0, "simulation", "python", 60 - waiting),
-            share(0, "backprop", "framework", 15),
-            share(0, "backprop", "wait", 10),
-            share(0, "inference", "wait", 12),
-            share(0, "inference", "python", 3),
-        ],
-    )
-
-
-def test_a_group_that_mostly_waits_is_said_to_wait() -> None:
-    first = f"Simulation takes 60.0 % {_LOOP}: 60 ns of 100 ns"
-    assert _read(_waiting_loop(31)).sentence == f"{first}, of which 31 ns waiting."
-    assert _read(_waiting_loop(30)).sentence == f"{first}."
-    assert _texts(_waiting_loop(31), warning=False) == [
-        "Its layers: waiting 31.0 %, python 29.0 %.",
-        "Then learning 25.0 %, inference 15.0 % (12.0 % waiting).",
-    ]
-
-
-def test_waiting_beside_gpu_work_is_waiting_too() -> None:
-    trace = _waiting_loop(40, gpu_busy=True)
-    assert _read(trace).sentence.endswith("60 ns of 100 ns, of which 40 ns waiting.")
-    assert "Its layers: waiting + gpu 40.0 %, python 20.0 %." in _texts(trace, warning=False)
-    states = "By GPU state: cpu 38.0 %, gpu 40.0 %, waiting 22.0 %."
-    assert states in _texts(trace, warning=False)
-
-
-def _turns(waiting: int) -> Relations:
-    """A learner and an actor, 100 ns each, that wait for one another between operations."""
-    return Relations(
-        process=[process(0, 0, 100), process(1, 0, 100)],
-        breakdown=[
-            share(0, "backprop", "framework", 100 - waiting),
-            share(0, "(none)", "wait", waiting),
-            share(1, "inference", "python", 90 - waiting),
-            share(1, "(none)", "python", 10),
-            share(1, "(none)", "wait", waiting),
-        ],
-    )
-
-
-_LOOPS = "of the training loops of 2 processes together"
-
-
-def test_processes_that_wait_for_one_another_leave_the_first_place_to_the_largest_group() -> None:
-    assert _read(_turns(60)).sentence == (
-        f"Learning takes 20.0 % {_LOOPS}: 40 ns of 200 ns, and between operations they wait for "
-        "120 ns."
-    )
-    assert _texts(_turns(60), warning=False) == [
-        "Its layers: framework 20.0 %.",
-        "Then inference 15.0 %, between operations 5.0 %.",
-    ]
-    assert _texts(_turns(60), warning=True) == []
-    assert _read(_turns(1)).sentence == f"Learning takes 49.5 % {_LOOPS}: 99 ns of 200 ns."
-
-
-def test_operations_that_take_little_of_what_is_not_waiting_are_said_to() -> None:
-    trace = Relations(
-        process=[process(0, 0, 100), process(1, 0, 100)],
-        breakdown=[
-            share(0, "backprop", "framework", 30),
-            share(0, "(none)", "python", 70),
-            share(1, "inference", "python", 40),
-            share(1, "(none)", "wait", 60),
-        ],
-    )
-    assert _read(trace).sentence == (
-        f"Time between operations takes 35.0 % {_LOOPS}: 70 ns of 200 ns, and between operations "
-        "they wait for 60 ns."
-    )
-    trace = Relations(
-        process=[process(0, 0, 100), process(1, 0, 100)],
-        breakdown=[
-            share(0, "backprop", "framework", 30),
-            share(0, "(none)", "python", 70),
-            share(1, "inference", "python", 20),
-            share(1, "(none)", "wait", 80),
-        ],
-    )
-    assert _read(trace).sentence == (
-        f"Operations take only 25.0 % {_LOOPS}, 50 ns of 200 ns, and between operations they wait "
-        "for 80 ns, because the program annotates no more: put the other steps into `with "
-        "rls.operation(name):`."
-    )
-
-
-def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
-    """Though its group does not."""
-    trace = Relations(
-        process=[process(0, 0, 100)],
-        breakdown=[
-            share(0, "env/reset", "python", 70),
-            share(0, "env/step", "wait", 25),
-            share(0, "env/step", "python", 5),
-        ],
-    )
-    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 100 ns of 100 ns."
-    assert _texts(trace, warning=False)[0] == (
-        "Simulation is env/reset 70.0 %, env/step 30.0 % (25.0 % waiting)."
-    )
-
-
-def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
-    trace = Relations(
-        process=[process(0, 0, 1000)],
-        breakdown=[
-            share(0, "(none)", "none", 200, stage="start-up"),
-            share(0, "import", "python", 300, stage="start-up"),
-            share(0, "evaluation/simulation", "python", 95, stage="start-up"),
-            share(0, "evaluation", "python", 2, stage="start-up"),
-            share(0, "compilation", "python", 3, stage="start-up"),
-            share(0, "simulation", "python", 10),
-            share(0, "(none)", "python", 390, stage="end"),
-        ],
-    )
-    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 10 ns of 10 ns."
-    assert _texts(trace, warning=False)[-1] == (
-        "Outside the training loop: start-up 600 ns (import 300 ns, before the first step 200 ns, "
-        "evaluation 97 ns), end 390 ns."
-    )
 
 
 def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
@@ -230,15 +89,15 @@ def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
             {"process_id": 0, "operation_id": 0, "iteration": i, "self_ns": 5} for i in range(2)
         ],
     )
-    assert _read(trace).sentence == (
+    assert read(trace).sentence == (
         "Simulation takes 100.0 % of the training loops of 4 processes together: 40 ns of 40 ns."
     )
 
 
 def test_without_operations_it_tells_what_to_do() -> None:
     trace = Relations(process=[process(0, 0, 5)], breakdown=[share(0, "(none)", "python", 5)])
-    assert _read(trace).sentence == "No operation was annotated or found in 5 ns."
-    advice, by_layer = _texts(trace, warning=False)
+    assert read(trace).sentence == "No operation was annotated or found in 5 ns."
+    advice, by_layer = texts(trace, warning=False)
     assert "with rls.operation(name):" in advice
     assert by_layer == "By layer: python 100.0 % of the recorded time."
 
@@ -252,185 +111,17 @@ def test_much_time_between_operations_is_a_warning() -> None:
             share(0, "(none)", "python", 4),
         ],
     )
-    assert _read(trace).sentence == f"a takes 50.0 % {_LOOP}: 5 ns of 10 ns."
-    assert _texts(trace, warning=True)[0].startswith("40.0 % lies between operations")
-
-
-def _uncovered(layer: str = "python", **more: list[dict[str, object]]) -> Relations:
-    return Relations(
-        process=[process(0, 0, 100), process(1, 0, 100, name="learner")],
-        operation=[
-            {
-                "operation_id": 0,
-                "name": "simulation",
-                "path": "simulation",
-                "depth": 1,
-                "source": "automatic",
-            }
-        ],
-        breakdown=[
-            share(0, "simulation", "python", 20, source="automatic"),
-            share(0, "(none)", layer, 80),
-            share(1, "(none)", "none", 100),
-        ],
-        **more,
-    )
-
-
-def test_operations_that_cover_little_are_said_to_and_why() -> None:
-    little = f"Operations take only 20.0 % {_LOOP}, 20 ns of 100 ns, because "
-    assert _read(_uncovered()).sentence == (
-        f"{little}rlscope recognised only simulation in the program: put the other steps into "
-        "`with rls.operation(name):`."
-    )
-    assert _texts(_uncovered(), warning=True) == []
-    annotated = Relations(
-        process=[process(0, 0, 100)],
-        breakdown=[share(0, "simulation", "python", 20), share(0, "(none)", "python", 80)],
-    )
-    assert _read(annotated).sentence.startswith(f"{little}the program annotates no more: put the")
-
-
-def test_a_loop_that_mostly_waits_says_for_whom() -> None:
-    waits = [
-        {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns, **peer}
-        for kind, ns, peer in (("pipe", 60, {"peer_process_id": 1}), ("gil", 20, {}))
-    ]
-    assert _read(_uncovered("wait", wait=waits)).sentence == (
-        f"Operations take only 20.0 % {_LOOP}, 20 ns of 100 ns, because most of the time between "
-        "them is waiting, mostly for learner (80 ns)."
-    )
-    alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
-    sentence = _read(_uncovered("wait", wait=alone)).sentence
-    assert "is waiting, mostly for time to pass (80 ns)." in sentence
-
-
-def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
-    worker = {"role": "environment worker"}
-    trace = Relations(
-        process=[
-            process(0, 0, 10),
-            process(1, 0, 90),
-            process(2, 0, 90, **worker),
-            process(3, 0, 90, **worker),
-            process(4, 0, 90, role="helper"),
-        ],
-        breakdown=[
-            share(0, "a", "python", 10),
-            share(1, "(none)", "none", 90),
-            share(2, "simulation", "python", 90),
-            share(3, "simulation", "python", 90),
-            share(4, "(none)", "python", 90),
-        ],
-    )
-    assert _read(trace).sentence == f"a takes 100.0 % {_LOOP}: 10 ns of 10 ns."
-    assert _texts(trace, warning=False)[-1] == (
-        "In no share: 2 environment workers, 1 helper, 1 process without a training loop; see "
-        "Processes."
-    )
-
-
-def test_workers_count_where_no_other_process_has_a_loop() -> None:
-    trace = Relations(
-        process=[process(0, 0, 10), process(1, 0, 90, role="environment worker")],
-        breakdown=[share(0, "(none)", "none", 10), share(1, "simulation", "python", 90)],
-    )
-    assert _read(trace).sentence == f"Simulation takes 100.0 % {_LOOP}: 90 ns of 90 ns."
-
-
-def _vector(late_ns: int, begins_ns: int = 0) -> Relations:
-    """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
-    later, for 5 ns and so much more."""
-    starts = (0, 200)
-    return Relations(
-        process=[
-            process(0, 0, 400, name="train.py", role="main"),
-            process(1, 0, 400, name="env worker 0", role="environment worker"),
-            process(2, 0, 400, name="env worker 1", role="environment worker"),
-        ],
-        operation=[
-            {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0},
-        ],
-        operation_instance=[
-            {
-                "process_id": p,
-                "operation_id": 0,
-                "iteration": i if p == 0 else None,
-                "start_ns": start + at,
-                "duration_ns": ns,
-            }
-            for i, start in enumerate(starts)
-            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25 + begins_ns, 5 + late_ns))
-        ],
-        iteration=[
-            {
-                "process_id": 0,
-                "iteration": i,
-                "start_ns": start,
-                "duration_ns": ns,
-                "complete": True,
-                "source": "automatic",
-            }
-            for i, (start, ns) in enumerate(zip(starts, (110, 200), strict=True))
-        ],
-        breakdown=[
-            share(0, "simulation", "wait", 200),
-            share(1, "simulation", "python", 20),
-            share(1, "(none)", "python", 60),
-            share(2, "simulation", "python", 10 + 2 * late_ns),
-        ],
-        wait=[
-            {
-                "process_id": 0,
-                "operation": "simulation",
-                "kind": "pipe",
-                "peer_process_id": p,
-                "self_ns": 100,
-            }
-            for p in (1, 2)
-        ],
-    )
-
-
-def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
-    assert _read(_vector(20)).sentence == (
-        f"Simulation takes 100.0 % {_LOOP}: 200 ns of 200 ns, of which 200 ns waiting, mostly for "
-        "2 environment workers."
-    )
-    steps, straggler = _texts(_vector(20), warning=False)[1:3]
-    assert steps == (
-        "In simulation of train.py, 200 ns, at least one of its 2 environment workers steps for 60 "
-        "ns (30.0 %). The rest is pickling, pipes and waking up: beside its steps a worker is in "
-        "Python for up to 60 ns."
-    )
-    assert straggler == (
-        "env worker 1 is the straggler: it ends last in 100.0 % of 2 steps, on average 20 ns after "
-        "the one before, 40 ns in all."
-    )
-    assert _texts(_vector(2), warning=False)[2] == (
-        "No worker is a straggler: to wait for the slowest one alone costs at most 2.0 %."
-    )
-    assert _texts(_vector(2, begins_ns=50), warning=False)[2].endswith(
-        "52 ns after the one before, 104 ns in all, mostly because it begins later, not because "
-        "its steps take longer."
-    )
-
-
-def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
-    """Workers step for 30 ns of an iteration of 110 ns and one of 200 ns, or for 70 ns."""
-    say = "Critical, by most of an iteration's time: {} of 2 iterations."
-    assert say.format("train.py itself in 2") in _texts(_vector(20), warning=False)
-    both = say.format("train.py itself in 1, env worker 1 in 1")
-    assert both in _texts(_vector(60), warning=False)
+    assert read(trace).sentence == f"a takes 50.0 % {LOOP}: 5 ns of 10 ns."
+    assert texts(trace, warning=True)[0].startswith("40.0 % lies between operations")
 
 
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:
     lost = _loop(loss=[{"process_id": 0, "kind": "ring_full", "count": 7}])
-    assert _texts(lost, warning=True) == [
+    assert texts(lost, warning=True) == [
         "Not everything was recorded (ring_full 7); see Data quality."
     ]
     wrong = _loop(loss=[{"process_id": 0, "kind": "exit_without_enter", "count": 7}])
-    assert _texts(wrong, warning=True) == []
+    assert texts(wrong, warning=True) == []
 
 
 def test_a_run_that_was_cut_short_says_so_and_when() -> None:
@@ -439,14 +130,14 @@ def test_a_run_that_was_cut_short_says_so_and_when() -> None:
         run=[{"start_ns": 0, "end_ns": 10 * SECOND, "cut_ns": 10 * SECOND}],
         loss=[{**cut, "detail": "the disk of the trace is full"}],
     )
-    assert _read(trace).cut == (
+    assert read(trace).cut == (
         "Recording was cut short 10.0 s after the start: the disk of the trace is full. "
         "The program went on for 5.00 s, of which nothing is in the trace."
     )
-    assert _texts(trace, warning=True) == []
+    assert texts(trace, warning=True) == []
     unknown = _loop(run=[{"start_ns": 0, "end_ns": 10}], loss=[{**cut, "duration_ns": None}])
-    assert _read(unknown).cut == "Recording was cut short 10.0 s after the start."
-    assert _read(_loop()).cut == ""
+    assert read(unknown).cut == "Recording was cut short 10.0 s after the start."
+    assert read(_loop()).cut == ""
 
 
 def test_processes_that_found_no_drainer_are_cut_short_one_by_one() -> None:
@@ -459,7 +150,7 @@ def test_processes_that_found_no_drainer_are_cut_short_one_by_one() -> None:
             for i in range(2)
         ],
     )
-    assert _read(trace).cut == (
+    assert read(trace).cut == (
         "Recording of 2 processes was cut short, the first time 3.00 s after the start: the "
         "process that drains the rings was gone, and no other one could be started. The program "
         "went on for 1.00 s, of which nothing is in the trace."
@@ -471,4 +162,4 @@ def test_gpu_work_is_summed_up() -> None:
         process=[process(0, 0, 10)],
         breakdown=[share(0, "a", "python", 4), share(0, "a", "none", 6, gpu_busy=True)],
     )
-    assert "By GPU state: cpu 40.0 %, gpu 60.0 %." in _texts(trace, warning=False)
+    assert "By GPU state: cpu 40.0 %, gpu 60.0 %." in texts(trace, warning=False)

@@ -1,0 +1,297 @@
+"""The training loop in words: who waits for whom, what lies around it, which worker is late."""
+
+from __future__ import annotations
+
+from headlines import LOOP, read, texts
+from relation_rows import Relations, process, share
+
+
+def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
+    """100 ns: simulation with so many ns of waiting, a wait inside of backprop, and inference."""
+    return Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[
+            share(0, "simulation", "wait", waiting, gpu_busy=gpu_busy),
+            share(0, "simulation", "python", 60 - waiting),
+            share(0, "backprop", "framework", 15),
+            share(0, "backprop", "wait", 10),
+            share(0, "inference", "wait", 12),
+            share(0, "inference", "python", 3),
+        ],
+    )
+
+
+def test_a_group_that_mostly_waits_is_said_to_wait() -> None:
+    first = f"Simulation takes 60.0 % {LOOP}: 60 ns of 100 ns"
+    assert read(_waiting_loop(31)).sentence == f"{first}, of which 31 ns waiting."
+    assert read(_waiting_loop(30)).sentence == f"{first}."
+    assert texts(_waiting_loop(31), warning=False) == [
+        "Its layers: waiting 31.0 %, python 29.0 %.",
+        "Then learning 25.0 %, inference 15.0 % (12.0 % waiting).",
+    ]
+
+
+def test_waiting_beside_gpu_work_is_waiting_too() -> None:
+    trace = _waiting_loop(40, gpu_busy=True)
+    assert read(trace).sentence.endswith("60 ns of 100 ns, of which 40 ns waiting.")
+    assert "Its layers: waiting + gpu 40.0 %, python 20.0 %." in texts(trace, warning=False)
+    states = "By GPU state: cpu 38.0 %, gpu 40.0 %, waiting 22.0 %."
+    assert states in texts(trace, warning=False)
+
+
+def _turns(waiting: int) -> Relations:
+    """A learner and an actor, 100 ns each, that wait for one another between operations."""
+    return Relations(
+        process=[process(0, 0, 100), process(1, 0, 100)],
+        breakdown=[
+            share(0, "backprop", "framework", 100 - waiting),
+            share(0, "(none)", "wait", waiting),
+            share(1, "inference", "python", 90 - waiting),
+            share(1, "(none)", "python", 10),
+            share(1, "(none)", "wait", waiting),
+        ],
+    )
+
+
+_LOOPS = "of the training loops of 2 processes together"
+
+
+def test_processes_that_wait_for_one_another_leave_the_first_place_to_the_largest_group() -> None:
+    assert read(_turns(60)).sentence == (
+        f"Learning takes 20.0 % {_LOOPS}: 40 ns of 200 ns, and between operations they wait for "
+        "120 ns."
+    )
+    assert texts(_turns(60), warning=False) == [
+        "Its layers: framework 20.0 %.",
+        "Then inference 15.0 %, between operations 5.0 %.",
+    ]
+    assert texts(_turns(60), warning=True) == []
+    assert read(_turns(1)).sentence == f"Learning takes 49.5 % {_LOOPS}: 99 ns of 200 ns."
+
+
+def test_operations_that_take_little_of_what_is_not_waiting_are_said_to() -> None:
+    def sentence(acting: int) -> str:
+        trace = Relations(
+            process=[process(0, 0, 100), process(1, 0, 100)],
+            breakdown=[
+                share(0, "backprop", "framework", 30),
+                share(0, "(none)", "python", 70),
+                share(1, "inference", "python", acting),
+                share(1, "(none)", "wait", 100 - acting),
+            ],
+        )
+        return read(trace).sentence
+
+    assert sentence(acting=40) == (
+        f"Time between operations takes 35.0 % {_LOOPS}: 70 ns of 200 ns, and between operations "
+        "they wait for 60 ns."
+    )
+    assert sentence(acting=20) == (
+        f"Operations take only 25.0 % {_LOOPS}, 50 ns of 200 ns, and between operations they wait "
+        "for 80 ns, because the program annotates no more: put the other steps into `with "
+        "rls.operation(name):`."
+    )
+
+
+def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
+    """Though its group does not."""
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[
+            share(0, "env/reset", "python", 70),
+            share(0, "env/step", "wait", 25),
+            share(0, "env/step", "python", 5),
+        ],
+    )
+    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 100 ns of 100 ns."
+    assert texts(trace, warning=False)[0] == (
+        "Simulation is env/reset 70.0 %, env/step 30.0 % (25.0 % waiting)."
+    )
+
+
+def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
+    trace = Relations(
+        process=[process(0, 0, 1000)],
+        breakdown=[
+            share(0, "(none)", "none", 200, stage="start-up"),
+            share(0, "import", "python", 300, stage="start-up"),
+            share(0, "evaluation/simulation", "python", 95, stage="start-up"),
+            share(0, "evaluation", "python", 2, stage="start-up"),
+            share(0, "compilation", "python", 3, stage="start-up"),
+            share(0, "simulation", "python", 10),
+            share(0, "(none)", "python", 390, stage="end"),
+        ],
+    )
+    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 10 ns of 10 ns."
+    assert texts(trace, warning=False)[-1] == (
+        "Outside the training loop: start-up 600 ns (import 300 ns, before the first step 200 ns, "
+        "evaluation 97 ns), end 390 ns."
+    )
+
+
+def _uncovered(layer: str = "python", **more: list[dict[str, object]]) -> Relations:
+    return Relations(
+        process=[process(0, 0, 100), process(1, 0, 100, name="learner")],
+        operation=[
+            {
+                "operation_id": 0,
+                "name": "simulation",
+                "path": "simulation",
+                "depth": 1,
+                "source": "automatic",
+            }
+        ],
+        breakdown=[
+            share(0, "simulation", "python", 20, source="automatic"),
+            share(0, "(none)", layer, 80),
+            share(1, "(none)", "none", 100),
+        ],
+        **more,
+    )
+
+
+def test_operations_that_cover_little_are_said_to_and_why() -> None:
+    little = f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because "
+    assert read(_uncovered()).sentence == (
+        f"{little}rlscope recognised only simulation in the program: put the other steps into "
+        "`with rls.operation(name):`."
+    )
+    assert texts(_uncovered(), warning=True) == []
+    annotated = Relations(
+        process=[process(0, 0, 100)],
+        breakdown=[share(0, "simulation", "python", 20), share(0, "(none)", "python", 80)],
+    )
+    assert read(annotated).sentence.startswith(f"{little}the program annotates no more: put the")
+
+
+def test_a_loop_that_mostly_waits_says_for_whom() -> None:
+    waits = [
+        {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns, **peer}
+        for kind, ns, peer in (("pipe", 60, {"peer_process_id": 1}), ("gil", 20, {}))
+    ]
+    assert read(_uncovered("wait", wait=waits)).sentence == (
+        f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because most of the time between "
+        "them is waiting, mostly for learner (80 ns)."
+    )
+    alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
+    sentence = read(_uncovered("wait", wait=alone)).sentence
+    assert "is waiting, mostly for time to pass (80 ns)." in sentence
+
+
+def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
+    worker = {"role": "environment worker"}
+    trace = Relations(
+        process=[
+            process(0, 0, 10),
+            process(1, 0, 90),
+            process(2, 0, 90, **worker),
+            process(3, 0, 90, **worker),
+            process(4, 0, 90, role="helper"),
+        ],
+        breakdown=[
+            share(0, "a", "python", 10),
+            share(1, "(none)", "none", 90),
+            share(2, "simulation", "python", 90),
+            share(3, "simulation", "python", 90),
+            share(4, "(none)", "python", 90),
+        ],
+    )
+    assert read(trace).sentence == f"a takes 100.0 % {LOOP}: 10 ns of 10 ns."
+    assert texts(trace, warning=False)[-1] == (
+        "In no share: 2 environment workers, 1 helper, 1 process without a training loop; see "
+        "Processes."
+    )
+
+
+def test_workers_count_where_no_other_process_has_a_loop() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10), process(1, 0, 90, role="environment worker")],
+        breakdown=[share(0, "(none)", "none", 10), share(1, "simulation", "python", 90)],
+    )
+    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 90 ns of 90 ns."
+
+
+def _vector(late_ns: int, begins_ns: int = 0) -> Relations:
+    """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
+    later, for 5 ns and so much more."""
+    starts = (0, 200)
+    return Relations(
+        process=[
+            process(0, 0, 400, name="train.py", role="main"),
+            process(1, 0, 400, name="env worker 0", role="environment worker"),
+            process(2, 0, 400, name="env worker 1", role="environment worker"),
+        ],
+        operation=[
+            {"operation_id": 0, "name": "simulation", "path": "simulation", "depth": 0},
+        ],
+        operation_instance=[
+            {
+                "process_id": p,
+                "operation_id": 0,
+                "iteration": i if p == 0 else None,
+                "start_ns": start + at,
+                "duration_ns": ns,
+            }
+            for i, start in enumerate(starts)
+            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25 + begins_ns, 5 + late_ns))
+        ],
+        iteration=[
+            {
+                "process_id": 0,
+                "iteration": i,
+                "start_ns": start,
+                "duration_ns": ns,
+                "complete": True,
+                "source": "automatic",
+            }
+            for i, (start, ns) in enumerate(zip(starts, (110, 200), strict=True))
+        ],
+        breakdown=[
+            share(0, "simulation", "wait", 200),
+            share(1, "simulation", "python", 20),
+            share(1, "(none)", "python", 60),
+            share(2, "simulation", "python", 10 + 2 * late_ns),
+        ],
+        wait=[
+            {
+                "process_id": 0,
+                "operation": "simulation",
+                "kind": "pipe",
+                "peer_process_id": p,
+                "self_ns": 100,
+            }
+            for p in (1, 2)
+        ],
+    )
+
+
+def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
+    assert read(_vector(20)).sentence == (
+        f"Simulation takes 100.0 % {LOOP}: 200 ns of 200 ns, of which 200 ns waiting, mostly for "
+        "2 environment workers."
+    )
+    steps, straggler = texts(_vector(20), warning=False)[1:3]
+    assert steps == (
+        "In simulation of train.py, 200 ns, at least one of its 2 environment workers steps for 60 "
+        "ns (30.0 %). The rest is pickling, pipes and waking up: beside its steps a worker is in "
+        "Python for up to 60 ns."
+    )
+    assert straggler == (
+        "env worker 1 is the straggler: it ends last in 100.0 % of 2 steps, on average 20 ns after "
+        "the one before, 40 ns in all."
+    )
+    assert texts(_vector(2), warning=False)[2] == (
+        "No worker is a straggler: to wait for the slowest one alone costs at most 2.0 %."
+    )
+    assert texts(_vector(2, begins_ns=50), warning=False)[2].endswith(
+        "52 ns after the one before, 104 ns in all, mostly because it begins later, not because "
+        "its steps take longer."
+    )
+
+
+def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
+    """Workers step for 30 ns of an iteration of 110 ns and one of 200 ns, or for 70 ns."""
+    say = "Critical, by most of an iteration's time: {} of 2 iterations."
+    assert say.format("train.py itself in 2") in texts(_vector(20), warning=False)
+    both = say.format("train.py itself in 1, env worker 1 in 1")
+    assert both in texts(_vector(60), warning=False)
