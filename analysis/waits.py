@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def waited_for(trace: Trace) -> Table:
-    """operation, kind, role, name, peers, self_ns, share: for what the counted processes waited."""
+    """operation, kind, role, name, peers, self_ns, share, loop_share: for what the processes that
+    count in shares waited."""
     return statement.run(trace, "waited_for")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlscope.analysis import groups
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
@@ -118,11 +119,11 @@ def _waiting_ns(rows: Rows) -> int:
 
 def _for_whom(rows: Rows, waited: Rows) -> str:
     """Rows of `waited_for`: the target of most waits of the largest operation among the rows."""
-    operation = rows[0]["operation"].replace("(between operations)", "(none)")
-    targets = [row for row in waited if row["operation"] == operation and row["share"]]
-    if not targets or targets[0]["share"] <= MOSTLY:
-        return ""
-    return f", mostly for {target(targets[0])}"
+    operation = rows[0]["operation"]
+    operation = OUTSIDE if operation == BETWEEN else operation
+    targets = (row for row in waited if row["operation"] == operation)
+    first = next((row for row in targets if (row["loop_share"] or 0) > MOSTLY), None)
+    return f", mostly for {target(first)}" if first else ""
 
 
 def target(row: dict[str, Any]) -> str:

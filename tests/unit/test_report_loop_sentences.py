@@ -178,6 +178,27 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
     assert "is waiting, mostly for time to pass (80 ns)." in sentence
 
 
+def test_waits_around_the_loop_say_nothing_of_it() -> None:
+    """Of 90 ns for the disk 70 were in start-up, by what is known; so nothing is said."""
+    waits = [
+        {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns}
+        for kind, ns in (("disk", 90), ("sleep", 60))
+    ]
+    trace = Relations(
+        process=[process(0, 0, 170)],
+        breakdown=[
+            share(0, "(none)", "wait", 70, stage="start-up"),
+            share(0, "simulation", "python", 20),
+            share(0, "(none)", "wait", 80),
+        ],
+        wait=waits,
+    )
+    assert read(trace).sentence == (
+        f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because most of the time between "
+        "them is waiting (80 ns)."
+    )
+
+
 def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
     worker = {"role": "environment worker"}
     trace = Relations(
