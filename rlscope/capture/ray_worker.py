@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+_TITLE = "_changeproctitle"
 _LOADING = ("load_actor_class", "get_execution_info", "fetch_registered_method")
 
 
 def watch(worker: "ModuleType") -> None:
     """ray._private.worker."""
     ray_cluster.watch(worker)
-    _watch_tasks(worker)
     manager: Any = sys.modules["ray._private.function_manager"]
     owner = manager.FunctionActorManager
+    marked = _in_python if hasattr(worker, _TITLE) else _python_from_here
     for name in _LOADING:
         if name in vars(owner):
-            setattr(owner, name, _in_python(vars(owner)[name]))
+            setattr(owner, name, marked(vars(owner)[name]))
+    if hasattr(worker, _TITLE):
+        _watch_tasks(worker)
 
 
 def _watch_tasks(worker: "Any") -> None:
@@ -59,5 +62,18 @@ def _in_python(function: "Callable[..., Any]") -> "Callable[..., Any]":
             return function(*arguments, **named)
         finally:
             runtime.callback_end(kept)
+
+    return call
+
+
+def _python_from_here(function: "Callable[..., Any]") -> "Callable[..., Any]":
+    """Of a Ray whose tasks cannot be told from waiting for them: from the first one on the worker
+    counts as Python, so that none counts as waiting."""
+    from functools import wraps
+
+    @wraps(function)
+    def call(*arguments: "Any", **named: "Any") -> "Any":
+        runtime.callback_begin()  # without effect where it was called before
+        return function(*arguments, **named)
 
     return call
