@@ -134,14 +134,15 @@ class Tokens:
     def _begin_import(self) -> None:
         """An I counts where nothing is open, and inside another one if something began in that."""
         is_outermost = self._depth() == self._disturbed
-        is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._awaits_name()
+        is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._is_open()
         if is_outermost and not is_part and self._current("F") is None and self._block() is None:
             self._import = (self._depth(), self._time)
 
-    def _awaits_name(self) -> bool:
-        """Whether there is a forward that nothing has named so far."""
-        kinds = (each.kind for each in reversed(self.found) if each.kind in "SBOF")
-        return next(kinds, "") == "F"
+    def _is_open(self) -> bool:
+        """Whether there is a forward that nothing has named so far, or a backward without an O."""
+        kinds = [each.kind for each in self.found]
+        last = next((kind for kind in reversed(kinds) if kind in "SBOF"), "")
+        return last == "F" or kinds[-1:] == ["B"]
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():

@@ -213,8 +213,8 @@ void Track::BeginForward(Gradients gradients) {
 
 inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
   // Inside an O the forward of a closure changes nothing once there was a B.
-  if (step_ != 0 && expects_ == Expects::kMoreSteps) return;
-  const bool ends_backprop = expects_ == Expects::kMoreSteps;
+  if (step_ != 0 && ExpectsStep()) return;
+  const bool ends_backprop = ExpectsStep();
   uint32_t resolve = kAutoKeepAll;
   if (ends_backprop) {
     resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
@@ -299,7 +299,7 @@ void Track::EndBackward() {
   if (simulation_ != 0 || IsInsideCode() || state_ != kAutoBackprop || !Follows()) return;
   if (state_ != kAutoBackprop) return;  // of another window
   Run(kAutoTail);
-  Decide(Expects::kMoreSteps);
+  Decide(Expects::kStep);
 }
 
 void Track::EndStep() {
@@ -307,8 +307,7 @@ void Track::EndStep() {
   if (IsInsideOther()) return;
   loop_generation_ = Load(rlscope_process.generation);
   if (!Follows()) return;
-  const bool had_backward =
-      expects_ == Expects::kMoreSteps || (expects_ == Expects::kName && backward_inside_);
+  const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
   } else if (HasOpen()) {
@@ -381,7 +380,7 @@ void Track::NoteGradients() {
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (block_ != nullptr || expects_ == Expects::kName || !FollowsNow()) return;
-  if (expects_ == Expects::kMoreSteps) {
+  if (ExpectsStep()) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
   } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
     // As an observation is converted to be stored, and once more for the forward.
@@ -400,7 +399,8 @@ void Track::EndConversion() {
 // ---- I ------------------------------------------------------------------------------------------
 
 void Track::BeginImport() {
-  if (IsInsideCode() || IsPartOfOther() || block_ != nullptr || expects_ == Expects::kName) return;
+  if (IsInsideCode() || IsPartOfOther() || block_ != nullptr) return;
+  if (expects_ == Expects::kName || expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
   const uint32_t name = NameOf("import");
   if (name == 0) return;

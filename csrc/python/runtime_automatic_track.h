@@ -42,9 +42,9 @@
 // J is `compilation`, and like C but that it interrupts everything except a V: also an S, F, B, O
 // or C around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
-// I is `import` where nothing is open, and no forward waits for its name. It may come between a B
-// and an O. Whatever else begins inside an I ends it, and I inside that one count anew: a program
-// may train while its module is imported.
+// I is `import` where nothing is open: no forward waits for its name, and no B for its first O.
+// Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
+// while its module is imported.
 //
 // The track is written as it happens; names that turn out later are resolves
 // (trace/layout/record.h).
@@ -162,7 +162,8 @@ class Track {
     kNothing,    // no operation is open
     kForward,    // an observation was converted
     kName,       // forwards were seen: what comes next names them
-    kMoreSteps,  // backprop may go on to the end of an O
+    kStep,       // backprop goes on to the end of an O, if one comes
+    kMoreSteps,  // an O came; the same for further ones
   };
 
   bool BeginSimulation();
@@ -173,6 +174,7 @@ class Track {
   void BeginBackward();
   void EndBackward();
   void EndStep();
+  bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   void OpenForward(bool has_gradients);
   void BeginCompiled(PyObject* function);
   void EndCompiled();

@@ -118,7 +118,8 @@ def track(text: str) -> str:
         ("II(I)", "m.mmm."),
         ("SFIS", "s.iiiis."),
         ("SF(I)S(I)N(I)FB(I)", "s.iiiisss.....bbbbb."),
-        ("FBIOI", "bbbbmbb.m."),
+        ("FBIOI", "bbbbbbb.m."),
+        ("BIS", "b...s."),
         ("SK(I)IFS", "s.iii.m.iis."),
         # What begins inside ends it: from there on each import counts anew.
         ("I(SIO)", "ms.m...."),
