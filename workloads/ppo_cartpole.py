@@ -8,22 +8,23 @@ objective, generalized advantage estimation, several epochs of minibatches over 
 Runs alike with and without rls-prof: unrecorded annotations cost next to nothing.
 """
 
-import argparse
-import ast
 import contextlib
-import inspect
+import math
 import random
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
+from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
 import rlscope as rls
+from rlscope.workloads.arguments import Count, Device, parse_args
+from rlscope.workloads.environments import in_one_line, require
 
 
 @dataclass
@@ -32,11 +33,11 @@ class Args:
     """seed of every random number generator"""
     env_id: str = "CartPole-v1"
     """environment: any with a vector of floats to observe and a choice of actions"""
-    total_timesteps: int = 80_000
-    """environment steps of the whole run"""
-    num_envs: int = 8
+    total_timesteps: Count = 80_000
+    """environment steps of the whole run, rounded up to whole iterations"""
+    num_envs: Count = 8
     """environments that step together"""
-    num_steps: int = 128
+    num_steps: Count = 128
     """steps of each environment in one iteration"""
     learning_rate: float = 1e-3
     """of Adam at the start; falls linearly to 0"""
@@ -44,9 +45,9 @@ class Args:
     """discount of future rewards"""
     gae_lambda: float = 0.9
     """weight of longer returns in the advantage"""
-    update_epochs: int = 8
+    update_epochs: Count = 8
     """passes over each rollout"""
-    num_minibatches: int = 4
+    num_minibatches: Count = 4
     """parts of a rollout, one optimizer step each"""
     clip_coef: float = 0.2
     """how far a policy may move from the one that collected"""
@@ -56,9 +57,9 @@ class Args:
     """weight of the value loss"""
     max_grad_norm: float = 0.5
     """gradients are scaled down to this norm"""
-    device: str = "cpu"
+    device: Device = "cpu"
     """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
-    torch_threads: int = 1
+    torch_threads: Count = 1
     """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
     """annotate operations for rlscope (--no-annotate: measure without)"""
@@ -104,9 +105,11 @@ class Trainer:
         self.args = args
         seed_everything(args.seed)
         self.operation: Any = rls.operation if args.annotate else no_operation
-        self.envs = gym.make_vec(args.env_id, args.num_envs, vectorization_mode="sync")
-        self.envs = gym.wrappers.vector.RecordEpisodeStatistics(self.envs)
-        observations = int(np.prod(self.envs.single_observation_space.shape))
+        with in_one_line(args.env_id):
+            self.envs = self.make_environments()
+            require("observations", self.envs.single_observation_space, Box)
+            require("actions", self.envs.single_action_space, Discrete)
+        observations = math.prod(self.envs.single_observation_space.shape)
         self.device = torch.device(args.device)
         self.agent = Agent(observations, int(self.envs.single_action_space.n)).to(self.device)
         self.optimizer = torch.optim.Adam(self.agent.parameters(), args.learning_rate, eps=1e-5)
@@ -114,11 +117,22 @@ class Trainer:
         first, _ = self.envs.reset(seed=args.seed)
         self.observation = torch.as_tensor(first, device=self.device)
         self.done = torch.zeros(args.num_envs, device=self.device)
+        self.rewards = np.zeros(args.num_envs)
         self.returns: list[float] = []
+
+    def make_environments(self) -> Any:
+        """Environments that begin anew in the step that ends an episode."""
+        return gym.make_vec(
+            self.args.env_id,
+            self.args.num_envs,
+            vectorization_mode="sync",
+            vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
+        )
 
     def train(self) -> None:
         """Runs all iterations."""
-        iterations = self.args.total_timesteps // (self.args.num_envs * self.args.num_steps)
+        size = self.args.num_envs * self.args.num_steps
+        iterations = math.ceil(self.args.total_timesteps / size)
         for iteration in range(iterations):
             if self.args.annotate:
                 rls.iteration()
@@ -145,20 +159,31 @@ class Trainer:
             rollout.done[step] = self.done
             with self.operation("inference"), torch.no_grad():
                 action, log_prob, value = self.agent.act(self.observation)
+                chosen = action.cpu().numpy()
             rollout.action[step], rollout.log_prob[step], rollout.value[step] = (
                 action,
                 log_prob,
                 value,
             )
             with self.operation("simulation"):
-                following, reward, terminated, truncated, info = self.envs.step(
-                    action.cpu().numpy()
-                )
+                following, reward, terminated, truncated, info = self.envs.step(chosen)
             rollout.reward[step] = torch.as_tensor(reward)
+            cut_off = truncated & ~terminated
+            if cut_off.any():
+                rollout.reward[step] += self._rest(cut_off, info["final_obs"])
             self.observation = torch.as_tensor(following, device=self.device)
-            done = np.logical_or(terminated, truncated)
+            done = terminated | truncated
             self.done = torch.as_tensor(done, dtype=torch.float32, device=self.device)
-            self._note_returns(info)
+            self._note_returns(reward, done)
+
+    def _rest(self, cut_off: Any, last: Any) -> Tensor:
+        """What more the episodes were worth that a time limit cut off; 0 for the others."""
+        worth = torch.zeros(self.args.num_envs, device=self.device)
+        observation = torch.as_tensor(np.stack(last[cut_off]), device=self.device)
+        with self.operation("inference"), torch.no_grad():
+            value = self.agent.value(observation)
+        worth[torch.as_tensor(cut_off)] = self.args.gamma * value
+        return worth
 
     def learn(self) -> None:
         """Several epochs of minibatch updates on the rollout."""
@@ -212,15 +237,16 @@ class Trainer:
     def _phase(self, name: str) -> Any:
         return rls.phase(name) if self.args.annotate else contextlib.nullcontext()
 
-    def _note_returns(self, info: dict[str, Any]) -> None:
-        if "episode" in info:
-            self.returns += info["episode"]["r"][info["_episode"]].tolist()
+    def _note_returns(self, reward: Any, done: Any) -> None:
+        self.rewards += reward
+        self.returns += self.rewards[done].tolist()
+        self.rewards[done] = 0.0
 
     def _print_progress(self, done: int, iterations: int) -> None:
         every = self.args.print_every
         if every and (done % every == 0 or done == iterations) and self.returns:
             mean = np.mean(self.returns[-20:])
-            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.0f}")
+            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
 def seed_everything(seed: int) -> None:
@@ -255,38 +281,9 @@ def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
     return _NOTHING
 
 
-def parse_args(argv: list[str] | None = None) -> Args:
-    """Command line from the fields of Args: --total-timesteps 5000, --no-annotate."""
-    parser = argparse.ArgumentParser(
-        description="PPO on CartPole", formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
-    meanings = field_docstrings(Args)
-    for field in fields(Args):
-        option = "--" + field.name.replace("_", "-")
-        kind: dict[str, Any] = (
-            {"action": argparse.BooleanOptionalAction}
-            if isinstance(field.default, bool)
-            else {"type": type(field.default)}
-        )
-        parser.add_argument(option, default=field.default, help=meanings[field.name], **kind)
-    return Args(**vars(parser.parse_args(argv)))
-
-
-def field_docstrings(owner: type) -> dict[str, str]:
-    """The string under each field of a dataclass, which Python itself throws away."""
-    (definition,) = ast.parse(inspect.getsource(owner)).body
-    assert isinstance(definition, ast.ClassDef)
-    meanings = {}
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-            assert isinstance(field.target, ast.Name)
-            meanings[field.target.id] = ast.literal_eval(below.value)
-    return meanings
-
-
 def main(argv: list[str] | None = None) -> None:
     """Trains and prints how well and how fast."""
-    args = parse_args(argv)
+    args = parse_args(Args, "PPO on CartPole", argv)
     torch.set_num_threads(args.torch_threads)
     if args.annotate:
         rls.process("trainer")
@@ -296,7 +293,7 @@ def main(argv: list[str] | None = None) -> None:
     trainer.train()
     seconds = time.perf_counter() - start
     mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
-    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.0f}")
+    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.1f}")
 
 
 if __name__ == "__main__":

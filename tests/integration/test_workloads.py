@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -69,15 +68,23 @@ def test_ppo_under_the_profiler(traced: TracedPython, directory: str) -> None:
     assert set(swept["phase_name"]["name"]) == {"(none)", "data_collection", "training"}
 
 
-def test_every_option_explains_itself(traced: TracedPython) -> None:
-    sys.path.insert(0, str(ROOT))
-    from rlscope.workloads import ppo_cartpole
-
-    meanings = ppo_cartpole.field_docstrings(ppo_cartpole.Args)
-    assert set(meanings) == {field.name for field in fields(ppo_cartpole.Args)}
-    assert ppo_cartpole.parse_args(["--no-annotate", "--seed", "3"]) == ppo_cartpole.Args(
-        annotate=False, seed=3
-    )
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        ("--num-envs 0", 2, "--num-envs: '0' is not a whole number, at least 1"),
+        ("--device meta", 2, "--device: 'meta' cannot be used: "),
+        ("--env-id NoSuchTask-v0", 1, "Environment `NoSuchTask` doesn't exist"),
+        ("--env-id Pendulum-v1", 1, "needs actions of kind Discrete, not Box("),
+    ],
+)
+def test_wrong_argument_is_one_line(
+    traced: TracedPython, options: str, code: int, said: str
+) -> None:
+    command = [traced.python, "workloads/ppo_cartpole.py", *options.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == code
+    (line,) = done.stderr.splitlines()
+    assert said in line
 
 
 def test_top_level_import_is_refused() -> None:

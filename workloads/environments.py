@@ -1,0 +1,28 @@
+"""An environment that cannot be made, or is of the wrong kind, is one line and exit code 1.
+
+with in_one_line("Hopper-v5"):
+    env = gym.make("Hopper-v5")
+    require("actions", env.action_space, Box)
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+import gymnasium as gym
+
+
+@contextlib.contextmanager
+def in_one_line(env_id: str) -> Iterator[None]:
+    """Ends the program with one line on stderr where an environment, or its package, is missing."""
+    try:
+        yield
+    except (gym.error.Error, ImportError) as error:
+        reason = " ".join(str(error).split())
+        sys.exit(f"{env_id}: {reason}")
+
+
+def require(what: str, space: "gym.Space[object]", kind: type) -> None:
+    """Raises gymnasium.error.Error if a space is not of the kind that an algorithm learns with."""
+    if not isinstance(space, kind):
+        raise gym.error.Error(f"the algorithm needs {what} of kind {kind.__name__}, not {space}")
