@@ -18,7 +18,7 @@ share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
 # Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
 EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray)
-IN_SIMULATORS := ale_py,Box2D,envpool,mujoco,pettingzoo,pybullet,pygame
+IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
@@ -81,6 +81,7 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
 	    tests/integration/test_layers_simulators.py \
+	    tests/integration/test_workloads_simulators.py \
 	    $(LIBRARIES)::test_what_a_library_calls_is_found[{envpool,pettingzoo}]
 
 test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in a venv of their own

@@ -1,102 +1,210 @@
 """The workloads run as a user would run them, briefly."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from traced_python import ROOT, TracedPython
+from workload_traces import instances
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 pytest.importorskip("torch")
 pytest.importorskip("gymnasium")
 
-_SHORT = [
-    "--total-timesteps",
-    "128",
-    "--num-envs",
-    "2",
-    "--num-steps",
-    "32",
-    "--update-epochs",
-    "1",
-]
+
+@dataclass(frozen=True)
+class Workload:
+    """A brief run of a workload, and what its trace must hold."""
+
+    algorithm: str
+    options: str
+    iterations: int
+    instances: dict[str, int]
+    phases: set[str] = field(default_factory=set)
 
 
-def _ppo(python: str, *how: str) -> str:
-    command = [python, *how, *_SHORT]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+_ROLLOUTS = {"data_collection", "training"}
+WORKLOADS = {
+    # 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
+    "ppo_cartpole": Workload(
+        "PPO",
+        "--total-timesteps 128 --num-envs 2 --num-steps 32 --update-epochs 1",
+        2,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "advantage": 2,
+            "forward": 8,
+            "backprop": 8,
+            "optimizer": 8,
+        },
+        _ROLLOUTS,
+    ),
+    # 2 environments, 9 rollouts of 4 steps: 66 steps are no whole number of rollouts.
+    "a2c_cartpole": Workload(
+        "A2C",
+        "--total-timesteps 66 --num-envs 2 --num-steps 4",
+        9,
+        {
+            "inference": 36,
+            "simulation": 36,
+            "advantage": 9,
+            "forward": 9,
+            "backprop": 9,
+            "optimizer": 9,
+        },
+        _ROLLOUTS,
+    ),
+    # 32 iterations of 2 steps; the update after step 18 is the first of 24.
+    "dqn_cartpole": Workload(
+        "DQN",
+        "--total-timesteps 64 --train-every 2 --learning-starts 16 --target-every 5 --batch-size 8",
+        32,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 24,
+            "target": 24,
+            "forward": 24,
+            "backprop": 24,
+            "optimizer": 24,
+            "target_update": 4,
+        },
+    ),
+    # 64 iterations of one step; the update after step 17 is the first of 48.
+    "sac_pendulum": Workload(
+        "SAC",
+        "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16",
+        64,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 48,
+            "target": 48,
+            **{
+                path: 48
+                for network in ("critic", "actor", "temperature")
+                for path in (
+                    network,
+                    f"{network}/forward",
+                    f"{network}/backprop",
+                    f"{network}/optimizer",
+                )
+            },
+            "target_update": 48,
+        },
+    ),
+}
 
 
-def test_ppo_by_path_and_by_name(traced: TracedPython) -> None:
-    by_path = _ppo(traced.python, str(ROOT / "workloads" / "ppo_cartpole.py"))
-    by_name = _ppo(traced.python, "-m", "rlscope.workloads.ppo_cartpole")
-    for text in (by_path, by_name):
-        assert text.splitlines()[-1].startswith("trained in ")
+def test_every_workload_is_run() -> None:
+    files = {path.stem for path in Path(ROOT, "workloads").glob("*.py")}
+    assert files - {"__init__", "arguments", "environments"} == {*WORKLOADS, "dqn_pong"}
 
 
-def test_ppo_under_the_profiler(traced: TracedPython, directory: str) -> None:
-    script = str(ROOT / "workloads" / "ppo_cartpole.py")
-    result = traced.run("-o", directory, traced.python, script, *_SHORT, timeout=120)
+def _run(python: str, *how: str) -> subprocess.CompletedProcess[str]:
+    command = [python, *how]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workload_by_path_and_by_name(traced: TracedPython, name: str) -> None:
+    options = WORKLOADS[name].options.split()
+    for how in ([f"workloads/{name}.py"], ["-m", f"rlscope.workloads.{name}"]):
+        done = _run(traced.python, *how, *options)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1].startswith("trained in ")
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workload_under_the_profiler(traced: TracedPython, directory: str, name: str) -> None:
+    workload = WORKLOADS[name]
+    script = str(ROOT / "workloads" / f"{name}.py")
+    command = [traced.python, script, *workload.options.split()]
+    result = traced.run("-o", directory, *command, timeout=120)
     assert result.returncode == 0, result.stderr
     from rlscope._trace import Directory
 
     trace = Directory(directory)
     (process,) = trace.processes
     assert process["name"] == "trainer"
-    assert process["metadata"]["algorithm"] == '"PPO"'
+    assert process["metadata"]["algorithm"] == f'"{workload.algorithm}"'
     swept = trace.sweep(0)
-    columns = (swept["operation"][name] for name in ("name", "source", "instances"))
-    rows = [(name, source, int(count)) for name, source, count in zip(*columns, strict=True)]
-    counts = {name: count for name, source, count in rows if source == "explicit"}
-    steps, iterations, minibatches = 32, 2, 4
-    assert {name: count for name, count in counts.items() if name != "(none)"} == {
-        "inference": steps * iterations,
-        "simulation": steps * iterations,
-        "advantage": iterations,
-        "forward": minibatches * iterations,
-        "backprop": minibatches * iterations,
-        "optimizer": minibatches * iterations,
-    }
+    assert instances(swept, "explicit") == workload.instances
     # Imports, and the reset before the first annotated operation.
-    found = [row for row in rows if row[1] == "automatic" and row[0] != "import"]
-    assert found == [("simulation", "automatic", 1)]
-    assert list(swept["iteration"]["source"]) == ["automatic", *["explicit"] * iterations]
-    assert set(swept["phase_name"]["name"]) == {"(none)", "data_collection", "training"}
+    found = instances(swept, "automatic")
+    assert {name: count for name, count in found.items() if name != "import"} == {"simulation": 1}
+    iterations = ["automatic", *["explicit"] * workload.iterations]
+    assert list(swept["iteration"]["source"]) == iterations
+    assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "said"),
+    ("options", "said"),
     [
-        ("--num-envs 0", 2, "--num-envs: '0' is not a whole number, at least 1"),
-        ("--device meta", 2, "--device: 'meta' cannot be used: "),
-        ("--env-id NoSuchTask-v0", 1, "Environment `NoSuchTask` doesn't exist"),
-        ("--env-id Pendulum-v1", 1, "needs actions of kind Discrete, not Box("),
+        ("a2c_cartpole --num-envs 0", "--num-envs: '0' is not a whole number, at least 1"),
+        ("ppo_cartpole --seed 1.5", "--seed: '1.5' is not a whole number, at least 0"),
+        ("sac_pendulum --gamma nan", "--gamma: 'nan' is not a number, at least 0"),
+        ("dqn_cartpole --device warp", "--device: 'warp' cannot be used: "),
+        ("dqn_cartpole --device meta", "--device: 'meta' cannot be used: "),
+        ("dqn_cartpole --total 5", "unrecognized arguments: --total 5"),
     ],
 )
-def test_wrong_argument_is_one_line(
-    traced: TracedPython, options: str, code: int, said: str
-) -> None:
-    command = [traced.python, "workloads/ppo_cartpole.py", *options.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == code
+def test_wrong_argument_is_one_line(traced: TracedPython, options: str, said: str) -> None:
+    name, *arguments = options.split()
+    done = _run(traced.python, f"workloads/{name}.py", *arguments)
+    assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert said in line
 
 
+@pytest.mark.parametrize(
+    ("name", "env_id", "said"),
+    [
+        ("ppo_cartpole", "Pendulum-v1", "needs actions of kind Discrete, not Box("),
+        ("a2c_cartpole", "FrozenLake-v1", "needs observations of kind Box, not Discrete("),
+        ("dqn_cartpole", "NoSuchTask-v0", "Environment `NoSuchTask` doesn't exist"),
+        ("sac_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
+        ("dqn_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
+    ],
+)
+def test_wrong_environment_is_one_line(
+    traced: TracedPython, name: str, env_id: str, said: str
+) -> None:
+    done = _run(traced.python, f"workloads/{name}.py", "--env-id", env_id)
+    _check_one_line(done, f"{env_id}: ", said)
+
+
+@pytest.mark.parametrize(
+    ("name", "env_id", "package", "said"),
+    [
+        ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
+        ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
+        ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),
+    ],
+)
+def test_missing_simulator_is_one_line(
+    traced: TracedPython, name: str, env_id: str, package: str, said: str
+) -> None:
+    without = f"import sys; sys.modules[{package!r}] = None\n"
+    program = f"from rlscope.workloads.{name} import main; main()"
+    done = _run(traced.python, "-c", without + program, "--env-id", env_id)
+    _check_one_line(done, f"{env_id}: ", said)
+
+
+def _check_one_line(done: subprocess.CompletedProcess[str], start: str, said: str) -> None:
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(start)
+    assert said in line
+
+
 def test_top_level_import_is_refused() -> None:
-    command = [sys.executable, "-c", "import workloads"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert result.returncode == 1
-    assert "import this package as rlscope.workloads" in result.stderr
-
-
-@pytest.mark.slow
-def test_ppo_learns(traced: TracedPython) -> None:
-    script = str(Path(ROOT, "workloads", "ppo_cartpole.py"))
-    result = subprocess.run([traced.python, script], capture_output=True, text=True, check=True)
-    final = float(result.stdout.split()[-1])
-    assert final > 300, "CartPole pays 20 for random actions, 500 after learning"
+    done = _run(sys.executable, "-c", "import workloads")
+    assert done.returncode == 1
+    assert "import this package as rlscope.workloads" in done.stderr

@@ -13,10 +13,13 @@ import pytest
 torch = pytest.importorskip("torch")
 gymnasium = pytest.importorskip("gymnasium")
 
-from rlscope.workloads import arguments, ppo_cartpole  # noqa: E402
+from rlscope.workloads import a2c_cartpole, arguments, dqn_cartpole, ppo_cartpole, sac_pendulum  # noqa: E402
 
 _BRIEF: dict[Any, dict[str, int]] = {
+    a2c_cartpole: {"total_timesteps": 400},
+    dqn_cartpole: {"total_timesteps": 200, "batch_size": 8},
     ppo_cartpole: {"total_timesteps": 256, "num_steps": 16},
+    sac_pendulum: {"total_timesteps": 201, "batch_size": 8, "hidden": 16},
 }
 _LIMITED = "LimitedCartPole-v0"
 
@@ -64,13 +67,20 @@ def test_annotations_change_nothing(module: Any) -> None:
     assert _trained(module, annotate=False) == _trained(module)
 
 
-@pytest.mark.parametrize("name", [*map(_name, _BRIEF)])
+@pytest.mark.parametrize("name", [*map(_name, _BRIEF), "dqn_pong"])
 def test_every_option_explains_itself(name: str) -> None:
     module = importlib.import_module(f"rlscope.workloads.{name}")
     meanings = arguments.field_docstrings(module.Args)
     assert set(meanings) == {field.name for field in fields(module.Args)}
     args = arguments.parse_args(module.Args, name, ["--no-annotate", "--seed", "3"])
     assert args == module.Args(annotate=False, seed=3)
+
+
+def test_options_of_a_derived_workload_have_its_own_help() -> None:
+    dqn_pong = importlib.import_module("rlscope.workloads.dqn_pong")
+    of_pong, of_cart_pole = map(arguments.field_docstrings, (dqn_pong.Args, dqn_cartpole.Args))
+    assert of_pong["env_id"] != of_cart_pole["env_id"]
+    assert of_pong["gamma"] == of_cart_pole["gamma"]
 
 
 def test_all_steps_that_were_asked_for_are_trained() -> None:
@@ -82,7 +92,7 @@ def test_all_steps_that_were_asked_for_are_trained() -> None:
     assert len(iterations) == 3, "16 steps each"
 
 
-@pytest.mark.parametrize("module", _BRIEF, ids=_name)
+@pytest.mark.parametrize("module", [a2c_cartpole, ppo_cartpole], ids=_name)
 def test_a_time_limit_is_no_end_of_the_task(module: Any, limited_environment: str) -> None:
     args = module.Args(env_id=limited_environment, num_envs=1, num_steps=7, gamma=0.5)
     trainer = module.Trainer(args)
@@ -90,3 +100,50 @@ def test_a_time_limit_is_no_end_of_the_task(module: Any, limited_environment: st
     trainer.collect()
     assert trainer.rollout.reward.flatten().tolist() == [1, 1, 1 + 0.5 * 8, 1, 1, 1 + 0.5 * 8, 1]
     assert trainer.returns == [3, 3]
+
+
+def test_returns_of_a2c_end_with_the_episode() -> None:
+    trainer = a2c_cartpole.Trainer(a2c_cartpole.Args(num_envs=1, num_steps=4, gamma=0.5))
+    trainer.agent.value = lambda observation: torch.full((1,), 8.0)
+    trainer.rollout.reward[:, 0] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    trainer.rollout.done[:, 0] = torch.tensor([0.0, 1.0, 0.0, 0.0])
+    assert trainer._returns().flatten().tolist() == [1 + 0.5 * 2, 2, 3 + 0.5 * (4 + 0.5 * 8), 8]
+
+
+def test_replay_forgets_the_oldest() -> None:
+    replay = sac_pendulum.Replay(3, observations=1, actions=1)
+    for number in range(5):
+        replay.add([number], [number], number, [number], False)
+    batch = replay.sample(100, torch.device("cpu"))
+    assert set(batch.reward.tolist()) == {2, 3, 4}
+    assert batch.observation.flatten().tolist() == batch.reward.tolist()
+
+
+@pytest.mark.parametrize(("terminated", "expected"), [(True, 1.0), (False, 1.0 + 0.5 * 8)])
+def test_what_follows_counts_until_the_task_ends(terminated: bool, expected: float) -> None:
+    args = dqn_cartpole.Args(gamma=0.5, batch_size=1, max_grad_norm=1e9)
+    trainer = dqn_cartpole.Trainer(args)
+    for network, value in ((trainer.network, expected - 0.5), (trainer.target_network, 8.0)):
+        for parameter in network.parameters():
+            torch.nn.init.zeros_(parameter)
+        torch.nn.init.constant_(network.layers[-1].bias, value)
+    trainer.replay.add(trainer.observation, 1, 1.0, trainer.observation, terminated)
+    trainer.learn()
+    assert trainer.network.layers[-1].bias.grad.tolist() == [0, -0.5]
+
+
+def test_log_probability_of_a_squashed_action() -> None:
+    """Compared with the change of variables as PyTorch's own distributions do it."""
+    from torch.distributions import AffineTransform, Normal, TanhTransform, TransformedDistribution
+
+    torch.manual_seed(1)
+    space = gymnasium.spaces.Box(-1.0, 3.0, (2,))
+    actor = sac_pendulum.Actor(3, space, 16)
+    observation = torch.randn(5, 3)
+    action, log_prob = actor(observation)
+    mean, log_std = actor.layers(observation).chunk(2, dim=-1)
+    steps = [TanhTransform(), AffineTransform(1.0, 2.0)]
+    squashed = TransformedDistribution(Normal(mean, log_std.exp()), steps)
+    torch.testing.assert_close(log_prob, squashed.log_prob(action).sum(dim=-1))
+    assert (space.low <= action.detach().numpy()).all()
+    assert (action.detach().numpy() <= space.high).all()
