@@ -1,0 +1,106 @@
+"""Each workload learns: three seeds of it earn more than three of random actions.
+
+More is three standard errors of the difference. To learn Pong takes hours: its agent learns a task
+of a minute instead, from pixels as well.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from traced_python import ROOT, TracedPython
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean_environment")]
+
+torch = pytest.importorskip("torch")
+gymnasium = pytest.importorskip("gymnasium")
+
+SEEDS = (1, 2, 3)
+_RANDOM_EPISODES = 20
+WORKLOADS = {
+    "a2c_cartpole": "CartPole-v1",
+    "dqn_cartpole": "CartPole-v1",
+    "ppo_cartpole": "CartPole-v1",
+    "sac_pendulum": "Pendulum-v1",
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workload_beats_random_actions(traced: TracedPython, name: str) -> None:
+    learned = [_learned(traced.python, name, seed) for seed in SEEDS]
+    by_chance = [_by_chance(WORKLOADS[name], seed) for seed in SEEDS]
+    more = statistics.mean(learned) - statistics.mean(by_chance)
+    squares = statistics.variance(learned) + statistics.variance(by_chance)
+    print(f"{name}: learned {learned}, by chance {by_chance}")
+    assert more > 3 * math.sqrt(squares / len(SEEDS)), (learned, by_chance)
+
+
+def _learned(python: str, name: str, seed: int) -> float:
+    """Mean return of the last 20 episodes of a whole run."""
+    command = [python, f"workloads/{name}.py", "--seed", str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return float(done.stdout.split()[-1])
+
+
+def _by_chance(env_id: str, seed: int) -> float:
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make(env_id))
+    env.action_space.seed(seed)
+    env.reset(seed=seed)
+    while len(env.return_queue) < _RANDOM_EPISODES:
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
+    return statistics.mean(map(float, env.return_queue))
+
+
+class LitSide(gymnasium.Env):  # type: ignore[misc, name-defined]
+    """Ten times in an episode: which half of the picture is lit?"""
+
+    observation_space = gymnasium.spaces.Box(0, 255, (4, 84, 84), np.uint8)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        self.asked = 0
+        return self._picture(), {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, Any]:
+        right = action == self.side
+        self.asked += 1
+        return self._picture(), float(right), self.asked == 10, False, {}
+
+    def _picture(self) -> Any:
+        self.side = int(self.np_random.integers(2))
+        picture = np.zeros((4, 84, 84), np.uint8)
+        picture[:, :, 42 * self.side : 42 * (self.side + 1)] = 255
+        return picture
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """More are many times slower on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_agent_of_pong_learns_from_pixels() -> None:
+    from rlscope.workloads import dqn_pong
+
+    class Trainer(dqn_pong.Trainer):
+        def make_environment(self) -> Any:
+            return gymnasium.wrappers.RecordEpisodeStatistics(LitSide())
+
+    trainer = Trainer(dqn_pong.Args(total_timesteps=2000, target_every=50, print_every=0))
+    trainer.train()
+    print(f"from pixels: {trainer.returns[:10]} became {trainer.returns[-20:]}")
+    assert statistics.mean(trainer.returns[:10]) < 7, "random actions are right 5 times of 10"
+    assert statistics.mean(trainer.returns[-20:]) > 9
