@@ -55,7 +55,8 @@ class Directory:
         program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns
         (None unknown), host, boot_id, clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
         forked (bool), late_attach (bool), forks, files (list of paths), file_bytes, events
-        (begins + complete calls + gpu intervals), metadata (dict key -> JSON text).
+        (begins + complete calls + gpu intervals), metadata (dict key -> JSON text),
+        rolled_up (bool).
         """
 
     @property
@@ -186,6 +187,30 @@ class Directory:
         loss       kind, count, duration_ns, detail
         """
 
+def roll_up(
+    path: str,
+    until_ns: int,
+    *,
+    origin_ns: int | None = None,
+    least_saved: int = 0,
+    buckets: int = 2000,
+    most_paths: int = 16_384,
+) -> dict[str, int]:
+    """Rolls up what was recorded before `until_ns` in the trace directory `path`: sweeps it, keeps
+    the state of the sweep in DIR/trace and removes the files that are not needed any more. All
+    records of before must lie in files.
+
+    origin_ns: where the timelines of the run begin; the first start of its processes by default.
+    least_saved: bytes by which DIR has to shrink, for each process; less is left alone.
+
+    Returns removed and written (bytes), origin_ns, and kept_whole: processes that cannot be rolled
+    up, because they recorded CUDA.
+
+    Raises:
+        TraceError: it is no trace, or a file cannot be written.
+        OSError: the sweep finds no room.
+    """
+
 class Writer:
     """Writes one .rls file, for importers and tests. Ticks are nanoseconds by default."""
 
@@ -256,6 +281,9 @@ class Writer:
         python_end_ns: int = 0,
         losses: Mapping[str, int] | None = None,
     ) -> None: ...
+    def close_for_next(self) -> None:
+        """Says that the process goes on in another file."""
+
     def close(self) -> None: ...
 
 def process_record(

@@ -82,12 +82,14 @@ uint32_t AutomaticTrack::Await(uint32_t group) {
   awaited_ = group;
   while (!IsFinal(awaited_) && Read()) {
   }
-  return StateOf(awaited_);
+  const uint32_t state = StateOf(awaited_);
+  if (trace::IsAutoFinal(state)) return state;
+  return trace::AutoFateOf(kUnresolved, state);  // what may come is not here yet
 }
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// One batch further. False: the stream has ended, and everything has its name.
+// One batch further. False: the stream has ended, and everything has its name; or more may come.
 bool AutomaticTrack::Read() {
   if (items_ == nullptr) return false;
   if (const trace::CpuBatch* batch = items_->Next()) {
@@ -95,6 +97,7 @@ bool AutomaticTrack::Read() {
     Compact();
     return true;
   }
+  if (process_.unfinished) return false;
   ResolveRest();
   items_.reset();
   return true;
@@ -240,6 +243,65 @@ void AutomaticTrack::Compact() {
   keep(&running_);
   keep(&awaited_);
   groups_ = std::move(kept);
+}
+
+// ---- archive ------------------------------------------------------------------------------------
+
+void AutomaticTrack::CarryGroup(trace::Archive* archive, uint32_t* group) const {
+  archive->Number(group);
+  const bool is_named = (*group & kNamedGroup) != 0 && (*group & ~kNamedGroup) >= trace::kAutoNamed;
+  if (!is_named && *group >= groups_.size()) archive->Fail();
+  if (!archive->ok()) *group = 0;
+}
+
+// The final states are there already. Groups that were united are written as one.
+void AutomaticTrack::CarryGroups(trace::Archive* archive) {
+  const size_t count = archive->Count(groups_.size() - kFinalGroups);
+  groups_.resize(kFinalGroups + count);
+  for (uint32_t i = kFinalGroups; i < groups_.size(); ++i) {
+    uint32_t root = archive->reads() ? 0 : Find(i);
+    archive->Below(&root, groups_.size());
+    archive->Below(&groups_[i].state, trace::kAutoStates);
+    groups_[i].parent = root;
+  }
+  for (const Group& group : groups_) {
+    if (groups_[group.parent].parent != group.parent) archive->Fail();
+  }
+  for (uint32_t& group : group_of_state_) {
+    bool is_known = group != kNoGroup;
+    archive->Number(&is_known);
+    if (!is_known) group = kNoGroup;
+    if (!is_known) continue;
+    if (archive->reads()) group = 0;
+    CarryGroup(archive, &group);
+    if (group < kFinalGroups || group >= groups_.size()) archive->Fail();
+    if (!archive->ok()) group = kNoGroup;
+  }
+}
+
+void AutomaticTrack::Carry(trace::Archive* archive, const ResumeItems& resume) {
+  trace::CursorPlace place;
+  if (!archive->reads()) {
+    for (; skipped_ > 0; --skipped_) Take();
+    place = items_->after();
+  }
+  place.Carry(archive);
+  if (archive->reads()) items_ = resume(place);
+  archive->Time(&now_);
+  archive->Number(&window_);
+  archive->Number(&explicit_);
+  archive->Number(&runs_);
+  archive->Time(&ended_ns_);
+  CarryGroups(archive);
+  CarryGroup(archive, &running_);
+  CarryGroup(archive, &awaited_);
+  records_.resize(archive->Count(records_.size()));
+  for (Record& record : records_) {
+    CarryGroup(archive, &record.group);
+    archive->Below(&record.does, 3);
+    archive->Number(&record.touches);
+  }
+  archive->Number(&before_);
 }
 
 }  // namespace rlscope::analysis

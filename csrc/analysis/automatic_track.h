@@ -35,6 +35,11 @@ class AutomaticTrack {
   // The next one is outside of windows, or behind the thread's end.
   void Skip() { ++skipped_; }
 
+  // The thread entered an explicit operation before the stream begins.
+  void NoteExplicit() { explicit_ = true; }
+
+  void Carry(trace::Archive* archive, const ResumeItems& resume);
+
  private:
   enum class Does : uint8_t { kNothing, kBegins, kEnds };
   struct Record {
@@ -65,6 +70,8 @@ class AutomaticTrack {
   bool IsFinal(uint32_t group) { return trace::IsAutoFinal(StateOf(group)); }
   uint32_t Await(uint32_t group);
   void Compact();
+  void CarryGroups(trace::Archive* archive);
+  void CarryGroup(trace::Archive* archive, uint32_t* group) const;
 
   std::unique_ptr<CpuSource> items_;  // null: all was read
   const ProcessInput& process_;

@@ -10,8 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/history.h"
 #include "analysis/layer_ranks.h"
 #include "analysis/spill_table.h"
+#include "trace/format/archive.h"
 
 namespace rlscope::analysis {
 
@@ -62,23 +64,25 @@ class CallCounts {
  public:
   // With a sink calls are given to it and not counted.
   explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
-  // Entries into the layer where a thread is already are none. `in_iteration`: inside a complete
-  // iteration (whole_iterations.h).
-  void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, bool in_iteration) {
+  // Entries into the layer where a thread is already are none. `in`: of the iteration that holds
+  // the time (whole_iterations.h).
+  void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, IterationKind in) {
     if (from_layer == to_layer) return;
-    ++TransitionsOf(path, in_iteration)[from_layer * kLayers + to_layer];
+    ++TransitionsOf(path, in)[from_layer * kLayers + to_layer];
   }
   // Those of one path, [from][to]. Valid until the next call with another path.
-  uint64_t* TransitionsOf(uint32_t path, bool in_iteration) {
-    const size_t first = FirstOf(path, in_iteration);
-    if (first >= transitions_.size()) transitions_.resize(2 * first + 2 * kLayers * kLayers);
+  uint64_t* TransitionsOf(uint32_t path, IterationKind in) {
+    const size_t first = FirstOf(path, in);
+    if (first >= transitions_.size()) transitions_.resize(2 * first + kOfPath);
     return &transitions_[first];
   }
   uint64_t transitions(uint32_t path, uint32_t from_layer, uint32_t to_layer,
-                       bool in_iteration) const {
-    const size_t at = FirstOf(path, in_iteration) + from_layer * kLayers + to_layer;
+                       IterationKind in) const {
+    const size_t at = FirstOf(path, in) + from_layer * kLayers + to_layer;
     return at < transitions_.size() ? transitions_[at] : 0;
   }
+  // What was counted in the iteration that ran turns out to be of another kind.
+  void SettleRunning(IterationKind kind);
 
   void AddCall(const NativeCall& call) {
     if (__builtin_expect(sink_ != nullptr, 0)) return sink_->AddCall(call);
@@ -97,13 +101,18 @@ class CallCounts {
   const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
   const std::map<WaitKey, CallSum>& waits() const { return waits_; }
 
+  // `paths`: how many there are.
+  void Carry(trace::Archive* archive, uint32_t paths);
+
  private:
-  static size_t FirstOf(uint32_t path, bool in_iteration) {
-    return (size_t{path} * 2 + in_iteration) * kLayers * kLayers;
+  static constexpr size_t kOfKind = kLayers * kLayers;
+  static constexpr size_t kOfPath = kIterationKinds * kOfKind;
+  static size_t FirstOf(uint32_t path, IterationKind in) {
+    return path * kOfPath + static_cast<size_t>(in) * kOfKind;
   }
 
   CallSink* sink_;
-  // [path][in_iteration][from][to]; 6.6 MB at 16,384 paths
+  // [path][in][from][to]; 18.9 MB at 16,384 paths
   std::vector<uint64_t> transitions_;
   SpillTable<NativeCallRow> native_calls_;
   std::map<WaitKey, CallSum> waits_;

@@ -90,4 +90,26 @@ bool CallStack::Contains(bool is_callback) const {
   return false;
 }
 
+void CallStack::Carry(trace::Archive* archive, uint32_t paths) {
+  frames_.resize(archive->Count(frames_.size()));
+  for (Frame& frame : frames_) {
+    archive->Number(&frame.is_callback);
+    archive->Number(&frame.has_note);
+    archive->Below(&frame.layer, kLayers);
+    archive->Number(&frame.function);
+    archive->Below(&frame.path, paths);
+    archive->Number(&frame.inner_calls);
+    archive->Time(&frame.start_ns);
+    archive->Sum(&frame.self_ns);
+    if (frame.has_note && notes_ == nullptr) archive->Fail();
+  }
+  archive->Time(&charged_ns_);
+}
+
+size_t CallStack::notes_open() const {
+  size_t count = 0;
+  for (const Frame& frame : frames_) count += frame.has_note;
+  return count;
+}
+
 }  // namespace rlscope::analysis

@@ -39,6 +39,11 @@ class CallStack {
   // Rank of that of the innermost frame; only when not empty.
   uint32_t layer() const { return frames_.back().layer; }
 
+  // `paths`: how many there are.
+  void Carry(trace::Archive* archive, uint32_t paths);
+  // Calls that are open, and began with a note.
+  size_t notes_open() const;
+
  private:
   struct Frame {
     bool is_callback;

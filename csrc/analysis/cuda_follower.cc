@@ -1,5 +1,7 @@
 #include "analysis/cuda_follower.h"
 
+#include "analysis/thread_archive.h"
+
 namespace rlscope::analysis {
 
 CudaFollower::CudaFollower(Streams* streams, CudaCallSink* sink)
@@ -67,6 +69,12 @@ void CudaFollower::Finish(int64_t end_ns) {
   for (uint32_t stream = kFirstThreadStream; stream < calls_.size(); ++stream) TakeCalls(stream);
   sink_->ChangeOwner(path_, end_ns, path_);
   sink_->AdvanceTo(kNever);
+}
+
+void CudaFollower::GoOn(trace::Archive* archive, const Streams& streams, uint32_t paths,
+                        OwnerCalls* calls) {
+  CarryOwner(archive, streams, paths, &table_, &instant_, calls);
+  path_ = instant_.path();
 }
 
 }  // namespace rlscope::analysis

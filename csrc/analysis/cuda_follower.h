@@ -13,6 +13,7 @@
 
 #include "analysis/key.h"
 #include "analysis/notes.h"
+#include "analysis/owner_calls.h"
 #include "analysis/process_state.h"
 #include "analysis/streams.h"
 
@@ -48,6 +49,9 @@ class CudaFollower : public KeyConsumer {
   void Consume(const uint64_t* keys, size_t count) override;
   // All keys were consumed; the process ends at `end_ns`.
   void Finish(int64_t end_ns);
+
+  // Behind CarryThreads: who owned the process before the part that follows.
+  void GoOn(trace::Archive* archive, const Streams& streams, uint32_t paths, OwnerCalls* calls);
 
  private:
   void ChangeOwner(uint32_t stream);

@@ -9,6 +9,7 @@
 #include "analysis/gpu_rows.h"
 #include "analysis/launch_table.h"
 #include "analysis/recorded_time.h"
+#include "analysis/thread_archive.h"
 #include "analysis/thread_states.h"
 
 namespace rlscope::analysis {
@@ -80,6 +81,13 @@ void ReadCalls(const ProcessInput& input, const History& history, CallRows* rows
   context.cuda_notes = true;
   Streams streams(context, /*gpu=*/false);
   CudaFollower calls(&streams, rows);
+  if (input.saved) {  // of a process that had no CUDA then
+    CallCounts counts;
+    OwnerCalls owner_calls(&counts, streams.Calls(), streams.Threads());
+    trace::Archive archive = *input.saved;
+    CarryThreads(&archive, &result->paths, &streams);
+    calls.GoOn(&archive, streams, result->paths.size(), &owner_calls);
+  }
   streams.MergeInto(&calls);
   calls.Finish(history.end_ns());
 }

@@ -27,7 +27,8 @@ class HistoryBuilder {
     for (Item item = items.begin(); item != items.end();) item = AddSameTime(item, items.end());
     history_->stopped_ = !recording_;
     if (recording_) StopWindow(end_ns_);
-    FindWholeIterations();
+    FindIterationSpans();
+    if (explicit_begun_) history_->counted_kind_ = IterationKind::kExplicit;
   }
 
  private:
@@ -138,12 +139,16 @@ class HistoryBuilder {
     in_iteration_ = false;
   }
 
-  void FindWholeIterations() {
-    std::vector<Span>* const spans = &history_->whole_iterations_;
+  void FindIterationSpans() {
+    std::vector<IterationSpan>* const spans = &history_->iteration_spans_;
     for (const IterationRow& row : history_->iterations_) {
-      if (!row.complete || row.automatic == explicit_begun_) continue;
-      if (spans->empty() || spans->back().end_ns != row.start_ns) {
-        spans->push_back({row.start_ns, row.start_ns});
+      const bool is_last = &row == &history_->iterations_.back();
+      if (!row.complete && !is_last) continue;
+      const IterationKind kind = !row.complete   ? IterationKind::kRunning
+                                 : row.automatic ? IterationKind::kAutomatic
+                                                 : IterationKind::kExplicit;
+      if (spans->empty() || spans->back().end_ns != row.start_ns || spans->back().kind != kind) {
+        spans->push_back({row.start_ns, row.start_ns, kind});
       }
       spans->back().end_ns = row.end_ns;
     }

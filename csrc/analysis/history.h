@@ -56,6 +56,17 @@ struct Span {
   int64_t end_ns;
 };
 
+// What is known of the iteration that holds a time: it is complete, and the program's own or an
+// automatic one; or it is the last one, which may still become complete.
+enum class IterationKind : uint32_t { kNone, kExplicit, kAutomatic, kRunning };
+constexpr uint32_t kIterationKinds = 4;
+
+struct IterationSpan {
+  int64_t start_ns;
+  int64_t end_ns;
+  IterationKind kind;
+};
+
 struct ProgressRow {
   int64_t start_ns;
   double done;
@@ -81,9 +92,10 @@ class History {
   const SpillVector<PhaseRow>& phases() const { return phases_; }
   const SpillVector<IterationRow>& iterations() const { return iterations_; }
   SpillVector<IterationRow> TakeIterations() { return std::move(iterations_); }
-  // The time in complete iterations of the kind that rates count: the program's own, where it has
-  // any. Neighbours are one span.
-  const std::vector<Span>& whole_iterations() const { return whole_iterations_; }
+  // The time in complete iterations, and in the last one. Neighbours of one kind are one span.
+  const std::vector<IterationSpan>& iteration_spans() const { return iteration_spans_; }
+  // The kind that rates count: the program's own, where it has any.
+  IterationKind counted_kind() const { return counted_kind_; }
   const SpillVector<ProgressRow>& progress() const { return progress_; }
   uint64_t ignored_iterations() const { return ignored_iterations_; }
 
@@ -98,7 +110,8 @@ class History {
   std::vector<std::string> phase_names_;
   SpillVector<PhaseRow> phases_;
   SpillVector<IterationRow> iterations_;
-  std::vector<Span> whole_iterations_;
+  std::vector<IterationSpan> iteration_spans_;
+  IterationKind counted_kind_ = IterationKind::kAutomatic;
   SpillVector<ProgressRow> progress_;
   uint64_t ignored_iterations_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "analysis/history.h"
 #include "analysis/streams.h"
+#include "analysis/thread_archive.h"
 
 namespace rlscope::analysis {
 namespace {
@@ -43,6 +44,10 @@ void FindInstances(const ProcessInput& input, OperationPaths* paths, InstanceRow
   const ThreadContext context = {
       &input, &history, paths, &losses, &counts, &instances, FunctionLayers(input.names)};
   Streams streams(context, /*gpu=*/true);
+  if (input.saved) {
+    trace::Archive archive = *input.saved;
+    CarryThreads(&archive, paths, &streams);
+  }
   KeyDropper dropper(&streams);
   streams.MergeInto(&dropper);
 }

@@ -8,6 +8,7 @@
 #include "analysis/launch_table.h"
 #include "analysis/owner_calls.h"
 #include "analysis/recorded_time.h"
+#include "analysis/thread_archive.h"
 #include "analysis/thread_states.h"
 
 namespace rlscope::analysis {
@@ -46,6 +47,7 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
       : iterations_(history), launches_(launches), sink_(sink), counts_(this) {}
 
   CallCounts* counts() { return &counts_; }
+  OwnerCalls* owner_calls() { return owner_calls_.get(); }
   void Follow(Streams* streams) {
     threads_ = streams->Threads();
     owner_calls_ = std::make_unique<OwnerCalls>(&counts_, streams->Calls(), threads_);
@@ -151,6 +153,11 @@ void FindIntervals(const ProcessInput& input, OperationPaths* paths, IntervalSin
   Streams streams(context, /*gpu=*/false);
   threads.Follow(&streams);
   CudaFollower follower(&streams, &threads);
+  if (input.saved) {
+    trace::Archive archive = *input.saved;
+    CarryThreads(&archive, paths, &streams);
+    follower.GoOn(&archive, streams, paths->size(), threads.owner_calls());
+  }
   streams.MergeInto(&follower);
   follower.Finish(history.end_ns());
   launches.Sort();

@@ -9,20 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/breakdown_rows.h"
 #include "analysis/process_state.h"
-#include "analysis/spill_table.h"
+#include "trace/format/archive.h"
 
 namespace rlscope::analysis {
-
-struct BreakdownRow {
-  uint64_t key;  // (phase << 32 | row) + 1
-  int64_t duration_ns;
-  uint64_t count;
-
-  static uint64_t KeyOf(uint32_t phase, uint32_t row) { return (uint64_t{phase} << 32 | row) + 1; }
-  uint32_t phase() const { return static_cast<uint32_t>((key - 1) >> 32); }
-  uint32_t row() const { return static_cast<uint32_t>(key - 1); }
-};
 
 // Whether an operation with this outermost name lies around the loop and does not make it longer.
 bool IsAroundLoop(std::string_view name);
@@ -42,6 +33,8 @@ class LoopStages {
   struct Outside {
     std::array<int64_t, kRowsOfPath> duration_ns{};
     std::array<uint64_t, kRowsOfPath> count{};
+
+    void Carry(trace::Archive* archive);
   };
 
   bool follows() const { return follows_; }
@@ -75,6 +68,9 @@ class LoopStages {
     }
   }
 
+  void Carry(trace::Archive* archive, const RowLimits& limits);
+  bool in_loop() const { return in_loop_; }
+
   // visit(stage, duration_ns, count) for each stage that has a part of `whole`, a row of the
   // process view, at the end: everything is followed then.
   template <class Visit>
@@ -102,9 +98,9 @@ class LoopStages {
   bool in_loop_ = false;
   bool follows_ = true;
   int64_t entered_ns_ = 0;
-  SpillTable<BreakdownRow> before_;
-  SpillTable<BreakdownRow> rest_;  // since the loop was left
-  Outside left_;                   // when it was
+  BreakdownRows before_;
+  BreakdownRows rest_;  // since the loop was left
+  Outside left_;        // when it was
 };
 
 }  // namespace rlscope::analysis

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "trace/format/archive.h"
+
 namespace rlscope::analysis {
 
 // Member, text in relation `loss`.
@@ -16,10 +18,17 @@ namespace rlscope::analysis {
   X(undecodable_chunks, "undecodable_chunk")          /* left out by the reader */        \
   X(iteration_of_other_thread, "iteration_of_other_thread")
 
+// All are sums, but `iteration_of_other_thread`, which the history counts anew.
 struct Losses {
 #define RLSCOPE_SWEEP_LOSS(member, text) uint64_t member = 0;
   RLSCOPE_SWEEP_LOSSES(RLSCOPE_SWEEP_LOSS)
 #undef RLSCOPE_SWEEP_LOSS
+
+  void Carry(trace::Archive* archive) {
+#define RLSCOPE_SWEEP_LOSS(member, text) archive->Number(&member);
+    RLSCOPE_SWEEP_LOSSES(RLSCOPE_SWEEP_LOSS)
+#undef RLSCOPE_SWEEP_LOSS
+  }
 };
 
 }  // namespace rlscope::analysis

@@ -108,6 +108,52 @@ void OperationPaths::GrowSlots() {
   }
 }
 
+void OperationPaths::CarryNames(trace::Archive* archive) {
+  std::unordered_map<std::string, uint32_t> index;
+  for (uint32_t i = 0; archive->reads() && i < names_.size(); ++i) index.emplace(names_[i], i);
+  const size_t count = archive->Count(names_.size());
+  for (size_t i = 0; i < count && archive->ok(); ++i) {
+    std::string text = archive->reads() ? "" : names_[i];
+    archive->Text(&text);
+    if (!archive->reads()) continue;
+    const auto [entry, added] = index.try_emplace(text, names_.size());
+    if (added) names_.push_back(text);
+    name_of_archive_.push_back(entry->second);
+  }
+}
+
+void OperationPaths::CarryName(trace::Archive* archive, uint32_t* name) const {
+  if (!archive->reads()) return archive->Number(name);
+  archive->Below(name, name_of_archive_.size());
+  if (archive->ok()) *name = name_of_archive_[*name];
+}
+
+// Paths 0 to 2 are there already.
+void OperationPaths::CarryNode(trace::Archive* archive, uint32_t path) {
+  Node node = path < size() ? nodes_[path] : Node();
+  archive->Number(&node.instances);
+  if (path >= kFirstPath) {
+    archive->Below(&node.parent, path);
+    CarryName(archive, &node.name);
+    archive->Number(&node.automatic);
+  }
+  if (!archive->reads() || !archive->ok()) return;
+  if (path >= kFirstPath) {
+    const uint64_t key = KeyOf(node.automatic ? kAutomaticRoot : node.parent, node.name);
+    *Find(key) = {key, AddNode(node.parent, node.name)};
+    if (2 * nodes_.size() > slots_.size()) GrowSlots();
+  }
+  nodes_[path].instances = node.instances;
+  nodes_[path].automatic = node.automatic;
+}
+
+void OperationPaths::Carry(trace::Archive* archive) {
+  CarryNames(archive);
+  const size_t count = archive->Count(nodes_.size());
+  if (count < kFirstPath || count > kFirstPath + most_paths_) return archive->Fail();
+  for (uint32_t path = 0; path < count && archive->ok(); ++path) CarryNode(archive, path);
+}
+
 std::string OperationPaths::Text(uint32_t path) const {
   if (path < kFirstPath) return name(path);
   std::string text;

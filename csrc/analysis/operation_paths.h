@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/format/archive.h"
 #include "trace/layout/record.h"
 #include "trace/read/reader.h"
 
@@ -60,6 +61,10 @@ class OperationPaths {
   // Names from the root joined by "/", with "\" and "/" in a name escaped by "\".
   std::string Text(uint32_t path) const;
 
+  void Carry(trace::Archive* archive);
+  // The index of a name: names that are new stand between those of an archive.
+  void CarryName(trace::Archive* archive, uint32_t* name) const;
+
  private:
   struct Slot {
     uint64_t key;  // KeyOf(), plus 1; 0 free
@@ -67,6 +72,8 @@ class OperationPaths {
   };
   uint32_t EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed);
   uint32_t AddNode(uint32_t parent, uint32_t name);
+  void CarryNames(trace::Archive* archive);
+  void CarryNode(trace::Archive* archive, uint32_t path);
   Slot* Find(uint64_t key);
   void GrowSlots();
 
@@ -76,7 +83,8 @@ class OperationPaths {
   uint32_t unknown_name_ = 0;
   uint32_t automatic_names_[trace::kAutoStates];  // of those that are final
   std::vector<Node> nodes_;
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
+  std::vector<Slot> slots_;                // open addressing, a power of two, at most half full
+  std::vector<uint32_t> name_of_archive_;  // index by that in the archive that was read
 };
 
 }  // namespace rlscope::analysis

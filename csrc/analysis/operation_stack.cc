@@ -132,4 +132,40 @@ uint64_t OperationStack::outermost_entry() const {
   return open == nullptr ? 0 : open->entry;
 }
 
+// ---- archive ------------------------------------------------------------------------------------
+
+void OperationStack::CarryOpen(trace::Archive* archive, Open* open) {
+  archive->Below(&open->path, paths_->size());
+  archive->Number(&open->entry);
+  archive->Time(&open->enter_ns);
+  archive->Sum(&open->self_ns);
+}
+
+void OperationStack::CarryStack(trace::Archive* archive, Stack* stack) {
+  stack->resize(archive->Count(stack->size()));
+  for (Open& open : *stack) {
+    paths_->CarryName(archive, &open.name);
+    CarryOpen(archive, &open);
+  }
+}
+
+void OperationStack::Carry(trace::Archive* archive) {
+  CarryStack(archive, &thread_stack_);
+  archive->Number(&automatic_is_open_);
+  archive->Number(&automatic_.name);  // a state, no name
+  CarryOpen(archive, &automatic_);
+  std::vector<uint32_t> tasks;
+  for (const auto& [task, stack] : task_stacks_) tasks.push_back(task);
+  tasks.resize(archive->Count(tasks.size()));
+  for (uint32_t& task : tasks) {
+    archive->Number(&task);
+    CarryStack(archive, &task_stacks_[task]);
+  }
+  archive->Number(&task_);
+  archive->Time(&charged_ns_);
+  archive->Number(&entries_);
+  running_ = task_ == 0 ? &thread_stack_ : &task_stacks_[task_];
+  FindInnermost();
+}
+
 }  // namespace rlscope::analysis

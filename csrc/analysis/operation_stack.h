@@ -56,6 +56,11 @@ class OperationStack {
   uint32_t outermost_path() const;
   uint64_t outermost_entry() const;
 
+  // Whether an operation was ever entered, or found.
+  bool has_entered() const { return entries_ > 0; }
+
+  void Carry(trace::Archive* archive);
+
  private:
   struct Open {
     uint32_t name;
@@ -66,6 +71,8 @@ class OperationStack {
   };
   using Stack = std::vector<Open>;
 
+  void CarryOpen(trace::Archive* archive, Open* open);
+  void CarryStack(trace::Archive* archive, Stack* stack);
   void ChargeInnermost(int64_t now);
   void FindInnermost();
   void CloseAutomatic(int64_t now, Ended ended);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/archived_streams.h"
 #include "analysis/call_counts.h"
 #include "analysis/notes.h"
 #include "analysis/operation_paths.h"
@@ -34,6 +35,21 @@ class OwnerCalls {
     for (size_t stream = 0; stream < calls_.size(); ++stream) ResolveStream(stream, now);
     paths_.erase(paths_.begin(), paths_.end() - 1);
   }
+
+  // After Resolve: the calls that are open, and the owner's path.
+  void Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths) {
+    const size_t count = archive->Count(open_.size());
+    for (uint32_t i = 0; i < count && archive->ok(); ++i) {
+      uint32_t stream = i;
+      streams.Carry(archive, &stream);
+      if (!archive->ok()) return;
+      open_[stream].resize(archive->Count(open_[stream].size()));
+      for (uint32_t& path : open_[stream]) archive->Below(&path, paths);
+    }
+    archive->Time(&paths_.back().from_ns);
+    archive->Below(&paths_.back().path, paths);
+  }
+  size_t open(size_t stream) const { return open_[stream].size(); }
 
  private:
   struct OwnerPath {

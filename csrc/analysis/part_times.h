@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/spill_vector.h"
+#include "trace/format/archive.h"
 
 namespace rlscope::analysis {
 
@@ -27,6 +28,17 @@ class PartTimes {
   void Add(uint32_t row, int64_t duration_ns) {
     if (duration_ns_[row] == 0) touched_.push_back(row);
     duration_ns_[row] += duration_ns;
+  }
+
+  // `rows`: as many as there is room for.
+  void Carry(trace::Archive* archive, size_t rows) {
+    touched_.resize(archive->Count(touched_.size()));
+    for (uint32_t& row : touched_) {
+      int64_t ns = archive->reads() ? 0 : duration_ns_[row];
+      archive->Below(&row, rows);
+      archive->Sum(&ns);
+      if (archive->ok()) duration_ns_[row] = ns;
+    }
   }
 
   // The part ends, and was this one: appends what it holds, by row.

@@ -50,4 +50,28 @@ void ThreadTable::Recount(ProcessInstant* instant, uint32_t stream) {
   thread.counted = counted;
 }
 
+void ThreadTable::Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+                        ProcessInstant* instant) {
+  const size_t count = archive->Count(threads_.size());
+  for (uint32_t i = 0; i < count && archive->ok(); ++i) {
+    uint32_t stream = i;
+    streams.Carry(archive, &stream);
+    if (!archive->ok()) return;
+    Thread& thread = threads_[stream];
+    uint32_t path = PathOf(thread.state), field = FieldOf(thread.state);
+    archive->Below(&path, paths);
+    archive->Below(&field, kFieldMask + 1);
+    thread.state = MakeState(path, field);
+    archive->Time(&thread.begin_ns);
+    archive->Number(&thread.may_own);
+  }
+  bool is_owned = instant->owner != kNobody;
+  archive->Number(&is_owned);
+  if (!is_owned) instant->owner = kNobody;
+  if (is_owned) streams.Carry(archive, &instant->owner);
+  if (!archive->reads() || !archive->ok()) return;
+  for (uint32_t stream = 0; stream < threads_.size(); ++stream) Recount(instant, stream);
+  instant->first_row = is_owned ? FirstRowOf(threads_[instant->owner].state) : 0;
+}
+
 }  // namespace rlscope::analysis

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "analysis/archived_streams.h"
 #include "analysis/key.h"
 #include "analysis/layer_ranks.h"
 #include "analysis/operation_paths.h"
@@ -109,6 +110,10 @@ class ThreadTable {
   // A thread got or lost its operations, or another one is outermost now: `thread` already says so.
   // Returns the instant with the right owner.
   ProcessInstant ChangeOwner(ProcessInstant instant, uint32_t stream);
+
+  // All states, and the instant. `paths`: how many there are.
+  void Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+             ProcessInstant* instant);
 
  private:
   uint32_t FindOwner(uint32_t owner, uint32_t changed) const;

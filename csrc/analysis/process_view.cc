@@ -97,4 +97,53 @@ SpillVector<PartRow> CoarserTimeline(const SpillVector<PartRow>& finer) {
   return coarser;
 }
 
+// ---- archive ------------------------------------------------------------------------------------
+
+namespace {
+
+// `parts`: -1 is none, and stands for itself.
+void CarryPartRows(trace::Archive* archive, uint64_t parts, size_t rows,
+                   SpillVector<PartRow>* found) {
+  const size_t count = archive->Count(found->size());
+  for (size_t i = 0; i < count && archive->ok(); ++i) {
+    PartRow row = archive->reads() ? PartRow() : (*found)[i];
+    archive->Below(&row.part, parts);
+    archive->Below(&row.row, rows);
+    archive->Sum(&row.duration_ns);
+    if (archive->reads() && archive->ok()) found->push_back(row);
+  }
+}
+
+}  // namespace
+
+void ProcessView::Carry(trace::Archive* archive, const RowLimits& limits) {
+  const size_t rows = limits.rows();
+  archive->Below(&phase_, limits.phases);
+  archive->Below(&counted_phase_, limits.phases);
+  archive->Number(&counted_row_);
+  archive->Number(&times_.counted);
+  CarryRows(archive, limits, &rows_);
+  outside_.Carry(archive);
+  stages_.Carry(archive, limits);
+  PartTimes no_bucket;
+  no_bucket.Reserve(rows);
+  PartTimes* const bucket = has_buckets_ ? &bucket_ : &no_bucket;
+  bucket->Carry(archive, rows);
+  CarryPartRows(archive, INT64_MAX, rows, &timeline_);
+  bool in_iteration = part_ == &iteration_;
+  archive->Number(&in_iteration);
+  part_ = in_iteration ? &iteration_ : &no_iteration_;
+  iteration_.Carry(archive, rows);
+  no_iteration_.Carry(archive, rows);
+  CarryPartRows(archive, limits.iterations, rows, &iterations_);
+}
+
+void ProcessView::CoarsenTimeline(uint32_t doublings, int64_t bucket) {
+  for (; doublings > 0; --doublings) timeline_ = CoarserTimeline(timeline_);
+  while (!timeline_.empty() && timeline_.back().part >= bucket) {
+    bucket_.Add(timeline_.back().row, timeline_.back().duration_ns);
+    timeline_.RemoveLast();
+  }
+}
+
 }  // namespace rlscope::analysis

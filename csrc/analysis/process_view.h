@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/breakdown_rows.h"
 #include "analysis/loop_stages.h"
 #include "analysis/part_times.h"
 #include "analysis/process_state.h"
-#include "analysis/spill_table.h"
 
 namespace rlscope::analysis {
 
@@ -83,7 +83,14 @@ class ProcessView {
   void EndNoIteration() { no_iteration_.End(kNoIteration, &iterations_); }
   static constexpr int64_t kNoIteration = -1;
 
-  const SpillTable<BreakdownRow>& rows() const { return rows_; }
+  // After Flush, and Reserve for these paths.
+  void Carry(trace::Archive* archive, const RowLimits& limits);
+  // The timeline so far goes on with buckets of 2^`doublings` times the length; `bucket` of these
+  // runs.
+  void CoarsenTimeline(uint32_t doublings, int64_t bucket);
+  void DropTimeline() { timeline_ = SpillVector<PartRow>(); }
+
+  const BreakdownRows& rows() const { return rows_; }
   // At the end: what LoopStages::Split gives of a row.
   const LoopStages& stages() const { return stages_; }
   // By bucket, in a bucket by row.
@@ -104,7 +111,7 @@ class ProcessView {
   uint32_t phase_ = 0;
   uint32_t counted_phase_ = 0;     // of the last stretch of nonzero time,
   uint32_t counted_row_ = kNoRow;  // and its row
-  SpillTable<BreakdownRow> rows_;
+  BreakdownRows rows_;
   LoopStages::Outside outside_;  // flushed
   LoopStages stages_;
   PartTimes bucket_;

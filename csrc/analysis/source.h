@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,15 @@ class Source {
   // After the end: what the reader had to move or leave out.
   virtual uint64_t clamped() const { return 0; }
   virtual uint64_t undecodable_chunks() const { return 0; }
+  // Before the batch that was given last, and after it.
+  virtual trace::CursorPlace before() const { return {}; }
+  virtual trace::CursorPlace after() const { return {}; }
 };
 using CpuSource = Source<trace::CpuBatch>;
 using CudaCallSource = Source<trace::CudaCallBatch>;
 using GpuSource = Source<trace::GpuBatch>;
+
+using ResumeItems = std::function<std::unique_ptr<CpuSource>(const trace::CursorPlace& from)>;
 
 // Streams are opened when the sweep reaches them, because an open one holds a decoded chunk.
 struct ThreadInput {
@@ -42,6 +48,8 @@ struct ThreadInput {
   uint64_t weight = 0;   // items, about: decides its place in the merge
   std::function<std::unique_ptr<CpuSource>()> open_items;                         // may be empty
   std::function<std::unique_ptr<CudaCallSource>(trace::Detail)> open_cuda_calls;  // may be empty
+  // The items from where another source stood; not empty where ProcessInput::saved is something.
+  ResumeItems resume_items;
 };
 
 // A process's records of one CUDA stream; synchronisations name no device (0).
@@ -63,9 +71,14 @@ struct ProcessInput {
   std::vector<trace::Name> names;
   std::vector<ThreadInput> threads;  // by number; only those with items or CUDA calls
   std::vector<GpuInput> gpu;
-  uint32_t most_paths = kMaxPaths;             // further ones are (other); fewer in tests
-  uint64_t undecodable_chunks = 0;             // of threads that are left out for it
-  SpillVector<ProcessItem> process_items;      // by time; ties: thread, order of recording
+  uint32_t most_paths = kMaxPaths;         // further ones are (other); fewer in tests
+  uint64_t undecodable_chunks = 0;         // of threads that are left out for it
+  SpillVector<ProcessItem> process_items;  // by time; ties: thread, order of recording
+  // Records may follow those that are here: where a stream ends, its thread does not. `end_ns` is
+  // later than all of them.
+  bool unfinished = false;
+  // The state of a sweep of the part before, to go on from (sweep_state.h).
+  std::optional<trace::Archive> saved;
   std::atomic<int64_t>* reached_ns = nullptr;  // how far a pass has come, for others to look at
 
   static constexpr int64_t kUnknownTime = INT64_MIN;

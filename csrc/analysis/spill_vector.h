@@ -71,6 +71,7 @@ class SpillVector {
     if ((size_ + 1) * sizeof(T) > memory_.capacity()) memory_.Reserve((size_ + 1) * sizeof(T));
     begin()[size_++] = value;
   }
+  void RemoveLast() { --size_; }
   void RemoveFirst(size_t count) {
     size_ -= count;
     if (size_ > 0) memmove(begin(), begin() + count, size_ * sizeof(T));

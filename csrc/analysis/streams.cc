@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/archived_streams.h"
 #include "analysis/process_state.h"
 
 namespace rlscope::analysis {
@@ -67,11 +68,26 @@ std::vector<uint32_t> Streams::Threads() const {
 }
 
 void Streams::MergeInto(KeyConsumer* consumer) {
-  for (int64_t start_ns = NextChange(); start_ns <= end_ns_; start_ns = NextChange()) {
-    const int64_t length_ns = std::min(end_ns_ - start_ns + 1, layout_.epoch_ns());
+  MergeUntil(consumer, end_ns_ + 1);
+  for (const auto& thread : threads_) thread->Finish();
+}
+
+void Streams::MergeUntil(KeyConsumer* consumer, int64_t until_ns) {
+  for (int64_t start_ns = NextChange(); start_ns < until_ns; start_ns = NextChange()) {
+    const int64_t length_ns = std::min(until_ns - start_ns, layout_.epoch_ns());
     MergeEpoch(consumer, start_ns, start_ns + length_ns);
   }
-  for (const auto& thread : threads_) thread->Finish();
+}
+
+void Streams::Carry(trace::Archive* archive) {
+  size_t count = archive->Count(threads_.size());
+  ArchivedStreams streams(Threads());
+  for (size_t i = 0; i < count && archive->ok(); ++i) {
+    uint32_t stream = static_cast<uint32_t>(kFirstThreadStream + i);
+    streams.Carry(archive, &stream);
+    if (stream < kFirstThreadStream) archive->Fail();
+    if (archive->ok()) threads_[stream - kFirstThreadStream]->Carry(archive);
+  }
 }
 
 // Epochs without changes are skipped.

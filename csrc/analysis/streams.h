@@ -46,6 +46,12 @@ class Streams {
   // Gives all keys of the process to the consumer, those at its end included; then closes what is
   // open.
   void MergeInto(KeyConsumer* consumer);
+  // Gives those before `until_ns`, and closes nothing.
+  void MergeUntil(KeyConsumer* consumer, int64_t until_ns);
+
+  // The states of the threads, after MergeUntil or before MergeInto.
+  void Carry(trace::Archive* archive);
+  const std::vector<std::unique_ptr<ThreadStates>>& threads() const { return threads_; }
 
  private:
   struct Leaf {

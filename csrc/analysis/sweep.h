@@ -50,8 +50,27 @@ struct SweepResult {
   SweepResult(const ProcessInput& input, bool has_buckets);
 };
 
-// Throws std::system_error when results find no room on disk.
+// Goes on from input.saved, if that is something, which must be what CanGoOn said yes to. Throws
+// std::system_error when results find no room on disk.
 std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions& options);
+
+// Whether input.saved is a state of a sweep of this process.
+bool CanGoOn(const ProcessInput& input);
+
+// The sweep of a process that may go on, from input.saved on up to `until_ns`.
+class PartialSweep {
+ public:
+  PartialSweep(const ProcessInput& input, const SweepOptions& options, int64_t until_ns);
+  ~PartialSweep();
+
+  bool IsBehind(uint32_t thread, const trace::ChunkPlace& chunk) const;
+  void Write(trace::Archive* archive);
+
+ private:
+  struct State;
+  const int64_t until_ns_;
+  const std::unique_ptr<State> state_;
+};
 
 }  // namespace rlscope::analysis
 

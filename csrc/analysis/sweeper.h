@@ -25,6 +25,10 @@ class Sweeper : public KeyConsumer {
   // All keys were consumed; what is left is up to the end.
   void Finish();
 
+  // The state of the sweep after Streams::MergeUntil(`until_ns`), or before MergeInto. Read: false
+  // if it is none, and then neither this nor the result is of any use.
+  bool Carry(trace::Archive* archive, Streams* streams, int64_t until_ns);
+
  private:
   // The form of RunToNote for this CPU and these options.
   using RunLoop = const uint64_t* (Sweeper::*)(const uint64_t* keys, const uint64_t* end);
@@ -42,6 +46,11 @@ class Sweeper : public KeyConsumer {
   int64_t NextIterationEdge() const;
   void ApplyEdges(int64_t now);
   void ApplyIterations(int64_t now);
+  void CarryTimes(trace::Archive* archive);
+  void CarryStage(trace::Archive* archive, const ArchivedStreams& streams);
+  void CarryGrid(trace::Archive* archive);
+  void CarryRunning(trace::Archive* archive);
+  void CarryThreads(trace::Archive* archive, const ArchivedStreams& streams);
   int64_t TimeOf(uint64_t key) const { return epoch_start_ns_ + layout_.TimeOf(key); }
 
   SweepResult* const result_;

@@ -23,8 +23,8 @@ struct CallCounter {
   CallNotes* notes;  // of calls whose operation is the owner's; null: all calls have their own
   uint32_t path;
   uint32_t outer_layer;
-  bool in_iteration;  // all of the row, or none
-  uint64_t* transitions = counts->TransitionsOf(path, in_iteration);
+  IterationKind in;  // the same for all of the row
+  uint64_t* transitions = counts->TransitionsOf(path, in);
   bool is_own = notes == nullptr || IsOperation(path);
 
   // Notes are taken when a key comes, which a call in the layer around it may not have.
@@ -106,9 +106,9 @@ bool ThreadStates::WriteCallRow(Counter counter, int64_t limit_ns) {
 bool ThreadStates::ApplyCalls() {
   if (!CallsAreNext()) return false;
   if (context_.counts == nullptr) return WriteCallRow(NoCounter{}, kNever);
-  const bool in_iteration = whole_iterations_.Hold(next_item_);
+  const IterationKind in = whole_iterations_.KindAt(next_item_);
   return WriteCallRow(CallCounter{input_.thread, context_.counts, NotesOfCalls(),
-                                  operations_.path(), CallLayer(), in_iteration},
+                                  operations_.path(), CallLayer(), in},
                       whole_iterations_.Until(next_item_));
 }
 

@@ -116,7 +116,6 @@ int64_t ThreadStates::Clamp(int64_t time_ns, int64_t earliest_ns) {
 }
 
 void ThreadStates::LoadBatch() {
-  const bool is_first = batch_ == nullptr;
   item_ = call_ = 0;
   bool missing = false;
   while (items_ != nullptr) {
@@ -125,12 +124,13 @@ void ThreadStates::LoadBatch() {
     missing |= batch_->begins_after_gap;
     if (batch_->count == 0) continue;
     enter_snapshot_ = batch_->begins_after_gap;
-    close_before_batch_ = missing && !is_first;
+    close_before_batch_ = missing && has_read_;
+    has_read_ = true;
     next_item_ = close_before_batch_ ? items_end_ns_ : Clamp(batch_->time_ns[0], items_end_ns_);
     return;
   }
   next_item_ = kNever;
-  if (items_ == nullptr) return;
+  if (items_ == nullptr || context_.input->unfinished) return;
   context_.losses->clamped += items_->clamped();
   context_.losses->undecodable_chunks += items_->undecodable_chunks();
   items_.reset();
@@ -287,6 +287,7 @@ AutomaticTrack* ThreadStates::GetAutomatic() {
   if (automatic_ == nullptr) {
     automatic_ =
         std::make_unique<AutomaticTrack>(input_.open_items(), *context_.input, *context_.history);
+    if (entered_before_) automatic_->NoteExplicit();
   }
   return automatic_.get();
 }
@@ -363,7 +364,7 @@ uint32_t ThreadStates::Layer() const { return in_cuda_call_ ? kCudaApiRank : Cal
 void ThreadStates::CountTransition(uint32_t from_layer, int64_t now) {
   if (context_.counts == nullptr) return;
   context_.counts->AddTransition(operations_.path(), from_layer, Layer(),
-                                 whole_iterations_.Hold(now));
+                                 whole_iterations_.KindAt(now));
 }
 
 void ThreadStates::Update(int64_t now, bool note) {

@@ -49,6 +49,14 @@ class ThreadStates : public StateStream {
   // Everything was read: closes what is open, at the end of the process.
   void Finish();
 
+  uint32_t thread() const { return input_.thread; }
+  // Only between epochs.
+  void Carry(trace::Archive* archive);
+  // Whether the chunk was read to its end.
+  bool IsBehind(const trace::ChunkPlace& chunk) const;
+  // Native calls that are open, and began with a note.
+  size_t notes_open() const { return calls_.notes_open(); }
+
   OutermostNotes* notes() { return &notes_; }
   CallNotes* call_notes() { return &call_notes_; }
   CudaNotes* cuda_notes() { return &cuda_notes_; }
@@ -73,6 +81,9 @@ class ThreadStates : public StateStream {
   bool EndCallRow(const CallRow& row);
 
   void Open();
+  void CarryItems(trace::Archive* archive);
+  void ResumeItems(const trace::CursorPlace& place, trace::Archive* archive);
+  void ResumeEdges();
   void LoadBatch();
   void LoadCudaBatch();
   void NextItem() {
@@ -135,6 +146,7 @@ class ThreadStates : public StateStream {
   const trace::CpuBatch* batch_ = nullptr;
   uint32_t item_ = 0;
   uint32_t call_ = 0;
+  bool has_read_ = false;      // some batch
   bool call_is_open_ = false;  // a complete call, begun and to end at next_item_
   // Chunks are missing before the batch: close what is open, at the end of the last item (which is
   // next_item_ then); at the first item, enter what the chunk's header says was open.
@@ -148,6 +160,7 @@ class ThreadStates : public StateStream {
   bool in_cuda_call_ = false;
   int64_t cuda_end_ns_ = INT64_MIN;  // of the last CUDA call
 
+  bool entered_before_ = false;  // an operation, in a part that another sweep has read
   bool opened_ = false;
   bool alive_ = false;
   bool ended_ = false;

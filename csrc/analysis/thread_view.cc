@@ -108,4 +108,83 @@ uint32_t ThreadView::AddPage(uint32_t stream, uint32_t path, uint32_t next) {
   return static_cast<uint32_t>(pages_.size() - 1);
 }
 
+// ---- archive ------------------------------------------------------------------------------------
+
+namespace {
+
+void Carry(trace::Archive* archive, ByGpu* numbers) {
+  for (int i = 0; i < 2; ++i) {
+    int64_t number = (*numbers)[i];
+    archive->Sum(&number);
+    (*numbers)[i] = number;
+  }
+}
+
+// 0 or -1.
+void CarryMask(trace::Archive* archive, ByGpu* mask) {
+  for (int i = 0; i < 2; ++i) {
+    bool is_set = (*mask)[i] != 0;
+    archive->Number(&is_set);
+    (*mask)[i] = is_set ? -1 : 0;
+  }
+}
+
+}  // namespace
+
+// Nobody's page is there already.
+void ThreadView::CarryPages(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+                            size_t phases) {
+  const size_t count = archive->Count(pages_.size());
+  for (uint32_t number = 0; number < count && archive->ok(); ++number) {
+    Page page = number < pages_.size() ? pages_[number] : Page();
+    if (number > kNobodysPage) {
+      archive->Below(&page.phase, phases);
+      streams.Carry(archive, &page.stream);
+      archive->Below(&page.path, paths);
+      if (page.stream == kGpuStream) archive->Fail();
+    }
+    if (!archive->ok()) return;
+    if (number == pages_.size()) {
+      PageIndex* const index = index_.FindOrAdd((uint64_t{page.stream} << 32 | page.path) + 1);
+      pages_.push_back({page.phase, page.stream, page.path, index->first});
+      cells_.AppendZeros(kFields);
+      index->first = number;
+    }
+    for (uint32_t field = 0; field < kFields; ++field) {
+      ThreadCell* const cell = &cells_[number * kFields + field];
+      analysis::Carry(archive, &cell->duration_ns);
+      analysis::Carry(archive, &cell->count);
+    }
+  }
+}
+
+void ThreadView::Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+                       size_t phases) {
+  CarryPages(archive, streams, paths, phases);
+  archive->Time(&clock_.now_ns);
+  analysis::Carry(archive, &clock_.gained_ns);
+  analysis::Carry(archive, &clock_.began);
+  CarryMask(archive, &clock_.state);
+  CarryMask(archive, &clock_.last);
+  CarryMask(archive, &gpu_state_);
+  CarryMask(archive, &gpu_counts_);
+  archive->Below(&phase_, phases);
+  const size_t count = archive->Count(threads_.size());
+  for (uint32_t i = 0; i < count && archive->ok(); ++i) {
+    uint32_t stream = i;
+    streams.Carry(archive, &stream);
+    if (!archive->ok()) return;
+    Thread& thread = threads_[stream];
+    analysis::Carry(archive, &thread.gained_ns);
+    analysis::Carry(archive, &thread.began);
+    archive->Below(&thread.cell, cells_.size());
+    archive->Below(&thread.cells, cells_.size());
+    archive->Number(&thread.known_path);
+    archive->Below(&thread.counted, cells_.size());
+    const bool is_nobodys = thread.cells == 0 && thread.cell % kFields < kLayers;
+    if (thread.cells % kFields != 0 || is_nobodys) return archive->Fail();
+    cells_of_path_[stream].clear();
+  }
+}
+
 }  // namespace rlscope::analysis

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "analysis/archived_streams.h"
 #include "analysis/call_counts.h"
 #include "analysis/key.h"
 #include "analysis/spill_table.h"
@@ -59,6 +60,9 @@ class ThreadView {
   void SetPhase(uint32_t phase, int64_t now, bool in_gap);
   // No keys come before `now` any more.
   void Finish(int64_t now);
+
+  void Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+             size_t phases);
 
   // Calls function(thread, phase, path, layer, gpu_busy, duration_ns, count) for every row; threads
   // by their place in the input.
@@ -132,6 +136,8 @@ class ThreadView {
 
   void SetPath(Thread* thread, uint32_t stream, uint32_t path, const GpuClock& clock);
   void ChangeGpuWithPhase();
+  void CarryPages(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
+                  size_t phases);
   static bool IsFresh(const Thread& thread, const GpuClock& clock);
   static void Rewind(Thread* thread, const GpuClock& clock);
   uint32_t FindCells(uint32_t stream, uint32_t path);

@@ -7,6 +7,7 @@
 
 #include "analysis/history.h"
 #include "analysis/key.h"
+#include "analysis/sweep.h"
 #include "trace/layout/record.h"
 #include "trace/read/cursor.h"
 #include "trace/read/decoder.h"
@@ -16,10 +17,14 @@ namespace {
 
 class CpuFromTrace : public CpuSource {
  public:
-  CpuFromTrace(const trace::ProcessTrace& process, size_t index) : cursor_(process, index) {}
+  CpuFromTrace(const trace::ProcessTrace& process, size_t index,
+               const trace::CursorPlace& from = {})
+      : cursor_(process, index, from) {}
   const trace::CpuBatch* Next() override { return cursor_.Next(); }
   uint64_t clamped() const override { return cursor_.clamped(); }
   uint64_t undecodable_chunks() const override { return cursor_.undecodable_chunks(); }
+  trace::CursorPlace before() const override { return cursor_.before(); }
+  trace::CursorPlace after() const override { return cursor_.after(); }
 
  private:
   trace::ThreadCursor cursor_;
@@ -48,9 +53,17 @@ class GpuFromTrace : public GpuSource {
   trace::GpuCursor cursor_;
 };
 
+const trace::RolledUpThread* FindRolledUp(const trace::ProcessTrace& process, size_t index) {
+  const trace::RolledUp* const rolled_up = process.rolled_up();
+  if (rolled_up == nullptr) return nullptr;
+  return rolled_up->FindThread(process.threads()[index].thread.thread);
+}
+
 // Of the first item and CUDA call; kNever if nothing can be decoded. Adds the chunks on the way
 // there that could not.
 int64_t FindFirst(const trace::ProcessTrace& process, size_t index, uint64_t* undecodable_chunks) {
+  const trace::RolledUpThread* const rolled_up = FindRolledUp(process, index);
+  if (rolled_up != nullptr && rolled_up->first_ns != kNever) return rolled_up->first_ns;
   int64_t first_ns = kNever;
   trace::ThreadCursor items(process, index);
   while (const trace::CpuBatch* batch = items.Next()) {
@@ -69,7 +82,10 @@ int64_t FindFirst(const trace::ProcessTrace& process, size_t index, uint64_t* un
 }
 
 // kThreadEnd is the last thing a thread records, so it stands in its last chunk.
-int64_t FindThreadEnd(const trace::ProcessTrace& process, const trace::ThreadChunks& chunks) {
+int64_t FindThreadEnd(const trace::ProcessTrace& process, size_t index) {
+  const trace::RolledUpThread* const rolled_up = FindRolledUp(process, index);
+  if (rolled_up != nullptr && rolled_up->ended_ns != kNever) return rolled_up->ended_ns;
+  const trace::ThreadChunks& chunks = process.threads()[index];
   if (chunks.cpu.empty()) return kNever;
   const trace::CpuChunkRef& last = chunks.cpu.back();
   trace::CpuHeader header;
@@ -84,13 +100,16 @@ int64_t FindThreadEnd(const trace::ProcessTrace& process, const trace::ThreadChu
   return kNever;
 }
 
+// Those in chunks of which wanted(chunk) is true.
+template <class Wanted>
 void AppendItems(const trace::ProcessTrace& process, const trace::ThreadChunks& chunks,
-                 SpillVector<ProcessItem>* items) {
+                 uint32_t first_order, Wanted wanted, SpillVector<ProcessItem>* items) {
   std::vector<trace::ProcessItem> of_chunk;
-  uint32_t order = 0;
+  uint32_t order = first_order;
   for (const trace::CpuChunkRef& chunk : chunks.cpu) {
     of_chunk.clear();
     trace::CpuHeader header;
+    if (!wanted(chunk)) continue;
     if (trace::ParseCpuHeader(chunk.payload, chunk.size, &header)) {
       trace::AppendProcessItems(header, &of_chunk);
     }
@@ -101,14 +120,55 @@ void AppendItems(const trace::ProcessTrace& process, const trace::ThreadChunks& 
   }
 }
 
-// Found without decoding the items of the threads. A program may record millions of them.
-SpillVector<ProcessItem> ReadProcessItems(const trace::ProcessTrace& process) {
+void CarryItems(trace::Archive* archive, SpillVector<ProcessItem>* items) {
+  const size_t count = archive->Count(items->size());
+  for (size_t i = 0; i < count && archive->ok(); ++i) {
+    ProcessItem item = archive->reads() ? ProcessItem() : (*items)[i];
+    archive->Time(&item.time_ns);
+    archive->Number(&item.value);
+    archive->Number(&item.kind);
+    archive->Number(&item.id);
+    archive->Number(&item.thread);
+    archive->Number(&item.order);
+    if (archive->reads() && archive->ok()) items->push_back(item);
+  }
+}
+
+// Found without decoding the items of the threads. A program may record millions of them. Those of
+// what is rolled up come from `saved`, if there is some, which goes on behind them.
+template <class Wanted>
+SpillVector<ProcessItem> ReadItemsOf(const trace::ProcessTrace& process, Wanted wanted,
+                                     std::optional<trace::Archive>* saved) {
   SpillVector<ProcessItem> items;
-  for (const trace::ThreadChunks& chunks : process.threads()) AppendItems(process, chunks, &items);
+  if (process.rolled_up() != nullptr) {
+    saved->emplace(process.saved());
+    CarryItems(&**saved, &items);
+    if (!(*saved)->ok()) saved->reset();
+  }
+  const uint32_t first_order = static_cast<uint32_t>(items.size());
+  for (const trace::ThreadChunks& chunks : process.threads()) {
+    AppendItems(process, chunks, first_order, wanted, &items);
+  }
   std::sort(items.begin(), items.end(), [](const ProcessItem& a, const ProcessItem& b) {
     return std::tie(a.time_ns, a.thread, a.order) < std::tie(b.time_ns, b.thread, b.order);
   });
   return items;
+}
+
+SpillVector<ProcessItem> ReadProcessItems(const trace::ProcessTrace& process,
+                                          std::optional<trace::Archive>* saved) {
+  return ReadItemsOf(process, [](const trace::CpuChunkRef&) { return true; }, saved);
+}
+
+// What a first window leaves out was left out of the rest, too: it begins there.
+void GoOnFromSaved(const trace::ProcessTrace& process, ProcessInput* input) {
+  if (process.rolled_up() == nullptr) return;
+  const History history(input->start_ns, input->end_ns, input->process_items, input->names);
+  const bool is_before = process.rolled_up()->until_ns <= history.start_ns();
+  const bool goes_on = !is_before && input->saved && CanGoOn(*input);
+  if (goes_on) return;
+  input->saved.reset();
+  input->undecodable_chunks += !is_before;
 }
 
 uint64_t CountItems(const trace::ThreadChunks& chunks) {
@@ -131,9 +191,14 @@ void AddThread(const trace::ProcessTrace& process, size_t index, ProcessInput* i
   thread.os_tid = chunks.thread.os_tid;
   thread.is_python = chunks.thread.is_python;
   thread.weight = CountItems(chunks);
-  if (!chunks.cpu.empty()) {
+  const trace::RolledUpThread* const rolled_up = FindRolledUp(process, index);
+  const bool had_items = rolled_up != nullptr && rolled_up->first_ns != kNever;
+  if (!chunks.cpu.empty() || had_items) {
     thread.open_items = [&process, index] {
       return std::make_unique<CpuFromTrace>(process, index);
+    };
+    thread.resume_items = [&process, index](const trace::CursorPlace& from) {
+      return std::make_unique<CpuFromTrace>(process, index, from);
     };
   }
   if (!chunks.cuda.empty()) {
@@ -172,7 +237,8 @@ ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int
   input.names = process.names();
   for (size_t i = 0; i < process.threads().size(); ++i) AddThread(process, i, &input);
   for (size_t i = 0; i < process.gpu_streams().size(); ++i) AddGpuStream(process, i, &input);
-  input.process_items = ReadProcessItems(process);
+  input.process_items = ReadProcessItems(process, &input.saved);
+  GoOnFromSaved(process, &input);
   return input;
 }
 
@@ -191,7 +257,8 @@ ProcessInput MakeInput(const trace::ProcessImage& image) {
 
 TimeRange FindRange(const trace::ProcessImage& image) {
   if (image.trace == nullptr) return {image.start_ns, std::max(image.start_ns, image.end_ns)};
-  const History history(image.start_ns, image.end_ns, ReadProcessItems(*image.trace), {});
+  std::optional<trace::Archive> saved;
+  const History history(image.start_ns, image.end_ns, ReadProcessItems(*image.trace, &saved), {});
   return {history.start_ns(), history.end_ns()};
 }
 
@@ -212,10 +279,31 @@ std::vector<ThreadLife> FindLives(const trace::ProcessImage& image) {
       }
     }
     start_ns = std::clamp(start_ns, range.start_ns, range.end_ns);
-    const int64_t end_ns = FindThreadEnd(*image.trace, chunks);
+    const int64_t end_ns = FindThreadEnd(*image.trace, i);
     lives.push_back({chunks.thread, start_ns, std::clamp(end_ns, start_ns, range.end_ns)});
   }
   return lives;
+}
+
+ProcessInput MakeUnfinishedInput(const trace::ProcessImage& image) {
+  const bool is_over = image.ended == trace::Ended::kExit || image.ended == trace::Ended::kGone;
+  ProcessInput input = MakeInput(*image.trace, image.start_ns, is_over ? image.end_ns : kLatestNs,
+                                 image.python_begin_ns, image.python_end_ns);
+  input.unfinished = true;
+  return input;
+}
+
+void CarryItemsOf(const trace::ProcessTrace& process, const IsWantedChunk& wanted,
+                  trace::Archive* archive) {
+  std::optional<trace::Archive> saved;
+  SpillVector<ProcessItem> items = ReadItemsOf(process, wanted, &saved);
+  CarryItems(archive, &items);
+}
+
+trace::RolledUpThread FindRolledUpThread(const trace::ProcessTrace& process, size_t index) {
+  uint64_t undecodable_chunks = 0;
+  return {process.threads()[index].thread.thread, FindFirst(process, index, &undecodable_chunks),
+          FindThreadEnd(process, index)};
 }
 
 }  // namespace rlscope::analysis

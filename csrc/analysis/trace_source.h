@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 
+#include <functional>
 #include <vector>
 
 #include "analysis/source.h"
 #include "trace/directory/directory.h"
 
 namespace rlscope::analysis {
+
+// Later than all times of a trace: the end of a process that may go on.
+constexpr int64_t kLatestNs = base::ClockConverter::kMaxNs;
 
 // `image` must outlive the input and every stream opened from it. Only threads with items or CUDA
 // calls are in it.
@@ -18,6 +22,18 @@ ProcessInput MakeInput(const trace::ProcessImage& image);
 // The same for a trace file alone, from its own chunks.
 ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int64_t end_ns,
                        int64_t python_begin_ns, int64_t python_end_ns);
+
+// The same of a process that may go on, to be rolled up: image.trace is not null.
+ProcessInput MakeUnfinishedInput(const trace::ProcessImage& image);
+
+// The items that concern the process as a whole, of what is rolled up and of the chunks that are
+// wanted: what an archive of the process begins with.
+using IsWantedChunk = std::function<bool(const trace::CpuChunkRef&)>;
+void CarryItemsOf(const trace::ProcessTrace& process, const IsWantedChunk& wanted,
+                  trace::Archive* archive);
+
+// When the thread with this place in process.threads() first recorded, and ended.
+trace::RolledUpThread FindRolledUpThread(const trace::ProcessTrace& process, size_t index);
 
 struct TimeRange {
   int64_t start_ns;

@@ -1,5 +1,4 @@
-// Whether a time lies in a complete iteration of those that rates count (semantics.md, Calls and
-// transitions).
+// In which iteration a time lies, as far as rates ask (semantics.md, Calls and transitions).
 #ifndef RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
 #define RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
 
@@ -16,21 +15,22 @@ namespace rlscope::analysis {
 class WholeIterations {
  public:
   // `history` must outlive it.
-  explicit WholeIterations(const History& history) : spans_(history.whole_iterations()) {}
+  explicit WholeIterations(const History& history) : spans_(history.iteration_spans()) {}
 
   // Times never decrease from call to call.
-  bool Hold(int64_t now) {
+  IterationKind KindAt(int64_t now) {
     while (next_ < spans_.size() && spans_[next_].end_ns <= now) ++next_;
-    return next_ < spans_.size() && spans_[next_].start_ns <= now;
+    const bool inside = next_ < spans_.size() && spans_[next_].start_ns <= now;
+    return inside ? spans_[next_].kind : IterationKind::kNone;
   }
-  // Up to this time the answer for `now` stays the same; after Hold(now).
+  // Up to this time the answer for `now` stays the same; after KindAt(now).
   int64_t Until(int64_t now) const {
     if (next_ == spans_.size()) return kNever;
     return now < spans_[next_].start_ns ? spans_[next_].start_ns : spans_[next_].end_ns;
   }
 
  private:
-  const std::vector<Span>& spans_;
+  const std::vector<IterationSpan>& spans_;
   size_t next_ = 0;  // the first that ends after the last time
 };
 

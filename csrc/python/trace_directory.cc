@@ -31,6 +31,7 @@ namespace {
 constexpr char kLateAttach[] = "late_attach";
 constexpr char kCut[] = "cut";
 constexpr char kNoDrainer[] = "no_drainer";
+constexpr char kRolledUp[] = "rolled_up";
 
 nb::object OrNone(int64_t ns) {
   return ns == trace::kUnknownNs ? nb::none() : nb::object(nb::int_(ns));
@@ -64,6 +65,7 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["file_bytes"] = trace == nullptr ? 0 : trace->file_bytes();
   (*facts)["events"] = trace == nullptr ? 0 : trace->CountEvents();
   (*facts)["metadata"] = metadata;
+  (*facts)["rolled_up"] = trace != nullptr && trace->rolled_up() != nullptr;
 }
 
 // A file may hold any text and any number. A relation's numbers are signed, and so are
@@ -229,6 +231,13 @@ nb::list Directory::Losses(size_t process) const {
                              is_damage ? "found in its rings" : "counted by the program",
                              LostTime(process, kind)));
     }
+  }
+  if (const trace::RolledUp* rolled_up = image.trace->rolled_up()) {
+    const int64_t start_ns = ranges_[process].start_ns;
+    const std::string detail =
+        "single records are kept from " + std::to_string(rolled_up->until_ns) + " ns on";
+    losses.append(MakeLoss(kRolledUp, rolled_up->events, detail.c_str(),
+                           std::max<int64_t>(0, rolled_up->until_ns - start_ns)));
   }
   const uint64_t missing = image.trace->missing_slots();
   if (missing > 0) {

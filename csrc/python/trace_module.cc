@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "python/trace_roll_up.h"
 #include "python/trace_row_stream.h"
 #include "trace/format/frame.h"
 
@@ -30,4 +31,5 @@ NB_MODULE(_trace, module) {
   rlscope::python::AddDirectory(module);
   rlscope::python::AddWriter(module);
   rlscope::python::AddOverlap(module);
+  rlscope::python::AddRollUp(module);
 }

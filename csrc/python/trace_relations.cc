@@ -161,15 +161,18 @@ Columns MakeProgress(const analysis::SpillVector<analysis::ProgressRow>& rows) {
 
 // ---- counts -------------------------------------------------------------------------------------
 
-Columns MakeTransitions(const analysis::CallCounts& counts, const PathRows& paths) {
+Columns MakeTransitions(const analysis::CallCounts& counts, analysis::IterationKind counted,
+                        const PathRows& paths) {
   std::vector<int32_t> operation, from_layer, to_layer;
   std::vector<int64_t> count, count_in_iterations;
   for (uint32_t path : paths.order()) {
     for (uint32_t from = 0; from < analysis::kLayers; ++from) {
       for (uint32_t to = 0; to < analysis::kLayers; ++to) {
-        const uint64_t inside = counts.transitions(path, from, to, /*in_iteration=*/true);
-        const uint64_t entries =
-            inside + counts.transitions(path, from, to, /*in_iteration=*/false);
+        const uint64_t inside = counts.transitions(path, from, to, counted);
+        uint64_t entries = 0;
+        for (uint32_t in = 0; in < analysis::kIterationKinds; ++in) {
+          entries += counts.transitions(path, from, to, static_cast<analysis::IterationKind>(in));
+        }
         if (entries == 0) continue;
         operation.push_back(static_cast<int32_t>(paths.RowOf(path)));
         from_layer.push_back(static_cast<int32_t>(analysis::LayerOfRank(from)));
@@ -320,7 +323,8 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("iteration", MakeIterations(history.iterations()));
   relations.emplace_back("progress", MakeProgress(history.progress()));
   if (options.counts) {
-    relations.emplace_back("transition", MakeTransitions(result.counts, paths));
+    relations.emplace_back("transition",
+                           MakeTransitions(result.counts, history.counted_kind(), paths));
     relations.emplace_back("native_call", MakeNativeCalls(input, result.counts, paths));
     relations.emplace_back("wait", MakeWaits(input, result.counts, paths));
   }

@@ -113,6 +113,11 @@ void Writer::Metadata(const std::vector<std::pair<std::string, std::string>>& en
   Check(trace::WriteMetadata(&sink_, buffer_.get(), names, fields.data(), fields.size()));
 }
 
+void Writer::CloseForNext() {
+  CheckOpen();
+  Check(trace::WriteClosed(&sink_));
+}
+
 void Writer::End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
                  const std::vector<std::pair<std::string, uint64_t>>& losses) {
   CheckOpen();
@@ -318,6 +323,7 @@ void AddWriterClass(nb::module_& module) {
           },
           "end_ns"_a, nb::kw_only(), "exited"_a = true, "python_begin_ns"_a = 0,
           "python_end_ns"_a = 0, "losses"_a = nb::none())
+      .def("close_for_next", &Writer::CloseForNext)
       .def("close", &Writer::Close);
 }
 

@@ -63,6 +63,7 @@ class Writer {
            const Array<uint32_t>& names, const Array<int64_t>& correlations,
            const OptionalArray<int64_t>& sizes, const OptionalArray<uint32_t>& graphs,
            const OptionalArray<uint32_t>& hows);
+  void CloseForNext();
   void End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
            const std::vector<std::pair<std::string, uint64_t>>& losses);
   void Close();

@@ -7,6 +7,7 @@ MEANING = {
     "no_ring": "threads whose records had no room: the rings' memory limit was reached",
     "no_drainer": "processes that went on without recording, for so long: the one that drains the "
     "rings was gone",
+    "rolled_up": "events, in so much time, of which only the sums were kept (--rollup)",
     "cut": "processes that went on after recording had been cut short, for so long",
     "damaged_ring": "files of DIR/rings that were cut short or damaged while they were drained",
     "missing_trace": "processes that recorded, of which no file is left",
@@ -35,9 +36,11 @@ MEANING = {
     "undecodable_chunk": "chunks of trace files that were whole but made no sense",
 }
 
-# Kinds that say something about the program's annotations, not about missing data.
+# Kinds that say something about the program's annotations, or about what was asked for, and not
+# about missing data.
 HARMLESS = frozenset(
     {
+        "rolled_up",
         "exit_out_of_order",
         "exit_without_enter",
         "fork_without_record",

@@ -25,6 +25,11 @@ _NO_GPU_OF_NVML = (
     "GPU work of a process is not known, or CUDA's number of a device does not say which GPU it is"
 )
 _NO_CUDA = "no CUDA call was recorded"
+_ROLLED_UP = (
+    "only what ended in the part that was kept has rows: the rest was rolled up (--rollup), loss "
+    "rolled_up says until when"
+)
+_SINGLE = ("operation_instance", "event")
 _NO_SYNC = "no CUDA synchronisation was recorded"
 
 # (relation, column) -> reason, given when a row has NULL there; column * when there is no row.
@@ -87,6 +92,7 @@ class Absences:
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
         self._no_work: dict[str, None] = {}
+        self._rolled_up = False
 
     def look(self, relation: str, columns: Mapping[str, Any]) -> None:
         """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
@@ -101,6 +107,10 @@ class Absences:
         """Takes note of a process whose GPU work cannot be known."""
         self._no_work[why] = None
 
+    def rolled_up(self) -> None:
+        """Takes note of a process of which single records are gone."""
+        self._rolled_up = True
+
     def columns(self, no_cuda: str) -> dict[str, list[str]]:
         """The relation `absent`; `no_cuda` says why, if the run has nothing of CUDA at all."""
         nothing = self._filled.isdisjoint(cuda_rows.RELATIONS)
@@ -114,6 +124,8 @@ class Absences:
             for (relation, column), reason in reasons.items()
             if (relation, column) in self._null or (column == ALL and relation not in self._filled)
         ]
+        if self._rolled_up:
+            said += [(relation, ALL, _ROLLED_UP) for relation in _SINGLE]
         names = ("relation", "column_name", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))

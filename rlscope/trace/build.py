@@ -122,6 +122,8 @@ class _Build:
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
         self._collect("loss", _columns_of(self._losses(index)), index)
+        if process["rolled_up"]:
+            self._absences.rolled_up()
         self._collect("metadata", _metadata(process["metadata"]), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))

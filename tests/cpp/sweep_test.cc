@@ -153,10 +153,11 @@ TEST_F(SweepTest, LayersFollowCallsCallbacksAndCuda) {
   EXPECT_THAT(Breakdown(*result), UnorderedElementsAre("a python 66 x4", "a framework 25 x3",
                                                        "a cuda_api 5 x1", "a simulator 4 x1"));
   const uint32_t path = kFirstPath;
-  EXPECT_EQ(result->counts.transitions(path, kPythonRank, kFrameworkRank, false), 1);
-  EXPECT_EQ(result->counts.transitions(path, kFrameworkRank, kCudaApiRank, false), 1);
-  EXPECT_EQ(result->counts.transitions(path, kFrameworkRank, kPythonRank, false), 1);
-  EXPECT_EQ(result->counts.transitions(path, kPythonRank, kSimulatorRank, false), 1);
+  EXPECT_EQ(result->counts.transitions(path, kPythonRank, kFrameworkRank, IterationKind::kNone), 1);
+  EXPECT_EQ(result->counts.transitions(path, kFrameworkRank, kCudaApiRank, IterationKind::kNone),
+            1);
+  EXPECT_EQ(result->counts.transitions(path, kFrameworkRank, kPythonRank, IterationKind::kNone), 1);
+  EXPECT_EQ(result->counts.transitions(path, kPythonRank, kSimulatorRank, IterationKind::kNone), 1);
   for (const NativeCallRow& row : result->counts.native_calls().slots()) {
     if (row.key == 0) continue;
     EXPECT_EQ(row.calls, 1);

@@ -34,7 +34,7 @@ def write(processes: Iterable[RawProcess], directory: Path) -> None:
     (directory / "run.json").write_text("{}\n")
     with open(directory / "processes.log", "wb") as log:
         for process in processes:
-            log.write(b"".join(_log_records(process)))
+            log.write(b"".join([*log_records(process), end_record(process)]))
             _write_file(process, directory / "trace" / f"host.{process.os_pid}.1.1.rls")
 
 
@@ -42,27 +42,42 @@ def _on_disk(time_ns: int | None) -> int:
     return 0 if time_ns is None else time_ns + ORIGIN_NS
 
 
-def _log_records(process: RawProcess) -> list[bytes]:
-    known: dict[str, Any] = {
+def log_records(process: RawProcess) -> list[bytes]:
+    """What processes.log holds of a process that has not ended."""
+    began = _on_disk(process.start_ns)
+    first = FORKED if process.forked else BEGAN
+    known = _identity(process)
+    records = [_trace.process_record(first, time_ns=began, name="python", **known)]
+    if process.python_begin_ns is not None:
+        at = _on_disk(process.python_begin_ns)
+        records.append(_trace.process_record(PYTHON, time_ns=at, name="3.11.7", **known))
+    return records
+
+
+def end_record(process: RawProcess) -> bytes:
+    """What it holds of the end."""
+    times = {"cpu_ns": process.cpu_ns, "profiler_cpu_ns": process.profiler_cpu_ns}
+    return _trace.process_record(
+        ENDED,
+        time_ns=_on_disk(process.end_ns),
+        python_end_ns=_on_disk(process.python_end_ns),
+        **_identity(process),
+        **times,
+    )
+
+
+def _identity(process: RawProcess) -> dict[str, Any]:
+    return {
         "pid": process.os_pid,
         "parent_pid": process.parent_pid,
         "start_time": 1,
         "began_ns": _on_disk(process.start_ns),
     }
-    began = _on_disk(process.start_ns)
-    first = FORKED if process.forked else BEGAN
-    records = [_trace.process_record(first, time_ns=began, name="python", **known)]
-    if process.python_begin_ns is not None:
-        at = _on_disk(process.python_begin_ns)
-        records.append(_trace.process_record(PYTHON, time_ns=at, name="3.11.7", **known))
-    python_end = _on_disk(process.python_end_ns)
-    end = _on_disk(process.end_ns)
-    known |= {"cpu_ns": process.cpu_ns, "profiler_cpu_ns": process.profiler_cpu_ns}
-    return [*records, _trace.process_record(ENDED, time_ns=end, python_end_ns=python_end, **known)]
 
 
-def _write_file(process: RawProcess, path: Path) -> None:
-    writer = _trace.Writer(
+def open_writer(process: RawProcess, path: Path) -> _trace.Writer:
+    """A new file of the process."""
+    return _trace.Writer(
         str(path),
         os_pid=process.os_pid,
         began_ns=_on_disk(process.start_ns),
@@ -71,22 +86,29 @@ def _write_file(process: RawProcess, path: Path) -> None:
         main_thread=process.os_pid,
         windows=_windows(process),
     )
-    if process.metadata or process.role or process.program:
-        facts = {"process_name": process.role, "program": process.program}
-        writer.metadata(process.metadata, **facts)
-    names = _Names(writer, process.function_layers)
-    lost: list[tuple[int, int]] = []
-    for number, thread in process.numbered():
-        os_tid = process.os_pid if thread.main else process.os_pid + number
-        writer.thread(number, os_tid, name=f"thread {number}", is_python=thread.is_python)
-        lost += _write_items(writer, names, number, thread, path)
-        _write_cuda_calls(writer, names, number, thread)
-    _write_gpu(writer, names, process)
+
+
+def write_end(process: RawProcess, writer: _trace.Writer) -> None:
+    """The process's last chunk."""
     writer.end(
         _on_disk(process.end_ns),
         python_begin_ns=_on_disk(process.python_begin_ns),
         python_end_ns=_on_disk(process.python_end_ns),
     )
+
+
+def _write_file(process: RawProcess, path: Path) -> None:
+    writer = open_writer(process, path)
+    if process.metadata or process.role or process.program:
+        facts = {"process_name": process.role, "program": process.program}
+        writer.metadata(process.metadata, **facts)
+    items = ItemWriter(writer, process)
+    lost: list[tuple[int, int]] = []
+    for number, thread in process.numbered():
+        lost += _write_items(items, number, thread, path)
+        _write_cuda_calls(writer, items.all_names, number, thread)
+    _write_gpu(writer, items.all_names, process)
+    write_end(process, writer)
     writer.close()
     content = path.read_bytes()
     for begin, end in reversed(lost):
@@ -127,16 +149,35 @@ class _Names:
         return self.id(NAMED[item.kind], item.name)
 
 
+class ItemWriter:
+    """Writes pieces of the items of threads, each in a chunk of its own."""
+
+    def __init__(self, writer: _trace.Writer, process: RawProcess) -> None:
+        self._writer = writer
+        self._threads = dict(process.numbered())
+        self.all_names = _Names(writer, process.function_layers)
+        for number, thread in process.numbered():
+            os_tid = process.os_pid if thread.main else process.os_pid + number
+            writer.thread(number, os_tid, name=f"thread {number}", is_python=thread.is_python)
+
+    def names(self, thread: int, begin: int, end: int) -> list[int]:
+        """Ids of the items' names; writes those that are new."""
+        return [self.all_names.of_item(item) for item in self._threads[thread].items[begin:end]]
+
+    def write(self, thread: int, begin: int, end: int, names: Sequence[int]) -> None:
+        _write_chunk(self._writer, thread, self._threads[thread].items[begin:end], names)
+
+
 def _write_items(
-    writer: _trace.Writer, names: _Names, number: int, thread: RawThread, path: Path
+    items: ItemWriter, number: int, thread: RawThread, path: Path
 ) -> list[tuple[int, int]]:
     """Writes the items in chunks of their own where some are to be lost; which bytes those take."""
     first, last = thread.missing or (0, 0)
-    ids = [names.of_item(item) for item in thread.items]
+    names = items.names(number, 0, len(thread.items))
     lost = []
-    for begin, end in ((0, first), (first, last), (last, len(ids))):
+    for begin, end in ((0, first), (first, last), (last, len(names))):
         before = path.stat().st_size
-        _write_chunk(writer, number, thread.items[begin:end], ids[begin:end])
+        items.write(number, begin, end, names[begin:end])
         if begin == first and end == last:
             lost.append((before, path.stat().st_size))
     return lost

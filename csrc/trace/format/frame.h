@@ -32,6 +32,8 @@ enum class FrameType : uint16_t {
   kGpu = 7,
   kMetadata = 8,
   kEnd = 9,
+  kRolledUp = 10,
+  kClosed = 11,
 };
 
 struct FrameHeader {

@@ -184,4 +184,14 @@ bool ParseEnd(Span payload, EndInfo* end) {
   return reader.ok();
 }
 
+bool ParseRolledUp(Span payload, RolledUpPiece* piece) {
+  base::WireReader reader(payload.data, payload.size);
+  while (reader.Next()) {
+    if (reader.field() == 1) piece->piece = static_cast<uint32_t>(reader.value());
+    if (reader.field() == 2) piece->last = reader.value() != 0;
+    if (reader.field() == 3) piece->state = {reader.data(), reader.size()};
+  }
+  return reader.ok();
+}
+
 }  // namespace rlscope::trace

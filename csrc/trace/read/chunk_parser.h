@@ -58,6 +58,14 @@ struct Metadata {
   std::string process_name, program, python;
 };
 
+// RolledUpChunk; `state` lies in the payload.
+struct RolledUpPiece {
+  uint32_t piece = 0;
+  bool last = false;
+  Span state;
+};
+
+bool ParseRolledUp(Span payload, RolledUpPiece* piece);
 bool ParseProcess(Span payload, ProcessInfo* process);
 // These append; entries that repeat an id follow the ones they replace.
 bool ParseNames(Span payload, std::vector<Name>* names);

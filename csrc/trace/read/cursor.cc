@@ -26,16 +26,35 @@ uint32_t RaiseTo(int64_t floor, int64_t* times, uint32_t count) {
 
 // ---- items of a thread ------------------------------------------------------------------------
 
-ThreadCursor::ThreadCursor(const ProcessTrace& process, size_t thread_index)
-    : process_(&process), chunks_(&process.threads()[thread_index].cpu) {}
+void CursorPlace::Carry(Archive* archive) {
+  archive->Number(&begun);
+  last.Carry(archive);
+  archive->Time(&previous_end_ns);
+  archive->Number(&gap);
+  archive->Number(&missing);
+  archive->Number(&undecodable);
+  archive->Number(&clamped);
+}
+
+ThreadCursor::ThreadCursor(const ProcessTrace& process, size_t thread_index,
+                           const CursorPlace& from)
+    : process_(&process), chunks_(&process.threads()[thread_index].cpu), before_(from), at_(from) {
+  const auto is_behind = [&](const CpuChunkRef& chunk) { return from.last < PlaceOf(chunk); };
+  if (!from.begun) return;
+  next_ = static_cast<size_t>(std::find_if(chunks_->begin(), chunks_->end(), is_behind) -
+                              chunks_->begin());
+}
 
 const CpuBatch* ThreadCursor::Next() {
+  before_ = at_;
   while (next_ < chunks_->size()) {
     const CpuChunkRef& chunk = (*chunks_)[next_++];
+    at_.begun = true;
+    at_.last = PlaceOf(chunk);
     if (Load(chunk)) return &batch_;
-    ++undecodable_;
-    gap_ = true;
-    missing_ += chunk.slots;
+    ++at_.undecodable;
+    at_.gap = true;
+    at_.missing += chunk.slots;
   }
   return nullptr;
 }
@@ -48,11 +67,12 @@ bool ThreadCursor::Load(const CpuChunkRef& chunk) {
   const base::ClockConverter& clock = process_->clock();
   int64_t* const times = ToNsInPlace(clock, &columns_.ticks, columns_.count);
   int64_t* const call_ends = ToNsInPlace(clock, &columns_.call_end, columns_.calls);
-  clamped_ += RaiseTo(previous_end_ns_, times, columns_.count);
-  clamped_ += RaiseTo(previous_end_ns_, call_ends, columns_.calls);
-  if (columns_.count > 0) previous_end_ns_ = std::max(previous_end_ns_, times[columns_.count - 1]);
+  int64_t* const previous_end_ns = &at_.previous_end_ns;
+  at_.clamped += RaiseTo(*previous_end_ns, times, columns_.count);
+  at_.clamped += RaiseTo(*previous_end_ns, call_ends, columns_.calls);
+  if (columns_.count > 0) *previous_end_ns = std::max(*previous_end_ns, times[columns_.count - 1]);
   if (columns_.calls > 0) {
-    previous_end_ns_ = std::max(previous_end_ns_, call_ends[columns_.calls - 1]);
+    *previous_end_ns = std::max(*previous_end_ns, call_ends[columns_.calls - 1]);
   }
   batch_.count = columns_.count;
   batch_.time_ns = times;
@@ -66,12 +86,12 @@ bool ThreadCursor::Load(const CpuChunkRef& chunk) {
 }
 
 void ThreadCursor::SetGap(const CpuChunkRef& chunk, const CpuHeader& header) {
-  batch_.begins_after_gap = gap_ || chunk.missing_slots > 0;
-  batch_.missing_slots = missing_ + chunk.missing_slots;
+  batch_.begins_after_gap = at_.gap || chunk.missing_slots > 0;
+  batch_.missing_slots = at_.missing + chunk.missing_slots;
   batch_.task = header.task;
   batch_.open.clear();
-  gap_ = false;
-  missing_ = 0;
+  at_.gap = false;
+  at_.missing = 0;
   if (!batch_.begins_after_gap || !DecodeOpen(header, &open_ticks_)) return;
   for (const OpenOperation& open : open_ticks_) {
     batch_.open.push_back({process_->clock().ToNs(open.enter_ticks), open.task, open.name});

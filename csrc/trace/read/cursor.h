@@ -51,19 +51,36 @@ struct CpuBatch {
   uint32_t task = 0;
 };
 
+// Where a cursor stands between two batches, for another one to go on there.
+struct CursorPlace {
+  bool begun = false;  // it has read a chunk,
+  ChunkPlace last;     // this one
+  int64_t previous_end_ns = INT64_MIN;
+  bool gap = false;      // the chunk before could not be decoded
+  uint64_t missing = 0;  // its slots
+  uint64_t undecodable = 0;
+  uint64_t clamped = 0;
+
+  void Carry(Archive* archive);
+};
+
 class ThreadCursor {
  public:
   // `thread_index` counts process.threads(). `process` must outlive the cursor.
-  ThreadCursor(const ProcessTrace& process, size_t thread_index);
+  ThreadCursor(const ProcessTrace& process, size_t thread_index, const CursorPlace& from = {});
 
   // Null at the end of the stream. A chunk whose columns do not decode (its checksum held, so it
   // was written wrong) is left out, counted, and the next batch begins after a gap.
   const CpuBatch* Next();
 
-  uint64_t undecodable_chunks() const { return undecodable_; }
+  // Before the batch that Next() gave last, and after it.
+  const CursorPlace& before() const { return before_; }
+  const CursorPlace& after() const { return at_; }
+
+  uint64_t undecodable_chunks() const { return at_.undecodable; }
   // Times (of items, and returns of complete calls) that lay before the end of the item ahead;
   // moved up to it.
-  uint64_t clamped() const { return clamped_; }
+  uint64_t clamped() const { return at_.clamped; }
 
  private:
   bool Load(const CpuChunkRef& chunk);
@@ -72,11 +89,8 @@ class ThreadCursor {
   const ProcessTrace* process_;
   const std::vector<CpuChunkRef>* chunks_;
   size_t next_ = 0;
-  int64_t previous_end_ns_ = INT64_MIN;
-  bool gap_ = false;      // the chunk before could not be decoded
-  uint64_t missing_ = 0;  // its slots
-  uint64_t undecodable_ = 0;
-  uint64_t clamped_ = 0;
+  CursorPlace before_;
+  CursorPlace at_;
   CpuColumns columns_;
   std::vector<OpenOperation> open_ticks_;
   CpuBatch batch_;

@@ -26,8 +26,9 @@ struct Coverage {
 // the same tail, so one of two holds the other; the longer one stays, in slots or, where one knew
 // of a wait only that it began, in time. `on_missing(chunk, slots)` learns of slots that no chunk
 // has.
+// What is rolled up was in chunks, too.
 template <typename Ref, typename OnMissing>
-Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
+Coverage DropDuplicates(std::vector<Ref>* chunks, const RolledUp* rolled_up, OnMissing on_missing) {
   std::sort(chunks->begin(), chunks->end(), [](const Ref& a, const Ref& b) {
     return std::make_tuple(a.ring, a.first_slot, ~a.slots, ~a.last_ticks) <
            std::make_tuple(b.ring, b.first_slot, ~b.slots, ~b.last_ticks);
@@ -38,7 +39,10 @@ Coverage DropDuplicates(std::vector<Ref>* chunks, OnMissing on_missing) {
   uint64_t missing = 0;  // not yet reported
   for (size_t i = 0; i < chunks->size(); ++i) {
     Ref chunk = (*chunks)[i];
-    if (i == 0 || chunk.ring != (*chunks)[i - 1].ring) covered = missing = 0;
+    if (i == 0 || chunk.ring != (*chunks)[i - 1].ring) {
+      covered = rolled_up == nullptr ? 0 : rolled_up->SlotsOf(chunk.ring);
+      missing = 0;
+    }
     const uint64_t end = chunk.first_slot + chunk.slots;
     if (chunk.first_slot < covered) {
       ++(end <= covered ? coverage.duplicates : coverage.overlapping);
@@ -134,6 +138,7 @@ void Merge(const Metadata& later, Metadata* metadata) {
 ProcessTrace::ProcessTrace(std::vector<std::unique_ptr<TraceFile>> files)
     : files_(std::move(files)) {
   LeaveOutOtherClocks();
+  FindRolledUp();
   JoinRest();
   JoinNames();
   JoinThreads();
@@ -158,6 +163,34 @@ void ProcessTrace::LeaveOutOtherClocks() {
     problems_.push_back({file->path(), 0, file->bytes(), "its clock is not that of the process"});
   }
   files_.erase(std::remove_if(files_.begin(), files_.end(), differs), files_.end());
+}
+
+// The pieces of one file, which must be whole. Of two files the one that reaches further counts: a
+// roll-up was interrupted before it removed the other.
+void ProcessTrace::FindRolledUp() {
+  for (const auto& file : files_) {
+    if (file->rolled_up().empty() || ReadRolledUp(*file)) continue;
+    problems_.push_back(
+        {file->path(), 0, file->bytes(), "what was rolled up is damaged, or of another version"});
+  }
+  if (rolled_up_ != nullptr) missing_slots_ = rolled_up_->missing_slots;
+}
+
+bool ProcessTrace::ReadRolledUp(const TraceFile& file) {
+  std::vector<Archive::Piece> pieces;
+  for (const RolledUpPiece& piece : file.rolled_up()) {
+    if (piece.piece != pieces.size()) return false;
+    pieces.push_back({piece.state.data, piece.state.size});
+  }
+  if (!file.rolled_up().back().last) return false;
+  Archive archive(std::move(pieces));
+  auto found = std::make_unique<RolledUp>();
+  found->Carry(&archive);
+  if (!archive.ok()) return false;
+  if (rolled_up_ != nullptr && rolled_up_->until_ns >= found->until_ns) return true;
+  rolled_up_ = std::move(found);
+  saved_.emplace(archive);
+  return true;
 }
 
 // Clock, metadata, end, problems.
@@ -214,6 +247,9 @@ void ProcessTrace::JoinThreads() {
     for (const CpuChunkRef& chunk : file->cpu()) threads[chunk.thread].thread = chunk.thread;
     for (const CudaChunkRef& chunk : file->cuda()) threads[chunk.thread].thread = chunk.thread;
   }
+  if (rolled_up_ != nullptr) {
+    for (const RolledUpThread& row : rolled_up_->threads) threads[row.thread].thread = row.thread;
+  }
   for (auto& [number, thread] : threads) {
     threads_.emplace_back();
     threads_.back().thread = std::move(thread);
@@ -231,8 +267,9 @@ void ProcessTrace::JoinCpu() {
   for (const auto& file : files_) {
     chunks.insert(chunks.end(), file->cpu().begin(), file->cpu().end());
   }
-  const Coverage coverage = DropDuplicates(
-      &chunks, [](CpuChunkRef* chunk, uint64_t slots) { chunk->missing_slots = slots; });
+  const Coverage coverage =
+      DropDuplicates(&chunks, rolled_up_.get(),
+                     [](CpuChunkRef* chunk, uint64_t slots) { chunk->missing_slots = slots; });
   Count(coverage.duplicates, coverage.missing_slots, coverage.overlapping);
   for (const CpuChunkRef& chunk : chunks) FindThread(chunk.thread)->cpu.push_back(chunk);
   for (ThreadChunks& thread : threads_) SortByTime(&thread.cpu);
@@ -243,7 +280,7 @@ void ProcessTrace::JoinCuda() {
   for (const auto& file : files_) {
     chunks.insert(chunks.end(), file->cuda().begin(), file->cuda().end());
   }
-  const Coverage coverage = DropDuplicates(&chunks, [](CudaChunkRef*, uint64_t) {});
+  const Coverage coverage = DropDuplicates(&chunks, nullptr, [](CudaChunkRef*, uint64_t) {});
   Count(coverage.duplicates, coverage.missing_slots, coverage.overlapping);
   for (const CudaChunkRef& chunk : chunks) FindThread(chunk.thread)->cuda.push_back(chunk);
   for (ThreadChunks& thread : threads_) SortByTime(&thread.cuda);
@@ -300,7 +337,7 @@ std::vector<TimedProcessItem> ProcessTrace::ReadProcessItems() const {
 }
 
 uint64_t ProcessTrace::CountEvents() const {
-  uint64_t events = 0;
+  uint64_t events = rolled_up_ == nullptr ? 0 : rolled_up_->events;
   for (const ThreadChunks& thread : threads_) {
     for (const CpuChunkRef& chunk : thread.cpu) events += chunk.events;
     for (const CudaChunkRef& chunk : thread.cuda) events += chunk.count;
@@ -318,6 +355,7 @@ bool ProcessTrace::RecordedSpan(int64_t* first_ns, int64_t* last_ns) const {
     *first_ns = std::min(*first_ns, start);
     *last_ns = std::max(*last_ns, end);
   };
+  if (rolled_up_ != nullptr) take(rolled_up_->first_ns, rolled_up_->last_ns);
   for (const ThreadChunks& thread : threads_) {
     for (const CpuChunkRef& chunk : thread.cpu) {
       take(clock_.ToNs(chunk.base_ticks), clock_.ToNs(chunk.last_ticks));

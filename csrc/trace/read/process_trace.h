@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "trace/read/reader.h"
+#include "trace/read/rolled_up.h"
 
 namespace rlscope::trace {
 
@@ -56,6 +58,10 @@ class ProcessTrace {
   // was not written; its losses are known.
   const EndInfo* end() const { return end_; }
 
+  // The part whose chunks are gone, null: there is none; and what the archive holds behind it.
+  const RolledUp* rolled_up() const { return rolled_up_.get(); }
+  const Archive& saved() const { return *saved_; }
+
   // kPhase, kIteration, kProgress*, kWindow* of all threads, by time (ties: lower thread, then
   // order of recording), found without decoding the items.
   std::vector<TimedProcessItem> ReadProcessItems() const;
@@ -72,6 +78,8 @@ class ProcessTrace {
   const std::vector<Problem>& problems() const { return problems_; }  // of all files and joins
 
  private:
+  void FindRolledUp();
+  bool ReadRolledUp(const TraceFile& file);
   void LeaveOutOtherClocks();
   void JoinNames();
   void JoinThreads();
@@ -91,6 +99,8 @@ class ProcessTrace {
   base::ClockConverter clock_;
   Metadata metadata_;
   const EndInfo* end_ = nullptr;
+  std::unique_ptr<RolledUp> rolled_up_;
+  std::optional<Archive> saved_;
   uint64_t duplicate_chunks_ = 0;
   uint64_t missing_slots_ = 0;
   std::vector<Problem> problems_;

@@ -88,6 +88,12 @@ bool FileIndexer::AddPayload(const FrameView& frame) {
     case FrameType::kEnd:
       file_->has_end_ = true;
       return ParseEnd(frame.payload, &file_->end_);
+    case FrameType::kRolledUp:
+      file_->rolled_up_.emplace_back();
+      return ParseRolledUp(frame.payload, &file_->rolled_up_.back());
+    case FrameType::kClosed:
+      file_->is_closed_ = true;
+      return true;
     case FrameType::kUnknown:
       break;
   }

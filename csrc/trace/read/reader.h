@@ -97,6 +97,10 @@ class TraceFile {
   const std::vector<base::ClockPair>& clock_pairs() const { return clock_pairs_; }
   const Metadata& metadata() const { return metadata_; }
   const EndInfo* end() const { return has_end_ ? &end_ : nullptr; }
+  // Nothing is appended to it any more.
+  bool is_closed() const { return has_end_ || is_closed_; }
+  // In the order of the file.
+  const std::vector<RolledUpPiece>& rolled_up() const { return rolled_up_; }
   const std::vector<CpuChunkRef>& cpu() const { return cpu_; }
   const std::vector<CudaChunkRef>& cuda() const { return cuda_; }
   const std::vector<GpuChunkRef>& gpu() const { return gpu_; }
@@ -120,6 +124,8 @@ class TraceFile {
   Metadata metadata_;
   bool has_end_ = false;
   EndInfo end_;
+  bool is_closed_ = false;
+  std::vector<RolledUpPiece> rolled_up_;
   std::vector<CpuChunkRef> cpu_;
   std::vector<CudaChunkRef> cuda_;
   std::vector<GpuChunkRef> gpu_;

@@ -141,6 +141,11 @@ int WriteMetadata(Sink* sink, ChunkBuffer* buffer, const ProcessNames& names,
   return message.size() == 0 ? 0 : message.Append(sink, FrameType::kMetadata);
 }
 
+int WriteClosed(Sink* sink) {
+  const void* const nothing = nullptr;
+  return AppendFrame(sink, FrameType::kClosed, nothing, 0);
+}
+
 int WriteEnd(Sink* sink, ChunkBuffer* buffer, const EndFields& fields, const LossFields* losses,
              size_t count) {
   Message message(buffer);

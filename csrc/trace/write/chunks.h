@@ -87,6 +87,9 @@ struct EndFields {
 int WriteEnd(Sink* sink, ChunkBuffer* buffer, const EndFields& fields, const LossFields* losses,
              size_t count);
 
+// The last frame of a file whose process goes on in another one.
+int WriteClosed(Sink* sink);
+
 // ---- intervals --------------------------------------------------------------------------------
 
 // Calls of one thread, in order of start. At most kChunkIntervals of them; none when the slots held

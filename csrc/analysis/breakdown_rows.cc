@@ -1,0 +1,35 @@
+#include "analysis/breakdown_rows.h"
+
+#include "analysis/process_state.h"
+
+namespace rlscope::analysis {
+namespace {
+
+BreakdownRow CarryRow(trace::Archive* archive, const RowLimits& limits, BreakdownRow row) {
+  uint32_t phase = row.key == 0 ? 0 : row.phase(), number = row.key == 0 ? 0 : row.row();
+  archive->Below(&phase, limits.phases);
+  archive->Below(&number, limits.rows());
+  archive->Sum(&row.duration_ns);
+  archive->Number(&row.count);
+  row.key = BreakdownRow::KeyOf(phase, number);
+  return row;
+}
+
+}  // namespace
+
+size_t RowLimits::rows() const { return size_t{paths} * kRowsOfPath; }
+
+void CarryRows(trace::Archive* archive, const RowLimits& limits, BreakdownRows* rows) {
+  size_t count = archive->Count(rows->size());
+  if (!archive->reads()) {
+    for (const BreakdownRow& row : rows->slots()) {
+      if (row.key != 0) CarryRow(archive, limits, row);
+    }
+  }
+  for (; archive->reads() && archive->ok() && count > 0; --count) {
+    const BreakdownRow row = CarryRow(archive, limits, {});
+    *rows->FindOrAdd(row.key) = row;
+  }
+}
+
+}  // namespace rlscope::analysis

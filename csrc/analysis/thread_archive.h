@@ -1,0 +1,20 @@
+// What every pass over the threads of a process takes from the archive of a sweep: the threads, and
+// who owned the process (sweep_archive.cc).
+#ifndef RLSCOPE_ANALYSIS_THREAD_ARCHIVE_H_
+#define RLSCOPE_ANALYSIS_THREAD_ARCHIVE_H_
+
+#include "analysis/owner_calls.h"
+#include "analysis/process_state.h"
+#include "analysis/streams.h"
+#include "trace/format/archive.h"
+
+namespace rlscope::analysis {
+
+void CarryThreads(trace::Archive* archive, OperationPaths* paths, Streams* streams);
+// Behind CarryThreads.
+void CarryOwner(trace::Archive* archive, const Streams& streams, uint32_t paths, ThreadTable* table,
+                ProcessInstant* instant, OwnerCalls* calls);
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_THREAD_ARCHIVE_H_
