@@ -168,6 +168,10 @@ class Drainer:
         max_bytes: int = 0,
     ) -> None: ...
     def set_recording(self, on: bool) -> None: ...
+    def begin_next_files(self) -> None:
+        """Soon writes all that is recorded by then and closes the files, of every process that the
+        drainer serves; stats()["flushed_ns"] says when it did."""
+
     def note_in(self, directory: str, /) -> None:
         """Notes in another run, to which this process belongs, that it records this one."""
 
@@ -178,6 +182,7 @@ class Drainer:
     def stats(self) -> dict[str, int]:
         """events, bytes, removed (events written to files that were then removed), chunks, lost,
         rings, cpu_ns (of the drainer's thread), cut (why recording was cut short, rlscope/cuts.py;
-        0: it was not), cut_ns (when), gone_pages (of files in DIR/rings that were cut short),
-        stalls (its own stores beside the rings that waited for the disk for over 1 ms) and
-        longest_stall_ns."""
+        0: it was not), cut_ns (when), flushed_ns (begin_next_files: all of before is in files),
+        helped (processes that drain themselves, of which that is not so), gone_pages (of files in
+        DIR/rings that were cut short), stalls (its own stores beside the rings that waited for the
+        disk for over 1 ms) and longest_stall_ns."""

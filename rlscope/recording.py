@@ -16,6 +16,7 @@ from rlscope.capture.environment import sanitizer_variables
 from rlscope.capture.interpreters import InterpreterWatch
 from rlscope.capture.machine import MachineSampler
 from rlscope.capture.processes import Image, ProcessLog, process_start_time, survivors
+from rlscope.capture.rollup import RollUp
 from rlscope.capture.schedule import Schedule
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.config import Config, unknown_variables
@@ -61,6 +62,8 @@ class Settings:
     """Record from this time on, counted from the program's start."""
     seconds: float = 0.0
     """Record for this long, 0: to the end."""
+    rollup: float = 0.0
+    """Keep single records for so many minutes only, 0: all of them."""
     max_size: int = 0
     """Most bytes of all files that recording writes, 0: no limit."""
     sample_seconds: float = 1.0
@@ -288,6 +291,7 @@ class _Recording:
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
         self._sampler: MachineSampler | None = None
+        self._rollup: RollUp | None = None
 
     def follow(self, program: child.Child, path: str) -> child.Ending:
         """Serves the program until it ends."""
@@ -303,6 +307,11 @@ class _Recording:
         schedule.every(_CUT_SECONDS, self._look_for_cut)
         with self._stated("cannot keep the window"):
             self._plan_window(schedule)
+        with self._stated("cannot roll up"):
+            if self._settings.rollup > 0:
+                keep, most = 60 * self._settings.rollup, self._settings.max_size
+                self._rollup = RollUp(self._run.place, self._drainer, keep, most, self._say)
+                self._rollup.start()
         with self._stated("cannot sample the machine"):
             if self._settings.sample_seconds > 0:
                 self._sampler = MachineSampler(self._run.place, self._settings.sample_seconds)
@@ -321,6 +330,9 @@ class _Recording:
                 outcome.warnings += self._absences.finish()
         with self._stated("waiting for its children was cut short"):
             outcome.running = self._wait_for_children()
+        with self._stated("rolling up was cut short"):
+            if self._rollup is not None:
+                self._rollup.stop()
         with self._stated("the rest of the trace stays in its rings"):
             self._drainer.stop()
             outcome.statistics = self._drainer.stats()

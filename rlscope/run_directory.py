@@ -26,7 +26,7 @@ _LOGS = (process_log.FILE, "run.json")  # the last one makes the rest ours
 _TEMPORARY = re.compile(rf"\.?(run\.json|report\.(html|json|txt))\.\d+\.tmp|{claim.TEMPORARY}")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
-    "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls"),
+    "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls(\.new)?"),
     "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
     "tables": re.compile(
         r"lock|\.?(manifest|event)\.json(\.\d+\.tmp)?"

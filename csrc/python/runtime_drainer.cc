@@ -111,6 +111,11 @@ PyObject* NoteIn(PyObject* self, PyObject* outer) {
   Py_RETURN_NONE;
 }
 
+PyObject* BeginNextFiles(PyObject* self, PyObject*) {
+  Py_BEGIN_ALLOW_THREADS AsDrainer(self)->drainer->BeginNextFiles();
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
 PyObject* Stop(PyObject* self, PyObject*) {
   Py_BEGIN_ALLOW_THREADS AsDrainer(self)->drainer->Stop();
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
@@ -139,7 +144,7 @@ PyObject* Alive(PyObject* self, PyObject*) {
 
 PyObject* Stats(PyObject* self, PyObject*) {
   const trace::DirectoryStats stats = AsDrainer(self)->drainer->stats();
-  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:K,s:K,s:L}", "events",
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:L,s:I,s:L,s:L,s:I,s:K,s:K,s:L}", "events",
                        static_cast<unsigned long long>(stats.drain.events), "bytes",
                        static_cast<unsigned long long>(stats.bytes), "removed",
                        static_cast<unsigned long long>(stats.removed), "chunks",
@@ -147,8 +152,9 @@ PyObject* Stats(PyObject* self, PyObject*) {
                        static_cast<unsigned long long>(stats.drain.lost), "rings",
                        static_cast<unsigned long long>(stats.drain.rings), "cpu_ns",
                        static_cast<long long>(stats.cpu_ns), "cut", stats.cut, "cut_ns",
-                       static_cast<long long>(stats.cut_ns), "gone_pages",
-                       static_cast<unsigned long long>(stats.gone_pages), "stalls",
+                       static_cast<long long>(stats.cut_ns), "flushed_ns",
+                       static_cast<long long>(stats.flushed_ns), "helped", stats.helped,
+                       "gone_pages", static_cast<unsigned long long>(stats.gone_pages), "stalls",
                        static_cast<unsigned long long>(stats.stalls), "longest_stall_ns",
                        static_cast<long long>(stats.longest_stall_ns));
 }
@@ -167,6 +173,7 @@ PyMethodDef object_methods[] = {
     {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Start)),
      METH_VARARGS | METH_KEYWORDS, nullptr},
     {"set_recording", SetRecording, METH_O, nullptr},
+    {"begin_next_files", BeginNextFiles, METH_NOARGS, nullptr},
     {"note_in", NoteIn, METH_O, nullptr},
     {"stop", Stop, METH_NOARGS, nullptr},
     {"alive", Alive, METH_NOARGS, nullptr},

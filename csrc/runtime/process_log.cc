@@ -53,7 +53,9 @@ trace::ProcessRecord MakeRecord(trace::ProcessEvent event) {
   record.start_time = process.start_time;
   record.pid_namespace = ReadPidNamespace();
   record.began_ns = process.began_ns;
-  record.time_ns = base::ReadMonotonicNs();
+  // The interpreter's begin stands in the page, too: a sweep of a part knows only the log's.
+  record.time_ns =
+      event == trace::ProcessEvent::kPython ? process.python_begin_ns : base::ReadMonotonicNs();
   memcpy(record.name, process.comm, sizeof process.comm);
   if (process.late && event == trace::ProcessEvent::kBegan) {
     record.late_attach_ns = LateAttachNs(record);

@@ -34,6 +34,8 @@ examples:
       records the iterations 10 to 14 of a long run, which goes on to its end
   rls-prof --delay-seconds 60 --seconds 30 python train.py
       records half a minute, a minute after the start
+  rls-prof --rollup 5 --max-size 20G python train.py
+      days: sums of the whole run, single records of the last five minutes
   rls-prof --exit-after-iterations 20 python train.py
       ends the program cleanly after 20 iterations
   rls-prof -- sh -c 'python train.py | tee log'
@@ -56,6 +58,7 @@ _MOST_BYTES = (1 << 63) - 1
 _LEAST_SIZE = 1 << 20
 # The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
 _SHORTEST_PERIOD = 0.05
+_SHORTEST_KEPT = 0.01
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
 
@@ -136,12 +139,20 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     for name, kind, metavar, meaning in options:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
     windows.add_argument(
+        "--rollup",
+        type=_minutes,
+        metavar="MINUTES",
+        default=0.0,
+        help="keep single records for the last MINUTES only, and the sums of the whole run; not of "
+        "processes that use CUDA; 0, the default: keep all",
+    )
+    windows.add_argument(
         "--max-size",
         type=_size,
         metavar="SIZE",
         default=0,
         help="stop recording before the trace takes more bytes than this; 500M, 20G (K, M, G: "
-        "powers of 1024); 0, the default: no limit",
+        "powers of 1024); with --rollup single records go before that; 0, the default: no limit",
     )
 
 
@@ -367,6 +378,13 @@ def _count(text: str) -> int:
     return int(digits)
 
 
+def _minutes(text: str) -> float:
+    value = _number_of("minutes", text)
+    if 0 < value < _SHORTEST_KEPT:
+        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_KEPT} minutes, not {text!r}")
+    return value
+
+
 def _size(text: str) -> int:
     """Bytes."""
     number = text[:-1] if text[-1:] in _UNITS else text
@@ -397,10 +415,14 @@ def _module(text: str) -> str:
 
 
 def _seconds(text: str) -> float:
+    return _number_of("seconds", text)
+
+
+def _number_of(unit: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of seconds: {text!r}")
+        raise argparse.ArgumentTypeError(f"not a number of {unit}: {text!r}")
     return value

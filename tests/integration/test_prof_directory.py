@@ -161,6 +161,8 @@ def test_secrets_are_nowhere_in_the_trace(traced: TracedPython, directory: str) 
         (["--iterations", "5000000000", "true"], "at most 4294967295 iterations"),
         (["--exit-after-iterations", "9" * 5000, "true"], "at most 4294967295 iterations"),
         (["--sample-seconds", "1e-9", "true"], "0, or at least 0.05 seconds, not '1e-9'"),
+        (["--rollup", "python", "train.py"], "not a number of minutes: 'python'"),
+        (["--rollup", "0.001", "true"], "0, or at least 0.01 minutes, not '0.001'"),
         (["--max-size", "20 G", "true"], "not a size in bytes, with K, M or G or without: '20 G'"),
         (["--max-size", "", "true"], "not a size in bytes, with K, M or G or without: ''"),
         (["--max-size", "-1", "true"], "not a size in bytes, with K, M or G or without: '-1'"),

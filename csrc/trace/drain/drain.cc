@@ -84,13 +84,14 @@ int DrainImage::Open(const char* rings, const char* image, DrainMode mode) {
 const ImageIdentity& DrainImage::identity() const { return state_->path.identity(); }
 const ProcessPage* DrainImage::page() const { return state_ == nullptr ? nullptr : state_->page; }
 
-bool DrainImage::Drain(Sink* sink, bool final) {
+bool DrainImage::Drain(Sink* sink, DrainPass pass) {
   State& state = *state_;
   if (state.failed) return false;
+  const bool final = pass == DrainPass::kFinal;
   const uint64_t replaced = base::PagesReplaced(), damaged = state.rings.damaged();
   state.rings.Discover(/*look=*/final);
   state.failed = !state.entries.WriteHeader(sink) ||
-                 !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, final);
+                 !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, pass);
   state.stats.rings = state.rings.count();
   state.stats.events = state.rings.events();
   state.stats.chunks = state.rings.chunks();
@@ -99,6 +100,8 @@ bool DrainImage::Drain(Sink* sink, bool final) {
   }
   return !state.failed;
 }
+
+void DrainImage::BeginNextFile() { state_->entries.BeginNextFile(); }
 
 // At most kMostLosses of them. A count that nothing can reach is damage of eight bytes.
 size_t DrainImage::State::CollectLosses(LossFields* losses) const {

@@ -38,6 +38,12 @@ enum class DrainMode {
   kSalvage,  // read only, move nothing, change nothing: the reader, beside a live drainer or not
 };
 
+enum class DrainPass {
+  kDue,    // what makes a chunk worth its while
+  kAll,    // all that is there; the process goes on
+  kFinal,  // all, and what is damaged is passed over: the process is gone
+};
+
 struct DrainStats {
   uint64_t events = 0;  // items written in chunks
   uint64_t chunks = 0;  // CpuChunks written
@@ -70,7 +76,13 @@ class DrainImage {
   // One pass: writes the ProcessChunk if this is the first, then names, threads, metadata and what
   // the rings hold. False: the sink refused a write (disk full); nothing that was not written is
   // lost, tails stay where they are.
-  bool Drain(Sink* sink, bool final);
+  bool Drain(Sink* sink, bool final) {
+    return Drain(sink, final ? DrainPass::kFinal : DrainPass::kDue);
+  }
+  bool Drain(Sink* sink, DrainPass pass);
+
+  // The next pass writes to another file: first the ProcessChunk again.
+  void BeginNextFile();
 
   // Asks the kernel about the threads of the process, which runs and whose pid is this machine's:
   // once a second is enough. What it said last is written with the end.

@@ -79,6 +79,7 @@ struct DrainDirectory::State {
   pthread_t thread;
   bool running = false;
   uint32_t stop = 0;
+  uint32_t next_files = 0;  // 1: begin them
   uint32_t generation = 0;
   int64_t next_second = 0, next_touch = 0;
   DirectoryStats own;               // of the drainer itself, not of images
@@ -92,6 +93,8 @@ struct DrainDirectory::State {
   void Loop();
   void Pass();
   void Beat();
+  void Wake();
+  void BeginNextFiles();
   bool IsStopped() const { return __atomic_load_n(&stop, __ATOMIC_ACQUIRE) != 0; }
   void OpenControl();
   void CheckDisk();
@@ -147,7 +150,23 @@ void DrainDirectory::State::Loop() {
   }
 }
 
+void DrainDirectory::State::Wake() {
+  __atomic_fetch_add(&control->wake, 1, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &control->wake, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void DrainDirectory::State::BeginNextFiles() {
+  const int64_t now = base::ReadMonotonicNs();
+  images.Discover();
+  for (uint32_t i = 0; i < images.count(); i++) {
+    CutIf(images.BeginNext(i));
+    Beat();
+  }
+  own.flushed_ns = now;
+}
+
 void DrainDirectory::State::Pass() {
+  if (__atomic_exchange_n(&next_files, 0, __ATOMIC_ACQ_REL) != 0) BeginNextFiles();
   Beat();
   const int64_t now = base::ReadMonotonicNs();
   const uint32_t seen = __atomic_load_n(&control->generation, __ATOMIC_ACQUIRE);
@@ -199,6 +218,7 @@ void DrainDirectory::State::CountStats() {
   images.AddTo(&sum.drain, &sum.bytes, &sum.removed);
   sum.cut = __atomic_load_n(&control->cut, __ATOMIC_RELAXED);
   sum.cut_ns = control->cut_ns;
+  sum.helped = images.helped();
   sum.gone_pages = base::PagesReplaced();
   const SpinGuard guard(&shown_lock);
   shown = sum;
@@ -266,8 +286,7 @@ void DrainDirectory::Stop() {
   State& state = *state_;
   const base::PageGuard guard;
   __atomic_store_n(&state.stop, 1, __ATOMIC_RELEASE);
-  __atomic_fetch_add(&state.control->wake, 1, __ATOMIC_RELEASE);
-  syscall(SYS_futex, &state.control->wake, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  state.Wake();
   pthread_join(state.thread, nullptr);
   state.running = false;
   state.CheckRemoved();
@@ -293,6 +312,13 @@ void DrainDirectory::SetRecording(bool on) {
   const base::PageGuard guard;
   if (state_ == nullptr || !state_->running || !trace::SetRecording(state_->control, on)) return;
   LogWindow(state_->directory, on ? kWindowStarts : kWindowStops);
+}
+
+void DrainDirectory::BeginNextFiles() {
+  const base::PageGuard guard;
+  if (state_ == nullptr || !state_->running) return;
+  __atomic_store_n(&state_->next_files, 1, __ATOMIC_RELEASE);
+  state_->Wake();
 }
 
 void DrainDirectory::VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name),

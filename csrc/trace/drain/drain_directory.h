@@ -25,6 +25,8 @@ struct DirectoryStats {
   int64_t cpu_ns = 0;       // CPU time of the drainer's thread
   uint32_t cut = 0;         // why recording was cut short (control_page.h); 0: it was not
   int64_t cut_ns = 0;       // CLOCK_MONOTONIC of the cut
+  int64_t flushed_ns = 0;   // what was recorded before is in files (BeginNextFiles)
+  uint32_t helped = 0;      // images that drain themselves, of which that is not so
   uint64_t gone_pages = 0;  // of rings and pages whose files were cut short (base/page_guard.h)
   // Stores into a page beside the rings that waited longer than kLongStoreNs: what a record may
   // meet there. The drainer makes four or more a second.
@@ -51,6 +53,10 @@ class DrainDirectory {
 
   // The wrapper's time windows; all processes follow at their next record.
   void SetRecording(bool on);
+
+  // Soon writes all that is recorded by then, and goes on in other files: those so far are closed.
+  // stats() says when it has.
+  void BeginNextFiles();
 
   // Calls visit(context, pid, name) for every process of the run that still runs.
   void VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name), void* context);

@@ -96,13 +96,27 @@ void DrainedImages::Discover() {
 
 // ---- draining them ------------------------------------------------------------------------------
 
+// Whether the image is to be drained here.
+bool DrainedImages::IsOurs(Entry* entry) {
+  if (entry->left) return false;
+  if (!entry->file.image().taken_over()) return true;
+  entry->left = entry->helped = true;
+  helped_++;
+  return false;
+}
+
+int DrainedImages::BeginNext(uint32_t index) {
+  Entry* entry = entries_[index];
+  if (!IsOurs(entry)) return 0;
+  const int error = entry->file.BeginNext();
+  entry->left = error != 0;
+  if (count_ > kMaxOpenFiles) entry->file.CloseDescriptor();
+  return error;
+}
+
 int DrainedImages::Drain(uint32_t index, bool final) {
   Entry* entry = entries_[index];
-  if (entry->left) return 0;
-  if (entry->file.image().taken_over()) {
-    entry->left = entry->helped = true;
-    return 0;
-  }
+  if (!IsOurs(entry)) return 0;
   const int error = entry->file.Drain(final);
   entry->left = error != 0;
   if (count_ > kMaxOpenFiles) entry->file.CloseDescriptor();

@@ -30,6 +30,10 @@ class DrainedImages {
   // 0, or the errno for which its file takes nothing more; the image is left to others from then
   // on.
   int Drain(uint32_t index, bool final);
+  // Drains all that an image has recorded, and goes on in another file (ImageFile::BeginNext).
+  int BeginNext(uint32_t index);
+  // Images that drain themselves, or did.
+  uint32_t helped() const { return helped_; }
   // Ends the files of images whose process is gone; `all`: also of those that did not say so.
   // 0, or the errno of a file that took nothing more.
   int CloseGone(bool all);
@@ -46,6 +50,7 @@ class DrainedImages {
  private:
   struct Entry;
 
+  bool IsOurs(Entry* entry);
   bool Knows(const char* image) const;
   bool MakeRoom();
   void Adopt(const char* image);
@@ -62,6 +67,7 @@ class DrainedImages {
   uint64_t own_namespace_ = 0;
   Entry** entries_ = nullptr;
   uint32_t count_ = 0, capacity_ = 0;
+  uint32_t helped_ = 0;
   DrainStats ended_;  // of images that are closed
   uint64_t ended_bytes_ = 0;
 };

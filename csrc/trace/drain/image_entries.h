@@ -29,8 +29,13 @@ class ImageEntries {
   void Open(const ProcessPage* page, uint64_t bytes, const ImagePath* path, ChunkBuffer* buffer,
             bool has_clock);
 
-  // The ProcessChunk and the first clock pair, once. False: the sink refused, here and below.
+  // The ProcessChunk and the first clock pair, once a file. False: the sink refused, here and
+  // below.
   bool WriteHeader(Sink* sink);
+
+  // The header is to be written again, for another file. Names and the like are not: a reader
+  // joins all files of an image.
+  void BeginNextFile() { began_ = false; }
 
   // All that was published and is not written. `look`: asks the file system for further arenas,
   // whatever the page says.

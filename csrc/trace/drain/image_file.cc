@@ -7,11 +7,12 @@
 
 #include "base/proc.h"
 #include "trace/drain/mapped_file.h"
+#include "trace/write/chunks.h"
 
 namespace rlscope::trace {
 namespace {
 
-constexpr int kMostFiles = 100000;  // of one pid and start time: one for each exec or drainer
+constexpr int kMostFiles = 1000000;  // of one pid and start time
 constexpr int kAppend = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
 
 }  // namespace
@@ -27,11 +28,12 @@ int ImageFile::CreateFile() {
   char host[256];
   base::ReadHostName(host, sizeof host);
   const ImageIdentity& image = image_.identity();
-  for (int n = 0; n < kMostFiles; n++) {
+  for (int n = next_number_; n < kMostFiles; n++) {
     const int length = snprintf(path_, sizeof path_, "%s/trace/%s.%u.%llu.%d.rls", directory_, host,
                                 image.pid, static_cast<unsigned long long>(image.start_time), n);
     if (length < 0 || static_cast<size_t>(length) >= sizeof path_) break;
     const int descriptor = open(path_, kAppend | O_CREAT | O_EXCL, 0600);
+    if (descriptor >= 0) next_number_ = n + 1;
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   errno = ENAMETOOLONG;
@@ -58,7 +60,7 @@ void ImageFile::CloseDescriptor() {
 // If the sink did not refuse, a lack of memory stopped the pass. A file without a frame is none: a
 // reader would take it for a damaged one.
 int ImageFile::Refusal() {
-  if (sink_.bytes() == 0 && sink_.descriptor() >= 0) unlink(path_);
+  if (sink_.bytes() == bytes_before_ && sink_.descriptor() >= 0) unlink(path_);
   return sink_.error() != 0 ? sink_.error() : ENOMEM;
 }
 
@@ -66,6 +68,20 @@ int ImageFile::Drain(bool final) {
   if (sink_.error() != 0) return sink_.error();
   if (const int error = OpenDescriptor()) return error;
   return image_.Drain(&sink_, final) ? 0 : Refusal();
+}
+
+int ImageFile::BeginNext() {
+  if (sink_.error() != 0) return sink_.error();
+  if (const int error = OpenDescriptor()) return error;
+  if (!image_.Drain(&sink_, DrainPass::kAll)) return Refusal();
+  if (image_.stats().chunks == chunks_before_) return 0;
+  if (WriteClosed(&sink_) != 0) return Refusal();
+  CloseDescriptor();
+  path_[0] = '\0';
+  chunks_before_ = image_.stats().chunks;
+  bytes_before_ = sink_.bytes();
+  image_.BeginNextFile();
+  return 0;
 }
 
 int ImageFile::End(const ImageEnd& end) {

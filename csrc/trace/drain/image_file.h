@@ -26,6 +26,9 @@ class ImageFile {
 
   // One pass; the file is created at the first. 0, or the errno for which it takes nothing more.
   int Drain(bool final);
+  // Drains all that is there, and goes on in another file if there are chunks in this one. An errno
+  // as above.
+  int BeginNext();
   // The last pass, the EndChunk, and away with the rings. An errno as above; then the rings stay.
   int End(const ImageEnd& end);
   // Looks whether the file was removed: then it takes nothing more (ENOENT), for that would go
@@ -49,6 +52,9 @@ class ImageFile {
   FileSink sink_;
   const char* directory_ = nullptr;
   char path_[4096 + 512] = "";
+  int next_number_ = 0;
+  uint64_t chunks_before_ = 0;  // in files that this one goes on,
+  uint64_t bytes_before_ = 0;
 };
 
 }  // namespace rlscope::trace

@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kMaxRings = 1024;    // 64 MiB per process / 68 KiB
 constexpr int kChunksPerPass = 64;      // of one ring: a whole one of 4 MiB
+constexpr int kMostRounds = 8;          // over all rings, until none has to wait for another
 constexpr uint64_t kMostReserved = 64;  // slots that a producer keeps back for notes, and more
 
 uint32_t MostItems(RingUse use) {
@@ -147,10 +148,11 @@ ImageRings::Segment ImageRings::FindSegment(const Source& ring) const {
   return segment;
 }
 
-bool ImageRings::IsDue(const Source& ring, const Segment& segment, bool final) const {
-  return segment.items != 0 && (final || segment.items == MostItems(ring.view.use()) ||
-                                segment.thread_ended || segment.ring_ended || segment.stopped ||
-                                segment.end - ring.position >= ring.view.capacity() / 2);
+bool ImageRings::IsDue(const Source& ring, const Segment& segment, DrainPass pass) const {
+  return segment.items != 0 &&
+         (pass != DrainPass::kDue || segment.items == MostItems(ring.view.use()) ||
+          segment.thread_ended || segment.ring_ended || segment.stopped ||
+          segment.end - ring.position >= ring.view.capacity() / 2);
 }
 
 void ImageRings::CountClamped(uint64_t count) {
@@ -271,10 +273,10 @@ void ImageRings::Finish(Source* ring, const Segment& segment) {
   if (segment.thread_ended || segment.ring_ended) ring->stream = nullptr;
 }
 
-bool ImageRings::DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
+bool ImageRings::DrainRing(Source* ring, Sink* sink, DrainPass pass, bool force, bool* moved) {
   if (ring->damaged) return true;
   replaced_ = base::PagesReplaced();
-  const bool written = WriteDue(ring, sink, final, force, moved);
+  const bool written = WriteDue(ring, sink, pass, force, moved);
   if (!IsIntact()) NoteDamage(ring);
   return written;
 }
@@ -283,13 +285,14 @@ bool ImageRings::DrainRing(Source* ring, Sink* sink, bool final, bool force, boo
 // records in every other lap.
 bool ImageRings::IsIntact() const { return base::PagesReplaced() == replaced_; }
 
-bool ImageRings::WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved) {
+bool ImageRings::WriteDue(Source* ring, Sink* sink, DrainPass pass, bool force, bool* moved) {
+  const bool final = pass == DrainPass::kFinal;
   // Bounded: a producer that never rests must not keep the others, or the heartbeat, waiting.
   for (int chunks = 0; final || chunks < kChunksPerPass; chunks++) {
     if (final) PassOverDamage(ring);
     if (!Attach(ring, force)) return true;
     const Segment segment = FindSegment(*ring);
-    if (!IsIntact() || !IsDue(*ring, segment, final)) return true;
+    if (!IsIntact() || !IsDue(*ring, segment, pass)) return true;
     const uint64_t before = ring->position;
     // Entries and the clock after the records were seen: nothing they use is missing before them.
     if (!entries_->WriteBeforeRecords(sink, final) || !WriteSegment(ring, segment, sink)) {
@@ -327,7 +330,8 @@ bool ImageRings::WriteOpenWait(Source* ring, Sink* sink) {
 
 // ---- all rings ----------------------------------------------------------------------------------
 
-bool ImageRings::Drain(Sink* sink, bool final) {
+bool ImageRings::Drain(Sink* sink, DrainPass pass) {
+  const bool final = pass == DrainPass::kFinal;
   for (uint32_t i = 0; final && i < count_; i++) {
     if (rings_[i] != nullptr) rings_[i]->limit = LimitOf(*rings_[i]);
   }
@@ -335,13 +339,14 @@ bool ImageRings::Drain(Sink* sink, bool final) {
   // other (damage), the final pass takes them as they are.
   busy_ = false;
   bool force = false;
+  int rounds = 0;
   for (bool moved = true; moved || (final && !force);) {
     force = final && !moved;
     moved = false;
     for (uint32_t i = 0; i < count_; i++) {
-      if (rings_[i] != nullptr && !DrainRing(rings_[i], sink, final, force, &moved)) return false;
+      if (rings_[i] != nullptr && !DrainRing(rings_[i], sink, pass, force, &moved)) return false;
     }
-    if (!final) break;
+    if (pass == DrainPass::kDue || (pass == DrainPass::kAll && ++rounds == kMostRounds)) break;
   }
   for (uint32_t i = 0; final && i < count_; i++) {
     if (rings_[i] != nullptr && !WriteOpenWait(rings_[i], sink)) return false;

@@ -30,7 +30,7 @@ class ImageRings {
   void Discover(bool look);
 
   // One pass over all rings. False: the sink refused a write; what was not written stays.
-  bool Drain(Sink* sink, bool final);
+  bool Drain(Sink* sink, DrainPass pass);
 
   uint32_t count() const { return count_; }
   uint64_t events() const { return events_; }  // items written
@@ -71,15 +71,15 @@ class ImageRings {
   bool HasPage() const;
   void NoteDamage(Source* ring);
   bool IsIntact() const;
-  bool DrainRing(Source* ring, Sink* sink, bool final, bool force, bool* moved);
-  bool WriteDue(Source* ring, Sink* sink, bool final, bool force, bool* moved);
+  bool DrainRing(Source* ring, Sink* sink, DrainPass pass, bool force, bool* moved);
+  bool WriteDue(Source* ring, Sink* sink, DrainPass pass, bool force, bool* moved);
   bool MustWait(const Source& ring);
   bool Attach(Source* ring, bool force);
   bool FollowThread(Source* ring);
   static uint64_t LimitOf(const Source& ring);
   void PassOverDamage(Source* ring);
   Segment FindSegment(const Source& ring) const;
-  bool IsDue(const Source& ring, const Segment& segment, bool final) const;
+  bool IsDue(const Source& ring, const Segment& segment, DrainPass pass) const;
   bool WriteSegment(Source* ring, const Segment& segment, Sink* sink);
   bool WriteItems(Source* ring, uint64_t end, Sink* sink);
   bool WriteIntervals(Source* ring, uint64_t end, Sink* sink);

@@ -1,0 +1,115 @@
+"""Rolls a trace up while the program runs: --rollup (docs/design/0008)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from rlscope.native import runtime
+
+# A quarter of what is kept, so that at most a quarter more is there; with the longest period a roll
+# of a day-long run reads the kept part again twice a minute.
+_PERIODS = 4
+_LONGEST_PERIOD = 30.0
+_SIZE_PERIOD = 1.0
+# A thread may be preempted between its reading of the clock and its record.
+_STRAGGLER_NS = 1_000_000_000
+_FLUSH_SECONDS = 10.0
+_FLUSH_POLL = 0.02
+# For less the state of a sweep would be written anew.
+_LEAST_SAVED = 64 << 10
+
+
+class RollUp:
+    """A thread that keeps single records for the last minutes only, and the sums of all."""
+
+    def __init__(
+        self,
+        directory: str,
+        drainer: runtime.Drainer,
+        keep_seconds: float,
+        max_size: int,
+        say: Callable[[str], None],
+    ) -> None:
+        """`max_size`: of the trace; beyond half of it less is kept. 0: no limit."""
+        self._directory = directory
+        self._drainer = drainer
+        self._keep_ns = int(keep_seconds * 1e9)
+        self._period = min(_LONGEST_PERIOD, keep_seconds / _PERIODS)
+        self._max_size = max_size
+        self._say = say
+        self._origin_ns: int | None = None
+        self._said_whole = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rlscope-rollup", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, once it has finished what it does."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            due = time.monotonic() + self._period
+            while not self._stop.wait(self._wait_seconds(due)):
+                is_large = self._is_large()
+                if is_large or time.monotonic() >= due:
+                    self._turn(0 if is_large else self._keep_ns)
+                    due = time.monotonic() + self._period
+        except Exception as error:
+            self._say(f"rolling up ended, all records are kept from here on: {error}")
+
+    def _wait_seconds(self, due: float) -> float:
+        left = max(0.0, due - time.monotonic())
+        return min(left, _SIZE_PERIOD) if self._max_size else left
+
+    def _is_large(self) -> bool:
+        return self._max_size > 0 and trace_bytes(self._directory) > self._max_size // 2
+
+    def _turn(self, keep_ns: int) -> None:
+        """Rolls up what is older than `keep_ns`."""
+        flushed_ns = self._flush()
+        if self._drainer.stats()["helped"]:
+            raise RuntimeError("a process drains its records itself, since rls-prof was stopped")
+        until_ns = min(time.monotonic_ns() - keep_ns, flushed_ns - _STRAGGLER_NS)
+        if flushed_ns == 0:
+            return
+        from rlscope import _trace  # 40 MB that no run without this option maps
+
+        done = _trace.roll_up(
+            self._directory, until_ns, origin_ns=self._origin_ns, least_saved=_LEAST_SAVED
+        )
+        self._origin_ns = done["origin_ns"]
+        if done["kept_whole"] and not self._said_whole:
+            self._said_whole = True
+            self._say("--rollup: all records of processes that use CUDA are kept")
+
+    def _flush(self) -> int:
+        """Waits until the drainer has closed its files; since when. 0: it did not come to it."""
+        began_ns = time.monotonic_ns()
+        self._drainer.begin_next_files()
+        deadline = time.monotonic() + _FLUSH_SECONDS
+        while time.monotonic() < deadline and not self._stop.wait(_FLUSH_POLL):
+            flushed_ns = self._drainer.stats()["flushed_ns"]
+            if flushed_ns >= began_ns:
+                return flushed_ns
+        return 0
+
+
+def trace_bytes(directory: str) -> int:
+    """Of the files in DIR/trace."""
+    with os.scandir(os.path.join(directory, "trace")) as entries:
+        return sum(map(_size, entries))
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:  # rolled up, or renamed
+        return 0

@@ -1,0 +1,143 @@
+"""--rollup: sums of the whole run, single records of its last part, on a disk that stays small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython
+
+from rlscope import _trace, contents
+from rlscope.load import load
+from rlscope.report.renderers.terminal import render_summary
+
+pytestmark = pytest.mark.usefixtures("without_waits")
+
+# Records a burst and waits until most of it is rolled up, again and again: however slow the machine
+# is, there are as many rolls as bursts. Samples the memory of rls-prof and the size of the trace.
+_BURSTS = """
+import json, os, sys, time
+import rlscope as rls
+
+BURSTS, OPERATIONS, MOST = map(int, sys.argv[1:4])
+trace = os.path.join(os.environ["RLSCOPE_DIR"], "trace")
+
+def size():
+    total = 0
+    for name in os.listdir(trace):
+        try:
+            total += os.stat(os.path.join(trace, name)).st_size
+        except FileNotFoundError:
+            pass
+    return total
+
+def resident():
+    with open(f"/proc/{os.getppid()}/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+def burst():
+    for _ in range(20):
+        rls.iteration()
+        for _ in range(OPERATIONS):
+            with rls.operation("outer"):
+                with rls.operation("inner"):
+                    pass
+
+samples = []
+for number in range(BURSTS):
+    burst()
+    deadline = time.monotonic() + 60
+    while size() > MOST and time.monotonic() < deadline:
+        with rls.operation("wait"):
+            time.sleep(0.02)
+    samples.append((size(), resident()))
+with rls.operation("last"):
+    pass
+if len(sys.argv) > 4:
+    os.kill(os.getpid(), 9)
+print(json.dumps(samples))
+"""
+_KEPT = ("--rollup", "0.01")
+
+
+def _small(bursts: int) -> list[str]:
+    return [str(bursts), "1000", "100000"]
+
+
+def check_count(directory: str, path: str, entries: int) -> None:
+    """Of the one process; on a busy machine the drainer may have been too slow for some."""
+    operation = _trace.Directory(directory).sweep(0)["operation"]
+    counted = dict(zip(operation["path"], operation["instances"].tolist(), strict=True))[path]
+    assert 0 <= entries - counted <= contents.read(directory).lost.get("ring_full", 0)
+
+
+def check_rolled_up(directory: str, bursts: int) -> None:
+    """All is counted; single records of the first burst are gone, those of the end are there."""
+    check_count(directory, "outer", 20_000 * bursts)
+    check_count(directory, "outer/inner", 20_000 * bursts)
+    check_count(directory, "last", 1)
+    with load(directory) as trace:
+        ((iterations, complete),) = trace.sql("SELECT count(*), sum(complete) FROM iteration")
+        assert iterations == 20 * bursts
+        assert complete == iterations - 1
+        ((left,),) = trace.sql(
+            "SELECT count(*) FROM operation_instance JOIN operation USING (operation_id) "
+            "WHERE path = 'outer'"
+        )
+        assert left < 20_000 * (bursts - 1)
+        ((last,),) = trace.sql(
+            "SELECT count(*) FROM operation_instance JOIN operation USING (operation_id) "
+            "WHERE path = 'last'"
+        )
+        assert last == 1
+        ((count, lasted_ns),) = trace.sql(
+            "SELECT count, duration_ns FROM loss WHERE kind = 'rolled_up'"
+        )
+        assert count > 20_000 * (bursts - 1) and lasted_ns > 0
+        relations = [name for (name,) in trace.sql("SELECT relation FROM absent")]
+        assert {"operation_instance", "event"} <= set(relations)
+        assert "Not everything was recorded" not in render_summary(trace, width=100)
+
+
+def test_sums_are_of_the_whole_run_and_single_records_of_its_end(
+    traced: TracedPython, directory: str
+) -> None:
+    result = traced.run(
+        *_KEPT, "-o", directory, traced.python, "-c", _BURSTS, *_small(4), timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    samples = json.loads(result.stdout)
+    assert all(size <= 100_000 for size, _ in samples), samples
+    check_rolled_up(directory, 4)
+    assert contents.read(directory).lost.keys() <= {"ring_full"}
+
+
+def test_what_came_before_a_crash_is_there(traced: TracedPython, directory: str) -> None:
+    result = traced.run(
+        *_KEPT, "-o", directory, traced.python, "-c", _BURSTS, *_small(2), "killed", timeout=300
+    )
+    assert result.returncode == -9, result.stderr
+    check_rolled_up(directory, 2)
+
+
+def test_disk_and_memory_stay_as_they_are(traced: TracedPython, directory: str) -> None:
+    """More is recorded than the size allows; it is rolled up before that is reached."""
+    program = (traced.python, "-c", _BURSTS, "12", "40000", "17000000")
+    limits = ("--rollup", "5", "--max-size", "32M")
+    result = traced.run(*limits, "-o", directory, *program, timeout=600)
+    assert result.returncode == 0, result.stderr
+    samples = json.loads(result.stdout)
+    assert all(size <= 17_000_000 for size, _ in samples), samples
+    middle, last = samples[4:8], samples[8:]
+    assert max(resident for _, resident in last) < 1.2 * max(resident for _, resident in middle)
+    check_count(directory, "outer", 20 * 40_000 * 12)
+    check_count(directory, "outer/inner", 20 * 40_000 * 12)
+    assert contents.read(directory).cuts == []
+
+
+def test_force_removes_what_was_rolled_up(traced: TracedPython, directory: str) -> None:
+    traced.run(*_KEPT, "-o", directory, traced.python, "-c", _BURSTS, *_small(1), timeout=300)
+    result = traced.run("--force", "-o", directory, "true")
+    assert result.returncode == 0, result.stderr
+    assert len(list(Path(directory, "trace").iterdir())) == 0
