@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -70,7 +71,7 @@ class RollUp:
         return min(left, _SIZE_PERIOD) if self._max_size else left
 
     def _is_large(self) -> bool:
-        return self._max_size > 0 and trace_bytes(self._directory) > self._max_size // 2
+        return self._max_size > 0 and run_bytes(self._directory) > self._max_size // 2
 
     def _turn(self, keep_ns: int) -> None:
         """Rolls up what is older than `keep_ns`."""
@@ -102,14 +103,19 @@ class RollUp:
         return 0
 
 
-def trace_bytes(directory: str) -> int:
-    """Of the files in DIR/trace."""
-    with os.scandir(os.path.join(directory, "trace")) as entries:
+def run_bytes(directory: str) -> int:
+    """What the drainer compares with --max-size: csrc/trace/drain/run_bytes.h."""
+    return sum(_folder_bytes(os.path.join(directory, part)) for part in ("", "trace", "rings"))
+
+
+def _folder_bytes(folder: str) -> int:
+    with os.scandir(folder) as entries:
         return sum(map(_size, entries))
 
 
 def _size(entry: os.DirEntry[str]) -> int:
     try:
-        return entry.stat(follow_symlinks=False).st_size
+        status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # rolled up, or renamed
         return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0

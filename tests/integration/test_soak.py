@@ -17,7 +17,6 @@ from rlscope import contents
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_waits")]
 
 SECONDS = float(os.environ.get("RLSCOPE_TEST_SOAK_SECONDS", "900"))
-_LIMITS = ("--rollup", "1", "--max-size", "256M", "--sample-seconds", "0")
 # Records at full speed, and waits where the trace is larger than what --max-size leaves single
 # records: a machine may be too busy to roll up as fast as others record. Iterations are of 10 ms;
 # their rows stay.
@@ -25,6 +24,7 @@ _PROGRAM = """
 import multiprocessing, os, sys, time
 import rlscope as rls
 
+MOST = int(sys.argv[3])
 TRACE = os.path.join(os.environ["RLSCOPE_DIR"], "trace")
 
 def size():
@@ -39,7 +39,7 @@ def size():
 def work(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        while size() > 140_000_000 and time.monotonic() < end:
+        while size() > MOST and time.monotonic() < end:
             time.sleep(0.1)
         rls.iteration()
         next_iteration = time.monotonic() + 0.01
@@ -80,14 +80,16 @@ def _anonymous(process: psutil.Process) -> int:
     return int(memory.rss - memory.shared)
 
 
-@pytest.mark.parametrize("processes", [1, 16])
+# Rings of a process take up to 8 MB.
+@pytest.mark.parametrize(("processes", "limit", "most"), [(1, 128, 80), (16, 512, 280)])
 def test_disk_and_memory_are_flat(
-    traced: TracedPython, directory: str, tmp_path: Path, processes: int
+    traced: TracedPython, directory: str, tmp_path: Path, processes: int, limit: int, most: int
 ) -> None:
     script = tmp_path / "work.py"
     script.write_text(_PROGRAM)
-    arguments = (traced.python, str(script), str(processes), str(SECONDS))
-    command = traced.command(*_LIMITS, "-o", directory, *arguments)
+    arguments = (traced.python, str(script), str(processes), str(SECONDS), f"{most}000000")
+    options = ("--rollup", "1", "--max-size", f"{limit}M", "--sample-seconds", "0")
+    command = traced.command(*options, "-o", directory, *arguments)
     samples = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as prof:
         wrapper = psutil.Process(prof.pid)
@@ -106,5 +108,5 @@ def test_disk_and_memory_are_flat(
         print(f"{name}: {max(middle) / 1e6:.1f} MB, then {max(last) / 1e6:.1f} MB")
         assert max(last) < 1.3 * max(middle), name
         assert statistics.median(last) < 1.3 * statistics.median(middle), name
-    assert max(size for size, _ in samples) <= 256 << 20
+    assert max(size for size, _ in samples) <= limit << 20
     assert contents.read(directory).cuts == []
