@@ -69,6 +69,8 @@ void Sweeper::CarryTimes(trace::Archive* archive) {
   archive->Below(&iteration_, history.iterations().size() + 1);
   archive->Number(&in_iteration_);
   if (in_iteration_ && iteration_ == history.iterations().size()) archive->Fail();
+  // Else buckets without end would lie between.
+  if (now_ns_ < history.start_ns() || now_ns_ > history.end_ns()) archive->Fail();
   if (!archive->ok()) in_iteration_ = false;
 }
 
