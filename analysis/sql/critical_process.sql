@@ -4,6 +4,7 @@
 -- runs the first iterations are looked at (parts/served_instance.sql).
 --   process, critical    names
 --   iterations, of       how many of the iterations it was critical in, and how many there are
+--   rolled_up            whether there were iterations before, of which only the sums were kept
 --   critical_ns          time of all iterations that belongs to it
 -- uses: own_iteration, served_instance, worker_part
 WITH _instance AS (
@@ -11,10 +12,11 @@ WITH _instance AS (
     SUM(GREATEST(end_ns - new_ns, 0)) AS stepped_ns
   FROM worker_part GROUP BY process_id, operation, served_ns, iteration
 ), _iteration AS (
-  SELECT process_id, iteration, duration_ns FROM own_iteration
-    JOIN (SELECT process_id, MAX(iteration) AS last FROM served_instance GROUP BY ALL)
+  SELECT process_id, iteration, duration_ns, from_ns FROM own_iteration
+    JOIN (SELECT process_id, MAX(iteration) AS last, ANY_VALUE(from_ns) AS from_ns
+      FROM served_instance GROUP BY ALL)
     USING (process_id)
-  WHERE iteration <= last
+  WHERE iteration <= last AND (from_ns IS NULL OR start_ns >= from_ns)
 ), _belongs AS (
   SELECT process_id, iteration, worker_id AS critical_id, SUM(stepped_ns) AS time_ns
   FROM _instance JOIN _iteration USING (process_id, iteration) GROUP BY ALL
@@ -30,6 +32,8 @@ WITH _instance AS (
 SELECT process_id, process.name AS process, critical_id, critical.name AS critical,
   COUNT(*) FILTER (place = 1) AS iterations,
   (SELECT COUNT(*) FROM _iteration WHERE _iteration.process_id = _ranked.process_id) AS "of",
+  (SELECT ANY_VALUE(from_ns) IS NOT NULL FROM _iteration
+    WHERE _iteration.process_id = _ranked.process_id) AS rolled_up,
   CAST(SUM(time_ns) AS BIGINT) AS critical_ns
 FROM _ranked JOIN process USING (process_id)
   JOIN process AS critical ON critical.process_id = critical_id

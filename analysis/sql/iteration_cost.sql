@@ -3,11 +3,13 @@
 --   per_iteration     entries, divided by complete iterations
 --   mean_ns           own time, divided by complete iterations
 --   median_ns, p95_ns over the iterations in which the operation was entered
--- At most the $operations largest of each process.
--- uses: own_iteration
+-- At most the $operations largest of each process. Iterations that are not there whole any more
+-- (rls-prof --rollup) are left out.
+-- uses: own_iteration, kept_from
 WITH _complete AS (
   SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations
-  FROM own_iteration
+  FROM own_iteration LEFT JOIN kept_from USING (process_id)
+  WHERE from_ns IS NULL OR start_ns >= from_ns
 ), _cost AS (
   SELECT process_id, iteration, ANY_VALUE(iterations) AS iterations, path,
     COUNT(*) AS entries, SUM(self_ns) AS self_ns

@@ -2,9 +2,10 @@
 -- them, as a vector of environments does in its step: one row per worker.
 --   operation     of the process served (process_id), one of those in which it waits for a worker
 --   instances     of it that were looked at: the first ones, all of them but in very long runs
+--   rolled_up     whether there were instances before, of which only the sums were kept
 --   operation_ns  their wall time
 --   steps         of these instances, those in which a worker stepped
---   whole_ns      wall time of all instances of the operation
+--   whole_ns      wall time of all instances of the operation that have a record
 --   any_ns        the part of operation_ns in which at least one of the workers stepped
 --   stepped_ns    the part in which this one did
 --   own_ns        the worker's Python in its loop outside of steps: pickling, above all
@@ -32,7 +33,8 @@ WITH _any AS (
       AS slow_ns
   FROM _order GROUP BY ALL
 ), _length AS (
-  SELECT process_id, operation, COUNT(*) AS instances, SUM(end_ns - start_ns) AS operation_ns
+  SELECT process_id, operation, COUNT(*) AS instances, SUM(end_ns - start_ns) AS operation_ns,
+    ANY_VALUE(from_ns) IS NOT NULL AS rolled_up
   FROM served_instance GROUP BY ALL
 ), _whole AS (
   SELECT process_id, path AS operation, SUM(duration_ns) AS whole_ns
@@ -42,7 +44,7 @@ WITH _any AS (
   WHERE stage = 'loop' AND operation = '(none)' AND layer = 'python' GROUP BY ALL
 )
 SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
-  instances, CAST(operation_ns AS BIGINT) AS operation_ns,
+  instances, rolled_up, CAST(operation_ns AS BIGINT) AS operation_ns,
   CAST(whole_ns AS BIGINT) AS whole_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
   CAST(stepped_ns AS BIGINT) AS stepped_ns, CAST(COALESCE(own_ns, 0) AS BIGINT) AS own_ns,
   last, CAST(late_ns AS BIGINT) AS late_ns, CAST(slow_ns AS BIGINT) AS slow_ns

@@ -1,4 +1,4 @@
-"""Rolls a trace up while the program runs: --rollup (docs/design/0008)."""
+"""Rolls a trace up while the program runs: --rollup (docs/design/0009)."""
 
 from __future__ import annotations
 

@@ -184,14 +184,22 @@ def workers(rows: Rows) -> Iterable[str]:
     )
     own_ns = max(row["own_ns"] for row in members)
     where = f"{units.label(first['operation'])} of {units.visible(first['process'])}"
-    looked_at = f"the first {first['instances']:,} of " if whole_ns < first["whole_ns"] else ""
+    looked_at = _looked_at(first)
+    beside = f": beside its steps a worker is in Python for up to {units.duration(own_ns)}"
     yield (
         f"In {looked_at}{where}, {units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
-        f"({units.share(any_ns, whole_ns)}). The rest is pickling, pipes and waking up: beside its "
-        f"steps a worker is in Python for up to {units.duration(own_ns)}."
+        f"({units.share(any_ns, whole_ns)}). The rest is pickling, pipes and waking up"
+        f"{'' if looked_at else beside}."
     )
     if len(members) > 1:
         yield _straggler(first)
+
+
+def _looked_at(row: dict[str, Any]) -> str:
+    """Of how many instances a sentence speaks, where those are not all."""
+    if row["rolled_up"]:
+        return f"{units.plural(row['instances'], 'instance')} with records kept, of "
+    return f"the first {row['instances']:,} of " if row["operation_ns"] < row["whole_ns"] else ""
 
 
 def _straggler(row: dict[str, Any]) -> str:
@@ -223,7 +231,7 @@ def critical(rows: Rows) -> Iterable[str]:
     ]
     yield (
         f"Critical, by most of an iteration's time: {', '.join(named)} of {first['of']:,} "
-        "iterations."
+        f"iterations{' with records kept' if first['rolled_up'] else ''}."
     )
 
 

@@ -1,9 +1,11 @@
 """What the report asks of SQL: iterations, timeline, processes, machine, coverage, losses."""
 
+from typing import Any
+
 import pytest
 from relation_rows import SECOND, Relations, process, share
 
-from rlscope.analysis import buckets, coverage, iterations, machine, processes
+from rlscope.analysis import buckets, coverage, iterations, machine, operations, processes
 from rlscope.report import process_sentences
 from rlscope.report.sentences import bookkeeping
 from rlscope.report.sentences import coverage as coverage_sentences
@@ -16,6 +18,7 @@ def _iterations(durations: list[int]) -> list[dict[str, object]]:
         {
             "process_id": 0,
             "iteration": i,
+            "start_ns": sum(durations[:i]),
             "duration_ns": d,
             "complete": i < last,
             "source": "explicit",
@@ -71,6 +74,38 @@ def test_the_cost_of_an_iteration_is_divided_by_the_complete_ones() -> None:
     )
     (row,) = iterations.iteration_cost(trace, operations=3).to_dicts()
     assert (row["operation"], row["per_iteration"], row["mean_ns"]) == ("sim", 1.5, 6)
+
+
+def test_the_cost_of_an_iteration_is_of_those_that_are_there_whole() -> None:
+    """Of iterations that begin at 0, 10, 20 and 30 the records up to 12 were rolled up."""
+    trace = Relations(
+        process=[process(0, 5, 99)],
+        loss=[{"process_id": 0, "kind": "rolled_up", "count": 7, "duration_ns": 7}],
+        iteration=_iterations([10, 10, 10, 10]),
+        operation=[{"operation_id": 4, "name": "sim", "path": "sim", "depth": 0}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 4, "iteration": i, "self_ns": ns}
+            for i, ns in ((1, 3), (2, 5), (2, 6), (3, 1000))
+        ],
+    )
+    (row,) = iterations.iteration_cost(trace, operations=3).to_dicts()
+    assert (row["per_iteration"], row["mean_ns"]) == (2, 11)
+
+
+def test_rolled_up_entries_are_not_counted_as_none() -> None:
+    rows: dict[str, Any] = {
+        "process": [process(0, 0, 99)],
+        "operation": [
+            {"operation_id": 4, "name": "sim", "path": "sim", "depth": 0, "source": "automatic"}
+        ],
+        "breakdown": [share(0, "sim", "python", 50, source="automatic")],
+        "operation_instance": [{"process_id": 0, "operation_id": 4}],
+    }
+    rolled_up = {"process_id": 0, "kind": "rolled_up", "count": 7, "duration_ns": 7}
+    for losses, instances in (([], 1), ([rolled_up], None)):
+        trace = Relations(**rows, loss=losses)
+        (row,) = operations.automatic_operations(trace, operations=3).to_dicts()
+        assert (row["instances"], row["duration_ns"]) == (instances, 50)
 
 
 def _progress(*reports: tuple[int, float]) -> Relations:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from headlines import LOOP, read, texts
 from relation_rows import Relations, process, share
 
@@ -232,7 +234,7 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
     assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 90 ns of 90 ns."
 
 
-def _vector(late_ns: int, begins_ns: int = 0) -> Relations:
+def _vector(late_ns: int, begins_ns: int = 0, **more: Any) -> Relations:
     """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
     later, for 5 ns and so much more."""
     starts = (0, 200)
@@ -283,6 +285,7 @@ def _vector(late_ns: int, begins_ns: int = 0) -> Relations:
             }
             for p in (1, 2)
         ],
+        **more,
     )
 
 
@@ -307,6 +310,21 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     assert texts(_vector(2, begins_ns=50), warning=False)[2].endswith(
         "52 ns after the one before, 104 ns in all, mostly because it begins later, not because "
         "its steps take longer."
+    )
+
+
+def test_of_steps_that_were_rolled_up_nothing_is_said() -> None:
+    """Records of one worker were kept from 150 ns on, behind the first step."""
+    loss = [{"process_id": 1, "kind": "rolled_up", "count": 2, "duration_ns": 150}]
+    sentences = texts(_vector(20, loss=loss), warning=False)
+    assert sentences[1] == (
+        "In 1 instance with records kept, of simulation of train.py, 100 ns, at least one of "
+        "its 2 environment workers steps for 30 ns (30.0 %). The rest is pickling, pipes and "
+        "waking up."
+    )
+    assert any(
+        text.endswith("train.py itself in 1 of 1 iterations with records kept.")
+        for text in sentences
     )
 
 

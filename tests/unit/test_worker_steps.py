@@ -39,6 +39,12 @@ def histories(draw: st.DrawFn) -> tuple[list[Interval], dict[int, list[Interval]
     return served, steps
 
 
+@st.composite
+def rolled_up(draw: st.DrawFn) -> dict[int, int]:
+    """Until when records of the processes, served and workers, were rolled up: of none, or some."""
+    return draw(st.dictionaries(st.integers(SERVED, 3), st.integers(0, 120), max_size=3))
+
+
 def expected(served: list[Interval], steps: dict[int, list[Interval]]) -> dict[int, dict[str, int]]:
     """Nanosecond by nanosecond."""
     rows: dict[int, dict[str, int]] = {}
@@ -73,11 +79,19 @@ def expected(served: list[Interval], steps: dict[int, list[Interval]]) -> dict[i
     return rows
 
 
-def relations(served: list[Interval], steps: dict[int, list[Interval]]) -> Relations:
+def kept(served: list[Interval], steps: dict[int, list[Interval]], until: dict[int, int]) -> int:
+    """From when on the records of all are there."""
+    return max((until.get(each, 0) for each in (SERVED, *steps)), default=0)
+
+
+def relations(
+    served: list[Interval], steps: dict[int, list[Interval]], until: dict[int, int]
+) -> Relations:
     role = "environment worker"
     instances = {SERVED: served, **steps}
+    starts = {each: 20 if each else 0 for each in instances}
     return Relations(
-        process=[process(0, 0, 300), *(process(each, 0, 300, role=role) for each in steps)],
+        process=[process(0, 0, 300), *(process(each, 20, 300, role=role) for each in steps)],
         operation=[{"operation_id": 7, "name": "step", "path": "step", "depth": 0}],
         operation_instance=[
             {
@@ -89,6 +103,12 @@ def relations(served: list[Interval], steps: dict[int, list[Interval]]) -> Relat
             }
             for of, intervals in instances.items()
             for place, (start, end) in enumerate(intervals)
+            if end >= until.get(of, 0)
+        ],
+        loss=[
+            {"process_id": each, "kind": "rolled_up", "duration_ns": until[each] - starts[each]}
+            for each in until
+            if each in instances
         ],
         iteration=[
             {
@@ -112,35 +132,37 @@ def relations(served: list[Interval], steps: dict[int, list[Interval]]) -> Relat
     )
 
 
-@settings(max_examples=25, deadline=None)
-@given(histories())
+@settings(max_examples=50, deadline=None)
+@given(histories(), rolled_up())
 def test_worker_steps_are_those_of_brute_force(
-    history: tuple[list[Interval], dict[int, list[Interval]]],
+    history: tuple[list[Interval], dict[int, list[Interval]]], until: dict[int, int]
 ) -> None:
     served, steps = history
-    rows = waits.worker_steps(relations(served, steps)).to_dicts()  # type: ignore[arg-type]
-    want = expected(served, steps)
+    from_ns = kept(served, steps, until)
+    rows = waits.worker_steps(relations(served, steps, until)).to_dicts()  # type: ignore[arg-type]
+    want = expected([each for each in served if each[0] >= from_ns], steps)
+    recorded = [each for each in served if each[1] >= until.get(SERVED, 0)]
     assert {row["worker_id"] for row in rows} == set(want)
     for row in rows:
         assert row["own_ns"] == row["worker_id"]
-        of = want[row["worker_id"]]
+        assert row["rolled_up"] == any(each in until for each in (SERVED, *steps))
+        of = want[row["worker_id"]] | {"whole_ns": sum(end - start for start, end in recorded)}
         assert {name: row[name] for name in of} == of
 
 
-@settings(max_examples=25, deadline=None)
-@given(histories())
+@settings(max_examples=50, deadline=None)
+@given(histories(), rolled_up())
 def test_every_nanosecond_of_an_iteration_belongs_to_one_process(
-    history: tuple[list[Interval], dict[int, list[Interval]]],
+    history: tuple[list[Interval], dict[int, list[Interval]]], until: dict[int, int]
 ) -> None:
     served, steps = history
-    trace: Any = relations(served, steps)
+    from_ns = kept(served, steps, until)
+    trace: Any = relations(served, steps, until)
     rows = waits.critical_processes(trace).to_dicts()
-    whole_ns = sum(end - start for start, end in served)
-    assert sum(row["critical_ns"] for row in rows) == whole_ns
-    assert sum(row["iterations"] for row in rows) == len(served)
-    any_ns = next((row["any_ns"] for row in waits.worker_steps(trace).to_dicts()), 0)
-    own = next(row["critical_ns"] for row in rows if row["critical_id"] == SERVED)
-    assert own == whole_ns - any_ns
+    looked_at = [(start, end) for start, end in served if start >= from_ns]
+    assert sum(row["critical_ns"] for row in rows) == sum(end - start for start, end in looked_at)
+    assert sum(row["iterations"] for row in rows) == len(looked_at)
+    assert {row["of"] for row in rows} <= {len(looked_at)}
 
 
 def test_a_wait_outside_operations_links_no_worker() -> None:

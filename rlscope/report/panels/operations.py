@@ -105,7 +105,7 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
         rows=[
             [
                 units.visible(row["operation"]),
-                units.count(row["instances"]),
+                "" if row["instances"] is None else units.count(row["instances"]),
                 units.duration(row["duration_ns"]),
                 units.share(row["loop_ns"], facts["span_ns"]) if row["loop_ns"] else "",
                 units.visible(row["rule"] or ""),
