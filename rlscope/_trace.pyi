@@ -249,6 +249,9 @@ class Writer:
         durations: NDArray[np.int64] | None = None,
         values: NDArray[np.uint64] | None = None,
     ) -> None: ...
+    def open_wait(self, thread: int, ticks: int, id: int) -> None:
+        """The next item of the thread, which is still to come, is a call that began at `ticks`."""
+
     def cuda_calls(
         self,
         thread: int,

@@ -10,6 +10,7 @@
 
 #include "analysis/trace_source.h"
 #include "trace/directory/rolled_up_file.h"
+#include "trace/layout/record.h"
 
 namespace rlscope::analysis {
 namespace {
@@ -60,7 +61,7 @@ class FilesBehind {
     for (const auto& file : process_.files()) {
       if (files_.count(file.get()) != 0) continue;
       for (const CpuChunkRef& chunk : file->cpu()) {
-        if (IsRolledUp(chunk)) continue;
+        if (chunk.slots == 0 || IsRolledUp(chunk)) continue;
         const auto [place, added] = kept.emplace(chunk.ring, chunk.first_slot);
         if (!added) place->second = std::min(place->second, chunk.first_slot);
       }
@@ -68,7 +69,7 @@ class FilesBehind {
     for (const TraceFile* file : files_) {
       for (const CpuChunkRef& chunk : file->cpu()) {
         const auto first = kept.find(chunk.ring);
-        if (first == kept.end() || chunk.first_slot < first->second) continue;
+        if (chunk.slots == 0 || first == kept.end() || chunk.first_slot < first->second) continue;
         files_.erase(file);
         return true;
       }
@@ -92,7 +93,7 @@ void AddSlots(const CpuChunkRef& chunk, RolledUp* rolled_up) {
 }
 
 void AddChunk(const ProcessTrace& process, const CpuChunkRef& chunk, RolledUp* rolled_up) {
-  rolled_up->events += chunk.events;
+  if (chunk.slots > 0) rolled_up->events += chunk.events;  // else its record's chunk counts them
   rolled_up->missing_slots += chunk.missing_slots;
   rolled_up->first_ns = std::min(rolled_up->first_ns, process.clock().ToNs(chunk.base_ticks));
   rolled_up->last_ns = std::max(rolled_up->last_ns, process.clock().ToNs(chunk.last_ticks));
@@ -120,6 +121,18 @@ RolledUp Describe(const ProcessTrace& process, const FilesBehind& behind, int64_
     if (is_there) rolled_up.threads.push_back(FindRolledUpThread(process, i));
   }
   return rolled_up;
+}
+
+// What is on disk of the time behind the edge may be half of it: the iteration of one thread, and
+// not yet the stop of another, before which nothing of it counts. Windows say whether the process
+// recorded from its start.
+SpillVector<ProcessItem> KnownFor(const SpillVector<ProcessItem>& items, int64_t until_ns) {
+  SpillVector<ProcessItem> known;
+  for (const ProcessItem& item : items) {
+    const bool is_window = item.kind == trace::kWindowStart || item.kind == trace::kWindowStop;
+    if (item.time_ns < until_ns || is_window) known.push_back(item);
+  }
+  return known;
 }
 
 uint64_t FirstTicksLeft(const ProcessTrace& process, const FilesBehind& behind) {
@@ -158,6 +171,7 @@ base::Status RollUp(const trace::ProcessImage& image, const std::string& folder,
   if (history.start_ns() >= until_ns || (before != nullptr && !input.saved)) {
     return base::Status();
   }
+  input.process_items = KnownFor(input.process_items, until_ns);
   PartialSweep sweep(input, options.sweep, until_ns);
   const FilesBehind behind(process, sweep);
   if (static_cast<int64_t>(behind.bytes()) < options.least_saved) return base::Status();

@@ -57,13 +57,29 @@ void ThreadStates::CarryItems(trace::Archive* archive) {
 
 void ThreadStates::ResumeItems(const trace::CursorPlace& place, trace::Archive* archive) {
   items_ = input_.resume_items(place);
-  if (next_item_ == kNever) return LoadBatch();
+  if (next_item_ == kNever) return ResumeWait();
   batch_ = items_->Next();
   if (batch_ == nullptr || item_ >= batch_->count) return archive->Fail();
   const auto is_call = [](uint32_t what) { return trace::WhatKind(what) == trace::kCall; };
   call_ = static_cast<uint32_t>(std::count_if(batch_->what, batch_->what + item_, is_call));
   // When the process would end was not known.
   if (next_item_ > context_.input->end_ns) next_item_ = Clamp(next_item_, items_end_ns_);
+}
+
+// A wait may have been open at the end of the part before. Its record tells of its begin again.
+void ThreadStates::ResumeWait() {
+  const uint64_t clamped = context_.losses->clamped;
+  LoadBatch();
+  if (next_item_ == kNever || close_before_batch_ || enter_snapshot_) return;
+  const uint32_t kind = trace::WhatKind(batch_->what[item_]);
+  const uint32_t function = trace::WhatId(batch_->what[item_]);
+  const bool begins = kind == trace::kCall || kind == trace::kCallBegin;
+  if (!begins || LayerOf(function) != kWaitRank || !calls_.IsWaitSince(next_item_)) return;
+  context_.losses->clamped = clamped;
+  calls_.SetFunction(function);
+  if (kind == trace::kCallBegin) return NextItem();
+  call_is_open_ = true;
+  next_item_ = Clamp(batch_->call_end_ns[call_], next_item_);
 }
 
 // What was not known before: CUDA calls, later windows, and when the interpreter was finalised.

@@ -83,6 +83,7 @@ class ThreadStates : public StateStream {
   void Open();
   void CarryItems(trace::Archive* archive);
   void ResumeItems(const trace::CursorPlace& place, trace::Archive* archive);
+  void ResumeWait();
   void ResumeEdges();
   void LoadBatch();
   void LoadCudaBatch();

@@ -159,6 +159,15 @@ void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uin
   Check(encoder_->Finish(&sink_));
 }
 
+void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
+  CheckOpen();
+  Stream* stream = FindStream(thread);
+  encoder_->Begin(&stream->stream, 2 * thread, stream->slots, &changes_);
+  const uint32_t word = trace::MakeWord(trace::kCallBegin, id, 1);
+  encoder_->AddAhead({static_cast<uint64_t>(ticks), 0, word});
+  Check(encoder_->Finish(&sink_));
+}
+
 // A call that is too long for a slot is a begin and an end, as the recorder writes it.
 void Writer::AddItem(Stream* stream, uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
                      uint64_t value) {
@@ -310,6 +319,7 @@ void AddWriterClass(nb::module_& module) {
           "entries"_a, nb::kw_only(), "process_name"_a = "", "program"_a = "", "python"_a = "")
       .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,
            "durations"_a = nb::none(), "values"_a = nb::none())
+      .def("open_wait", &Writer::OpenWait, "thread"_a, "ticks"_a, "id"_a)
       .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
            "correlations"_a, "statuses"_a = nb::none())
       .def("gpu", &Writer::Gpu, "device"_a, "context"_a, "stream"_a, "start_ns"_a, "duration_ns"_a,

@@ -55,6 +55,7 @@ class Writer {
   void Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uint32_t>& kinds,
              const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
              const OptionalArray<uint64_t>& values);
+  void OpenWait(uint32_t thread, int64_t ticks, uint32_t id);
   void CudaCalls(uint32_t thread, const Array<int64_t>& ticks, const Array<int64_t>& durations,
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,
                  const OptionalArray<uint32_t>& statuses);

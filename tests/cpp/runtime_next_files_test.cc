@@ -4,7 +4,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "runtime/native_call.h"
+#include "runtime/open_wait.h"
 #include "runtime_run.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::test {
 namespace {
@@ -77,6 +80,54 @@ TEST(RuntimeNextFiles, AProcessThatRecordedNothingMoreHasNoFurtherFile) {
   EXPECT_LE(run.FilesLeft(".rls"), files + 1);
   std::ofstream(go_on) << "1";
   EXPECT_EQ(TracedRun::Wait(pid), 0);
+}
+
+// A thread waits until it may go on; one more operation says that it does.
+PROGRAM(wait_to_go_on) {
+  const auto layer = static_cast<uint32_t>(trace::Layer::kWait);
+  const auto kind = static_cast<uint32_t>(trace::EntryKind::kFunctionName);
+  const uint32_t word =
+      trace::MakeWord(trace::kCall, rlscope_intern_name(kind, layer, "queue", 5), 0);
+  Repeat(Intern("x"), 1);
+  if (!runtime::IsRecording() || !runtime::HasRoom()) return 1;
+  const uint32_t generation = runtime::Load(rlscope_process.generation);
+  runtime::BeginCall(&rlscope_self, word, runtime::ReadTicks());
+  runtime::ShowOpenWait(rlscope_self);
+  std::ofstream(arguments[0]) << "1";
+  while (!fs::exists(arguments[1])) usleep(1000);
+  runtime::HideOpenWait(rlscope_self, generation);
+  runtime::EndCall(&rlscope_self, generation, runtime::ReadTicks());
+  Repeat(Intern("x"), 1);
+  return 0;
+}
+
+uint64_t CountWaits(const trace::ProcessTrace& process) {
+  const std::vector<Item> items = ReadItems(process, 0);
+  return CountKind(items, trace::kCallBegin) + CountKind(items, trace::kCall);
+}
+
+TEST(RuntimeNextFiles, HoldTheBeginOfAWaitThatIsFoundOpenTwice) {
+  TracedRun run;
+  const std::string waits = run.directory() + "/waits", go_on = run.directory() + "/go_on";
+  const std::string folder = run.directory() + "/trace";
+  const pid_t pid = run.Spawn("wait_to_go_on", {waits, go_on});
+  while (!fs::exists(waits)) usleep(1000);
+  for (uint64_t times = 1; times <= 4; times++) {
+    BeginNextFiles(&run.drainer());
+    std::unique_ptr<trace::Directory> directory;  // without rings
+    ASSERT_TRUE(trace::Directory::Open(run.directory(), folder, &directory).ok());
+    EXPECT_EQ(CountWaits(*directory->processes().front().trace), times == 1 ? 0u : 1u) << times;
+  }
+  const size_t files = run.FilesLeft(".rls");
+  std::ofstream(go_on) << "1";
+  EXPECT_EQ(TracedRun::Wait(pid), 0);
+  const trace::ProcessTrace& trace = *run.ReadOne().trace;
+  EXPECT_EQ(CountWaits(trace), 1u);
+  EXPECT_EQ(trace.CountEvents(), 3u);
+  EXPECT_EQ(run.drainer().stats().drain.events, 3u);
+  EXPECT_EQ(trace.duplicate_chunks(), 1u);
+  EXPECT_EQ(trace.missing_slots(), 0u);
+  EXPECT_LE(files, 3u);  // nothing else was recorded
 }
 
 }  // namespace

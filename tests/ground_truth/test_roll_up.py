@@ -6,14 +6,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ground_truth.compare import first_difference
 from ground_truth.profiles import PROFILE
-from ground_truth.raw import RawProcess
+from ground_truth.raw import Kind, RawProcess, RawThread, call, call_begin, call_end, enter, leave
 from ground_truth.relations import RELATIONS, Rows
-from ground_truth.segments import write_segments
+from ground_truth.segments import Segments, write_segments
 from ground_truth.strategies import processes
 from ground_truth.swept import read, sweep
 from ground_truth.written import ORIGIN_NS
@@ -27,6 +28,28 @@ def without_cuda(process: RawProcess) -> RawProcess:
     """Processes with CUDA are kept whole."""
     threads = tuple(replace(thread, cuda_calls=()) for thread in process.threads)
     return replace(process, gpu=(), threads=threads)
+
+
+def without_news_of_the_past(process: RawProcess) -> RawProcess:
+    """A chunk that is missing closes what is open where the one before ended. The first record of
+    the main thread says that it was in Python since the interpreter's begin, and a window that
+    starts before any stops that nothing was recorded so far."""
+    items = [item for thread in process.threads for item in thread.items]
+    stops = (item.time_ns for item in items if item.kind is Kind.WINDOW_STOP)
+    first_stop_ns = min(stops, default=process.end_ns)
+    threads = tuple(
+        replace(
+            thread,
+            missing=None,
+            items=tuple(
+                item
+                for item in thread.items
+                if item.kind is not Kind.WINDOW_START or item.time_ns > first_stop_ns
+            ),
+        )
+        for thread in process.threads
+    )
+    return replace(process, threads=threads, python_begin_ns=None)
 
 
 def end_is_free(process: RawProcess) -> bool:
@@ -68,16 +91,16 @@ def test_what_was_rolled_up_is_in_the_sums(
     whole = sweep(process)
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory = Path(folder) / "trace"
-        end = write_segments(process, directory, chunk=chunk, cuts=cuts)
+        segments = write_segments(process, directory, chunk=chunk, cuts=cuts)
         known_at_once = not (is_running and end_is_free(process))
         if known_at_once:
-            end()
+            segments.end()
         else:
             times = [min(time_ns, process.end_ns) for time_ns in times]
         for time_ns in sorted(times):
             roll_up(process, directory, time_ns)
         if not known_at_once:
-            end()
+            segments.end()
         rows = read(directory, most_paths=process.most_paths)
         rows["loss"] = [row for row in rows["loss"] if row[0] != "rolled_up"]
         until_ns = max(times) if is_rolled_up(directory) else -1
@@ -85,3 +108,52 @@ def test_what_was_rolled_up_is_in_the_sums(
     assert difference is None, f"rolled up - / + whole: {difference}"
     kept = set(rows["operation_instance"])
     assert ended_from(whole, until_ns) <= kept <= set(whole["operation_instance"])
+
+
+def first_difference_in_turns(
+    process: RawProcess, chunk: int, cuts: list[int], earlier: list[int]
+) -> str | None:
+    """Rolls up after each file all that is known by then, or so much less; once the process has
+    ended, what differs from the whole trace."""
+    with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
+        directory = Path(folder) / "trace"
+        segments = Segments(process, directory, chunk=chunk, cuts=cuts)
+        less = [*earlier, 0, *(0 for _ in cuts)]
+        while (known_ns := segments.write_next()) is not None:
+            roll_up(process, directory, min(known_ns, process.end_ns) - less.pop(0))
+        segments.end()
+        rows = read(directory, most_paths=process.most_paths)
+    rows["loss"] = [row for row in rows["loss"] if row[0] != "rolled_up"]
+    return first_difference(rows, sweep(process), _WHOLE)
+
+
+@PROFILE
+@given(
+    processes().map(without_cuda).map(without_news_of_the_past).filter(end_is_free),
+    st.integers(1, 7),
+    st.lists(st.integers(1, 12), max_size=6),
+    st.lists(st.integers(0, 5), max_size=4),
+)
+def test_a_drainer_and_a_roll_take_turns(
+    process: RawProcess, chunk: int, cuts: list[int], earlier: list[int]
+) -> None:
+    difference = first_difference_in_turns(process, chunk, cuts, earlier)
+    assert difference is None, f"rolled up - / + whole: {difference}"
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_wait_that_is_open_at_the_edge_is_one_wait(is_long: bool) -> None:
+    """A record tells of it when it has ended: until then the page of its ring."""
+    wait = [call_begin(10, "gil"), call_end(45)] if is_long else [call(10, 45, "gil")]
+    busy = [enter(time_ns, "step") for time_ns in (5, 20, 30, 40)]
+    process = RawProcess(
+        end_ns=60,
+        threads=[
+            RawThread([enter(2, "train"), *wait, leave(50, "train")]),
+            RawThread([item for each in busy for item in (each, leave(each.time_ns + 2, "step"))],
+                      main=False),
+        ],
+    )  # fmt: skip
+    # Frames are names, too.
+    for cut in range(1, 20):
+        assert first_difference_in_turns(process, 2, list(range(cut, 40, 2)), []) is None

@@ -65,9 +65,9 @@ def frames(content: bytes) -> Iterator[tuple[int, int, int]]:
 @pytest.fixture(scope="module")
 def rolled_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("rolled") / "trace"
-    end = write_segments(_PROCESS, directory, chunk=3, cuts=[6])
+    segments = write_segments(_PROCESS, directory, chunk=3, cuts=[6])
     _trace.roll_up(str(directory), 30 + ORIGIN_NS, least_saved=-(1 << 40), buckets=8)
-    end()
+    segments.end()
     return directory
 
 

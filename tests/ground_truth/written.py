@@ -164,6 +164,12 @@ class ItemWriter:
         """Ids of the items' names; writes those that are new."""
         return [self.all_names.of_item(item) for item in self._threads[thread].items[begin:end]]
 
+    def tell_open_wait(self, thread: int, place: int) -> None:
+        """As a drainer that finds the wait open; its item is still to come."""
+        item = self._threads[thread].items[place]
+        function = self.all_names.of_item(item)
+        self._writer.open_wait(thread, _on_disk(item.time_ns), function)
+
     def write(self, thread: int, begin: int, end: int, names: Sequence[int]) -> None:
         _write_chunk(self._writer, thread, self._threads[thread].items[begin:end], names)
 

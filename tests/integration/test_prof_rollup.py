@@ -12,8 +12,6 @@ from rlscope import _trace, contents
 from rlscope.load import load
 from rlscope.report.renderers.terminal import render_summary
 
-pytestmark = pytest.mark.usefixtures("without_waits")
-
 # Records a burst and waits until most of it is rolled up, again and again: however slow the machine
 # is, there are as many rolls as bursts. Samples the memory of rls-prof and the size of the trace.
 _BURSTS = """
@@ -102,6 +100,7 @@ def check_rolled_up(directory: str, bursts: int) -> None:
         assert "Not everything was recorded" not in render_summary(trace, width=100)
 
 
+@pytest.mark.usefixtures("without_waits")
 def test_sums_are_of_the_whole_run_and_single_records_of_its_end(
     traced: TracedPython, directory: str
 ) -> None:
@@ -115,6 +114,7 @@ def test_sums_are_of_the_whole_run_and_single_records_of_its_end(
     assert contents.read(directory).lost.keys() <= {"ring_full"}
 
 
+@pytest.mark.usefixtures("without_waits")
 def test_what_came_before_a_crash_is_there(traced: TracedPython, directory: str) -> None:
     result = traced.run(
         *_KEPT, "-o", directory, traced.python, "-c", _BURSTS, *_small(2), "killed", timeout=300
@@ -123,6 +123,7 @@ def test_what_came_before_a_crash_is_there(traced: TracedPython, directory: str)
     check_rolled_up(directory, 2)
 
 
+@pytest.mark.usefixtures("without_waits")
 def test_disk_and_memory_stay_as_they_are(traced: TracedPython, directory: str) -> None:
     """More is recorded than the size allows; it is rolled up from half of it on. A burst is 13 MB,
     rings are 8 MB: what is left of the size holds the next burst."""
@@ -139,8 +140,69 @@ def test_disk_and_memory_stay_as_they_are(traced: TracedPython, directory: str) 
     assert contents.read(directory).cuts == []
 
 
+@pytest.mark.usefixtures("without_waits")
 def test_force_removes_what_was_rolled_up(traced: TracedPython, directory: str) -> None:
     traced.run(*_KEPT, "-o", directory, traced.python, "-c", _BURSTS, *_small(1), timeout=300)
     result = traced.run("--force", "-o", directory, "true")
     assert result.returncode == 0, result.stderr
     assert len(list(Path(directory, "trace").iterdir())) == 0
+
+
+# The main thread waits for a lock while another one records so much that the trace is rolled up
+# three times, with the wait open at the edge.
+_WAITING = """
+import os, threading, time
+import rlscope as rls
+
+trace = os.path.join(os.environ["RLSCOPE_DIR"], "trace")
+lock = threading.Lock()
+
+def rolled_up():
+    names = (name.split(".") for name in os.listdir(trace))
+    return max((int(parts[3]) for parts in names if len(parts[3]) > 6), default=0)
+
+def burst():
+    for _ in range(20_000):
+        with rls.operation("worker"):
+            pass
+
+def work():
+    time.sleep(0.2)  # the other thread waits by then, or its wait is shorter
+    for _ in range(3):
+        before, deadline = rolled_up(), time.monotonic() + 60
+        while rolled_up() == before and time.monotonic() < deadline:
+            burst()
+            time.sleep(0.1)
+    lock.release()
+
+lock.acquire()
+worker = threading.Thread(target=work)
+worker.start()
+with rls.operation("waiting"):
+    start = time.monotonic_ns()
+    lock.acquire()
+    print(time.monotonic_ns() - start)
+worker.join()
+"""
+
+
+def test_a_wait_is_one_wait_however_often_its_begin_is_rolled_up(
+    traced: TracedPython, directory: str
+) -> None:
+    result = traced.run(
+        "--rollup", "0.01", "-o", directory, traced.python, "-c", _WAITING, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    lasted_ns = int(result.stdout)
+    with load(directory) as trace:
+        ((count, waited_ns),) = trace.sql(
+            "SELECT sum(count), sum(self_ns) FROM wait"
+            " WHERE operation = 'waiting' AND kind = 'lock'"
+        )
+        ((shown_ns,),) = trace.sql(
+            "SELECT sum(duration_ns) FROM breakdown_by_thread"
+            " WHERE operation = 'waiting' AND layer = 'wait'"
+        )
+    assert count == 1
+    assert 0.98 * lasted_ns < waited_ns <= lasted_ns
+    assert waited_ns <= shown_ns <= lasted_ns

@@ -306,24 +306,43 @@ bool ImageRings::WriteDue(Source* ring, Sink* sink, DrainPass pass, bool force, 
   return true;
 }
 
+// The wait in which the thread is, where the pass before has found it too: one that is so long will
+// have a record. Until then a part of the trace that ends here knows of it, and nothing else.
+bool ImageRings::TellOpenWait(Source* ring, Sink* sink) {
+  Slot begin;
+  if (ring->damaged || ring->view.use() != RingUse::kThread) return true;
+  const bool is_open = ring->view.ReadOpenWait(ring->position, &begin);
+  const bool was_open = is_open && ring->open_wait == begin.tsc;
+  if (!was_open) ring->told_open_wait = false;
+  ring->open_wait = is_open ? begin.tsc : 0;
+  if (!was_open || ring->told_open_wait) return true;
+  ring->told_open_wait = true;
+  return WriteOpenWait(ring, begin, /*ahead=*/true, sink);
+}
+
 // The wait in which the thread was when its process ended: the begin of a call, where the next
 // record would have been. The tail stays, so that another drainer, or the reader, finds the same
 // chunk.
-bool ImageRings::WriteOpenWait(Source* ring, Sink* sink) {
+bool ImageRings::EndOnOpenWait(Source* ring, Sink* sink) {
   Slot begin;
   if (ring->damaged || ring->view.use() != RingUse::kThread) return true;
-  if (!ring->view.ReadOpenWait(ring->position, &begin) || !FollowThread(ring)) return true;
+  if (!ring->view.ReadOpenWait(ring->position, &begin)) return true;
+  return WriteOpenWait(ring, begin, /*ahead=*/false, sink);
+}
+
+bool ImageRings::WriteOpenWait(Source* ring, const Slot& begin, bool ahead, Sink* sink) {
+  if (!FollowThread(ring)) return true;
   ThreadStream* thread = &ring->stream->thread;
   const bool is_stale = begin.tsc >> thread->tick_shift < thread->last_ticks;
   if (is_stale || HasMoved(*ring)) return true;
-  if (!entries_->WriteBeforeRecords(sink, /*final=*/true)) return false;
+  if (!entries_->WriteBeforeRecords(sink, /*final=*/!ahead)) return false;
   CpuEncoder* encoder = &scratch_->encoder;
   changes_.Read(*page_);
   encoder->Begin(thread, ring->view.number(), ring->position, &changes_);
-  encoder->Add(begin, nullptr);
+  ahead ? encoder->AddAhead(begin) : encoder->Add(begin, nullptr);
   const uint64_t events = encoder->events();
   if (encoder->Finish(sink) != 0) return false;
-  events_ += encoder->events() - events;
+  if (!ahead) events_ += encoder->events() - events;
   chunks_++;
   return true;
 }
@@ -348,8 +367,9 @@ bool ImageRings::Drain(Sink* sink, DrainPass pass) {
     }
     if (pass == DrainPass::kDue || (pass == DrainPass::kAll && ++rounds == kMostRounds)) break;
   }
-  for (uint32_t i = 0; final && i < count_; i++) {
-    if (rings_[i] != nullptr && !WriteOpenWait(rings_[i], sink)) return false;
+  for (uint32_t i = 0; pass != DrainPass::kDue && i < count_; i++) {
+    if (rings_[i] == nullptr) continue;
+    if (!(final ? EndOnOpenWait(rings_[i], sink) : TellOpenWait(rings_[i], sink))) return false;
   }
   return true;
 }

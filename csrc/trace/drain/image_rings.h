@@ -54,6 +54,8 @@ class ImageRings {
     uint64_t begin;                 // where this drainer found it
     uint64_t position;              // all below is written
     uint64_t limit;                 // of the last pass: where no record can lie
+    uint64_t open_wait;             // begin of the wait that the last DrainPass::kAll found open
+    bool told_open_wait;            // it is in a chunk
     bool damaged;                   // nothing is read from it any more
   };
   // A piece of a ring that makes one chunk: records of one thread.
@@ -86,7 +88,9 @@ class ImageRings {
   template <typename Encoder, typename BeginChunk, typename FinishChunk>
   bool WriteChunks(Source* ring, uint64_t end, Encoder* encoder, BeginChunk begin,
                    FinishChunk finish);
-  bool WriteOpenWait(Source* ring, Sink* sink);
+  bool TellOpenWait(Source* ring, Sink* sink);
+  bool EndOnOpenWait(Source* ring, Sink* sink);
+  bool WriteOpenWait(Source* ring, const Slot& begin, bool ahead, Sink* sink);
   bool HasMoved(const Source& ring) const;
   void MoveTo(Source* ring, uint64_t position);
   void CountClamped(uint64_t count);

@@ -67,7 +67,8 @@ bool ThreadCursor::Load(const CpuChunkRef& chunk) {
   const base::ClockConverter& clock = process_->clock();
   int64_t* const times = ToNsInPlace(clock, &columns_.ticks, columns_.count);
   int64_t* const call_ends = ToNsInPlace(clock, &columns_.call_end, columns_.calls);
-  int64_t* const previous_end_ns = &at_.previous_end_ns;
+  int64_t ahead_ns = at_.previous_end_ns;  // the record of a chunk without slots comes again
+  int64_t* const previous_end_ns = chunk.slots == 0 ? &ahead_ns : &at_.previous_end_ns;
   at_.clamped += RaiseTo(*previous_end_ns, times, columns_.count);
   at_.clamped += RaiseTo(*previous_end_ns, call_ends, columns_.calls);
   if (columns_.count > 0) *previous_end_ns = std::max(*previous_end_ns, times[columns_.count - 1]);

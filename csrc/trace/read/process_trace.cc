@@ -21,11 +21,18 @@ struct Coverage {
   uint64_t overlapping = 0;
 };
 
+// Whether two chunks are of one record that is still to be written.
+template <typename Ref>
+bool IsSameAhead(const Ref& chunk, const Ref& other) {
+  return chunk.slots == 0 && other.slots == 0 && chunk.ring == other.ring &&
+         chunk.first_slot == other.first_slot && chunk.last_ticks == other.last_ticks;
+}
+
 // Sorts chunks by ring and position and drops those whose slots an earlier one has: what a
 // drainer wrote just before it died, and the reader found in the ring again. Chunks are cut at
 // the same tail, so one of two holds the other; the longer one stays, in slots or, where one knew
-// of a wait only that it began, in time. `on_missing(chunk, slots)` learns of slots that no chunk
-// has.
+// of a wait only that it began, in time. Chunks ahead of their record have no slots.
+// `on_missing(chunk, slots)` learns of slots that no chunk has.
 // What is rolled up was in chunks, too.
 template <typename Ref, typename OnMissing>
 Coverage DropDuplicates(std::vector<Ref>* chunks, const RolledUp* rolled_up, OnMissing on_missing) {
@@ -44,7 +51,7 @@ Coverage DropDuplicates(std::vector<Ref>* chunks, const RolledUp* rolled_up, OnM
       missing = 0;
     }
     const uint64_t end = chunk.first_slot + chunk.slots;
-    if (chunk.first_slot < covered) {
+    if (chunk.first_slot < covered || (!kept.empty() && IsSameAhead(chunk, kept.back()))) {
       ++(end <= covered ? coverage.duplicates : coverage.overlapping);
       continue;
     }

@@ -232,7 +232,7 @@ uint8_t* CpuEncoder::WriteHeader(uint8_t* out) const {
 }
 
 int CpuEncoder::Finish(Sink* sink) {
-  if (slots_ == 0) return 0;
+  if (slots_ == 0 && count_ == 0) return 0;
   what_.Pack();
   struct Column {
     uint32_t field;

@@ -66,13 +66,20 @@ class CpuEncoder {
   // are moved up to the end of the item before and counted in the stream.
   void Add(const Slot& slot, const Slot* second);
 
+  // Adds a record that is still to be written, as the only one: the chunk takes no slots, so a
+  // reader that finds the record's own chunk leaves this one out.
+  void AddAhead(const Slot& slot) {
+    Add(slot, nullptr);
+    slots_ = 0;
+  }
+
   bool Full() const { return count_ >= kChunkItems || process_items_ >= kChunkProcessItems; }
   uint32_t items() const { return count_; }
   uint64_t slots() const { return slots_; }
   // Records since Begin() of kinds that a thread does not write.
   uint64_t left_out() const { return left_out_; }
 
-  // Writes the chunk as one frame; nothing when no slot was added. 0 or an errno value. The next
+  // Writes the chunk as one frame; nothing when nothing was added. 0 or an errno value. The next
   // call must be Begin.
   int Finish(Sink* sink);
 
