@@ -135,12 +135,7 @@ bool FollowsWindow(const struct rlscope_process_state& process) {
 }
 
 // Nothing is to be recorded, for certain and with nothing to make ready.
-bool IsIdle() {
-  const struct rlscope_process_state& process = rlscope_process;
-  if (rlscope_self.call != 0) return true;
-  const uint32_t state = __atomic_load_n(&process.state, __ATOMIC_RELAXED);
-  return state == RLSCOPE_OFF || (state == RLSCOPE_PAUSED && FollowsWindow(process));
-}
+bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdle(); }
 
 // Finds the case.
 __attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, void* e,
@@ -148,7 +143,7 @@ __attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, v
   const uint32_t flags = FlagsOf(*entry);
   if ((flags & kPassThrough) != 0) return CallUnpatched(a, b, c, d, e, entry);
   if ((flags & kWait) != 0) return call_hooks.wait(a, b, c, d, e, entry);
-  if (!IsIdle()) return CallAfterPreparing(a, b, c, d, e, entry);
+  if (!RecordsNothing()) return CallAfterPreparing(a, b, c, d, e, entry);
   if ((flags & kResultHook) != 0) return CallForResult(a, b, c, d, e, entry);
   return entry->original(a, b, c, d, e);
 }

@@ -54,7 +54,7 @@ __attribute__((noinline)) bool FollowWindow() {
 inline bool IsRecordingNow() {
   const bool usual =
       Load(rlscope_process.state) == RLSCOPE_RECORDING && !runtime::HasWindowChanged();
-  return __builtin_expect(usual, 1) || FollowWindow();
+  return __builtin_expect(usual, 1) || (!runtime::IsIdle() && FollowWindow());
 }
 
 // Begins an automatic iteration, whether the process records or not: windows may wait for it.

@@ -18,6 +18,7 @@
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_thread_name.h"
+#include "runtime/hot.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::python {
@@ -48,7 +49,7 @@ void OnThread() {
   NameThread();
 }
 
-void Switch(PyObject* context) {
+__attribute__((noinline)) void Switch(PyObject* context) {
   const ErrorAside aside;
   const uint32_t thread = rlscope_self.thread;
   if (!IsRecordingInPhase(StateOf(main_module))) return;
@@ -56,8 +57,12 @@ void Switch(PyObject* context) {
   if (rlscope_self.thread != thread) NameThread();
 }
 
-void OnContextEntering(PyObject* context) { Switch(context); }
-void OnContextLeft() { Switch(nullptr); }
+void OnContextEntering(PyObject* context) {
+  if (!runtime::IsIdle()) Switch(context);
+}
+void OnContextLeft() {
+  if (!runtime::IsIdle()) Switch(nullptr);
+}
 
 void OnLoaded(PyObject* spec) {
   const interception::Owned function(Py_XNewRef(loaded_function));

@@ -35,20 +35,19 @@ inline uint64_t ReadTsc() { return runtime::ReadTicks(); }
 constexpr auto kUsualClock = static_cast<uint32_t>(base::kCounterKind);
 
 // Writes kOperationEnter or kOperationExit if the process records, and if this is the usual case:
-// room in the ring, no switch of window or task, a name with an id. False: call RecordSlowly().
+// room in the ring, no switch of window or task, a name with an id. Nothing is to be written where
+// the process does not record. False: call RecordSlowly().
 // The interpreter spends 70 ns on a `with` of its own; a few tests in a row and no call at all
 // are what fits beside that unnoticed.
 inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
                                                         const OperationObject* operation) {
   const struct rlscope_process_state* process = &rlscope_process;
   using runtime::Load;
-  const uint32_t state = Load(process->state);
-  if (state == RLSCOPE_OFF) return true;
+  if (runtime::IsRare(Load(process->state) != RLSCOPE_RECORDING)) return runtime::IsIdle();
   const struct rlscope_thread* self = &rlscope_self;
   const uint32_t id = operation->shifted_id;
   // As in runtime::IsRecording() and runtime::HasRoom().
-  const bool usual = state == RLSCOPE_RECORDING &&
-                     Load(*Load(process->window_word)) == Load(process->window_seen) &&
+  const bool usual = Load(*Load(process->window_word)) == Load(process->window_seen) &&
                      self->cursor != self->limit && self->generation == Load(process->generation) &&
                      self->call_start == 0 && Load(process->clock) == kUsualClock && id != 0 &&
                      !HasSwitched(CurrentThreadState());

@@ -89,6 +89,14 @@ inline __attribute__((always_inline)) bool IsRecording() {
   return state == RLSCOPE_RECORDING;
 }
 
+// Whether this process does not record now, and has no change to follow: all that it costs to be
+// attached while nothing is recorded. False: IsRecording() knows.
+inline __attribute__((always_inline)) bool IsIdle() {
+  const uint32_t state = Load(rlscope_process.state);
+  if (state == RLSCOPE_OFF) return true;
+  return state == RLSCOPE_PAUSED && !HasWindowChanged();
+}
+
 // Room for one slot in the calling thread's ring, and nothing that must be written before. False:
 // the record is lost (and counted).
 inline __attribute__((always_inline)) bool HasRoom() {

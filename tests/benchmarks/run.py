@@ -13,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 NAMES = (
     "annotation",
+    "not_recording",
     "startup",
     "ppo_overhead",
     "automatic_calls",

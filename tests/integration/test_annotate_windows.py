@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections import Counter
+from textwrap import dedent
+from typing import Any
 
-from recorded_child import record
+from recorded_child import PYTHON, environment, read, record
+
+from rlscope import _runtime
+from rlscope.session import prepare_directory, traced_environment
 
 IMPORT = "import rlscope as rls\n"
 
@@ -155,6 +162,60 @@ def test_a_window_of_the_wrapper_knows_its_phase(directory: str) -> None:
     )
     assert trace.operations() == ["+step 1", "-step 1"]
     assert ("phase", "training") in trace.records()
+
+
+# Enters an operation, in the main thread, a thread and a fork child, for each line that it reads.
+ASKED = """
+    import os, sys, threading
+    import rlscope as rls
+
+    def enter(name):
+        with rls.operation(name):
+            pass
+
+    for line in sys.stdin:
+        for _ in range(1000):
+            enter("main " + line.strip())
+        thread = threading.Thread(target=enter, args=["thread " + line.strip()])
+        thread.start()
+        thread.join()
+        if os.fork() == 0:
+            enter("child " + line.strip())
+            os._exit(0)
+        os.wait()
+        print("done", flush=True)
+"""
+
+
+def test_a_window_that_the_wrapper_opens_is_seen_by_the_next_annotation(directory: str) -> None:
+    drainer = _runtime.Drainer(prepare_directory(directory))
+    drainer.start(recording=False)
+    try:
+        environ = environment()
+        traced = {**environ, **traced_environment(directory, environ)}
+        command = [PYTHON, "-c", dedent(ASKED)]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=traced, **pipes) as child:
+            assert child.stdin is not None and child.stdout is not None
+            for number, on in enumerate([False, True, False, True]):
+                drainer.set_recording(on)
+                print(f"{number} {on}", file=child.stdin, flush=True)
+                assert child.stdout.readline() == "done\n"
+    finally:
+        drainer.stop()
+    trace = read(directory)
+    entered = Counter(
+        subject
+        for process, row in enumerate(row for row in trace.reader.processes if row["python"])
+        for thread in trace.reader.threads(row["index"])["thread"]
+        for what, subject in trace.records(process, int(thread))
+        if what == "enter"
+    )
+    assert entered == {
+        f"{where} {number} True": count
+        for number in (1, 3)
+        for where, count in [("main", 1000), ("thread", 1), ("child", 1)]
+    }
 
 
 def test_exit_after_iterations_raises_in_the_main_thread(directory: str) -> None:
