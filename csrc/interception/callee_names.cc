@@ -119,7 +119,7 @@ bool IsFunctionRecord(PyObject* self) {
 
 std::string NameOfType(PyTypeObject* type, const WatchedRange& library) {
   const std::string_view path = TextOf(type->tp_name);
-  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+  if (!IsHeapType(type)) {
     return Join(Or(ModuleOfPath(path), library.package), NameInModule(path));
   }
   const std::string_view module = TextOf(ModuleOfHeapType(type));

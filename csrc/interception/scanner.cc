@@ -30,8 +30,6 @@ class CollectorOff {
   bool was_on_;
 };
 
-bool IsHeapType(PyTypeObject* type) { return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE); }
-
 // The library that *location leads into; null if there is nothing to patch.
 WatchedRange* LibraryBehind(void** location) {
   if (location == nullptr) return nullptr;

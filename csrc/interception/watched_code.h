@@ -6,6 +6,8 @@
 #ifndef RLSCOPE_INTERCEPTION_WATCHED_CODE_H_
 #define RLSCOPE_INTERCEPTION_WATCHED_CODE_H_
 
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 #include <stdint.h>
 
 #include <string>
@@ -45,6 +47,12 @@ std::vector<WatchedRange*> RefreshWatchedCode();
 
 // The watched library that holds an address, or null.
 WatchedRange* FindWatched(const void* address);
+
+// Whether the type is a PyHeapTypeObject. Cython lends the flag of those to its static types while
+// they are made ready.
+inline bool IsHeapType(PyTypeObject* type) {
+  return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && FindWatched(type) == nullptr;
+}
 
 // All of them.
 std::vector<WatchedRange*> WatchedLibraries();

@@ -77,7 +77,34 @@ static PyObject* bind(PyObject* self, PyObject* arguments) {
   return failed ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject* lent_call(PyObject* self, PyObject* arguments, PyObject* names) {
+  (void)self, (void)names;
+  return Py_NewRef(arguments);
+}
+
+/* A static type, and behind it what a heap type would have there. */
+static struct {
+  PyTypeObject type;
+  unsigned char behind[sizeof(PyHeapTypeObject) - sizeof(PyTypeObject)];
+} lent = {.type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "sample.Lent",
+                   .tp_basicsize = sizeof(PyObject),
+                   .tp_flags = Py_TPFLAGS_DEFAULT,
+                   .tp_new = PyType_GenericNew,
+                   .tp_call = lent_call}};
+
+/* make_lent() -> a static type that had the flag of heap types while it was made ready, as Cython
+   does it. */
+static PyObject* make_lent(PyObject* self, PyObject* unused) {
+  (void)self, (void)unused;
+  memset(lent.behind, 0x5a, sizeof lent.behind);
+  lent.type.tp_flags |= Py_TPFLAGS_HEAPTYPE;
+  const int failed = PyType_Ready(&lent.type);
+  lent.type.tp_flags &= ~Py_TPFLAGS_HEAPTYPE;
+  return failed ? NULL : Py_NewRef((PyObject*)&lent.type);
+}
+
 PyMethodDef sample_later_methods[] = {{"make_function", make_function, METH_NOARGS, NULL},
                                       {"make_short_lived", make_short_lived, METH_O, NULL},
                                       {"bind", bind, METH_VARARGS, NULL},
+                                      {"make_lent", make_lent, METH_NOARGS, NULL},
                                       {NULL, NULL, 0, NULL}};

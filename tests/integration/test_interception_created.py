@@ -128,3 +128,16 @@ def test_what_a_class_wraps_is_named_after_it(
     """
     (name,) = calls_by_operation(record(sample, directory, script))["use"]
     assert name == "sample:Thing.bound"
+
+
+def test_a_static_type_with_the_flag_of_heap_types_is_named_after_itself(
+    sample: str, directory: str
+) -> None:
+    """Cython sets it while a type is made ready; NumPy's generators are such types."""
+    script = """
+    made = sample.make_lent()()
+    with rls.operation("use"):
+        made(1)
+    """
+    calls = calls_by_operation(record(sample, directory, script))["use"]
+    assert calls == ["sample:Lent.__call__"]
