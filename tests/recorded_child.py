@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,14 @@ def run(
     return done.stdout
 
 
-def record(directory: str, script: str, *, timeout: float = 60, **drainer_options: Any) -> Recorded:
+def record(
+    directory: str,
+    script: str,
+    *,
+    timeout: float = 60,
+    variables: Mapping[str, str] | None = None,
+    **drainer_options: Any,
+) -> Recorded:
     """Runs a script preloaded, drained by this process, as under rls-prof."""
     from rlscope import _runtime
     from rlscope.session import prepare_directory, traced_environment
@@ -140,7 +148,7 @@ def record(directory: str, script: str, *, timeout: float = 60, **drainer_option
     drainer = _runtime.Drainer(prepare_directory(directory))
     drainer.start(**drainer_options)
     try:
-        environ = environment()
+        environ = environment(**(variables or {}))
         traced = {**environ, **traced_environment(directory, environ)}
         output = run(script, traced, timeout=timeout)
     finally:

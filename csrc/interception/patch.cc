@@ -66,14 +66,15 @@ Patched Adopt(void** location, void* stub, PyObject* keep) {
   return Patched::kAlready;
 }
 
-// The stub that the location had before it was unpatched.
-uint32_t FormerStub(void** location, void* original, const Callee& callee) {
+// The stub that the location had before it was unpatched. Static storage holds the same function
+// for good, and keeps the name that it was found under first.
+uint32_t FormerStub(void** location, void* original, const Callee& callee, bool is_static) {
   const Site* site = sites.Find(location);
   if (site == nullptr || site->original != original || !IsStub(site->stored)) {
     return StubsInUse::kNone;
   }
   const uint32_t index = IndexOf(site->stored);
-  if (!stubs.IsNamed(index, callee)) return StubsInUse::kNone;
+  if (!is_static && !stubs.IsNamed(index, callee)) return StubsInUse::kNone;
   stubs.Revive(index);
   return index;
 }
@@ -90,9 +91,10 @@ struct Choice {
   Patched outcome;
 };
 
-Choice ChooseStub(void** location, void* original, const Callee& callee, uint32_t flags) {
+Choice ChooseStub(void** location, void* original, const Callee& callee, uint32_t flags,
+                  bool is_static) {
   const uint32_t entry_flags = EntryFlagsOf(flags);
-  const uint32_t former = FormerStub(location, original, callee);
+  const uint32_t former = FormerStub(location, original, callee, is_static);
   if (former != StubsInUse::kNone) return {former, Patched::kYes};
   if ((flags & kShareStub) != 0) {
     return {stubs.TakeShared(original, callee, entry_flags), Patched::kYes};
@@ -117,10 +119,16 @@ bool CanHoldPatch(void** location) {
   return reinterpret_cast<uintptr_t>(location) % alignof(void*) == 0;
 }
 
-// Stores and remembers; a strong reference is taken only then.
+// Stores and remembers; a strong reference is taken only then, and only once for a location that
+// the program has changed since.
 bool Install(void** location, void* original, void* stored, PyObject* keep, Access access) {
   if (!StorePointer(location, original, stored, access)) return false;
-  Py_XINCREF(keep);
+  const Site* site = sites.Find(location);
+  if (site != nullptr && site->in_force && site->keep != nullptr) {
+    keep = site->keep;
+  } else {
+    Py_XINCREF(keep);
+  }
   sites.Add(location, original, stored, keep, access);
   return true;
 }
@@ -135,7 +143,7 @@ Patched PatchPointer(void** location, const Callee& callee, uint32_t flags, PyOb
   if (IsStub(original)) return Adopt(location, original, keep);
   const Access access = AccessOf(location);
   if (original == nullptr || access == Access::kText) return Refuse();
-  const Choice choice = ChooseStub(location, original, callee, flags);
+  const Choice choice = ChooseStub(location, original, callee, flags, keep == nullptr);
   if (choice.index == StubsInUse::kNone) return Refuse();
   if (!Install(location, original, StubAt(choice.index), keep, access)) return Refuse();
   shared += choice.outcome == Patched::kShared;

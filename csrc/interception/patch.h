@@ -80,7 +80,9 @@ size_t RepackHot();
 void SetResultHook(void (*hook)(PyObject* result));
 
 struct PatchCounts {
-  uint64_t pointers;        // that hold a stub now, of those that are remembered
+  // That hold a stub now, of those that are remembered; after UnpatchAll() those, and replacements,
+  // that the kernel did not let it put back.
+  uint64_t pointers;
   uint64_t replaced;        // ReplacePointer()s in force
   uint64_t dispatchers;     // pointers that PatchDispatcher() has changed, dead ones included
   uint64_t stubs;           // in use

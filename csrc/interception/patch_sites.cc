@@ -12,6 +12,7 @@ void PatchSites::Add(void** location, void* original, void* stored, PyObject* ke
     sites_.push_back(site);
   } else {
     Unlink(number);
+    if (sites_[number].in_force) TakeOut(&sites_[number]);
     sites_[number] = site;
   }
   Link(number);
@@ -37,7 +38,11 @@ size_t PatchSites::RestoreAll(std::vector<PyObject*>* released) {
   size_t restored = 0;
   for (Site& site : sites_) {
     if (!site.in_force) continue;
-    restored += StorePointer(site.location, site.stored, site.original, site.access);
+    if (StorePointer(site.location, site.stored, site.original, site.access)) {
+      ++restored;
+    } else if (__atomic_load_n(site.location, __ATOMIC_ACQUIRE) == site.stored) {
+      continue;  // the kernel refused
+    }
     if (site.keep != nullptr) released->push_back(site.keep);
     TakeOut(&site);
   }

@@ -28,7 +28,8 @@ class PatchSites {
  public:
   PatchSites();
 
-  // A pointer that was just stored; takes over the reference.
+  // A pointer that was just stored; takes over the reference. One in force at that location is
+  // forgotten, and its reference is the caller's.
   void Add(void** location, void* original, void* stored, PyObject* keep, Access access);
 
   // The site of a location, also of one that was taken out; null if there never was one.
@@ -38,7 +39,7 @@ class PatchSites {
   void Redirect(uint32_t from, uint32_t to);
 
   // Puts the original back where the pointer is still ours, and hands over the references. Counts
-  // the pointers restored.
+  // the pointers restored; one that the kernel keeps as it is stays in force.
   size_t RestoreAll(std::vector<PyObject*>* released);
   // The same for one place: its reference or null.
   PyObject* Forget(void** location);

@@ -85,13 +85,16 @@ def warm_up(blocks: list[Block]) -> None:
 
 
 def all_objects() -> list[object]:
-    """What the collector knows, and the types, of which it does not know the static ones."""
+    """What the collector knows, the types, of which it does not know the static ones, and what the
+    namespaces of modules and types hold beside: NumPy's ufuncs are none of the collector's."""
     types: dict[type, None] = {}
     new: list[type] = [object]
     while new:
         types |= dict.fromkeys(new)
         new = [below for each in new for below in type.__subclasses__(each) if below not in types]
-    return [*gc.get_objects(), *types]
+    spaces = [vars(module) for module in list(sys.modules.values()) if type(module) is ModuleType]
+    held = [value for space in [*spaces, *map(vars, types)] for value in list(space.values())]
+    return [*gc.get_objects(), *types, *(value for value in held if not gc.is_tracked(value))]
 
 
 def text_of_stubs() -> tuple[int, int]:

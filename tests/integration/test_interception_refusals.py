@@ -36,9 +36,13 @@ UNKNOWN = [
 @pytest.fixture(scope="module")
 def closed_pages(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A library to preload, with which no page can be made writable."""
-    library = tmp_path_factory.mktemp("closed") / "closed_pages.so"
-    source = EXTENSION / "closed_pages.c"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    return compile_closed_pages(tmp_path_factory.mktemp("closed"))
+
+
+def compile_closed_pages(folder: Path, *options: str) -> str:
+    library = folder / "closed_pages.so"
+    command = ["cc", "-shared", "-fPIC", *options, str(EXTENSION / "closed_pages.c")]
+    subprocess.run([*command, "-o", str(library)], check=True)
     return str(library)
 
 
@@ -70,6 +74,39 @@ def test_functions_beyond_the_last_stub_share_one(directory: str, tmp_path: Path
 def test_a_kernel_that_keeps_pages_closed_is_not_patched_on(closed_pages: str) -> None:
     said = run(REFUSED, environment(LD_PRELOAD=closed_pages)).splitlines()
     assert said == ["the kernel does not let read-only pages be made writable"] * 2
+
+
+def test_pointers_that_cannot_be_put_back_are_counted_and_record_nothing(
+    library: str, tmp_path: Path
+) -> None:
+    said = run(
+        f"""
+        import ctypes, json, sys
+        sys.path.insert(0, {str(Path(library).parent)!r})
+        import sample
+        from rlscope import _runtime
+        _runtime.profile_begin({str(tmp_path)!r})
+        _runtime.intercept_watch({library!r}, "simulator")
+        _runtime.intercept_scan()
+        sample.constant()
+        recorded = _runtime.thread_slots()
+        assert recorded > 0
+        said = []
+        for closed in (1, 0):
+            ctypes.CDLL(None).close_pages(closed)
+            _runtime.intercept_unpatch()
+            said.append(_runtime.intercept_counts())
+            sample.constant()
+        assert _runtime.thread_slots() == recorded
+        print(json.dumps(said))
+        _runtime.profile_end()
+        """,
+        environment(LD_PRELOAD=compile_closed_pages(tmp_path, "-DCLOSED_LATER")),
+    )
+    closed, opened = json.loads(said)
+    assert closed["pointers"] + closed["replaced"] > 0
+    assert opened["pointers"] == opened["replaced"] == 0
+    assert opened["passed_through"] == 1
 
 
 @pytest.mark.parametrize(("change", "reason"), UNKNOWN)
