@@ -120,6 +120,15 @@ def callback_end(kept: bytes | None, /) -> None: ...
 def intercept_gil() -> bool:
     """Records how long threads wait for the GIL; False: the interpreter is not as expected."""
 
+def intercept_probe() -> bool:
+    """Patches recorded_call(), until intercept_unpatch(); False: it cannot be patched."""
+
+def plain_call() -> None:
+    """Does nothing."""
+
+def recorded_call() -> None:
+    """The same in the same C function; after intercept_probe() a native call."""
+
 def intercept_watch(pattern: str, layer: str, /) -> None:
     """Watches every shared object, loaded now or later, whose real path matches the glob, in which
     "*" matches "/" too. The last pattern decides."""

@@ -55,8 +55,8 @@ class Directory:
         program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns
         (None unknown), host, boot_id, clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
         forked (bool), late_attach (bool), forks, files (list of paths), file_bytes, events
-        (begins + complete calls + gpu intervals), metadata (dict key -> JSON text),
-        rolled_up (bool).
+        (begins + complete calls + gpu intervals), of these operation_events, automatic_events,
+        native_events and cuda_events, metadata (dict key -> JSON text), rolled_up (bool).
         """
 
     @property

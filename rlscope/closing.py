@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rlscope import contents, cuts
 from rlscope.contents import Contents
 from rlscope.recording import Outcome
-from rlscope.report import losses, sentences, units
+from rlscope.report import bookkeeping, losses, sentences, units
 
 _ADVICE = "; annotate the program with rls.operation (or widen the window)"
 # A price is worth a line once the program had enough CPU time to compare it with.
@@ -17,11 +17,10 @@ _SHORTEST_PROGRAM_NS = 100_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """What recording took, measured: the events of a run by the cost of one on this machine."""
+    """What recording took: the events of each kind by the cost of that kind on this machine."""
 
-    events: int
-    operation_cost_ns: float
-    """CPU time that one recorded operation adds to the program."""
+    facts: Mapping[str, float | None]
+    """Events and costs by kind, as rlscope.report.bookkeeping reads them."""
     program_cpu_ns: int
     drainer_cpu_ns: int
     """CPU time of the wrapper's drainer, beside the program."""
@@ -31,14 +30,14 @@ class Price:
 
     def describe(self) -> str:
         """One line for the terminal."""
-        events_ns = self.events * self.operation_cost_ns
+        share = units.share(bookkeeping.cost_ns(self.facts), self.program_cpu_ns)
         drainers = f"the drainer took {self._beside(self.drainer_cpu_ns)}"
         if self.own_cpu_ns:
             drainers += f", threads of rlscope inside it {self._beside(self.own_cpu_ns)}"
         return (
-            f"bookkeeping took {units.share(events_ns, self.program_cpu_ns)} of the program's CPU"
-            f" time ({units.count(self.events)} events of {units.duration(self.operation_cost_ns)}"
-            f" in {units.duration(self.program_cpu_ns)}); {drainers}"
+            f"bookkeeping took {share} of the program's CPU time"
+            f" ({bookkeeping.events(self.facts)}, measured in a loop, in"
+            f" {units.duration(self.program_cpu_ns)}); {drainers}"
         )
 
     def _beside(self, cpu_ns: int) -> str:
@@ -55,24 +54,37 @@ def read_contents(outcome: Outcome) -> Contents | None:
     return None if outcome.removed else contents.read(outcome.directory)
 
 
-def measure_price(outcome: Outcome, held: Contents) -> Price | None:
+def measure_price(outcome: Outcome, held: Contents, *, native: bool = True) -> Price | None:
     """The price of the run; None if it recorded nothing or was too short to compare.
 
-    Kept in the trace directory as metrics of the machine, for the report.
+    The costs are kept in the trace directory as metrics of the machine, for the report.
+
+    Args:
+        native: native calls were recorded by stubs, which are measured here.
 
     Raises:
         OSError: it cannot be measured here, or not be written.
     """
-    from rlscope.capture.cost import can_measure, operation_cost_ns
+    from rlscope.capture import cost
 
     program_ns = max(0, outcome.ending.cpu_ns - held.own_cpu_ns)
-    if not held.events or program_ns < _SHORTEST_PROGRAM_NS or not can_measure():
+    if (
+        not any(held.by_kind.values())
+        or program_ns < _SHORTEST_PROGRAM_NS
+        or not cost.can_measure()
+    ):
         return None
+    costs = cost.measure()
     drainer_ns = outcome.statistics.get("cpu_ns", 0)
-    price = Price(held.events, operation_cost_ns(), program_ns, drainer_ns, held.own_cpu_ns)
-    metrics = {"operation_cost_ns": price.operation_cost_ns, "drainer_cpu_ns": float(drainer_ns)}
-    _keep(outcome.directory, metrics)
-    return price
+    measured = {
+        "operation_cost_ns": costs.operation,
+        "automatic_cost_ns": costs.automatic,
+        "native_cost_ns": costs.native if native else None,
+    }
+    known = {name: value for name, value in measured.items() if value is not None}
+    _keep(outcome.directory, {**known, "drainer_cpu_ns": float(drainer_ns)})
+    facts = {**held.by_kind, **measured}
+    return Price(facts, program_ns, drainer_ns, held.own_cpu_ns)
 
 
 def too_short_line(outcome: Outcome, held: Contents) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rlscope import _trace, cuts
 from rlscope.errors import TraceError
-from rlscope.report import losses
+from rlscope.report import bookkeeping, losses
 
 _Lost = tuple[dict[str, Any], dict[str, Any]]  # a process, and a loss of it
 
@@ -19,6 +19,8 @@ class Contents:
     """Numbers of a whole run."""
 
     events: int = 0
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+    """Of these, those of each kind that bookkeeping is priced by."""
     size: int = 0
     """Bytes of the trace files."""
     own_cpu_ns: int = 0
@@ -51,6 +53,7 @@ def read(directory: str) -> Contents:
         lost[kind] += problem["bytes"] or 1
     return Contents(
         events=sum(process["events"] for process in processes),
+        by_kind={kind: sum(process[kind] for process in processes) for kind in bookkeeping.COUNTS},
         size=sum(process["file_bytes"] for process in processes),
         own_cpu_ns=sum(process["profiler_cpu_ns"] or 0 for process in processes),
         lost={kind: count for kind, count in lost.items() if count and kind not in _NOT_LOST},

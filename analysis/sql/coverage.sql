@@ -5,7 +5,11 @@
 --   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
---   operation_cost_ns             CPU time that one recorded operation cost; NULL not measured
+--   events                        recorded intervals
+--   operation_events, automatic_events, native_events, cuda_events
+--                                 of these, by kind; the rest is GPU work
+--   operation_cost_ns, automatic_cost_ns, native_cost_ns
+--                                 CPU time that recording one of them cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
@@ -39,6 +43,8 @@ SELECT
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
   (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
   (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
+  (SELECT MAX(value) FROM machine_sample WHERE metric = 'automatic_cost_ns') AS automatic_cost_ns,
+  (SELECT MAX(value) FROM machine_sample WHERE metric = 'native_cost_ns') AS native_cost_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
     AS drainer_cpu_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'longest_stall_ns')
@@ -46,6 +52,10 @@ SELECT
   (SELECT COUNT(DISTINCT process_id) FROM metadata
     WHERE key = 'asyncio' AND value LIKE '%at annotations%') AS tasks,
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
+  (SELECT CAST(SUM(operation_events) AS BIGINT) FROM process) AS operation_events,
+  (SELECT CAST(SUM(automatic_events) AS BIGINT) FROM process) AS automatic_events,
+  (SELECT CAST(SUM(native_events) AS BIGINT) FROM process) AS native_events,
+  (SELECT CAST(SUM(cuda_events) AS BIGINT) FROM process) AS cuda_events,
   (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
   (SELECT COUNT(*) FROM _operating) AS several_threads
 FROM _counted LEFT JOIN breakdown ON TRUE

@@ -93,7 +93,7 @@ void AddSlots(const CpuChunkRef& chunk, RolledUp* rolled_up) {
 }
 
 void AddChunk(const ProcessTrace& process, const CpuChunkRef& chunk, RolledUp* rolled_up) {
-  if (chunk.slots > 0) rolled_up->events += chunk.events;  // else its record's chunk counts them
+  if (chunk.slots > 0) rolled_up->events.Add(chunk);  // else its record's chunk counts them
   rolled_up->missing_slots += chunk.missing_slots;
   rolled_up->first_ns = std::min(rolled_up->first_ns, process.clock().ToNs(chunk.base_ticks));
   rolled_up->last_ns = std::max(rolled_up->last_ns, process.clock().ToNs(chunk.last_ticks));

@@ -248,6 +248,25 @@ PyObject* WaitForGil(PyObject*, PyObject*) {
   return PyBool_FromLong(interception::PatchGil());
 }
 
+// plain_call() and recorded_call() do nothing, in one C function. intercept_probe() puts a stub
+// before the second: the difference of the two is the cost of a record.
+PyObject* DoNothing(PyObject*, PyObject*) { Py_RETURN_NONE; }
+
+PyMethodDef probes[] = {{"plain_call", DoNothing, METH_NOARGS, nullptr},
+                        {"recorded_call", DoNothing, METH_NOARGS, nullptr},
+                        {nullptr, nullptr, 0, nullptr}};
+
+PyObject* Probe(PyObject*, PyObject*) {
+  if (RaiseRefusal()) return nullptr;
+  constexpr char kName[] = "rlscope:recorded_call";
+  const interception::Callee callee = {kName, sizeof kName - 1,
+                                       static_cast<uint32_t>(trace::Layer::kFramework)};
+  auto** location = reinterpret_cast<void**>(&probes[1].ml_meth);
+  const interception::Patched patched =
+      interception::PatchPointer(location, callee, interception::kPlain, nullptr);
+  return PyBool_FromLong(patched != interception::Patched::kRefused);
+}
+
 // callback_begin() -> bytes | None: what callback_end() needs; None outside of recorded calls.
 PyObject* CallbackBegin(PyObject*, PyObject*) {
   if (rlscope_self.call == 0) Py_RETURN_NONE;
@@ -299,6 +318,7 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
                          {"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
                          {"intercept_executed", Fast(AtExecution), METH_FASTCALL, nullptr},
                          {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
+                         {"intercept_probe", Probe, METH_NOARGS, nullptr},
                          {"intercept_wait", Wait, METH_VARARGS, nullptr},
                          {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},
                          {"intercept_scan", ScanAll, METH_NOARGS, nullptr},
@@ -309,6 +329,9 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
 
 }  // namespace
 
-int AddInterception(PyObject* module) { return PyModule_AddFunctions(module, methods); }
+int AddInterception(PyObject* module) {
+  if (PyModule_AddFunctions(module, probes) != 0) return -1;
+  return PyModule_AddFunctions(module, methods);
+}
 
 }  // namespace rlscope::python

@@ -63,7 +63,12 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["tick_hz"] = info.tick_hz;
   (*facts)["files"] = files;
   (*facts)["file_bytes"] = trace == nullptr ? 0 : trace->file_bytes();
-  (*facts)["events"] = trace == nullptr ? 0 : trace->CountEvents();
+  const trace::EventCounts events = trace == nullptr ? trace::EventCounts{} : trace->CountEvents();
+  (*facts)["events"] = events.Sum();
+  (*facts)["operation_events"] = events.operations;
+  (*facts)["automatic_events"] = events.automatic;
+  (*facts)["native_events"] = events.native_calls;
+  (*facts)["cuda_events"] = events.cuda_calls;
   (*facts)["metadata"] = metadata;
   (*facts)["rolled_up"] = trace != nullptr && trace->rolled_up() != nullptr;
 }
@@ -236,7 +241,7 @@ nb::list Directory::Losses(size_t process) const {
     const int64_t start_ns = ranges_[process].start_ns;
     const std::string detail =
         "single records are kept from " + std::to_string(rolled_up->until_ns) + " ns on";
-    losses.append(MakeLoss(kRolledUp, rolled_up->events, detail.c_str(),
+    losses.append(MakeLoss(kRolledUp, rolled_up->events.Sum(), detail.c_str(),
                            std::max<int64_t>(0, rolled_up->until_ns - start_ns)));
   }
   const uint64_t missing = image.trace->missing_slots();

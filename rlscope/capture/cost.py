@@ -1,15 +1,35 @@
-"""Measures the cost of one recorded operation on this machine, in this interpreter."""
+"""Measures the cost of one recorded event of each kind on this machine, in this interpreter.
 
+A cost is the CPU time that recording adds to a loop that does the same and records nothing. The
+loop has nothing else in the CPU's caches: between the calls of a program a record costs more.
+"""
+
+import itertools
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from rlscope.native import runtime
 
-# 5 x 2,000 pairs take 2 ms and fit the first ring, so that no drainer is waited for; the cheapest
-# round is the one without a disturbance.
-_ROUNDS = 5
-_PAIRS = 2_000
+# The cheapest round is the one without a disturbance.
+_ROUNDS = 7
+_TURNS = 1_000
+
+_Loop = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """CPU nanoseconds that one event adds to a program, by kind; None: not measured."""
+
+    operation: float
+    """Entering and leaving one, against the same `with` while nothing is recorded."""
+    automatic: float
+    """A segment of an automatic operation, against a call that is not watched."""
+    native: float | None
+    """A native call with a stub, against one without."""
 
 
 def can_measure() -> bool:
@@ -17,11 +37,8 @@ def can_measure() -> bool:
     return runtime.state() == "off"
 
 
-def operation_cost_ns() -> float:
-    """CPU nanoseconds that entering and leaving one operation adds to a program.
-
-    The `with` statement itself is counted too: without annotations it would not be there.
-    Records into a directory of its own, which is removed.
+def measure() -> Costs:
+    """The costs, in 30 ms. Records into a directory of its own, which is removed.
 
     Raises:
         OSError: nothing can be recorded on this machine.
@@ -30,25 +47,77 @@ def operation_cost_ns() -> float:
     try:
         runtime.profile_begin(directory)
         try:
-            recorded = min(_pairs_ns() for _ in range(_ROUNDS))
+            # No automatic event is recorded behind the first operation.
+            return Costs(automatic=_automatic_ns(), native=_native_ns(), operation=_operation_ns())
         finally:
             runtime.profile_end()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-    return max(0, recorded - min(_empty_ns() for _ in range(_ROUNDS))) / _PAIRS
 
 
-def _pairs_ns() -> int:
+def _operation_ns() -> float:
     operation = runtime.operation("cost")
-    start = time.thread_time_ns()
-    for _ in range(_PAIRS):
-        with operation:
-            pass
-    return time.thread_time_ns() - start
+
+    def enter() -> None:
+        for _ in itertools.repeat(None, _TURNS):
+            with operation:
+                pass
+
+    def idle() -> int:
+        runtime.stop()
+        spent = _time(enter)
+        runtime.start()
+        return spent
+
+    return _added_ns(lambda: _time(enter), idle) / _TURNS
 
 
-def _empty_ns() -> int:
+def _automatic_ns() -> float:
+    def plain() -> None:
+        return None
+
+    runtime.watch_imports({}, plain)
+    watched = runtime.watch("forward", plain)
+    segments = 2  # the forward, and what comes behind it
+
+    def call(function: _Loop) -> None:
+        for _ in itertools.repeat(None, _TURNS):
+            function()
+
+    def time_of(function: _Loop) -> int:
+        return _time(lambda: call(function))
+
+    return _added_ns(lambda: time_of(watched), lambda: time_of(plain)) / (_TURNS * segments)
+
+
+def _native_ns() -> float | None:
+    if runtime.intercept_supported() is not None or not runtime.intercept_probe():
+        return None
+
+    def time_of(function: _Loop) -> int:
+        return _time(lambda: _call(function))
+
+    try:
+        added = _added_ns(
+            lambda: time_of(runtime.recorded_call), lambda: time_of(runtime.plain_call)
+        )
+        return added / _TURNS
+    finally:
+        runtime.intercept_unpatch()
+
+
+def _added_ns(recorded: Callable[[], int], idle: Callable[[], int]) -> int:
+    """What the cheapest of the first takes more than the cheapest of the second, in turns."""
+    rounds = [(recorded(), idle()) for _ in range(_ROUNDS)]
+    return max(0, min(one for one, _ in rounds) - min(other for _, other in rounds))
+
+
+def _call(function: _Loop) -> None:
+    for _ in itertools.repeat(None, _TURNS):
+        function()
+
+
+def _time(loop: _Loop) -> int:
     start = time.thread_time_ns()
-    for _ in range(_PAIRS):
-        pass
+    loop()
     return time.thread_time_ns() - start

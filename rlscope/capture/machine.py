@@ -12,7 +12,9 @@
     gpu<i>_power_watts  power that device i draws
     gpu<i>_uuid         text, once: the device under the name that CUDA_VISIBLE_DEVICES may use
     gpu<i>_model        text, once
-    operation_cost_ns   machine, once at the end: CPU time that one recorded operation costs
+    operation_cost_ns   machine, once at the end: CPU time that recording one operation adds
+    automatic_cost_ns   the same of a segment of an automatic operation
+    native_cost_ns      the same of a native call; missing where it could not be measured
     drainer_cpu_ns      machine, once at the end: CPU time of the wrapper's drainer
     longest_stall_ns    machine, once at the end, where one waited over 1 ms for the disk: the
                         longest of the drainer's stores into a page that lies beside the rings

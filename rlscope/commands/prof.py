@@ -296,7 +296,7 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
     with _stated("cannot keep how long the disk stalled"):
         closing.keep_stalls(outcome)
     with _stated("cannot measure the cost of recording"):
-        price = closing.measure_price(outcome, held)
+        price = closing.measure_price(outcome, held, native=options.intercept != "monitoring")
         # The breakdown says a price too, but not why there is none.
         described = price.describe() if price is not None and options.no_report else ""
         line = described or closing.too_short_line(outcome, held)

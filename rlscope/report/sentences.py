@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from rlscope.analysis.interception import BLIND
+from rlscope.report import bookkeeping as bookkeeping_costs
 from rlscope.report import shares, units
 
 # Ways between layers and functions that one sentence names.
@@ -152,13 +153,12 @@ def bookkeeping(facts: dict[str, Any]) -> list[str]:
 
 
 def _price(facts: dict[str, Any]) -> list[str]:
-    if facts["operation_cost_ns"] is None or not facts["cpu_ns"]:
+    if not bookkeeping_costs.is_priced(facts) or not facts["cpu_ns"]:
         return []
-    events_ns = facts["events"] * facts["operation_cost_ns"]
+    share = units.share(bookkeeping_costs.cost_ns(facts), facts["cpu_ns"])
     return [
-        f"Bookkeeping took {units.share(events_ns, facts['cpu_ns'])} of the program's CPU time: "
-        f"{units.count(facts['events'])} events, measured at "
-        f"{units.duration(facts['operation_cost_ns'])} each. The drainer took "
+        f"Bookkeeping took {share} of the program's CPU time: {bookkeeping_costs.events(facts)}, "
+        "measured in a loop. The drainer took "
         f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} beside it."
     ]
 

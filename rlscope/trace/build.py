@@ -56,6 +56,10 @@ _PROCESS_COLUMNS = {
     "python_start_ns": "python_begin_ns",
     "python_end_ns": "python_end_ns",
     "events": "events",
+    "operation_events": "operation_events",
+    "automatic_events": "automatic_events",
+    "native_events": "native_events",
+    "cuda_events": "cuda_events",
     "file_bytes": "file_bytes",
 }
 

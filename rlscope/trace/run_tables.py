@@ -69,6 +69,10 @@ process = columns.relation(
     columns.integer(
         "events", "operations entered, native and CUDA calls and GPU intervals that it recorded"
     ),
+    columns.integer("operation_events", "of these, operations of the program entered"),
+    columns.integer("automatic_events", "segments of automatic operations"),
+    columns.integer("native_events", "native calls and waits"),
+    columns.integer("cuda_events", "CUDA calls"),
     columns.integer("file_bytes", "size of its trace files"),
 )
 

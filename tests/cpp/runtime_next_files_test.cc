@@ -123,7 +123,7 @@ TEST(RuntimeNextFiles, HoldTheBeginOfAWaitThatIsFoundOpenTwice) {
   EXPECT_EQ(TracedRun::Wait(pid), 0);
   const trace::ProcessTrace& trace = *run.ReadOne().trace;
   EXPECT_EQ(CountWaits(trace), 1u);
-  EXPECT_EQ(trace.CountEvents(), 3u);
+  EXPECT_EQ(trace.CountEvents().Sum(), 3u);
   EXPECT_EQ(run.drainer().stats().drain.events, 3u);
   EXPECT_EQ(trace.duplicate_chunks(), 1u);
   EXPECT_EQ(trace.missing_slots(), 0u);

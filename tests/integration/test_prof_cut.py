@@ -184,7 +184,7 @@ def test_what_the_program_drained_itself_is_in_the_closing_line(
     assert abs(2 * (total - held.events) - lost) <= 2
     # The price is of all events, and of the thread in the program too.
     (price,) = (line for line in stderr.splitlines() if "bookkeeping took" in line)
-    assert f"({held.events:,} events of " in price
+    assert f"({held.events:,} operations of " in price
     assert ", threads of rlscope inside it " in price
 
 

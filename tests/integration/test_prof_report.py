@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -15,10 +16,13 @@ import pytest
 from traced_python import TracedPython
 
 from rlscope import closing, registry, status_line
+from rlscope.analysis.coverage import coverage
 from rlscope.capture.child import Ending
 from rlscope.commands.report import link
 from rlscope.contents import Contents
+from rlscope.load import load
 from rlscope.recording import Outcome
+from rlscope.report import bookkeeping
 
 pytestmark = pytest.mark.usefixtures("without_waits")
 
@@ -124,7 +128,41 @@ while time.process_time() < 0.3:
     result = _run(traced, "--no-report", "-o", directory, traced.python, "-c", program)
     (line,) = (line for line in result.stderr.splitlines() if "bookkeeping took" in line)
     assert " of the program's CPU time (" in line
+    assert re.search(
+        r"\([\d,]+ operations of [\d.]+ ns, measured in a loop, in [\d.]+ m?s\);", line
+    )
     assert "; the drainer took " in line
+
+
+def test_native_calls_are_not_priced_as_operations(
+    traced: TracedPython, directory: str, library: str
+) -> None:
+    program = f"""
+import sys, time
+sys.path.insert(0, {os.path.dirname(library)!r})
+import rlscope as rls
+rls.layer("simulator", module="sample")
+import sample
+while time.process_time() < 0.3:
+    for _ in range(1000):
+        sample.noargs()
+with rls.operation("last"):
+    pass
+"""
+    result = _run(traced, "--no-waits", "-o", directory, traced.python, "-c", program)
+    assert result.returncode == 0, result.stderr
+    (facts,) = coverage(load(directory)).to_dicts()
+    assert facts["operation_events"] == 1
+    assert facts["native_events"] >= 1000
+    assert facts["automatic_events"] == facts["cuda_events"] == 0
+    assert facts["events"] == facts["operation_events"] + facts["native_events"]
+    assert bookkeeping.cost_ns(facts) == (
+        facts["operation_cost_ns"] + facts["native_events"] * facts["native_cost_ns"]
+    )
+    assert facts["native_cost_ns"] > 0
+    said = " ".join(result.stderr.split())
+    assert "1 operation of " in said
+    assert f"{facts['native_events']:,} native calls of " in said
 
 
 def test_a_program_too_short_to_tell_the_price_says_so() -> None:

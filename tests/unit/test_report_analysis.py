@@ -366,10 +366,14 @@ def test_coverage_counts_what_lies_outside() -> None:
 
 def test_coverage_knows_the_price_and_the_tasks() -> None:
     trace = Relations(
-        process=[process(0, 0, 10, cpu_ns=8, profiler_cpu_ns=0, events=3)],
+        process=[
+            process(0, 0, 10, cpu_ns=8, profiler_cpu_ns=0, events=5, operation_events=3),
+            process(1, 0, 10, cpu_ns=8, events=4, operation_events=1, native_events=2),
+        ],
         breakdown=[share(0, "a", "python", 10)],
         machine_sample=[
             {"metric": "operation_cost_ns", "value": 81.5},
+            {"metric": "native_cost_ns", "value": 7.0},
             {"metric": "drainer_cpu_ns", "value": 2.0},
             {"metric": "longest_stall_ns", "value": 4e6},
         ],
@@ -380,7 +384,8 @@ def test_coverage_knows_the_price_and_the_tasks() -> None:
     sentences = bookkeeping(row)
     assert sentences[0].startswith("Bookkeeping took")
     assert any("up to 4.00 ms" in sentence for sentence in coverage_sentences(row))
-    assert "82 ns each" in sentences[0] or "81.5 ns each" in sentences[0]
+    assert (row["operation_events"], row["native_events"], row["automatic_cost_ns"]) == (4, 2, None)
+    assert "4 operations of 82 ns, 2 native calls of 7 ns, " in sentences[0]
 
 
 def test_a_loss_that_never_happened_is_not_listed() -> None:

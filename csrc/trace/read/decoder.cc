@@ -200,6 +200,12 @@ void SetCpuField(const WireReader& field, CpuHeader* header) {
     case 16:
       header->events = Low32(field.value());
       break;
+    case 21:
+      header->operations = Low32(field.value());
+      break;
+    case 22:
+      header->automatic = Low32(field.value());
+      break;
     default:
       break;  // decoded on demand, or of a later version
   }

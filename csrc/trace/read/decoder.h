@@ -35,7 +35,9 @@ struct CpuHeader {
   uint64_t last_ticks = 0;
   uint32_t count = 0;
   uint32_t task = 0;
-  uint32_t events = 0;  // begins among the items, as the writer counted them
+  uint32_t events = 0;      // begins among the items, as the writer counted them
+  uint32_t operations = 0;  // of these, begins of operations
+  uint32_t automatic = 0;   // and automatic segments; the rest are native calls
   Span step, what, dictionary, duration, value;
   Span process_step, process_what, process_value, guessed;
   Span payload;

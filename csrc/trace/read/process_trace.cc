@@ -343,16 +343,16 @@ std::vector<TimedProcessItem> ProcessTrace::ReadProcessItems() const {
   return timed;
 }
 
-uint64_t ProcessTrace::CountEvents() const {
-  uint64_t events = rolled_up_ == nullptr ? 0 : rolled_up_->events;
+EventCounts ProcessTrace::CountEvents() const {
+  EventCounts counts = rolled_up_ == nullptr ? EventCounts() : rolled_up_->events;
   for (const ThreadChunks& thread : threads_) {
-    for (const CpuChunkRef& chunk : thread.cpu) events += chunk.events;
-    for (const CudaChunkRef& chunk : thread.cuda) events += chunk.count;
+    for (const CpuChunkRef& chunk : thread.cpu) counts.Add(chunk);
+    for (const CudaChunkRef& chunk : thread.cuda) counts.cuda_calls += chunk.count;
   }
   for (const GpuStream& stream : gpu_streams_) {
-    for (const GpuChunkRef& chunk : stream.chunks) events += chunk.count;
+    for (const GpuChunkRef& chunk : stream.chunks) counts.gpu_work += chunk.count;
   }
-  return events;
+  return counts;
 }
 
 bool ProcessTrace::RecordedSpan(int64_t* first_ns, int64_t* last_ns) const {

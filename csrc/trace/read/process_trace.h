@@ -66,8 +66,8 @@ class ProcessTrace {
   // order of recording), found without decoding the items.
   std::vector<TimedProcessItem> ReadProcessItems() const;
 
-  // Begins of operations and calls, complete calls, CUDA calls and GPU intervals.
-  uint64_t CountEvents() const;
+  // As the chunks' headers say, without decoding the items.
+  EventCounts CountEvents() const;
 
   // First start and last end over all chunks, ns; false when the process has no records.
   bool RecordedSpan(int64_t* first_ns, int64_t* last_ns) const;

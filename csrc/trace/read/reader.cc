@@ -42,8 +42,9 @@ bool FileIndexer::AddCpu(const FrameView& frame) {
   CpuHeader header;
   if (!ParseCpuHeader(frame.payload.data, frame.payload.size, &header)) return false;
   file_->cpu_.push_back({frame.payload.data, static_cast<uint32_t>(frame.payload.size),
-                         header.thread, header.ring, header.count, header.events, header.first_slot,
-                         header.slots, header.base_ticks, header.last_ticks, 0});
+                         header.thread, header.ring, header.count, header.events, header.operations,
+                         header.automatic, header.first_slot, header.slots, header.base_ticks,
+                         header.last_ticks, 0});
   return true;
 }
 

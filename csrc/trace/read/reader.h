@@ -33,6 +33,8 @@ struct CpuChunkRef {
   uint32_t ring;
   uint32_t count;
   uint32_t events;
+  uint32_t operations;
+  uint32_t automatic;
   uint64_t first_slot;
   uint64_t slots;
   uint64_t base_ticks;

@@ -25,7 +25,7 @@ void RolledUp::Carry(Archive* archive) {
   archive->Time(&first_ns);
   archive->Time(&last_ns);
   archive->Number(&bytes);
-  archive->Number(&events);
+  events.Carry(archive);
   archive->Number(&missing_slots);
   threads.resize(archive->Count(threads.size()));
   for (RolledUpThread& thread : threads) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/format/archive.h"
+#include "trace/read/event_counts.h"
 
 namespace rlscope::trace {
 
@@ -45,8 +46,8 @@ struct RolledUp {
   int64_t until_ns = 0;          // the sweep came to here; single records before it may be gone
   int64_t first_ns = INT64_MAX;  // of all records that are gone
   int64_t last_ns = INT64_MIN;
-  uint64_t bytes = 0;   // of the files that are gone, and
-  uint64_t events = 0;  // in them
+  uint64_t bytes = 0;  // of the files that are gone, and
+  EventCounts events;  // in them
   uint64_t missing_slots = 0;
   std::vector<RolledUpThread> threads;  // by number
   std::vector<RolledUpRing> rings;      // by number

@@ -23,7 +23,8 @@ constexpr uint32_t kThreadField = 1, kRingField = 2, kFirstSlotField = 3, kSlots
                    kBaseTicksField = 5, kCountField = 6, kStepField = 7, kWhatField = 8,
                    kDictionaryField = 9, kDurationField = 10, kValueField = 11, kOpenField = 12,
                    kTaskField = 13, kLastTicksField = 15, kEventsField = 16, kProcessStepField = 17,
-                   kProcessWhatField = 18, kProcessValueField = 19, kGuessedField = 20;
+                   kProcessWhatField = 18, kProcessValueField = 19, kGuessedField = 20,
+                   kOperationsField = 21, kAutomaticField = 22;
 
 constexpr uint64_t kMaxStep = UINT64_MAX >> 1;  // the lowest bit of a step says "end"
 
@@ -74,7 +75,8 @@ void CpuEncoder::Begin(ThreadStream* stream, uint32_t ring, uint64_t first_slot,
   first_slot_ = first_slot;
   slots_ = left_out_ = 0;
   base_ticks_ = stream->last_ticks;
-  count_ = process_items_ = chunk_events_ = 0;
+  count_ = process_items_ = 0;
+  operations_ = automatic_ = calls_ = 0;
   what_.Begin();
   step_end_ = step_;
   duration_end_ = duration_;
@@ -154,8 +156,9 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   const uint64_t value = PayloadOf(kind, second, stream_->tick_shift);
   if (HasTwoSlots(kind)) value_end_ = PutFixed64(value_end_, value);
   if (ConcernsProcess(kind)) AddProcessItem(kind, id, value);
-  chunk_events_ += kind == kOperationEnter || kind == kCall || kind == kCallBegin ||
-                   (kind == kAutoSegment && id != kAutoNothing);
+  operations_ += kind == kOperationEnter;
+  automatic_ += kind == kAutoSegment && id != kAutoNothing;
+  calls_ += kind == kCall || kind == kCallBegin;
   ++count_;
 }
 
@@ -228,7 +231,9 @@ uint8_t* CpuEncoder::WriteHeader(uint8_t* out) const {
   out = PutVarintField(out, kCountField, count_);
   out = PutVarintField(out, kTaskField, task_before_);
   out = PutFixed64Field(out, kLastTicksField, stream_->last_ticks);
-  return PutVarintField(out, kEventsField, chunk_events_);
+  out = PutVarintField(out, kEventsField, chunk_events());
+  out = PutVarintField(out, kOperationsField, operations_);
+  return PutVarintField(out, kAutomaticField, automatic_);
 }
 
 int CpuEncoder::Finish(Sink* sink) {
@@ -266,7 +271,7 @@ int CpuEncoder::Finish(Sink* sink) {
   pieces[count++] = {open_, static_cast<size_t>(open_end_ - open_)};
   slots_ = 0;
   const int error = AppendFrame(sink, FrameType::kCpu, pieces, count);
-  if (error == 0) events_ += chunk_events_;
+  if (error == 0) events_ += chunk_events();
   return error;
 }
 

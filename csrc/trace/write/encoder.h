@@ -96,6 +96,7 @@ class CpuEncoder {
   void AddCall(const Slot& slot, uint64_t start);
   void AddProcessItem(uint32_t kind, uint32_t id, uint64_t value);
   uint8_t* WriteHeader(uint8_t* out) const;
+  uint32_t chunk_events() const { return operations_ + automatic_ + calls_; }
 
   ThreadStream* stream_ = nullptr;
   const WindowChanges* changes_ = nullptr;
@@ -107,7 +108,9 @@ class CpuEncoder {
   uint32_t count_ = 0;
   uint32_t process_items_ = 0;
   uint32_t task_before_ = 0;  // the task that ran before the first item
-  uint32_t chunk_events_ = 0;
+  uint32_t operations_ = 0;   // events of the chunk, by kind
+  uint32_t automatic_ = 0;
+  uint32_t calls_ = 0;
   uint64_t events_ = 0;
   uint64_t process_ticks_ = 0;  // of the last process item, else base_ticks_
 
