@@ -17,7 +17,7 @@ from rlscope.native import runtime
 _ROUNDS = 7
 _TURNS = 1_000
 
-_Loop = Callable[[], object]
+_Function = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def can_measure() -> bool:
 
 
 def measure() -> Costs:
-    """The costs, in 30 ms. Records into a directory of its own, which is removed.
+    """The costs, in some 10 ms. Records into a directory of its own, which is removed.
 
     Raises:
         OSError: nothing can be recorded on this machine.
@@ -79,31 +79,23 @@ def _automatic_ns() -> float:
     runtime.watch_imports({}, plain)
     watched = runtime.watch("forward", plain)
     segments = 2  # the forward, and what comes behind it
-
-    def call(function: _Loop) -> None:
-        for _ in itertools.repeat(None, _TURNS):
-            function()
-
-    def time_of(function: _Loop) -> int:
-        return _time(lambda: call(function))
-
-    return _added_ns(lambda: time_of(watched), lambda: time_of(plain)) / (_TURNS * segments)
+    return _added_by_call_ns(watched, plain) / segments
 
 
 def _native_ns() -> float | None:
     if runtime.intercept_supported() is not None or not runtime.intercept_probe():
         return None
-
-    def time_of(function: _Loop) -> int:
-        return _time(lambda: _call(function))
-
     try:
-        added = _added_ns(
-            lambda: time_of(runtime.recorded_call), lambda: time_of(runtime.plain_call)
-        )
-        return added / _TURNS
+        return _added_by_call_ns(runtime.recorded_call, runtime.plain_call)
     finally:
         runtime.intercept_unpatch()
+
+
+def _added_by_call_ns(recorded: _Function, plain: _Function) -> float:
+    def time_of(function: _Function) -> int:
+        return _time(lambda: _call(function))
+
+    return _added_ns(lambda: time_of(recorded), lambda: time_of(plain)) / _TURNS
 
 
 def _added_ns(recorded: Callable[[], int], idle: Callable[[], int]) -> int:
@@ -112,12 +104,12 @@ def _added_ns(recorded: Callable[[], int], idle: Callable[[], int]) -> int:
     return max(0, min(one for one, _ in rounds) - min(other for _, other in rounds))
 
 
-def _call(function: _Loop) -> None:
+def _call(function: _Function) -> None:
     for _ in itertools.repeat(None, _TURNS):
         function()
 
 
-def _time(loop: _Loop) -> int:
+def _time(function: _Function) -> int:
     start = time.thread_time_ns()
-    loop()
+    function()
     return time.thread_time_ns() - start
