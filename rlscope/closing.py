@@ -36,7 +36,7 @@ class Price:
             drainers += f", threads of rlscope inside it {self._beside(self.own_cpu_ns)}"
         return (
             f"bookkeeping took {share} of the program's CPU time"
-            f" ({bookkeeping.events(self.facts)}, measured in a loop, in"
+            f" ({bookkeeping.events(self.facts)}, measured in a loop, where they cost least, in"
             f" {units.duration(self.program_cpu_ns)}); {drainers}"
         )
 

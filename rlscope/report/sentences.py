@@ -158,7 +158,7 @@ def _price(facts: dict[str, Any]) -> list[str]:
     share = units.share(bookkeeping_costs.cost_ns(facts), facts["cpu_ns"])
     return [
         f"Bookkeeping took {share} of the program's CPU time: {bookkeeping_costs.events(facts)}, "
-        "measured in a loop. The drainer took "
+        "measured in a loop, where they cost least. The drainer took "
         f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} beside it."
     ]
 

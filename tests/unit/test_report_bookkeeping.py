@@ -47,11 +47,13 @@ def test_the_closing_line_and_the_report_say_one_share() -> None:
     assert line == (
         "bookkeeping took 1.3 % of the program's CPU time (1,000 operations of 11 ns, "
         "20 automatic events of 20 ns, 2,000,000 native calls of 6 ns, measured in a loop, "
+        "where they cost least, "
         "in 1.00 s); the drainer took 0.2 % beside it (2.00 ms)"
     )
     known = {**facts, "cpu_ns": 10**9, "profiler_cpu_ns": 0, "drainer_cpu_ns": 2e6}
     assert sentences.bookkeeping(known)[0] == (
         "Bookkeeping took 1.3 % of the program's CPU time: 1,000 operations of 11 ns, "
-        "20 automatic events of 20 ns, 2,000,000 native calls of 6 ns, measured in a loop. "
+        "20 automatic events of 20 ns, 2,000,000 native calls of 6 ns, measured in a loop, "
+        "where they cost least. "
         "The drainer took 0.2 % beside it."
     )
