@@ -81,6 +81,35 @@ for batch in collector:
     optimizer.zero_grad()
 collector.shutdown()
 """
+# Two workers of TorchRL act, each in a process of its own.
+_TORCHRL_WORKERS = """
+import torch
+from torch import nn
+from tensordict.nn import TensorDictModule
+from torchrl.envs import GymEnv
+try:
+    from torchrl.collectors import MultiSyncCollector as Collector
+except ImportError:  # before 0.13
+    from torchrl.collectors import MultiSyncDataCollector as Collector
+class Choose(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+    def forward(self, observation):
+        return self.net(observation).argmax(-1)
+def make():
+    return GymEnv("CartPole-v1", categorical_action_encoding=True)
+if __name__ == "__main__":
+    net = nn.Linear(4, 2)
+    choose = TensorDictModule(Choose(), in_keys=["observation"], out_keys=["action"])
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    collector = Collector([make, make], choose, frames_per_batch=16, total_frames=32)
+    for batch in collector:
+        net(batch["observation"]).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    collector.shutdown()
+"""
 # The environment lives in a process of its own, which Ray's daemon starts.
 _RLLIB = """
 import ray
@@ -115,24 +144,42 @@ def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
     assert _instances(directory) == expected
 
 
-def test_rllib_acts_in_one_process_and_learns_in_another(
-    traced: TracedPython, tmp_path: Path
-) -> None:
-    need("ray")
-    script, directory = tmp_path / "train.py", str(tmp_path / "trace")
-    script.write_text(_RLLIB)
+def _by_process(traced: TracedPython, folder: Path, program: str) -> dict[str, dict[str, int]]:
+    """How often each process entered which operation, by the name of the process."""
+    script, directory = folder / "train.py", str(folder / "trace")
+    script.write_text(program)
     done = traced.run("-o", directory, traced.python, str(script), timeout=300)
     assert done.returncode == 0, done.stderr
     with load(directory) as trace:
         rows = trace.sql(
-            "SELECT process_id, path, count(*) AS times FROM operation"
-            " JOIN operation_instance USING (operation_id) WHERE path <> 'import' GROUP BY ALL"
+            "SELECT process.name AS process, path, count(*) AS times FROM operation"
+            " JOIN operation_instance USING (operation_id) JOIN process USING (process_id)"
+            " WHERE path <> 'import' GROUP BY ALL"
         ).to_dicts()
         assert not trace.sql("SELECT * FROM loss").to_dicts()
-    by_process: dict[int, dict[str, int]] = {}
+    by_process: dict[str, dict[str, int]] = {}
     for row in rows:
-        by_process.setdefault(row["process_id"], {})[row["path"]] = row["times"]
-    learner, worker = (by_process[number] for number in sorted(by_process))
+        by_process.setdefault(row["process"], {})[row["path"]] = row["times"]
+    return by_process
+
+
+def test_torchrl_acts_in_its_workers_and_learns_in_the_program(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    need("torchrl")
+    acts = {"simulation": 17, "inference": 16}
+    found = _by_process(traced, tmp_path, _TORCHRL_WORKERS)
+    assert found == {"train.py": {"backprop": 2}, "collector 0": acts, "collector 1": acts}
+
+
+def test_rllib_acts_in_one_process_and_learns_in_another(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    need("ray")
+    by_process = _by_process(traced, tmp_path, _RLLIB)
+    assert len(by_process) == 2
+    learner = by_process.pop("train.py")
+    (worker,) = by_process.values()
     assert learner.keys() == {"backprop"}
     assert learner["backprop"] >= 2 * 2 * 100 / 50
     assert worker.keys() == {"simulation", "inference"}
