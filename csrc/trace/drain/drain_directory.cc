@@ -99,6 +99,7 @@ struct DrainDirectory::State {
   void OpenControl();
   void CheckDisk();
   void CheckSize();
+  static uint64_t CountLeft(void* state);
   void CheckRemoved();
   void CountStats();
   DirectoryStats Shown() const;
@@ -200,11 +201,16 @@ void DrainDirectory::State::CheckDisk() {
   if (IsDiskFull(directory, control->min_free_bytes)) Cut(control, kNearlyFull);
 }
 
+uint64_t DrainDirectory::State::CountLeft(void* state) {
+  const auto* self = static_cast<const State*>(state);
+  const uint64_t used = RunBytes(self->directory);
+  return used < self->max_bytes ? self->max_bytes - used : 0;
+}
+
 // Every second, and when there is a new file among the rings: those grow by new files only.
 void DrainDirectory::State::CheckSize() {
   if (max_bytes == 0) return;
-  const uint64_t used = RunBytes(directory);
-  budget.Set(used < max_bytes ? max_bytes - used : 0);
+  budget.Set(CountLeft(this));
   if (budget.IsSpent()) Cut(control, kLargestSize);
 }
 
@@ -263,6 +269,7 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
   }
   state.OpenControl();
   state.max_bytes = options.max_bytes;
+  if (state.max_bytes != 0) state.budget.Ask(State::CountLeft, &state);
   state.images.Use(state.scratch, &state.budget);
   base::ProcStat self;
   const bool known = base::ReadProcStat(0, &self);

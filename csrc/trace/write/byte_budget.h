@@ -13,10 +13,16 @@ class ByteBudget {
  public:
   void Set(uint64_t left) { left_ = left; }
   bool IsSpent() const { return left_ == 0; }
+  // How many are left is asked again where too few seem to be: files may have been removed.
+  void Ask(uint64_t (*count_left)(void* context), void* context) {
+    count_left_ = count_left;
+    context_ = context;
+  }
 
   // False: so many are not left. Then nothing is, so that no smaller frame follows one that is
   // missing.
   bool Take(uint64_t bytes) {
+    if (bytes > left_ && left_ != 0 && count_left_ != nullptr) left_ = count_left_(context_);
     const bool fits = bytes <= left_;
     left_ = fits ? left_ - bytes : 0;
     return fits;
@@ -24,6 +30,8 @@ class ByteBudget {
 
  private:
   uint64_t left_ = UINT64_MAX;
+  uint64_t (*count_left_)(void* context) = nullptr;
+  void* context_ = nullptr;
 };
 
 }  // namespace rlscope::trace
