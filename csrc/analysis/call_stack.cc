@@ -83,13 +83,6 @@ void CallStack::Pop(int64_t now) {
   }
 }
 
-bool CallStack::IsWaitSince(int64_t time_ns) const {
-  constexpr int64_t kNear = 1000000;  // readings of the clock that came later move times a little
-  if (!in_call() || layer() != kWaitRank) return false;
-  const int64_t start_ns = frames_.back().start_ns;
-  return time_ns > start_ns - kNear && time_ns < start_ns + kNear;
-}
-
 bool CallStack::Contains(bool is_callback) const {
   for (size_t i = frames_.size(); i-- > 0;) {
     if (frames_[i].is_callback == is_callback) return true;

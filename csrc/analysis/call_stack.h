@@ -39,8 +39,6 @@ class CallStack {
   // Rank of that of the innermost frame; only when not empty.
   uint32_t layer() const { return frames_.back().layer; }
 
-  // Whether the innermost frame is a wait that began within a millisecond of `time_ns`.
-  bool IsWaitSince(int64_t time_ns) const;
   // What the innermost call was is known now.
   void SetFunction(uint32_t function) { frames_.back().function = function; }
 

@@ -20,6 +20,8 @@ using trace::ProcessTrace;
 using trace::RolledUp;
 using trace::TraceFile;
 
+bool HoldsRecords(const TraceFile* file) { return file->rolled_up().empty(); }
+
 // The files of a process that a partial sweep has read to their end.
 class FilesBehind {
  public:
@@ -35,6 +37,8 @@ class FilesBehind {
   }
 
   const std::set<const TraceFile*>& files() const { return files_; }
+  // Else there is nothing to roll up.
+  bool HoldRecords() const { return std::any_of(files_.begin(), files_.end(), HoldsRecords); }
   bool Hold(const CpuChunkRef& chunk) const { return chunks_.count(chunk.payload) != 0; }
 
   uint64_t bytes() const {
@@ -162,6 +166,10 @@ base::Status RollUp(const trace::ProcessImage& image, const std::string& folder,
   const ProcessTrace& process = *image.trace;
   const RolledUp* const before = process.rolled_up();
   if (before != nullptr && options.until_ns < before->until_ns) return base::Status();
+  const auto holds_records = [](const auto& file) { return HoldsRecords(file.get()); };
+  if (std::none_of(process.files().begin(), process.files().end(), holds_records)) {
+    return base::Status();
+  }
   ProcessInput input = MakeUnfinishedInput(image);
   input.most_paths = options.most_paths;
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
@@ -174,7 +182,9 @@ base::Status RollUp(const trace::ProcessImage& image, const std::string& folder,
   input.process_items = KnownFor(input.process_items, until_ns);
   PartialSweep sweep(input, options.sweep, until_ns);
   const FilesBehind behind(process, sweep);
-  if (static_cast<int64_t>(behind.bytes()) < options.least_saved) return base::Status();
+  if (!behind.HoldRecords() || static_cast<int64_t>(behind.bytes()) < options.least_saved) {
+    return base::Status();
+  }
   trace::RolledUpFile file(folder, process);
   base::Status status = file.Write(FirstTicksLeft(process, behind), [&](trace::Archive* archive) {
     RolledUp rolled_up = Describe(process, behind, until_ns);

@@ -79,6 +79,7 @@ struct ProcessInput {
   bool unfinished = false;
   // The state of a sweep of the part before, to go on from (sweep_state.h).
   std::optional<trace::Archive> saved;
+  int64_t saved_until_ns = INT64_MIN;  // what comes late of the time before counts from here on
   std::atomic<int64_t>* reached_ns = nullptr;  // how far a pass has come, for others to look at
 
   static constexpr int64_t kUnknownTime = INT64_MIN;

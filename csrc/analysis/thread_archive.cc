@@ -57,7 +57,8 @@ void ThreadStates::CarryItems(trace::Archive* archive) {
 
 void ThreadStates::ResumeItems(const trace::CursorPlace& place, trace::Archive* archive) {
   items_ = input_.resume_items(place);
-  if (next_item_ == kNever) return ResumeWait();
+  items_end_ns_ = std::max(items_end_ns_, Floor());
+  if (next_item_ == kNever) return ResumeWait(place.last);
   batch_ = items_->Next();
   if (batch_ == nullptr || item_ >= batch_->count) return archive->Fail();
   const auto is_call = [](uint32_t what) { return trace::WhatKind(what) == trace::kCall; };
@@ -66,18 +67,21 @@ void ThreadStates::ResumeItems(const trace::CursorPlace& place, trace::Archive* 
   if (next_item_ > context_.input->end_ns) next_item_ = Clamp(next_item_, items_end_ns_);
 }
 
-// A wait may have been open at the end of the part before. Its record tells of its begin again.
-void ThreadStates::ResumeWait() {
+// A chunk without slots may have told of a wait that was open at the edge. Its record begins the
+// chunk that comes in the place of that one. Where the wait was closed meanwhile, as by the stop of
+// a window, nothing of the record counts.
+void ThreadStates::ResumeWait(const trace::ChunkPlace& last) {
   const uint64_t clamped = context_.losses->clamped;
   LoadBatch();
   if (next_item_ == kNever || close_before_batch_ || enter_snapshot_) return;
-  const uint32_t kind = trace::WhatKind(batch_->what[item_]);
-  const uint32_t function = trace::WhatId(batch_->what[item_]);
-  const bool begins = kind == trace::kCall || kind == trace::kCallBegin;
-  if (!begins || LayerOf(function) != kWaitRank || !calls_.IsWaitSince(next_item_)) return;
+  const trace::ChunkPlace chunk = items_->after().last;
+  const bool is_same = chunk.ring == last.ring && chunk.first_slot == last.first_slot;
+  if (!is_same || chunk.base_ticks != last.base_ticks) return;
   context_.losses->clamped = clamped;
-  calls_.SetFunction(function);
-  if (kind == trace::kCallBegin) return NextItem();
+  const bool is_whole = trace::WhatKind(batch_->what[item_]) == trace::kCall;
+  const bool is_open = calls_.in_call() && calls_.layer() == kWaitRank;
+  if (is_open) calls_.SetFunction(trace::WhatId(batch_->what[item_]));
+  if (!is_open || !is_whole) return NextItem();
   call_is_open_ = true;
   next_item_ = Clamp(batch_->call_end_ns[call_], next_item_);
 }

@@ -37,7 +37,8 @@ int64_t ThreadStates::NextChange() const {
   if (is_main_ && context_.input->python_begin_ns != ProcessInput::kUnknownTime) {
     first_ns = std::min(first_ns, context_.input->python_begin_ns);
   }
-  return std::clamp(first_ns, context_.input->start_ns, context_.input->end_ns);
+  const int64_t earliest_ns = std::max(context_.input->start_ns, Floor());
+  return std::clamp(first_ns, earliest_ns, std::max(earliest_ns, context_.input->end_ns));
 }
 
 void ThreadStates::Open() {
@@ -58,7 +59,7 @@ void ThreadStates::Open() {
   if (is_main_ && process.python_begin_ns != ProcessInput::kUnknownTime) {
     begin_ns_ = std::min(begin_ns_, process.python_begin_ns);
   }
-  begin_ns_ = std::max(begin_ns_, context_.history->start_ns());
+  begin_ns_ = std::max({begin_ns_, context_.history->start_ns(), Floor()});
   FindPythonTime();
   FindNextEdge();
 }
@@ -109,8 +110,8 @@ void ThreadStates::Fill() {
 
 int64_t ThreadStates::Clamp(int64_t time_ns, int64_t earliest_ns) {
   const ProcessInput& process = *context_.input;
-  const int64_t moved =
-      std::max(earliest_ns, std::clamp(time_ns, process.start_ns, process.end_ns));
+  const int64_t inside_ns = std::clamp(time_ns, process.start_ns, process.end_ns);
+  const int64_t moved = std::max({earliest_ns, inside_ns, Floor()});
   context_.losses->clamped += moved != time_ns;
   return moved;
 }

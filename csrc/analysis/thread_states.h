@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -83,7 +84,7 @@ class ThreadStates : public StateStream {
   void Open();
   void CarryItems(trace::Archive* archive);
   void ResumeItems(const trace::CursorPlace& place, trace::Archive* archive);
-  void ResumeWait();
+  void ResumeWait(const trace::ChunkPlace& last);
   void ResumeEdges();
   void LoadBatch();
   void LoadCudaBatch();
@@ -97,6 +98,8 @@ class ThreadStates : public StateStream {
   }
   void NextCudaCall();
   int64_t Clamp(int64_t time_ns, int64_t earliest_ns);
+  // Nothing happens before: another sweep has passed.
+  int64_t Floor() const { return std::min(context_.input->saved_until_ns, context_.input->end_ns); }
 
   void ApplyRecorded(uint32_t kind, uint32_t id, int64_t now);
   void ApplyCall(uint32_t function, int64_t now);

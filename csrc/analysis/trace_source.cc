@@ -165,9 +165,11 @@ void GoOnFromSaved(const trace::ProcessTrace& process, ProcessInput* input) {
   if (process.rolled_up() == nullptr) return;
   const History history(input->start_ns, input->end_ns, input->process_items, input->names);
   const bool is_before = process.rolled_up()->until_ns <= history.start_ns();
+  input->saved_until_ns = process.rolled_up()->until_ns;
   const bool goes_on = !is_before && input->saved && CanGoOn(*input);
   if (goes_on) return;
   input->saved.reset();
+  input->saved_until_ns = INT64_MIN;
   input->undecodable_chunks += !is_before;
 }
 

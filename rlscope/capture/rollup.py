@@ -19,8 +19,9 @@ _SIZE_PERIOD = 1.0
 _STRAGGLER_NS = 1_000_000_000
 _FLUSH_SECONDS = 10.0
 _FLUSH_POLL = 0.02
-# For less the state of a sweep would be written anew.
+# For less the state of a sweep would be written anew; but for lack of room.
 _LEAST_SAVED = 64 << 10
+_LEAST_SAVED_LARGE = 4 << 10
 
 
 class RollUp:
@@ -61,7 +62,7 @@ class RollUp:
             while not self._stop.wait(self._wait_seconds(due)):
                 is_large = self._is_large()
                 if is_large or time.monotonic() >= due:
-                    self._turn(0 if is_large else self._keep_ns)
+                    self._turn(is_large)
                     due = time.monotonic() + self._period
         except Exception as error:
             self._say(f"rolling up ended, all records are kept from here on: {error}")
@@ -73,8 +74,13 @@ class RollUp:
     def _is_large(self) -> bool:
         return self._max_size > 0 and run_bytes(self._directory) > self._max_size // 2
 
-    def _turn(self, keep_ns: int) -> None:
-        """Rolls up what is older than `keep_ns`."""
+    def _turn(self, is_large: bool) -> None:
+        """Rolls up what is older than was asked for, or all of it where there is no room."""
+        if not _has_files(self._directory):
+            return
+        keep_ns, least_saved = self._keep_ns, _LEAST_SAVED
+        if is_large:
+            keep_ns, least_saved = 0, _LEAST_SAVED_LARGE
         flushed_ns = self._flush()
         if self._drainer.stats()["helped"]:
             raise RuntimeError("a process drains its records itself, since rls-prof was stopped")
@@ -84,7 +90,7 @@ class RollUp:
         from rlscope import _trace  # 40 MB that no run without this option maps
 
         done = _trace.roll_up(
-            self._directory, until_ns, origin_ns=self._origin_ns, least_saved=_LEAST_SAVED
+            self._directory, until_ns, origin_ns=self._origin_ns, least_saved=least_saved
         )
         self._origin_ns = done["origin_ns"]
         if done["kept_whole"] and not self._said_whole:
@@ -101,6 +107,11 @@ class RollUp:
             if flushed_ns >= began_ns:
                 return flushed_ns
         return 0
+
+
+def _has_files(directory: str) -> bool:
+    """Whether a process has recorded so far."""
+    return any(name.endswith(".rls") for name in os.listdir(os.path.join(directory, "trace")))
 
 
 def run_bytes(directory: str) -> int:

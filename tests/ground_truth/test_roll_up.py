@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from ground_truth.compare import first_difference
 from ground_truth.profiles import PROFILE
-from ground_truth.raw import Kind, RawProcess, RawThread, call, call_begin, call_end, enter, leave
+from ground_truth.raw import (
+    Item,
+    Kind,
+    RawProcess,
+    RawThread,
+    call,
+    call_begin,
+    call_end,
+    enter,
+    leave,
+)
 from ground_truth.relations import RELATIONS, Rows
 from ground_truth.segments import Segments, write_segments
 from ground_truth.strategies import processes
@@ -141,19 +151,68 @@ def test_a_drainer_and_a_roll_take_turns(
     assert difference is None, f"rolled up - / + whole: {difference}"
 
 
+def window(kind: Kind, time_ns: int) -> Item:
+    return Item(time_ns, kind)
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
 @pytest.mark.parametrize("is_long", [False, True])
-def test_a_wait_that_is_open_at_the_edge_is_one_wait(is_long: bool) -> None:
-    """A record tells of it when it has ended: until then the page of its ring."""
+def test_a_wait_that_is_open_at_the_edge_is_one_wait(is_long: bool, is_stopped: bool) -> None:
+    """A record tells of it when it has ended: until then the page of its ring. Of a wait that the
+    stop of a window ended nothing more counts, when its record comes behind the next start."""
     wait = [call_begin(10, "gil"), call_end(45)] if is_long else [call(10, 45, "gil")]
-    busy = [enter(time_ns, "step") for time_ns in (5, 20, 30, 40)]
+    busy = [item for at in (5, 20, 30, 40) for item in (enter(at, "step"), leave(at + 2, "step"))]
+    pause = [window(Kind.WINDOW_STOP, 24), window(Kind.WINDOW_START, 26)]
     process = RawProcess(
         end_ns=60,
+        python_begin_ns=None,
         threads=[
             RawThread([enter(2, "train"), *wait, leave(50, "train")]),
-            RawThread([item for each in busy for item in (each, leave(each.time_ns + 2, "step"))],
-                      main=False),
+            RawThread(sorted([*busy, *(pause if is_stopped else ())]), main=False),
         ],
-    )  # fmt: skip
-    # Frames are names, too.
-    for cut in range(1, 20):
+    )
+    for cut in range(1, 20):  # frames are names, too
         assert first_difference_in_turns(process, 2, list(range(cut, 40, 2)), []) is None
+
+
+def with_calls_and_operations_only(process: RawProcess) -> RawProcess:
+    """Records of phases, iterations and windows come late only where a thread lost the CPU for a
+    second between its clock and its record."""
+    of_process = (Kind.PHASE, Kind.ITERATION, Kind.WINDOW_START, Kind.WINDOW_STOP)
+    threads = tuple(
+        replace(thread, items=tuple(i for i in thread.items if i.kind not in of_process))
+        for thread in process.threads
+    )
+    return replace(process, threads=threads)
+
+
+def durations(rows: Rows, relation: str) -> list[int]:
+    return [row.duration_ns for row in rows[relation]]  # type: ignore[attr-defined]
+
+
+@PROFILE
+@given(
+    processes()
+    .map(without_cuda)
+    .map(without_news_of_the_past)
+    .map(with_calls_and_operations_only)
+    .filter(end_is_free),
+    st.integers(1, 7),
+    st.lists(st.integers(1, 12), max_size=6),
+    st.lists(st.integers(-1, 70), max_size=6),
+)
+def test_what_comes_late_takes_no_time_back(
+    process: RawProcess, chunk: int, cuts: list[int], times: list[int]
+) -> None:
+    """As a native call that began before the edge, or a thread that was not scheduled."""
+    with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
+        directory = Path(folder) / "trace"
+        segments = Segments(process, directory, chunk=chunk, cuts=cuts)
+        while segments.write_next() is not None:
+            if times:
+                roll_up(process, directory, min(times.pop(0), process.end_ns))
+        segments.end()
+        rows = read(directory, most_paths=process.most_paths)
+    for relation in ("breakdown", "breakdown_by_thread", "native_call", "wait"):
+        assert min(durations(rows, relation), default=0) >= 0, relation
+    assert sum(durations(rows, "breakdown")) == sum(durations(sweep(process), "breakdown"))

@@ -112,6 +112,9 @@ def test_sums_are_of_the_whole_run_and_single_records_of_its_end(
     samples = json.loads(result.stdout)
     assert all(size <= 100_000 for size, _ in samples), samples
     check_rolled_up(directory, 4)
+    with load(directory) as trace:
+        ((measured_ns,),) = trace.sql("SELECT max(measured_ns) FROM thread")
+        assert measured_ns > 0
     assert contents.read(directory).lost.keys() <= {"ring_full"}
 
 

@@ -32,8 +32,9 @@ class DirectoryOpener {
 
   Status CheckIsTrace() const;
   void OpenFiles();
+  bool TryOpenFiles();
   void AddFailure(const std::string& path, const Status& status);
-  void AddFile(const std::string& name);
+  bool AddFile(const std::string& name);
   void Add(std::unique_ptr<TraceFile> file);
   Status CheckReadable() const;
   std::vector<std::unique_ptr<ProcessTrace>> JoinFiles();
@@ -120,11 +121,15 @@ void DirectoryOpener::AddFailure(const std::string& path, const Status& status) 
   if (first_failure_.ok()) first_failure_ = status;
 }
 
-void DirectoryOpener::AddFile(const std::string& name) {
+// False: it is gone since it was listed.
+bool DirectoryOpener::AddFile(const std::string& name) {
   const std::string path = path_ + "/trace/" + name;
   std::unique_ptr<TraceFile> file;
   const Status status = TraceFile::Open(path, &file);
-  if (!status.ok()) return AddFailure(path, status);
+  if (!status.ok()) {
+    AddFailure(path, status);
+    return Exists(path);
+  }
   if (!file->has_process()) {
     uint32_t pid = 0;
     uint64_t start_time = 0;
@@ -132,9 +137,23 @@ void DirectoryOpener::AddFile(const std::string& name) {
     file->SetProcessIdentity(pid, start_time);
   }
   Add(std::move(file));
+  return true;
 }
 
+// While files are read, rls-prof --rollup may replace some by one with their sums.
 void DirectoryOpener::OpenFiles() {
+  constexpr int kMostTries = 10;
+  const size_t problems = problems_.size();
+  const Status failure = first_failure_;
+  for (int tries = 1; !TryOpenFiles() && tries < kMostTries; ++tries) {
+    files_.clear();
+    problems_.erase(problems_.begin() + static_cast<std::ptrdiff_t>(problems), problems_.end());
+    first_failure_ = failure;
+  }
+}
+
+// False: a file was removed meanwhile.
+bool DirectoryOpener::TryOpenFiles() {
   std::vector<std::unique_ptr<TraceFile>> salvaged = SalvageRings(rings_, &problems_);
   std::vector<std::string> names;
   const std::string folder = path_ + "/trace";
@@ -142,8 +161,10 @@ void DirectoryOpener::OpenFiles() {
   if (error != 0 && error != ENOENT) {
     AddFailure(folder, Status::Error(error, "cannot read %s: %s", folder.c_str(), strerror(error)));
   }
-  for (const std::string& name : names) AddFile(name);
+  bool all_there = true;
+  for (const std::string& name : names) all_there &= AddFile(name);
   for (auto& file : salvaged) Add(std::move(file));
+  return all_there;
 }
 
 // A directory of which nothing at all can be read is an error; anything less is a problem listed.

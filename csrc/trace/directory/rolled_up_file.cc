@@ -67,7 +67,10 @@ class ChunkWriter {
     std::vector<ThreadFields> fields;
     for (const ThreadChunks& chunks : process_.threads()) {
       const Thread& thread = chunks.thread;
-      fields.push_back({thread.thread, thread.os_tid, thread.is_python, ToText(thread.name)});
+      for (const ThreadTimes& times : {thread.first_times, thread.last_times}) {
+        fields.push_back(
+            {thread.thread, thread.os_tid, thread.is_python, ToText(thread.name), times});
+      }
     }
     Keep(trace::WriteThreads(sink_, buffer_.get(), fields.data(), fields.size()));
   }

@@ -1,0 +1,17 @@
+"""--rollup before there is anything to roll up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rlscope.capture.rollup import RollUp
+
+
+def test_a_turn_before_any_process_records_does_nothing(tmp_path: Path) -> None:
+    """As while a launcher runs that cannot be recorded."""
+    (tmp_path / "trace").mkdir()
+    nothing: Any = None  # a drainer that is not asked
+    roll = RollUp(str(tmp_path), nothing, 60.0, 0, print)
+    roll._turn(is_large=False)
+    assert list((tmp_path / "trace").iterdir()) == []
