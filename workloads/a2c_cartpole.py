@@ -10,8 +10,6 @@ Runs alike with and without rls-prof: unrecorded annotations cost next to nothin
 
 import contextlib
 import math
-import random
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +23,7 @@ from torch.distributions import Categorical
 import rlscope as rls
 from rlscope.workloads.arguments import Count, Device, parse_args
 from rlscope.workloads.environments import in_one_line, require
+from rlscope.workloads.training_run import no_operation, run_training, seed_everything
 
 
 @dataclass
@@ -224,40 +223,15 @@ class Trainer:
             print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
-def seed_everything(seed: int) -> None:
-    """Same seed, same machine, same returns."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
 def _network(inputs: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs)
     )
 
 
-_NOTHING = contextlib.nullcontext()
-
-
-def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
-    """In place of rls.operation: costs what an empty block costs."""
-    return _NOTHING
-
-
 def main(argv: list[str] | None = None) -> None:
-    """Trains and prints how well and how fast."""
-    args = parse_args(Args, "A2C on CartPole", argv)
-    torch.set_num_threads(args.torch_threads)
-    if args.annotate:
-        rls.process("trainer")
-        rls.metadata(algorithm="A2C", environment=args.env_id, **vars(args))
-    trainer = Trainer(args)
-    start = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - start
-    mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
-    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.1f}")
+    """Runs what the command line asks for."""
+    run_training("A2C", parse_args(Args, "A2C on CartPole", argv), Trainer)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,8 @@ follows them; the first ones, up to `learning_starts`, have no update.
 Runs alike with and without rls-prof: unrecorded annotations cost next to nothing.
 """
 
-import contextlib
 import math
 import random
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +23,7 @@ from torch import Tensor, nn
 import rlscope as rls
 from rlscope.workloads.arguments import Count, Device, parse_args
 from rlscope.workloads.environments import in_one_line, require
+from rlscope.workloads.training_run import no_operation, run_training, seed_everything
 
 
 @dataclass
@@ -229,38 +228,9 @@ class Trainer:
             print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
-def seed_everything(seed: int) -> None:
-    """Same seed, same machine, same returns."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
-_NOTHING = contextlib.nullcontext()
-
-
-def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
-    """In place of rls.operation: costs what an empty block costs."""
-    return _NOTHING
-
-
-def run(args: Args, trainer_of: type[Trainer] = Trainer) -> None:
-    """Trains and prints how well and how fast."""
-    torch.set_num_threads(args.torch_threads)
-    if args.annotate:
-        rls.process("trainer")
-        rls.metadata(algorithm="DQN", environment=args.env_id, **vars(args))
-    trainer = trainer_of(args)
-    start = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - start
-    mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
-    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.1f}")
-
-
 def main(argv: list[str] | None = None) -> None:
     """Runs what the command line asks for."""
-    run(parse_args(Args, "DQN on CartPole", argv))
+    run_training("DQN", parse_args(Args, "DQN on CartPole", argv), Trainer)
 
 
 if __name__ == "__main__":

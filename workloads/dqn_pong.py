@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from rlscope.workloads import dqn_cartpole
 from rlscope.workloads.arguments import Count, parse_args
+from rlscope.workloads.training_run import run_training
 
 
 @dataclass
@@ -87,7 +88,7 @@ class Trainer(dqn_cartpole.Trainer):
 
 def main(argv: list[str] | None = None) -> None:
     """Runs what the command line asks for."""
-    dqn_cartpole.run(parse_args(Args, "DQN on Pong", argv), Trainer)
+    run_training("DQN", parse_args(Args, "DQN on Pong", argv), Trainer)
 
 
 if __name__ == "__main__":

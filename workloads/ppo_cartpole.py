@@ -10,8 +10,6 @@ Runs alike with and without rls-prof: unrecorded annotations cost next to nothin
 
 import contextlib
 import math
-import random
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +23,7 @@ from torch.distributions import Categorical
 import rlscope as rls
 from rlscope.workloads.arguments import Count, Device, parse_args
 from rlscope.workloads.environments import in_one_line, require
+from rlscope.workloads.training_run import no_operation, run_training, seed_everything
 
 
 @dataclass
@@ -249,13 +248,6 @@ class Trainer:
             print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
-def seed_everything(seed: int) -> None:
-    """Same seed, same machine, same returns."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
 def _network(inputs: int, outputs: int, last_gain: float) -> nn.Sequential:
     return nn.Sequential(
         _layer(inputs, 64),
@@ -273,27 +265,9 @@ def _layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
     return layer
 
 
-_NOTHING = contextlib.nullcontext()
-
-
-def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
-    """In place of rls.operation: costs what an empty block costs."""
-    return _NOTHING
-
-
 def main(argv: list[str] | None = None) -> None:
-    """Trains and prints how well and how fast."""
-    args = parse_args(Args, "PPO on CartPole", argv)
-    torch.set_num_threads(args.torch_threads)
-    if args.annotate:
-        rls.process("trainer")
-        rls.metadata(algorithm="PPO", environment=args.env_id, **vars(args))
-    trainer = Trainer(args)
-    start = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - start
-    mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
-    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.1f}")
+    """Runs what the command line asks for."""
+    run_training("PPO", parse_args(Args, "PPO on CartPole", argv), Trainer)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,8 @@ MuJoCo's tasks, such as Hopper-v5, need gymnasium[mujoco].
 Runs alike with and without rls-prof: unrecorded annotations cost next to nothing.
 """
 
-import contextlib
 import copy
 import math
-import random
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,6 +25,7 @@ from torch.distributions import Normal
 import rlscope as rls
 from rlscope.workloads.arguments import Count, Device, parse_args
 from rlscope.workloads.environments import in_one_line, require
+from rlscope.workloads.training_run import no_operation, run_training, seed_everything
 
 
 @dataclass
@@ -275,13 +273,6 @@ class Trainer:
             print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
-def seed_everything(seed: int) -> None:
-    """Same seed, same machine, same returns."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
 def _network(inputs: int, outputs: int, hidden: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(inputs, hidden),
@@ -292,27 +283,9 @@ def _network(inputs: int, outputs: int, hidden: int) -> nn.Sequential:
     )
 
 
-_NOTHING = contextlib.nullcontext()
-
-
-def no_operation(_name: str) -> contextlib.AbstractContextManager[None]:
-    """In place of rls.operation: costs what an empty block costs."""
-    return _NOTHING
-
-
 def main(argv: list[str] | None = None) -> None:
-    """Trains and prints how well and how fast."""
-    args = parse_args(Args, "SAC on Pendulum", argv)
-    torch.set_num_threads(args.torch_threads)
-    if args.annotate:
-        rls.process("trainer")
-        rls.metadata(algorithm="SAC", environment=args.env_id, **vars(args))
-    trainer = Trainer(args)
-    start = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - start
-    mean = np.mean(trainer.returns[-20:]) if trainer.returns else float("nan")
-    print(f"trained in {seconds:.1f} s; mean return of the last 20 episodes {mean:.1f}")
+    """Runs what the command line asks for."""
+    run_training("SAC", parse_args(Args, "SAC on Pendulum", argv), Trainer)
 
 
 if __name__ == "__main__":

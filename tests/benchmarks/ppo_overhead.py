@@ -46,10 +46,10 @@ def profiler_cpu_ns() -> int:
 def block(trainer: Any, annotate: bool) -> dict[str, int]:
     """Trains one iteration; what it took."""
     import rlscope as rls
-    from rlscope.workloads import ppo_cartpole
+    from rlscope.workloads import training_run
 
     trainer.args.annotate = annotate
-    trainer.operation = rls.operation if annotate else ppo_cartpole.no_operation
+    trainer.operation = rls.operation if annotate else training_run.no_operation
     profiler, program, wall = profiler_cpu_ns(), time.process_time_ns(), time.monotonic_ns()
     if annotate:
         rls.iteration()
