@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from rlscope import stderr
+from rlscope import option_values, stderr
 from rlscope.capture import child
 from rlscope.errors import RlscopeError
 from rlscope.loading import load_shown
@@ -51,14 +51,6 @@ rls.iteration() in the program begins an iteration; without it rlscope finds ite
 The program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on
 stderr only.
 """
-_MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-_MOST_BYTES = (1 << 63) - 1
-# The rings of one process that records little take 200 KiB.
-_LEAST_SIZE = 1 << 20
-# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
-_SHORTEST_PERIOD = 0.05
-_SHORTEST_KEPT = 0.01
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
 
@@ -103,11 +95,11 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print problems only")
     parser.add_argument(
         "--sample-seconds",
-        type=_period,
+        type=option_values.period,
         metavar="S",
         default=1.0,
-        help=f"period of the samples of CPU, memory and GPU, at least {_SHORTEST_PERIOD}; 0: none "
-        "(default: 1)",
+        help="period of the samples of CPU, memory and GPU, at least "
+        f"{option_values.SHORTEST_PERIOD}; 0: none (default: 1)",
     )
     parser.add_argument("--version", action="version", version=f"rlscope {__version__}")
     _prepare_windows(parser)
@@ -119,18 +111,23 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     windows = parser.add_argument_group("what to record", "of a program that runs to its end")
     options = [
-        ("--delay-iterations", _count, "N", "record after this many iterations"),
+        ("--delay-iterations", option_values.iterations, "N", "record after this many iterations"),
         (
             "--iterations",
-            _count,
+            option_values.iterations,
             "N",
             "record this many iterations; 0, the default: all that follow",
         ),
-        ("--delay-seconds", _seconds, "S", "record from this time after the start on"),
-        ("--seconds", _seconds, "S", "record for this long; 0, the default: to the end"),
+        ("--delay-seconds", option_values.seconds, "S", "record from this time after the start on"),
+        (
+            "--seconds",
+            option_values.seconds,
+            "S",
+            "record for this long; 0, the default: to the end",
+        ),
         (
             "--exit-after-iterations",
-            _count,
+            option_values.iterations,
             "N",
             "end the program after N iterations: SystemExit in the thread that counts them, and in "
             "the main thread; 0, the default: never",
@@ -140,7 +137,7 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
     windows.add_argument(
         "--rollup",
-        type=_minutes,
+        type=option_values.minutes,
         metavar="MINUTES",
         default=0.0,
         help="keep single records for the last MINUTES only, and the sums of the whole run; not of "
@@ -148,7 +145,7 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     )
     windows.add_argument(
         "--max-size",
-        type=_size,
+        type=option_values.size,
         metavar="SIZE",
         default=0,
         help="stop recording before the trace takes more bytes than this; 500M, 20G (K, M, G: "
@@ -180,7 +177,7 @@ def _prepare_layers(parser: argparse.ArgumentParser) -> None:
     layers.add_argument(
         "--simulator",
         action="append",
-        type=_module,
+        type=option_values.module,
         metavar="MODULE",
         default=[],
         help="the native code of this module is layer simulator; may be given several times",
@@ -367,62 +364,3 @@ def _shell_hint(command: list[str]) -> str:
 
 def _with_remedy(message: str) -> str:
     return message.replace("without force", "without --force")
-
-
-def _count(text: str) -> int:
-    digits = text.lstrip("0") or "0"
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
-    if len(digits) > len(str(_MOST_ITERATIONS)) or int(digits) > _MOST_ITERATIONS:
-        raise argparse.ArgumentTypeError(f"at most {_MOST_ITERATIONS} iterations, not {text!r}")
-    return int(digits)
-
-
-def _minutes(text: str) -> float:
-    value = _number_of("minutes", text)
-    if 0 < value < _SHORTEST_KEPT:
-        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_KEPT} minutes, not {text!r}")
-    return value
-
-
-def _size(text: str) -> int:
-    """Bytes."""
-    number = text[:-1] if text[-1:] in _UNITS else text
-    bytes_each = _UNITS.get(text[-1:], 1)
-    if not (number.isascii() and number.isdigit()):
-        raise argparse.ArgumentTypeError(
-            f"not a size in bytes, with K, M or G or without: {text!r}"
-        )
-    size = int(number) * bytes_each if len(number) < 20 else _MOST_BYTES + 1
-    if size > _MOST_BYTES:
-        raise argparse.ArgumentTypeError(f"at most {_MOST_BYTES} bytes, not {text!r}")
-    if 0 < size < _LEAST_SIZE:
-        raise argparse.ArgumentTypeError(f"0, or at least {_LEAST_SIZE} bytes, not {text!r}")
-    return size
-
-
-def _period(text: str) -> float:
-    value = _seconds(text)
-    if 0 < value < _SHORTEST_PERIOD:
-        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_PERIOD} seconds, not {text!r}")
-    return value
-
-
-def _module(text: str) -> str:
-    if all(part.isidentifier() for part in text.split(".")):
-        return text
-    raise argparse.ArgumentTypeError(f"not the name of a module: {text!r}")
-
-
-def _seconds(text: str) -> float:
-    return _number_of("seconds", text)
-
-
-def _number_of(unit: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of {unit}: {text!r}")
-    return value
