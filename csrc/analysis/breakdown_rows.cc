@@ -20,16 +20,8 @@ BreakdownRow CarryRow(trace::Archive* archive, const RowLimits& limits, Breakdow
 size_t RowLimits::rows() const { return size_t{paths} * kRowsOfPath; }
 
 void CarryRows(trace::Archive* archive, const RowLimits& limits, BreakdownRows* rows) {
-  size_t count = archive->Count(rows->size());
-  if (!archive->reads()) {
-    for (const BreakdownRow& row : rows->slots()) {
-      if (row.key != 0) CarryRow(archive, limits, row);
-    }
-  }
-  for (; archive->reads() && archive->ok() && count > 0; --count) {
-    const BreakdownRow row = CarryRow(archive, limits, {});
-    *rows->FindOrAdd(row.key) = row;
-  }
+  CarryTable(archive, rows,
+             [&](const BreakdownRow& row) { return CarryRow(archive, limits, row); });
 }
 
 }  // namespace rlscope::analysis

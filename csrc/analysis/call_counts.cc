@@ -20,8 +20,7 @@ void CallCounts::Carry(trace::Archive* archive, uint32_t paths) {
   if (counts > paths * kOfPath) return archive->Fail();
   transitions_.resize((counts + kOfPath - 1) / kOfPath * kOfPath);
   for (size_t i = 0; i < counts; ++i) archive->Number(&transitions_[i]);
-  size_t rows = archive->Count(native_calls_.size());
-  const auto carry = [&](NativeCallRow row) {
+  CarryTable(archive, &native_calls_, [&](NativeCallRow row) {
     uint32_t function = row.key == 0 ? 0 : row.function(), path = row.key == 0 ? 0 : row.path();
     archive->Number(&function);
     archive->Below(&path, paths);
@@ -30,17 +29,7 @@ void CallCounts::Carry(trace::Archive* archive, uint32_t paths) {
     archive->Sum(&row.self_ns);
     row.key = (uint64_t{function} << 32 | path) + 1;
     return row;
-  };
-  if (archive->reads()) {
-    for (; rows > 0 && archive->ok(); --rows) {
-      const NativeCallRow row = carry({});
-      *native_calls_.FindOrAdd(row.key) = row;
-    }
-  } else {
-    for (const NativeCallRow& row : native_calls_.slots()) {
-      if (row.key != 0) carry(row);
-    }
-  }
+  });
   std::vector<std::pair<WaitKey, CallSum>> waits(waits_.begin(), waits_.end());
   waits.resize(archive->Count(waits.size()));
   for (auto& [key, sum] : waits) {

@@ -38,14 +38,10 @@ class OwnerCalls {
 
   // After Resolve: the calls that are open, and the owner's path.
   void Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths) {
-    const size_t count = archive->Count(open_.size());
-    for (uint32_t i = 0; i < count && archive->ok(); ++i) {
-      uint32_t stream = i;
-      streams.Carry(archive, &stream);
-      if (!archive->ok()) return;
+    streams.CarryEach(archive, [&](uint32_t stream) {
       open_[stream].resize(archive->Count(open_[stream].size()));
       for (uint32_t& path : open_[stream]) archive->Below(&path, paths);
-    }
+    });
     archive->Time(&paths_.back().from_ns);
     archive->Below(&paths_.back().path, paths);
   }

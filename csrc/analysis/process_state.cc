@@ -52,19 +52,12 @@ void ThreadTable::Recount(ProcessInstant* instant, uint32_t stream) {
 
 void ThreadTable::Carry(trace::Archive* archive, const ArchivedStreams& streams, uint32_t paths,
                         ProcessInstant* instant) {
-  const size_t count = archive->Count(threads_.size());
-  for (uint32_t i = 0; i < count && archive->ok(); ++i) {
-    uint32_t stream = i;
-    streams.Carry(archive, &stream);
-    if (!archive->ok()) return;
+  streams.CarryEach(archive, [&](uint32_t stream) {
     Thread& thread = threads_[stream];
-    uint32_t path = PathOf(thread.state), field = FieldOf(thread.state);
-    archive->Below(&path, paths);
-    archive->Below(&field, kFieldMask + 1);
-    thread.state = MakeState(path, field);
+    CarryState(archive, paths, &thread.state);
     archive->Time(&thread.begin_ns);
     archive->Number(&thread.may_own);
-  }
+  });
   bool is_owned = instant->owner != kNobody;
   archive->Number(&is_owned);
   if (!is_owned) instant->owner = kNobody;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/spill_vector.h"
+#include "trace/format/archive.h"
 
 namespace rlscope::analysis {
 
@@ -65,6 +66,21 @@ class SpillTable {
   size_t size_ = 0;
   size_t last_ = 0;  // slot of the last call: the same row is often asked for again
 };
+
+// carry(row), for each row of a table, carries it and returns what it is.
+template <class Row, class CarryOne>
+void CarryTable(trace::Archive* archive, SpillTable<Row>* table, CarryOne carry) {
+  size_t count = archive->Count(table->size());
+  if (!archive->reads()) {
+    for (const Row& row : table->slots()) {
+      if (row.key != 0) carry(row);
+    }
+  }
+  for (; archive->reads() && archive->ok() && count > 0; --count) {
+    const Row row = carry(Row());
+    *table->FindOrAdd(row.key) = row;
+  }
+}
 
 }  // namespace rlscope::analysis
 

@@ -80,14 +80,9 @@ void Streams::MergeUntil(KeyConsumer* consumer, int64_t until_ns) {
 }
 
 void Streams::Carry(trace::Archive* archive) {
-  size_t count = archive->Count(threads_.size());
-  ArchivedStreams streams(Threads());
-  for (size_t i = 0; i < count && archive->ok(); ++i) {
-    uint32_t stream = static_cast<uint32_t>(kFirstThreadStream + i);
-    streams.Carry(archive, &stream);
-    if (stream < kFirstThreadStream) archive->Fail();
-    if (archive->ok()) threads_[stream - kFirstThreadStream]->Carry(archive);
-  }
+  ArchivedStreams(Threads()).CarryEach(archive, [&](uint32_t stream) {
+    if (stream != kGpuStream) threads_[stream - kFirstThreadStream]->Carry(archive);
+  });
 }
 
 // Epochs without changes are skipped.

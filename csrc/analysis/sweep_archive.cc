@@ -76,13 +76,9 @@ void Sweeper::CarryTimes(trace::Archive* archive) {
 
 // Behind the process view.
 void Sweeper::CarryStage(trace::Archive* archive, const ArchivedStreams& streams) {
-  const size_t count = archive->Count(outermost_paths_.size());
-  for (uint32_t i = 0; i < count && archive->ok(); ++i) {
-    uint32_t stream = i;
-    streams.Carry(archive, &stream);
-    if (!archive->ok()) return;
+  streams.CarryEach(archive, [&](uint32_t stream) {
     archive->Below(&outermost_paths_[stream], result_->paths.size());
-  }
+  });
   in_loop_ = result_->process.stages().in_loop();
 }
 

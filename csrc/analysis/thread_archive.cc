@@ -1,6 +1,7 @@
 // The state of a thread between two sweeps: of the part before, and of the rest.
 #include <algorithm>
 
+#include "analysis/archived_streams.h"
 #include "analysis/thread_states.h"
 #include "trace/format/what.h"
 #include "trace/layout/record.h"
@@ -17,10 +18,7 @@ void ThreadStates::Carry(trace::Archive* archive) {
   const uint32_t paths = context_.paths->size();
   archive->Number(&opened_);
   if (!opened_) return;
-  uint32_t path = PathOf(writer_.state), field = FieldOf(writer_.state);
-  archive->Below(&path, paths);
-  archive->Below(&field, kFieldMask + 1);
-  writer_.state = MakeState(path, field);
+  CarryState(archive, paths, &writer_.state);
   archive->Number(&alive_);
   archive->Number(&ended_);
   archive->Number(&recording_);

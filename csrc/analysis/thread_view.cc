@@ -169,11 +169,7 @@ void ThreadView::Carry(trace::Archive* archive, const ArchivedStreams& streams, 
   CarryMask(archive, &gpu_state_);
   CarryMask(archive, &gpu_counts_);
   archive->Below(&phase_, phases);
-  const size_t count = archive->Count(threads_.size());
-  for (uint32_t i = 0; i < count && archive->ok(); ++i) {
-    uint32_t stream = i;
-    streams.Carry(archive, &stream);
-    if (!archive->ok()) return;
+  streams.CarryEach(archive, [&](uint32_t stream) {
     Thread& thread = threads_[stream];
     analysis::Carry(archive, &thread.gained_ns);
     analysis::Carry(archive, &thread.began);
@@ -184,7 +180,7 @@ void ThreadView::Carry(trace::Archive* archive, const ArchivedStreams& streams, 
     const bool is_nobodys = thread.cells == 0 && thread.cell % kFields < kLayers;
     if (thread.cells % kFields != 0 || is_nobodys) return archive->Fail();
     cells_of_path_[stream].clear();
-  }
+  });
 }
 
 }  // namespace rlscope::analysis
