@@ -68,8 +68,8 @@ def end_is_free(process: RawProcess) -> bool:
     return process.python_end_ns is None and max(ends, default=0) <= process.end_ns
 
 
-def roll_up(process: RawProcess, directory: Path, until_ns: int) -> None:
-    _trace.roll_up(
+def roll_up(process: RawProcess, directory: Path, until_ns: int) -> dict[str, int]:
+    return _trace.roll_up(
         str(directory),
         until_ns + ORIGIN_NS,
         least_saved=_ANY_SIZE,
@@ -216,3 +216,14 @@ def test_what_comes_late_takes_no_time_back(
     for relation in ("breakdown", "breakdown_by_thread", "native_call", "wait"):
         assert min(durations(rows, relation), default=0) >= 0, relation
     assert sum(durations(rows, "breakdown")) == sum(durations(sweep(process), "breakdown"))
+
+
+def test_a_process_without_new_records_is_left_alone(tmp_path: Path) -> None:
+    items = [enter(2, "step"), leave(5, "step"), enter(20, "step"), leave(30, "step")]
+    process = RawProcess(end_ns=60, threads=[RawThread(items)])
+    directory = tmp_path / "trace"
+    segments = write_segments(process, directory, chunk=1, cuts=[3, 5])
+    segments.end()
+    assert roll_up(process, directory, 100)["removed"] > 0
+    again = roll_up(process, directory, 200)
+    assert (again["removed"], again["written"]) == (0, 0)
