@@ -65,7 +65,7 @@ class CallCounts {
   // With a sink calls are given to it and not counted.
   explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
   // Entries into the layer where a thread is already are none. `in`: of the iteration that holds
-  // the time (whole_iterations.h).
+  // the time (iteration_kinds.h).
   void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, IterationKind in) {
     if (from_layer == to_layer) return;
     ++TransitionsOf(path, in)[from_layer * kLayers + to_layer];

@@ -106,10 +106,10 @@ bool ThreadStates::WriteCallRow(Counter counter, int64_t limit_ns) {
 bool ThreadStates::ApplyCalls() {
   if (!CallsAreNext()) return false;
   if (context_.counts == nullptr) return WriteCallRow(NoCounter{}, kNever);
-  const IterationKind in = whole_iterations_.KindAt(next_item_);
+  const IterationKind in = iteration_kinds_.KindAt(next_item_);
   return WriteCallRow(CallCounter{input_.thread, context_.counts, NotesOfCalls(),
                                   operations_.path(), CallLayer(), in},
-                      whole_iterations_.Until(next_item_));
+                      iteration_kinds_.Until(next_item_));
 }
 
 }  // namespace rlscope::analysis

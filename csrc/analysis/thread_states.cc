@@ -27,7 +27,7 @@ ThreadStates::ThreadStates(const ThreadContext& context, const ThreadInput& inpu
       is_main_(is_main),
       operations_(input.thread, context.paths, context.losses, context.instances),
       calls_(input.thread, context.counts, NotesOfCalls(), context.losses),
-      whole_iterations_(*context.history) {}
+      iteration_kinds_(*context.history) {}
 
 // ---- what comes next ----------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ uint32_t ThreadStates::Layer() const { return in_cuda_call_ ? kCudaApiRank : Cal
 void ThreadStates::CountTransition(uint32_t from_layer, int64_t now) {
   if (context_.counts == nullptr) return;
   context_.counts->AddTransition(operations_.path(), from_layer, Layer(),
-                                 whole_iterations_.KindAt(now));
+                                 iteration_kinds_.KindAt(now));
 }
 
 void ThreadStates::Update(int64_t now, bool note) {

@@ -14,13 +14,13 @@
 #include "analysis/call_row.h"
 #include "analysis/call_stack.h"
 #include "analysis/history.h"
+#include "analysis/iteration_kinds.h"
 #include "analysis/losses.h"
 #include "analysis/notes.h"
 #include "analysis/operation_paths.h"
 #include "analysis/operation_stack.h"
 #include "analysis/source.h"
 #include "analysis/state_stream.h"
-#include "analysis/whole_iterations.h"
 #include "trace/format/what.h"
 
 namespace rlscope::analysis {
@@ -139,7 +139,7 @@ class ThreadStates : public StateStream {
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;
-  WholeIterations whole_iterations_;
+  IterationKinds iteration_kinds_;
 
   // Next in the thread's own streams; kNever when there is nothing more.
   int64_t next_item_ = kNever;  // the item, or the end of the complete call that is open

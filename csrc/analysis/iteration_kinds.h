@@ -1,6 +1,6 @@
-// In which iteration a time lies, as far as rates ask (semantics.md, Calls and transitions).
-#ifndef RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
-#define RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
+// The kind of the iteration in which a time lies (semantics.md, Calls and transitions).
+#ifndef RLSCOPE_ANALYSIS_ITERATION_KINDS_H_
+#define RLSCOPE_ANALYSIS_ITERATION_KINDS_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,10 +12,10 @@
 
 namespace rlscope::analysis {
 
-class WholeIterations {
+class IterationKinds {
  public:
   // `history` must outlive it.
-  explicit WholeIterations(const History& history) : spans_(history.iteration_spans()) {}
+  explicit IterationKinds(const History& history) : spans_(history.iteration_spans()) {}
 
   // Times never decrease from call to call.
   IterationKind KindAt(int64_t now) {
@@ -36,4 +36,4 @@ class WholeIterations {
 
 }  // namespace rlscope::analysis
 
-#endif  // RLSCOPE_ANALYSIS_WHOLE_ITERATIONS_H_
+#endif  // RLSCOPE_ANALYSIS_ITERATION_KINDS_H_
