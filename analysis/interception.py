@@ -30,13 +30,13 @@ BLIND = {
     "off": (),
 }
 
-_COLUMNS = ("engine", "processes", "libraries", "patched", "reason", "problems")
+_COLUMNS = ("engine", "processes", "libraries", "patched", "reason", "problems", "has_waits")
 
 
 def interception(trace: Trace) -> Table:
     """engine, processes, libraries (name -> layer), patched (entry points, the most of any
-    process), reason (why not the engine that was asked for), problems: one row per engine and
-    reason."""
+    process), reason (why not the engine that was asked for), problems, has_waits (False: they were
+    not recorded): one row per engine and reason."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for _, _, value in statement.run(trace, "interception"):
         facts = _parse(value)
@@ -83,4 +83,5 @@ def _row(engine: str, reason: str, members: list[dict[str, Any]]) -> dict[str, A
         "patched": max(facts["counts"].get("patched", 0) for facts in members),
         "reason": reason,
         "problems": "; ".join(sorted(problems)),
+        "has_waits": any(facts.get("waits", True) for facts in members),
     }

@@ -31,6 +31,14 @@ def begin_phase(name: str | None, /) -> str | None:
 def iteration(automatic: bool = False, /) -> bool:
     """Begins an iteration; True when the program should end at this boundary."""
 
+def follow_iterations(function: Callable[[], object] | None, /) -> None:
+    """From now on calls the function when an iteration of this process has begun, automatic ones
+    included, in the thread that counts them. What it raises comes from that call, or right behind
+    it. None: no more."""
+
+def hold(held: bool, /) -> None:
+    """Keeps this process from recording, whatever its windows are, until hold(False)."""
+
 def raise_in_thread(identifier: int, exception: type[BaseException], /) -> None:
     """Raises an exception in another Python thread, at its next bytecode."""
 
@@ -136,6 +144,13 @@ def intercept_watch(pattern: str, layer: str, /) -> None:
 def intercept_scan() -> dict[str, int]:
     """Patches everything watched that is reachable now; intercept_counts()."""
 
+def intercept_remember() -> None:
+    """Remembers the stubs of classes too, which stay alive from now on: 10 ms with PyTorch."""
+
+def intercept_switch(in_force: bool, /) -> None:
+    """Takes the stubs of all pointers that are remembered out for a while, or puts them back, in
+    some 300 us. Functions that were made at run time keep theirs."""
+
 def intercept_unpatch() -> dict[str, int]:
     """Puts every pointer back: remembered, and reached by a scan."""
 
@@ -177,9 +192,15 @@ class Drainer:
         max_bytes: int = 0,
     ) -> None: ...
     def set_recording(self, on: bool) -> None: ...
+    def end_program(self) -> None:
+        """Ends the program at its next iteration, as `exit_after` does."""
     def begin_next_files(self) -> None:
         """Soon writes all that is recorded by then and closes the files, of every process that the
         drainer serves; stats()["flushed_ns"] says when it did."""
+
+    def set_kept_bytes(self, kept: int, /) -> None:
+        """Bytes of what was set aside of the run, in files that the drainer does not count: they
+        are part of `max_bytes`, too."""
 
     def note_in(self, directory: str, /) -> None:
         """Notes in another run, to which this process belongs, that it records this one."""

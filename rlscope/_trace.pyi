@@ -24,6 +24,8 @@ those behind the count.
 """
 EVENT_KINDS: tuple[str, ...]
 """What `kind` can be in the relation `event`."""
+RECORD_KINDS: tuple[str, ...]
+"""What `kind` can be in the relation `overhead`, but for what the correction adds."""
 
 class TraceError(Exception):
     """The file is not a trace, or no part of it can be read."""
@@ -54,7 +56,8 @@ class Directory:
         ended ("exit" | "gone" | "last_record" | "running"), exit_code (None unknown), comm, name,
         program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns
         (None unknown), host, boot_id, clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
-        forked (bool), late_attach (bool), forks, files (list of paths), file_bytes, events
+        forked (bool), late_attach (bool), forks, files (list of paths), closed_files (of these,
+        those to which nothing is written any more), file_bytes, events
         (begins + complete calls + gpu intervals), of these operation_events, automatic_events,
         native_events and cuda_events, metadata (dict key -> JSON text), rolled_up (bool).
         """
@@ -81,8 +84,13 @@ class Directory:
     def losses(self, process: int) -> list[dict[str, Any]]:
         """{"kind", "count", "duration_ns", "detail"}: counted by the process and by the reader."""
 
+    def iterations(self, process: int) -> Columns:
+        """start_ns, end_ns, complete (0 or 1), in order: row n is iteration n. Found without a
+        sweep, the rolled up ones among them."""
+
     def items(self, process: int, thread: int) -> Columns:
-        """The thread's raw items, decoded: time_ns, kind, id, duration_ns, value."""
+        """The thread's raw items, decoded: time_ns, kind, id, duration_ns, value (of probes and
+        their calls: ticks of the clock)."""
 
     def cuda_calls(self, process: int, thread: int) -> Columns: ...
     def gpu_intervals(self, process: int) -> Columns: ...
@@ -94,6 +102,7 @@ class Directory:
         counts: bool = True,
         buckets: int = 2000,
         gpu: bool = True,
+        bookkeeping: bool = True,
         grid: tuple[int, int] = (0, 0),
         most_paths: int = 16_384,
     ) -> dict[str, Any]:
@@ -107,6 +116,15 @@ class Directory:
         phase_name           name
         breakdown            stage, phase, operation, layer, gpu_busy, duration_ns, count
         breakdown_by_thread  thread + the same without stage        (by_thread)
+        bookkeeping          stage, phase, operation, layer, gpu_busy, kind, inside, outside
+                             (bookkeeping): records of RECORD_KINDS that cost time in such rows
+        bookkeeping_by_thread  thread + the same without stage      (bookkeeping)
+        probe                kind ("empty", "native_call" or "annotation"), recorded (False: the
+                             same without a record), duration_ps (between the two readings of the
+                             clock), inside_ps (of a recorded native call: as its own record has it;
+                             else NaN), of each thread in the order of time. Picoseconds, because a
+                             tick of the clock is a part of a nanosecond. What was rolled up has no
+                             probes any more (bookkeeping)
         iteration_breakdown  a RowStream of the columns of the relation but process_id; gpu_busy
                              and complete are 0 or 1
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns

@@ -15,7 +15,6 @@ processes can both believe that the directory is theirs.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
 import time
@@ -23,6 +22,7 @@ from collections.abc import Iterator
 
 from rlscope.errors import DirectoryInUse
 from rlscope.holder import Holder, parse, this_process
+from rlscope.regular_files import LINKS_REFUSED
 
 TEMPORARY = r"claim\.[0-9a-f]{16}\.tmp"  # of a process that died while it made a claim
 _NAME = re.compile(r"claim\.(\d+)")
@@ -34,7 +34,6 @@ _SILENCE_SECONDS = 60.0
 # Where the file system has no hard links a claim is empty for a moment.
 _EMPTY_SECONDS = 1.0
 _POLL_SECONDS = 0.01
-_LINKS_REFUSED = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _LARGEST = 4096  # bytes of a claim
 
 
@@ -174,7 +173,7 @@ def _give_name(path: str, name: str) -> bool:
     except (FileExistsError, FileNotFoundError):  # not found: removed by the process that was first
         return False
     except OSError as error:
-        if error.errno not in _LINKS_REFUSED:
+        if error.errno not in LINKS_REFUSED:
             raise
     try:
         descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

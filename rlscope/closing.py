@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rlscope import contents, cuts
+from rlscope import contents, cuts, kept_iterations
 from rlscope.contents import Contents
 from rlscope.recording import Outcome
 from rlscope.report import bookkeeping, losses, sentences, units
@@ -149,6 +149,13 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
             f"records may have waited for the disk of the trace, up to {longest}: -o on a faster"
             " one avoids that"
         )
+
+
+def kept_lines(outcome: Outcome) -> Iterator[str]:
+    """Where the records of kept iterations are."""
+    if not outcome.removed:
+        for kept in kept_iterations.find(outcome.directory):
+            yield f"all records of {kept}: {os.path.join(outcome.directory, kept.folder)}"
 
 
 def loss_lines(held: Contents) -> Iterator[str]:

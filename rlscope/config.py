@@ -30,6 +30,8 @@ class Config:
     """Calls into NumPy are layer framework."""
     waits: bool = field(default=True, metadata={"variable": "RLSCOPE_WAITS"})
     """Waits are recorded, where native calls are by `patch`."""
+    probes: bool = field(default=True, metadata={"variable": "RLSCOPE_PROBES"})
+    """The cost of recording is measured in the program, by probes."""
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
     cuda: str = field(

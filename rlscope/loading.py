@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rlscope import calibrations, stderr
 from rlscope.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def load_shown(
     from rlscope.load import load
 
     line = StatusLine()
+    if reason := calibrations.place(os.fspath(directory)):
+        stderr.write(f"rlscope: {reason}\n")
 
     def tell(part: float) -> None:
         if part >= 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from rlscope.kept_iterations import IterationRange
+
 _MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _MOST_BYTES = (1 << 63) - 1
@@ -24,12 +26,35 @@ def iterations(text: str) -> int:
     return int(digits)
 
 
+def iteration_ranges(text: str) -> tuple[IterationRange, ...]:
+    """Ranges of iterations, both ends included: 100-110,5000."""
+    return tuple(sorted({_iteration_range(part) for part in text.split(",")}))
+
+
+def _iteration_range(text: str) -> IterationRange:
+    first, dash, last = text.partition("-")
+    if not all(number.isascii() and number.isdigit() for number in (first, last if dash else "0")):
+        raise argparse.ArgumentTypeError(f"not iterations, as 100-110,5000: {text!r}")
+    wanted = IterationRange(iterations(first), iterations(last if dash else first))
+    if wanted.last < wanted.first:
+        raise argparse.ArgumentTypeError(f"iterations that end before they begin: {text!r}")
+    return wanted
+
+
 def minutes(text: str) -> float:
     """Minutes to keep, 0: all."""
     value = _number_of("minutes", text)
     if 0 < value < _SHORTEST_KEPT:
         raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_KEPT} minutes, not {text!r}")
     return value
+
+
+def percent(text: str) -> float:
+    """A share above 0: 0.5%, or 0.5."""
+    value = _number_of("percent", text.removesuffix("%").rstrip())
+    if not 0 < value <= 100:
+        raise argparse.ArgumentTypeError(f"above 0, and at most 100 percent, not {text!r}")
+    return value / 100
 
 
 def size(text: str) -> int:

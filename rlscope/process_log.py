@@ -76,6 +76,16 @@ def read_on(directory: str | os.PathLike[str], start: int) -> tuple[list[Record]
     return records, start + taken
 
 
+def without_rings(directory: str | os.PathLike[str]) -> bytes:
+    """The log so far as a copy of the trace needs it: its rings are those of the run."""
+    try:
+        data = regular_files.read_start(directory, FILE, _MOST_BYTES)
+    except OSError:
+        return b""
+    found, _ = runtime.process_records(data)
+    return b"".join(raw for raw in found if _RECORD.unpack(raw)[3] != Event.RINGS)
+
+
 def ring_folder(records: list[Record]) -> str | None:
     """The folder outside of the trace directory that holds the rings of the run, if one does.
 

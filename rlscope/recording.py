@@ -14,6 +14,7 @@ from rlscope.capture import child
 from rlscope.capture.absences import AbsenceWatch
 from rlscope.capture.environment import sanitizer_variables
 from rlscope.capture.interpreters import InterpreterWatch
+from rlscope.capture.kept_iterations import KeptIterations
 from rlscope.capture.machine import MachineSampler
 from rlscope.capture.processes import Image, ProcessLog, process_start_time, survivors
 from rlscope.capture.rollup import RollUp
@@ -21,6 +22,7 @@ from rlscope.capture.schedule import Schedule
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.config import Config, unknown_variables
 from rlscope.errors import RecordingError
+from rlscope.kept_iterations import IterationRange, refuse_foreign
 from rlscope.native import runtime
 from rlscope.run_json import write_run_json
 from rlscope.session import foreign_injection, traced_environment
@@ -38,6 +40,17 @@ _OUTLIVE_POLL_SECONDS = 0.02
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Companion:
+    """What else happens in the wrapper while the program runs."""
+
+    variables: Mapping[str, str]
+    """Added to the program's environment."""
+    seconds: float
+    look: Callable[[runtime.Drainer], None]
+    """Called every `seconds`; end_program() of the drainer ends the program at an iteration."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,8 @@ class Settings:
     """Record for this long, 0: to the end."""
     rollup: float = 0.0
     """Keep single records for so many minutes only, 0: all of them."""
+    keep_iterations: tuple[IterationRange, ...] = ()
+    """Keep all single records of these iterations, though `rollup` is given."""
     max_size: int = 0
     """Most bytes of all files that recording writes, 0: no limit."""
     sample_seconds: float = 1.0
@@ -85,6 +100,9 @@ class Settings:
     """Record calls into NumPy as layer framework."""
     waits: bool = True
     """Record what threads wait for; False switches it off, True leaves it to the environment."""
+    probes: bool = True
+    """Measure what recording costs in the program; False switches it off, True leaves it to the
+    environment."""
     auto: bool | None = None
     """Find operations without annotation; as the environment says if None."""
     simulator: list[str] = field(default_factory=list)
@@ -110,7 +128,7 @@ class Outcome:
     """Interpreters that had no Python layer, each with its remedy; programs that are absent."""
 
 
-def record(settings: Settings, say: Say) -> Outcome:
+def record(settings: Settings, say: Say, companion: Companion | None = None) -> Outcome:
     """Runs the program to its end and records it.
 
     Before the program starts every failure is raised; once it runs, a failure of ours is one line
@@ -120,6 +138,11 @@ def record(settings: Settings, say: Say) -> Outcome:
         CommandNotFound: the program cannot be started.
         RlscopeError: recording cannot begin.
     """
+    if settings.keep_iterations and not settings.rollup:
+        raise RecordingError(
+            "--keep-iterations needs --rollup MINUTES: without it the records of all iterations "
+            "are kept"
+        )
     path = child.resolve(settings.command[0], os.environ.get("PATH", os.defpath))
     child.check_interpreter(path, settings.command[0])
     if native.REASON:
@@ -133,9 +156,11 @@ def record(settings: Settings, say: Say) -> Outcome:
     child.hold_standard_descriptors()
     output = settings.output or default_directory(settings.command)
     environ = _environment(os.path.realpath(output), settings, limits)
+    environ.update(companion.variables if companion is not None else {})
     directory = prepare_directory(output, force=settings.force, made=not settings.output)
     mask = child.block_signals()
     try:
+        refuse_foreign(directory.path, settings.keep_iterations)
         directory.follow()
         _describe_run(directory.path, settings)
         drainer = runtime.Drainer(directory.path)
@@ -146,7 +171,7 @@ def record(settings: Settings, say: Say) -> Outcome:
         directory.abandon()
         raise
     child.let_go_of_streams()
-    recording = _Recording(directory, settings, say, drainer)
+    recording = _Recording(directory, settings, limits, say, drainer, companion)
     ending = recording.follow(program, path)
     child.unblock_signals(mask)
     return recording.finish(ending)
@@ -245,6 +270,7 @@ def _environment(directory: str, settings: Settings, limits: Config) -> dict[str
         **sanitizer_variables(environ),
         **layer_variables(environ, settings),
         "RLSCOPE_AUTO": "1" if automatic else "0",
+        **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
     }
 
 
@@ -277,13 +303,21 @@ class _Recording:
     """What runs in the wrapper beside the program."""
 
     def __init__(
-        self, directory: RunDirectory, settings: Settings, say: Say, drainer: runtime.Drainer
+        self,
+        directory: RunDirectory,
+        settings: Settings,
+        limits: Config,
+        say: Say,
+        drainer: runtime.Drainer,
+        companion: Companion | None,
     ) -> None:
         self._run = directory
         self._directory = directory.path
         self._settings = settings
+        self._min_free = limits.min_free
         self._say = say
         self._drainer = drainer
+        self._companion = companion
         self._start_ns = time.monotonic_ns()
         # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
         self._begun = process_start_time(os.getpid()) or 0
@@ -305,12 +339,14 @@ class _Recording:
             self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
             schedule.every(_ABSENCE_SECONDS, self._look_for_absences)
         schedule.every(_CUT_SECONDS, self._look_for_cut)
+        if self._companion is not None:
+            look = self._companion.look
+            schedule.every(self._companion.seconds, lambda: look(self._drainer))
         with self._stated("cannot keep the window"):
             self._plan_window(schedule)
         with self._stated("cannot roll up"):
             if self._settings.rollup > 0:
-                keep, most = 60 * self._settings.rollup, self._settings.max_size
-                self._rollup = RollUp(self._run.place, self._drainer, keep, most, self._say)
+                self._rollup = self._make_rollup()
                 self._rollup.start()
         with self._stated("cannot sample the machine"):
             if self._settings.sample_seconds > 0:
@@ -336,6 +372,9 @@ class _Recording:
         with self._stated("the rest of the trace stays in its rings"):
             self._drainer.stop()
             outcome.statistics = self._drainer.stats()
+        with self._stated("cannot keep iterations"):
+            if self._rollup is not None and not removed:
+                self._rollup.finish()
         with self._stated("cannot give the directory up"):
             self._run.release()
             outcome.directory = self._run.found() or self._directory
@@ -346,6 +385,17 @@ class _Recording:
                 if self._sampler.error is not None and not removed:
                     raise self._sampler.error
         return outcome
+
+    def _make_rollup(self) -> RollUp:
+        keep_seconds, most = 60 * self._settings.rollup, self._settings.max_size
+        kept = KeptIterations(
+            self._run.place,
+            self._settings.keep_iterations,
+            max_size=most,
+            min_free=self._min_free,
+            say=self._say,
+        )
+        return RollUp(self._run.place, self._drainer, keep_seconds, most, self._say, kept)
 
     def _look_for_interpreters(self) -> None:
         """Without the log, which goes with the directory, each would seem to lack rlscope."""

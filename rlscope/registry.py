@@ -36,6 +36,8 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
+        "calibrate": "rlscope.commands.calibrate",
+        "validate": "rlscope.commands.validate",
         "doctor": "rlscope.commands.doctor",
     },
     PANELS: {

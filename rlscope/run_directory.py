@@ -4,6 +4,7 @@ DIR/claim.<n>      which process records into it (rlscope/claim.py)
 DIR/run.json       command, versions, start, options (rlscope/run_json.py)
 DIR/trace          files of the drainer
 DIR/rings          live memory of the recording processes
+DIR/iterations-... the traces of kept iterations (rlscope/kept_iterations.py)
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from rlscope import claim, own_files, process_log, regular_files
+from rlscope import claim, kept_iterations, own_files, process_log, regular_files
 from rlscope.capture.processes import process_start_time
 from rlscope.errors import DirectoryInUse
 from rlscope.process_log import Event
@@ -23,7 +24,8 @@ from rlscope.run_json import MOST_BYTES, RUN_FORMAT
 # Files of an earlier run of ours: force removes these and nothing else, and a folder once
 # it is empty. A user's own files may lie beside ours, so ours are known by their whole names...
 _LOGS = (process_log.FILE, "run.json")  # the last one makes the rest ours
-_TEMPORARY = re.compile(rf"\.?(run\.json|report\.(html|json|txt))\.\d+\.tmp|{claim.TEMPORARY}")
+_WRITTEN = r"(run|rlscope_calibration)\.json|report\.(html|json|txt)"
+_TEMPORARY = re.compile(rf"\.?({_WRITTEN})\.\d+\.tmp|{claim.TEMPORARY}")
 _IMAGE = r"\d+\.\d+\.\d+"  # pid, start time, begin
 _FOLDERS = {
     "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls(\.new)?"),
@@ -37,6 +39,7 @@ _FOLDERS = {
 # not make, cannot be distinguished from a user's own and stays.
 _RESULTS = {
     "machine.jsonl": b'{"time_ns": ',
+    "rlscope_calibration.json": b'{\n "method": "`rlscope calibrate`',
     "report.html": b'<meta name="generator" content="rlscope ',
     "report.json": b'{\n "headline": {',
 }
@@ -55,6 +58,8 @@ def remove_run(directory: str) -> None:
     The files that make the directory ours go last, so that a removal cut short can be repeated.
     """
     _remove_rings_elsewhere(directory)
+    for name in kept_iterations.folders(directory):
+        _remove_kept(os.path.join(directory, name))
     for name, files in _FOLDERS.items():
         own_files.remove(directory, name, files)
     _, _, found = next(os.walk(directory), ("", [], []))
@@ -63,6 +68,13 @@ def remove_run(directory: str) -> None:
     for name in (*temporary, *results, *_LOGS):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(directory, name))
+
+
+def _remove_kept(folder: str) -> None:
+    remove_run(folder)
+    for emptied in (os.path.join(folder, "trace"), folder):
+        with contextlib.suppress(OSError):  # it is gone, or somebody else's files are in it
+            os.rmdir(emptied)
 
 
 def living_processes(directory: str) -> list[int]:
@@ -137,6 +149,10 @@ def _check_removable(directory: str) -> None:
             raise _not_ours(directory, name)
         for holder in own_files.find(directory, name, _FOLDERS[name]):
             _check_writable(holder)
+    for name in kept_iterations.folders(directory):
+        kept = os.path.join(directory, name)
+        _check_writable(kept)
+        _check_removable(kept)
 
 
 def _check_writable(folder: str) -> None:

@@ -103,7 +103,8 @@ class _Naming:
 
 def environment(**changes: str) -> dict[str, str]:
     """A child's environment: rlscope can be imported, nothing is recorded, automatic operations
-    are found only where the script begins them, and no waits are records beside what it does."""
+    are found only where the script begins them, and no waits and no probes are records beside what
+    it does."""
     foreign = ("RLSCOPE_", "LD_PRELOAD", "CUDA_INJECTION64_PATH")
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
     return {
@@ -111,6 +112,7 @@ def environment(**changes: str) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "RLSCOPE_AUTO": "0",
         "RLSCOPE_WAITS": "0",
+        "RLSCOPE_PROBES": "0",
         **changes,
     }
 

@@ -4,12 +4,15 @@
 --   startup_ns, end_ns            before the loop, after it
 --   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares
+--   corrected_ns, corrected_low_ns, corrected_high_ns
+--                                 the same without the cost of recording, with the ends of its 95 %
+--                                 interval; NULL without a calibration
+--   unknown_costs                 kinds of records that the correction leaves in; NULL without any
+--   cost_method                   how the cost of most records was measured; NULL not at all
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   events                        recorded intervals
 --   operation_events, automatic_events, native_events, cuda_events
 --                                 of these, by kind; the rest is GPU work
---   operation_cost_ns, automatic_cost_ns, native_cost_ns
---                                 CPU time that recording one of them cost; NULL not measured
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
@@ -22,7 +25,10 @@ WITH _counted AS (
     CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation = '(none)'), 0)
       AS BIGINT) AS between_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation <> '(none)'), 0)
-      AS BIGINT) AS inside_ns
+      AS BIGINT) AS inside_ns,
+    CAST(SUM(corrected_ns) FILTER (stage IN ('loop', 'whole')) AS BIGINT) AS corrected_ns,
+    CAST(SUM(corrected_low_ns) FILTER (stage IN ('loop', 'whole')) AS BIGINT) AS corrected_low_ns,
+    CAST(SUM(corrected_high_ns) FILTER (stage IN ('loop', 'whole')) AS BIGINT) AS corrected_high_ns
   FROM breakdown WHERE operation <> '(not recorded)' AND process_id IN (FROM counted_process)
 ), _operating AS (
   SELECT process_id FROM (
@@ -38,13 +44,17 @@ SELECT
   ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(end_ns) AS end_ns,
   ANY_VALUE(between_ns) AS between_ns, ANY_VALUE(inside_ns) AS inside_ns,
   ANY_VALUE(inside_ns) + ANY_VALUE(between_ns) AS span_ns,
+  ANY_VALUE(_counted.corrected_ns) AS corrected_ns,
+  ANY_VALUE(_counted.corrected_low_ns) AS corrected_low_ns,
+  ANY_VALUE(_counted.corrected_high_ns) AS corrected_high_ns,
+  (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
+    GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS cost_method,
+  (SELECT STRING_AGG(DISTINCT kind, ', ' ORDER BY kind) FROM overhead WHERE overhead_ns IS NULL)
+    AS unknown_costs,
   (SELECT COUNT(*) FROM process) AS processes,
   (SELECT COUNT(*) FROM looping_process) AS looping_processes,
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
   (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
-  (SELECT MAX(value) FROM machine_sample WHERE metric = 'operation_cost_ns') AS operation_cost_ns,
-  (SELECT MAX(value) FROM machine_sample WHERE metric = 'automatic_cost_ns') AS automatic_cost_ns,
-  (SELECT MAX(value) FROM machine_sample WHERE metric = 'native_cost_ns') AS native_cost_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
     AS drainer_cpu_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'longest_stall_ns')

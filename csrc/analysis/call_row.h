@@ -44,7 +44,8 @@ struct CudaCalls {
 };
 
 // From the next item on. A Counter is called for each call that is written: Add(function, layer,
-// start_ns, duration_ns, cuda_calls, cuda_ns).
+// start_ns, duration_ns, cuda_calls, cuda_ns); then, with kTakesCudaCalls, AddCuda(layer, start_ns)
+// for each of the CUDA calls.
 struct CallRow {
   static constexpr uint32_t kCudaApi = kCudaApiRank;
 
@@ -120,9 +121,15 @@ struct CallRow {
       return false;
     }
     const uint32_t first_cuda_call = cuda.at;
+    const int64_t first_cuda_ns = cuda.start_ns;
     int64_t cuda_ns = 0;
     if (!WriteKeys(end_ns, MakeState(path, layer), &cuda_ns)) return false;
     counter->Add(function, layer, start_ns, end_ns - start_ns, cuda.at - first_cuda_call, cuda_ns);
+    if constexpr (Counter::kTakesCudaCalls) {
+      for (uint32_t i = first_cuda_call; i < cuda.at; ++i) {
+        counter->AddCuda(layer, i == first_cuda_call ? first_cuda_ns : cuda.starts_ns[i]);
+      }
+    }
     start_ns = next_ns;
     ++item;
     ++call;
@@ -182,6 +189,10 @@ struct CallRow {
     cuda.start_ns = start3 ^ ((start2 ^ start3) & is_alone);
     counter->Add(function, layer, start_ns, end_ns - start_ns, calls,
                  end1 - start1 + ((end2 - start2) & ~is_alone));
+    if constexpr (Counter::kTakesCudaCalls) {
+      counter->AddCuda(layer, start1);
+      if (calls == 2) counter->AddCuda(layer, start2);
+    }
     return true;
   }
 

@@ -19,7 +19,7 @@ class WithIterations : public InstanceSink {
   InstanceRowSink* const sink_;
 };
 
-// Instances need each thread's own order only; the merge's keys are dropped, with their notes.
+// Instances need no order between threads: the merge's keys are dropped, with their notes.
 class KeyDropper : public KeyConsumer {
  public:
   explicit KeyDropper(Streams* streams) : notes_(streams->Notes()), calls_(streams->Calls()) {}

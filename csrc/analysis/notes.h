@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/record_kinds.h"
 #include "analysis/spill_vector.h"
 
 namespace rlscope::analysis {
@@ -45,6 +46,18 @@ struct CudaNote {
   int64_t correlation;
 };
 
+// A record was made: its cost lies partly in the state of the thread inside of what it tells of,
+// partly in the one outside (bookkeeping.h). Kept only where bookkeeping is counted. Keys say
+// nothing of them.
+struct RecordNote {
+  int64_t time_ns;
+  uint32_t inside;   // states: path and layer
+  uint32_t outside;  //
+  uint32_t count;    // of records
+  RecordKind kind;
+  bool leaves = false;  // an operation: counts in the state of the process before its time
+};
+
 // First in, first out. As many as keys are under way between a thread's stream and the root of the
 // merge; but what a thread does at one instant is one key, of any number of notes: then they go to
 // a file.
@@ -77,6 +90,7 @@ class NoteQueue {
 using OutermostNotes = NoteQueue<OutermostNote>;
 using CallNotes = NoteQueue<CallNote>;
 using CudaNotes = NoteQueue<CudaNote>;
+using RecordNotes = NoteQueue<RecordNote>;
 
 }  // namespace rlscope::analysis
 

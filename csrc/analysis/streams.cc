@@ -61,6 +61,12 @@ std::vector<CudaNotes*> Streams::CudaCalls() {
   return calls;
 }
 
+std::vector<RecordNotes*> Streams::Records() {
+  std::vector<RecordNotes*> records = {&no_records_};
+  for (const auto& thread : threads_) records.push_back(thread->record_notes());
+  return records;
+}
+
 std::vector<uint32_t> Streams::Threads() const {
   std::vector<uint32_t> threads = {0};
   for (const ThreadInput& thread : input_.threads) threads.push_back(thread.thread);

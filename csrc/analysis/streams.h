@@ -40,6 +40,7 @@ class Streams {
   std::vector<OutermostNotes*> Notes();
   std::vector<CallNotes*> Calls();
   std::vector<CudaNotes*> CudaCalls();
+  std::vector<RecordNotes*> Records();
   // Numbers of the threads, by stream; 0 for the GPU.
   std::vector<uint32_t> Threads() const;
 
@@ -76,6 +77,7 @@ class Streams {
   OutermostNotes no_notes_;
   CallNotes no_calls_;
   CudaNotes no_cuda_calls_;
+  RecordNotes no_records_;
 };
 
 }  // namespace rlscope::analysis

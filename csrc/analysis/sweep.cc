@@ -41,9 +41,12 @@ struct SweepRun {
                 &result->losses,
                 options.counts ? &result->counts : nullptr,
                 nullptr,
-                FunctionLayers(input.names)},
+                FunctionLayers(input.names),
+                /*cuda_notes=*/false,
+                options.bookkeeping,
+                options.bookkeeping ? &result->probes : nullptr},
         streams(context, options.gpu),
-        sweeper(WithThreads(result.get(), streams, options), &streams, options) {
+        sweeper(WithViews(result.get(), &streams, options), &streams, options) {
     if (!input.saved) return;
     trace::Archive archive = *input.saved;
     goes_on = sweeper.Carry(&archive, &streams, 0);
@@ -57,11 +60,14 @@ struct SweepRun {
     if (options.buckets > 0) result->grid = MakeGrid(result->history, options, until_ns);
     return result;
   }
-  static SweepResult* WithThreads(SweepResult* result, const Streams& streams,
-                                  const SweepOptions& options) {
+  static SweepResult* WithViews(SweepResult* result, Streams* streams,
+                                const SweepOptions& options) {
     if (options.by_thread) {
-      result->threads = std::make_unique<ThreadView>(streams.size(), streams.layout(),
+      result->threads = std::make_unique<ThreadView>(streams->size(), streams->layout(),
                                                      result->history.start_ns());
+    }
+    if (options.bookkeeping) {
+      result->bookkeeping = std::make_unique<Bookkeeping>(streams->Records(), streams->main());
     }
     return result;
   }

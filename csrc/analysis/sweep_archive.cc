@@ -1,7 +1,7 @@
 // The state of a sweep between two parts of a trace. In this order, so that those who follow the
 // threads alone read the beginning (thread_archive.h):
 //
-//   paths, threads | owner | losses, times, counts, views
+//   paths, threads | owner | losses, times, counts, views, records
 #include "analysis/sweeper.h"
 #include "analysis/thread_archive.h"
 
@@ -36,6 +36,7 @@ bool Sweeper::Carry(trace::Archive* archive, Streams* streams, int64_t until_ns)
   const uint64_t ignored_iterations = result_->losses.iteration_of_other_thread;
   if (!archive->reads()) {
     owner_calls_.Resolve(until_ns);
+    ResolveRecords(until_ns);
     result_->process.Flush();
   }
   analysis::CarryThreads(archive, &result_->paths, streams);
@@ -53,6 +54,7 @@ bool Sweeper::Carry(trace::Archive* archive, Streams* streams, int64_t until_ns)
   result_->counts.Carry(archive, paths);
   CarryRunning(archive);
   CarryThreads(archive, ArchivedStreams(streams->Threads()));
+  CarryRecords(archive, ArchivedStreams(streams->Threads()));
   if (!archive->reads()) return true;
   // What the reader could not decode of the rest was counted before the archive was read.
   result_->losses = losses;
@@ -123,6 +125,26 @@ void Sweeper::CarryThreads(trace::Archive* archive, const ArchivedStreams& strea
   ThreadView unwanted(streams.size(), layout_, now_ns_);
   ThreadView* const threads = threads_ != nullptr ? threads_ : &unwanted;
   threads->Carry(archive, streams, result_->paths.size(), result_->history.phase_names().size());
+}
+
+// Edges behind the last key were not applied yet.
+void Sweeper::ResolveRecords(int64_t until_ns) {
+  if (bookkeeping_ == nullptr) return;
+  const SpillVector<Edge>& edges = result_->history.edges();
+  for (size_t i = edge_; i < edges.size() && edges[i].time_ns < until_ns; ++i) {
+    bookkeeping_->SetPhase(edges[i].time_ns, edges[i].phase, edges[i].recording);
+  }
+  bookkeeping_->Resolve(until_ns);
+}
+
+// The last part: who does not ask for it leaves it.
+void Sweeper::CarryRecords(trace::Archive* archive, const ArchivedStreams& streams) {
+  if (bookkeeping_ == nullptr) return;
+  const History& history = result_->history;
+  bookkeeping_->Carry(
+      archive, streams,
+      {result_->paths.size(), history.phase_names().size(), history.iterations().size()});
+  if (archive->reads()) SetInstant(INT64_MIN);
 }
 
 }  // namespace rlscope::analysis

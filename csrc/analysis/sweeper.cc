@@ -12,10 +12,11 @@ Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& opti
       layout_(streams->layout()),
       notes_(streams->Notes()),
       threads_(result->threads.get()),
+      bookkeeping_(result->bookkeeping.get()),
       table_(streams->size(), streams->main()),
       outermost_paths_(streams->size(), kNoPath),
       owner_calls_(&result->counts, streams->Calls(), streams->Threads()),
-      run_to_note_(ChooseLoop(options.counts)),
+      run_to_note_(ChooseLoop(options)),
       now_ns_(result->history.start_ns()),
       bucket_end_ns_(kNever) {
   const TimeGrid& grid = result->grid;
@@ -52,6 +53,7 @@ void Sweeper::Consume(const uint64_t* keys, size_t count) {
     if (count > 0) ApplyEdges(edge_ns);
   }
   owner_calls_.Resolve(now_ns_);
+  if (bookkeeping_ != nullptr) bookkeeping_->Resolve(now_ns_);
   for (OutermostNotes* notes : notes_) notes->Compact();
 }
 
@@ -59,8 +61,12 @@ void Sweeper::Finish() {
   const int64_t end_ns = result_->history.end_ns();
   for (int64_t edge_ns = NextEdge(); edge_ns < end_ns; edge_ns = NextEdge()) ApplyEdges(edge_ns);
   AdvanceTo(end_ns);
-  if (in_loop_) result_->process.LeaveLoop(end_ns);
+  if (in_loop_) LeaveLoop(end_ns);
   owner_calls_.Resolve(kNever);
+  if (bookkeeping_ != nullptr) {
+    bookkeeping_->SetPhase(end_ns, 0, /*recording=*/false);
+    bookkeeping_->Resolve(kNever);
+  }
   result_->process.Flush();
   result_->process.FollowStages();
   if (bucket_end_ns_ != kNever)
@@ -72,13 +78,19 @@ void Sweeper::Finish() {
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-Sweeper::RunLoop Sweeper::ChooseLoop(bool has_counts) {
-  if (CountsZeros()) {
-    return has_counts ? &Sweeper::RunToNote<DeepestByZeros, true>
-                      : &Sweeper::RunToNote<DeepestByZeros, false>;
+Sweeper::RunLoop Sweeper::ChooseLoop(const SweepOptions& options) {
+  return CountsZeros() ? ChooseLoopOf<DeepestByZeros>(options)
+                       : ChooseLoopOf<DeepestByComparing>(options);
+}
+
+template <class Deepest>
+Sweeper::RunLoop Sweeper::ChooseLoopOf(const SweepOptions& options) {
+  if (options.bookkeeping) {
+    return options.counts ? &Sweeper::RunToNote<Deepest, true, true>
+                          : &Sweeper::RunToNote<Deepest, false, true>;
   }
-  return has_counts ? &Sweeper::RunToNote<DeepestByComparing, true>
-                    : &Sweeper::RunToNote<DeepestByComparing, false>;
+  return options.counts ? &Sweeper::RunToNote<Deepest, true, false>
+                        : &Sweeper::RunToNote<Deepest, false, false>;
 }
 
 void Sweeper::Run(const uint64_t* keys, const uint64_t* end) {
@@ -92,13 +104,14 @@ void Sweeper::Run(const uint64_t* keys, const uint64_t* end) {
 
 // The inner loop: charges and applies keys up to and including the first one with a note. Returns
 // the key after it.
-template <class Deepest, bool kCounts>
+template <class Deepest, bool kCounts, bool kRecords>
 const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
   const KeyLayout layout = layout_;
   ThreadTable::Thread* const table = &table_[0];
   ProcessInstant instant = instant_;
   const ThreadTable::Thread* const owner =
       instant.owner == kNobody ? nullptr : table + instant.owner;
+  const ThreadTable::Thread* const counted = OwnerOrMain();
   RowTimes rows = *result_->process.times();
   // Times as they stand in a key.
   const uint64_t time_mask = ~uint64_t{0} << layout.time_shift();
@@ -119,6 +132,7 @@ const uint64_t* Sweeper::RunToNote(const uint64_t* keys, const uint64_t* end) {
                                 0)) {
       owner_calls_.SetPath(TimeOf(key), instant.path());
     }
+    if (kRecords) bookkeeping_->SetInstant(TimeOf(key), instant, counted->counted);
   }
   instant_ = instant;
   *result_->process.times() = rows;
@@ -134,6 +148,7 @@ void Sweeper::RunInGap(const uint64_t* keys, const uint64_t* end) {
     owner_calls_.SetPath(now_ns_, instant_.path());
     if (*keys & kNoteBit) TakeNotes(stream, now_ns_);
   }
+  SetInstant(now_ns_);
 }
 
 void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
@@ -147,6 +162,7 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
   if (!owner_may_change) return;
   instant_ = table_.ChangeOwner(instant_, stream);
   owner_calls_.SetPath(now, instant_.path());
+  SetInstant(now);
   ChangeStage(now);
 }
 
@@ -155,9 +171,28 @@ void Sweeper::ChangeStage(int64_t now) {
   const bool was_in_loop = in_loop_;
   const bool is_owned = instant_.owner != kNobody;
   in_loop_ = is_owned && !result_->paths.node(outermost_paths_[instant_.owner]).around_loop;
-  if (in_loop_ && !was_in_loop) result_->process.EnterLoop(now);
-  if (was_in_loop && !in_loop_) result_->process.LeaveLoop(now);
+  if (in_loop_ && !was_in_loop) EnterLoop(now);
+  if (was_in_loop && !in_loop_) LeaveLoop(now);
   if (!in_loop_ && (is_owned || !recording_)) result_->process.FollowStages();
+}
+
+void Sweeper::EnterLoop(int64_t now) {
+  result_->process.EnterLoop(now);
+  if (bookkeeping_ != nullptr) bookkeeping_->EnterLoop(now);
+}
+
+void Sweeper::LeaveLoop(int64_t now) {
+  result_->process.LeaveLoop(now);
+  if (bookkeeping_ != nullptr) bookkeeping_->LeaveLoop(now);
+}
+
+const ThreadTable::Thread* Sweeper::OwnerOrMain() {
+  const uint32_t stream = instant_.owner != kNobody ? instant_.owner : table_.main();
+  return stream != kNobody ? &table_[stream] : &nobody_;
+}
+
+void Sweeper::SetInstant(int64_t now) {
+  if (bookkeeping_ != nullptr) bookkeeping_->SetInstant(now, instant_, OwnerOrMain()->counted);
 }
 
 // ---- edges --------------------------------------------------------------------------------------
@@ -189,6 +224,7 @@ void Sweeper::ApplyEdges(int64_t now) {
     result_->process.SetPhase(edges[edge_].phase);
     recording_ = edges[edge_].recording;
     if (threads_ != nullptr) threads_->SetPhase(edges[edge_].phase, now, !recording_);
+    if (bookkeeping_ != nullptr) bookkeeping_->SetPhase(now, edges[edge_].phase, recording_);
   }
 }
 

@@ -32,15 +32,21 @@ class Sweeper : public KeyConsumer {
  private:
   // The form of RunToNote for this CPU and these options.
   using RunLoop = const uint64_t* (Sweeper::*)(const uint64_t* keys, const uint64_t* end);
-  static RunLoop ChooseLoop(bool has_counts);
+  static RunLoop ChooseLoop(const SweepOptions& options);
+  template <class Deepest>
+  static RunLoop ChooseLoopOf(const SweepOptions& options);
 
   void Run(const uint64_t* keys, const uint64_t* end);
-  template <class Deepest, bool kCounts>
+  template <class Deepest, bool kCounts, bool kRecords>
   const uint64_t* RunToNote(const uint64_t* keys, const uint64_t* end);
   void RunInGap(const uint64_t* keys, const uint64_t* end);
   void TakeNotes(uint32_t stream, int64_t now);
   void ChangeStage(int64_t now);
   void AdvanceTo(int64_t now);
+  void SetInstant(int64_t now);
+  void EnterLoop(int64_t now);
+  void LeaveLoop(int64_t now);
+  const ThreadTable::Thread* OwnerOrMain();
 
   int64_t NextEdge() const;
   int64_t NextIterationEdge() const;
@@ -51,15 +57,19 @@ class Sweeper : public KeyConsumer {
   void CarryGrid(trace::Archive* archive);
   void CarryRunning(trace::Archive* archive);
   void CarryThreads(trace::Archive* archive, const ArchivedStreams& streams);
+  void ResolveRecords(int64_t until_ns);
+  void CarryRecords(trace::Archive* archive, const ArchivedStreams& streams);
   int64_t TimeOf(uint64_t key) const { return epoch_start_ns_ + layout_.TimeOf(key); }
 
   SweepResult* const result_;
   const KeyLayout layout_;
   std::vector<OutermostNotes*> notes_;
-  ThreadView* const threads_;  // may be null
+  ThreadView* const threads_;       // may be null
+  Bookkeeping* const bookkeeping_;  // may be null
   ThreadTable table_;
   std::vector<uint32_t> outermost_paths_;  // by stream, of what was open last
   OwnerCalls owner_calls_;
+  const ThreadTable::Thread nobody_;
   ProcessInstant instant_;
   const RunLoop run_to_note_;
   size_t unflushed_keys_ = 0;

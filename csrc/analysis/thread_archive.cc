@@ -59,8 +59,14 @@ void ThreadStates::ResumeItems(const trace::CursorPlace& place, trace::Archive* 
   if (next_item_ == kNever) return ResumeWait(place.last);
   batch_ = items_->Next();
   if (batch_ == nullptr || item_ >= batch_->count) return archive->Fail();
-  const auto is_call = [](uint32_t what) { return trace::WhatKind(what) == trace::kCall; };
-  call_ = static_cast<uint32_t>(std::count_if(batch_->what, batch_->what + item_, is_call));
+  const auto count_before = [this](auto is_such) {
+    return static_cast<uint32_t>(
+        std::count_if(batch_->what, batch_->what + item_,
+                      [is_such](uint32_t what) { return is_such(trace::WhatKind(what)); }));
+  };
+  call_ = count_before([](uint32_t kind) { return kind == trace::kCall; });
+  value_ = count_before(trace::HasTwoSlots);
+  probe_ = count_before(trace::IsOfProbe);
   // When the process would end was not known.
   if (next_item_ > context_.input->end_ns) next_item_ = Clamp(next_item_, items_end_ns_);
 }

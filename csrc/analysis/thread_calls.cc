@@ -12,12 +12,35 @@ namespace rlscope::analysis {
 namespace {
 
 struct NoCounter {
+  static constexpr bool kTakesCudaCalls = false;
   bool NeedsKey(uint32_t) const { return false; }
   void Add(uint32_t, uint32_t, int64_t, int64_t, uint32_t, int64_t) {}
 };
 
+// Notes of the records of a row, beside what another counter counts.
+template <class Counter>
+struct RecordCounter {
+  static constexpr bool kTakesCudaCalls = true;
+  Counter counter;
+  RecordNotes* notes;
+  uint32_t path;
+  uint32_t outside;
+
+  bool NeedsKey(uint32_t layer) const { return counter.NeedsKey(layer); }
+  void Add(uint32_t function, uint32_t layer, int64_t start_ns, int64_t duration_ns,
+           uint32_t cuda_calls, int64_t cuda_ns) {
+    counter.Add(function, layer, start_ns, duration_ns, cuda_calls, cuda_ns);
+    notes->Push({start_ns, MakeState(path, layer), outside, 1, RecordKind::kNativeCall});
+  }
+  void AddCuda(uint32_t layer, int64_t start_ns) {
+    notes->Push({start_ns, MakeState(path, CallRow::kCudaApi), MakeState(path, layer), 1,
+                 RecordKind::kCudaCall});
+  }
+};
+
 // Transitions and native calls of a row of calls.
 struct CallCounter {
+  static constexpr bool kTakesCudaCalls = false;
   uint32_t thread;
   CallCounts* counts;
   CallNotes* notes;  // of calls whose operation is the owner's; null: all calls have their own
@@ -96,6 +119,15 @@ struct CallCounter {
 
 template <class Counter>
 bool ThreadStates::WriteCallRow(Counter counter, int64_t limit_ns) {
+  if (!context_.record_notes) return WriteCounted(counter, limit_ns);
+  const uint32_t path = operations_.path();
+  return WriteCounted(
+      RecordCounter<Counter>{counter, &record_notes_, path, MakeState(path, CallLayer())},
+      limit_ns);
+}
+
+template <class Counter>
+bool ThreadStates::WriteCounted(Counter counter, int64_t limit_ns) {
   CallRow row = BeginCallRow(limit_ns);
   do {
     row.WriteCommon(&counter);

@@ -117,7 +117,7 @@ int64_t ThreadStates::Clamp(int64_t time_ns, int64_t earliest_ns) {
 }
 
 void ThreadStates::LoadBatch() {
-  item_ = call_ = 0;
+  item_ = call_ = value_ = probe_ = 0;
   bool missing = false;
   while (items_ != nullptr) {
     batch_ = items_->Next();
@@ -242,11 +242,15 @@ void ThreadStates::ApplyItem() {
   const uint32_t kind = trace::WhatKind(what);
   if (kind == trace::kThreadEnd && !ended_) return EndThread(now);
   if (kind == trace::kCall) return ApplyCall(trace::WhatId(what), now);
+  if (trace::IsOfProbe(kind)) TakeProbe(kind, trace::WhatId(what));
   if (recording_) {
+    const uint32_t before = context_.record_notes ? State() : 0;
     ApplyRecorded(kind, trace::WhatId(what), now);
+    if (context_.record_notes) NoteRecord(kind, trace::WhatId(what), before, now);
   } else if (kind == trace::kAutoSegment || kind == trace::kAutoResolve) {
     GetAutomatic()->Skip();
   }
+  value_ += trace::HasTwoSlots(kind);
   NextItem();
 }
 
@@ -303,13 +307,16 @@ void ThreadStates::ApplyAutomatic(int64_t now) {
 void ThreadStates::ApplyCall(uint32_t function, int64_t now) {
   const int64_t end_ns = Clamp(batch_->call_end_ns[call_], now);
   const bool is_wait = LayerOf(function) == kWaitRank;
+  const uint32_t outside = context_.record_notes ? State() : 0;
   if (!recording_ || (calls_.in_call() && !is_wait)) {
+    if (recording_ && context_.record_notes) PushCallRecord(function, outside, outside, now);
     next_item_ = end_ns;
     return NextItem();
   }
   const uint32_t before = Layer();
   calls_.Begin(function, LayerOf(function), operations_.path(), now);
   if (!is_wait) CountTransition(before, now);
+  if (context_.record_notes) PushCallRecord(function, State(), outside, now);
   Update(now, KeyIsDue());
   call_is_open_ = true;
   next_item_ = end_ns;
@@ -333,10 +340,12 @@ void ThreadStates::StartCudaCall() {
   cuda_end_ns_ = Clamp(cuda_batch_->end_ns[cuda_call_], now);
   if (!recording_) return NextCudaCall();
   const uint32_t before = Layer();
+  const uint32_t outside = context_.record_notes ? State() : 0;
   in_cuda_call_ = true;
   calls_.SetInCudaCall(true, now);
   next_cuda_ = cuda_end_ns_;
   CountTransition(before, now);
+  if (context_.record_notes) PushRecord(RecordKind::kCudaCall, State(), outside, now);
   if (context_.cuda_notes) {
     const uint32_t i = cuda_call_;
     cuda_notes_.Push({now, true, cuda_batch_->name[i], operations_.path(), cuda_batch_->status[i],

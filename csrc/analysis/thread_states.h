@@ -19,6 +19,7 @@
 #include "analysis/notes.h"
 #include "analysis/operation_paths.h"
 #include "analysis/operation_stack.h"
+#include "analysis/probes.h"
 #include "analysis/source.h"
 #include "analysis/state_stream.h"
 #include "trace/format/what.h"
@@ -35,6 +36,8 @@ struct ThreadContext {
   InstanceSink* instances;                 // null: instances are only counted, by path
   std::vector<uint8_t> layer_of_function;  // by name id
   bool cuda_notes = false;                 // of each CUDA call, which costs more time
+  bool record_notes = false;               // of each record
+  FoundProbes* probes = nullptr;           // null: probes are nothing
 };
 
 // Ranks of the layers of the functions among `names`, by id.
@@ -61,6 +64,7 @@ class ThreadStates : public StateStream {
   OutermostNotes* notes() { return &notes_; }
   CallNotes* call_notes() { return &call_notes_; }
   CudaNotes* cuda_notes() { return &cuda_notes_; }
+  RecordNotes* record_notes() { return &record_notes_; }
 
  private:
   void Fill() override;
@@ -79,6 +83,8 @@ class ThreadStates : public StateStream {
   CallRow BeginCallRow(int64_t limit_ns) const;
   template <class Counter>
   bool WriteCallRow(Counter counter, int64_t limit_ns);
+  template <class Counter>
+  bool WriteCounted(Counter counter, int64_t limit_ns);
   bool EndCallRow(const CallRow& row);
 
   void Open();
@@ -112,6 +118,15 @@ class ThreadStates : public StateStream {
   void FindPythonTime();
   void FindNextEdge();
 
+  // What counts of the records themselves (thread_records.cc).
+  void NoteRecord(uint32_t kind, uint32_t id, uint32_t before, int64_t now);
+  void PushRecord(RecordKind kind, uint32_t inside, uint32_t outside, int64_t now) {
+    record_notes_.Push({now, inside, outside, 1, kind});
+  }
+  void PushCallRecord(uint32_t function, uint32_t inside, uint32_t outside, int64_t now);
+  uint32_t LostBefore() const;
+  void TakeProbe(uint32_t kind, uint32_t id);
+
   uint32_t LayerOf(uint32_t function) const {
     const std::vector<uint8_t>& layers = context_.layer_of_function;
     return function < layers.size() ? layers[function] : 0;
@@ -119,6 +134,7 @@ class ThreadStates : public StateStream {
   // Outside CUDA calls.
   uint32_t CallLayer() const { return calls_.empty() ? base_layer_ : calls_.layer(); }
   uint32_t Layer() const;
+  uint32_t State() const { return MakeState(operations_.path(), Layer()); }
   void CountTransition(uint32_t from_layer, int64_t now);
   // Where calls without an operation go: that of the main thread's calls is known.
   CallNotes* NotesOfCalls() { return is_main_ ? nullptr : &call_notes_; }
@@ -136,6 +152,7 @@ class ThreadStates : public StateStream {
   OutermostNotes notes_;
   CallNotes call_notes_;
   CudaNotes cuda_notes_;
+  RecordNotes record_notes_;
   OperationStack operations_;
   std::unique_ptr<AutomaticTrack> automatic_;  // only of a thread that has such records
   CallStack calls_;
@@ -150,8 +167,11 @@ class ThreadStates : public StateStream {
   const trace::CpuBatch* batch_ = nullptr;
   uint32_t item_ = 0;
   uint32_t call_ = 0;
-  bool has_read_ = false;      // some batch
-  bool call_is_open_ = false;  // a complete call, begun and to end at next_item_
+  uint32_t value_ = 0;             // next of the batch's values
+  uint32_t probe_ = 0;             // next of the batch's probes and their calls
+  uint64_t probe_call_ticks_ = 0;  // of the call before the next probe
+  bool has_read_ = false;          // some batch
+  bool call_is_open_ = false;      // a complete call, begun and to end at next_item_
   // Chunks are missing before the batch: close what is open, at the end of the last item (which is
   // next_item_ then); at the first item, enter what the chunk's header says was open.
   bool close_before_batch_ = false;

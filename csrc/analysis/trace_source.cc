@@ -226,6 +226,14 @@ void AddGpuStream(const trace::ProcessTrace& process, size_t index, ProcessInput
   input->gpu.push_back(std::move(gpu));
 }
 
+// Without the names of phases.
+History FindHistory(const trace::ProcessImage& image) {
+  std::optional<trace::Archive> saved;
+  SpillVector<ProcessItem> items;
+  if (image.trace != nullptr) items = ReadProcessItems(*image.trace, &saved);
+  return History(image.start_ns, image.end_ns, items, {});
+}
+
 }  // namespace
 
 ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int64_t end_ns,
@@ -258,10 +266,12 @@ ProcessInput MakeInput(const trace::ProcessImage& image) {
 }
 
 TimeRange FindRange(const trace::ProcessImage& image) {
-  if (image.trace == nullptr) return {image.start_ns, std::max(image.start_ns, image.end_ns)};
-  std::optional<trace::Archive> saved;
-  const History history(image.start_ns, image.end_ns, ReadProcessItems(*image.trace, &saved), {});
+  const History history = FindHistory(image);
   return {history.start_ns(), history.end_ns()};
+}
+
+SpillVector<IterationRow> FindIterations(const trace::ProcessImage& image) {
+  return FindHistory(image).TakeIterations();
 }
 
 std::vector<ThreadLife> FindLives(const trace::ProcessImage& image) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "analysis/history.h"
 #include "analysis/source.h"
 #include "trace/directory/directory.h"
 
@@ -41,6 +42,9 @@ struct TimeRange {
 };
 // First window's start and last window's end.
 TimeRange FindRange(const trace::ProcessImage& image);
+
+// Row n is iteration n, as a sweep finds them.
+SpillVector<IterationRow> FindIterations(const trace::ProcessImage& image);
 
 // When each thread with records lived, within that range (semantics.md, rule 5).
 struct ThreadLife {

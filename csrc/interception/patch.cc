@@ -210,6 +210,11 @@ size_t UnpatchAll() {
   return restored;
 }
 
+void SwitchStubs(bool in_force) {
+  const Guard guard(mutex);
+  sites.Switch(in_force);
+}
+
 size_t RepackHot() {
   const Guard guard(mutex);
   const uint32_t before = stubs.hot_count();

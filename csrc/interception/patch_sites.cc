@@ -34,6 +34,15 @@ void PatchSites::Redirect(uint32_t from, uint32_t to) {
   first_of_stub_[from] = kEnd;
 }
 
+void PatchSites::Switch(bool to_stubs) {
+  for (const Site& site : sites_) {
+    if (!site.in_force || !IsStub(site.stored)) continue;
+    void* now = to_stubs ? site.original : site.stored;
+    void* then = to_stubs ? site.stored : site.original;
+    StorePointer(site.location, now, then, site.access);
+  }
+}
+
 size_t PatchSites::RestoreAll(std::vector<PyObject*>* released) {
   size_t restored = 0;
   for (Site& site : sites_) {

@@ -38,6 +38,10 @@ class PatchSites {
   // Every place of the stub gets another one.
   void Redirect(uint32_t from, uint32_t to);
 
+  // Puts the originals of stubs in force back, or the stubs again: where the pointer is still the
+  // other of the two. The sites stay in force.
+  void Switch(bool to_stubs);
+
   // Puts the original back where the pointer is still ours, and hands over the references. Counts
   // the pointers restored; one that the kernel keeps as it is stays in force.
   size_t RestoreAll(std::vector<PyObject*>* released);

@@ -210,6 +210,27 @@ class Restorer : public Visitor {
   uint64_t restored_ = 0;
 };
 
+// Remembers the stubs in types and their namespaces, which stay alive for it.
+class Rememberer : public Visitor {
+ public:
+  void VisitType(PyTypeObject* type) override {
+    auto* object = reinterpret_cast<PyObject*>(type);
+    for (size_t i = 0; i < kSlotCount; i++) Remember(SlotOf(type, kSlots[i]), object);
+  }
+
+  void VisitObject(PyObject* object, const Place&) override {
+    for (void** location : PointersOf(object, HolderOf(object)).location) {
+      Remember(location, object);
+    }
+  }
+
+ private:
+  static void Remember(void** location, PyObject* holder) {
+    if (location == nullptr || !IsStub(*location)) return;
+    PatchPointer(location, {"", 0, 0}, kPlain, FindWatched(location) != nullptr ? nullptr : holder);
+  }
+};
+
 void WalkTypes(const AllTypes& types, Visitor* visitor) {
   for (PyTypeObject* type : types.list()) WalkType(type, visitor);
 }
@@ -277,6 +298,14 @@ void ScanMember(PyObject* scope, PyObject* name, PyObject* value) {
   }
   Patcher patcher;
   WalkValue(value, place, &patcher);
+}
+
+void RememberTypes() {
+  const ErrorAside aside;
+  const CollectorOff off;
+  const AllTypes types;
+  Rememberer rememberer;
+  WalkTypes(types, &rememberer);
 }
 
 uint64_t RestoreReached() {

@@ -37,6 +37,9 @@ void ScanObject(PyObject* object);
 // Patches what was just put into the namespace of a module or class, and names it after that.
 void ScanMember(PyObject* scope, PyObject* name, PyObject* value);
 
+// Remembers the stubs in classes too, which may die: from now on they are kept until UnpatchAll().
+void RememberTypes();
+
 // Puts the original back into every place that a scan reaches and that holds a stub; returns how
 // many.
 uint64_t RestoreReached();

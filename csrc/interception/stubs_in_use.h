@@ -13,11 +13,13 @@
 
 #include "interception/entries.h"
 #include "interception/patch.h"
+#include "interception/probe_stub.h"
 
 namespace rlscope::interception {
 
 //   0 ........ 512 ........ 1024 ........................ 32,256 ....... 32,768
 //   moved hot   | shared ones | one per patched function     | shared ones, when the rest is full
+//   (the first is that of the probes)
 class StubsInUse {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -47,10 +49,11 @@ class StubsInUse {
   uint32_t count() const {
     return (next_shared_ - kFirstShared) + (next_own_ - kHotStubs) + (next_spare_ - kFirstSpare);
   }
-  uint32_t hot_count() const { return next_hot_; }
+  uint32_t hot_count() const { return next_hot_ - kFirstHot; }
   uint32_t own_end() const { return next_own_; }
 
  private:
+  static constexpr uint32_t kFirstHot = kProbeStub + 1;
   static constexpr uint32_t kFirstShared = kHotStubs / 2;
   static constexpr uint32_t kFirstSpare = kStubs - 512;
 
@@ -59,7 +62,7 @@ class StubsInUse {
   void FillNew(uint32_t index, void* original, const Callee& callee, uint32_t entry_flags);
   void Fill(uint32_t index, void* original, const EntryName& name, uint32_t word, uint32_t flags);
 
-  uint32_t next_hot_ = 0;
+  uint32_t next_hot_ = kFirstHot;
   uint32_t next_shared_ = kFirstShared;
   uint32_t next_own_ = kHotStubs;
   uint32_t next_spare_ = kFirstSpare;

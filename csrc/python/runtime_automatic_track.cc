@@ -4,8 +4,10 @@
 
 #include "interception/owned.h"
 #include "python/runtime_compiled.h"
+#include "python/runtime_iterations.h"
 #include "python/runtime_module.h"
 #include "python/runtime_phase.h"
+#include "python/runtime_probe.h"
 #include "python/runtime_thread_name.h"
 #include "runtime/hot.h"
 #include "trace/layout/shared_pages.h"
@@ -60,10 +62,23 @@ inline bool IsRecordingNow() {
 // Begins an automatic iteration, whether the process records or not: windows may wait for it.
 __attribute__((noinline)) bool BeginIteration() {
   const ErrorAside aside;
-  const bool before = Load(rlscope_process.state) == RLSCOPE_RECORDING;
-  const bool ends = rlscope_iteration(/*automatic=*/1) != 0;
-  if (!before && runtime::IsRecording()) RecordPhase(phases);
-  return ends;
+  int boundary = 0;
+  InPhase(phases, [&] { boundary = rlscope_iteration(/*automatic=*/1); });
+  if ((boundary & RLSCOPE_COUNTED) != 0 && !TellIteration()) {
+    // The call goes on; the exception comes at the thread's next bytecode.
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), PyErr_Occurred());
+  }
+  return (boundary & RLSCOPE_ENDS_PROGRAM) != 0;
+}
+
+inline void ProbeIfDue(uint64_t ticks) {
+  if (IsProbeDue(ticks)) RunProbe(phases, ticks);
+}
+
+inline void Write(uint32_t kind, uint32_t id) {
+  const uint64_t ticks = runtime::ReadTicks();
+  runtime::Publish(kind, id, ticks, 0);
+  ProbeIfDue(ticks);
 }
 
 uint32_t NameOf(const char* operation) {
@@ -141,7 +156,7 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
 }
 
 inline void Track::Resolve(uint32_t resolve) {
-  if (HasRoomForTwo()) runtime::Publish(kAutoResolve, resolve, runtime::ReadTicks(), 0);
+  if (HasRoomForTwo()) Write(kAutoResolve, resolve);
   const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
   state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
   if (IsAutoOpen(before_compilation_)) {
@@ -150,7 +165,7 @@ inline void Track::Resolve(uint32_t resolve) {
 }
 
 inline void Track::Run(uint32_t state) {
-  if (HasRoomForTwo()) runtime::Publish(kAutoSegment, state, runtime::ReadTicks(), 0);
+  if (HasRoomForTwo()) Write(kAutoSegment, state);
   NoteSegment();
   state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
 }
@@ -161,6 +176,7 @@ inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
     const uint64_t ticks = runtime::ReadTicks();
     runtime::Publish(kAutoResolve, resolve, ticks, 0);
     runtime::Publish(kAutoSegment, state, ticks, 0);
+    ProbeIfDue(ticks);
   }
   NoteSegment();
   state_ = static_cast<uint8_t>(state);

@@ -97,6 +97,11 @@ PyObject* SetRecording(PyObject* self, PyObject* on) {
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
+PyObject* EndProgram(PyObject* self, PyObject*) {
+  AsDrainer(self)->drainer->EndProgram();
+  Py_RETURN_NONE;
+}
+
 PyObject* NoteIn(PyObject* self, PyObject* outer) {
   PyObject* path = nullptr;
   if (!PyUnicode_FSConverter(outer, &path)) return nullptr;
@@ -114,6 +119,13 @@ PyObject* NoteIn(PyObject* self, PyObject* outer) {
 PyObject* BeginNextFiles(PyObject* self, PyObject*) {
   Py_BEGIN_ALLOW_THREADS AsDrainer(self)->drainer->BeginNextFiles();
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+PyObject* SetKeptBytes(PyObject* self, PyObject* bytes) {
+  const unsigned long long kept = PyLong_AsUnsignedLongLong(bytes);
+  if (PyErr_Occurred()) return nullptr;
+  AsDrainer(self)->drainer->SetKeptBytes(kept);
+  Py_RETURN_NONE;
 }
 
 PyObject* Stop(PyObject* self, PyObject*) {
@@ -173,7 +185,9 @@ PyMethodDef object_methods[] = {
     {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Start)),
      METH_VARARGS | METH_KEYWORDS, nullptr},
     {"set_recording", SetRecording, METH_O, nullptr},
+    {"end_program", EndProgram, METH_NOARGS, nullptr},
     {"begin_next_files", BeginNextFiles, METH_NOARGS, nullptr},
+    {"set_kept_bytes", SetKeptBytes, METH_O, nullptr},
     {"note_in", NoteIn, METH_O, nullptr},
     {"stop", Stop, METH_NOARGS, nullptr},
     {"alive", Alive, METH_NOARGS, nullptr},

@@ -12,6 +12,7 @@
 #include "interception/late_imports.h"
 #include "interception/owned.h"
 #include "interception/patch.h"
+#include "interception/probe_stub.h"
 #include "interception/scanner.h"
 #include "interception/waits.h"
 #include "interception/watched_code.h"
@@ -90,6 +91,7 @@ void UseHooks(PyObject* module) {
   interception::call_hooks.window_began = OnWindow;
   interception::call_hooks.thread_began = OnThread;
   interception::SetResultHook(&interception::PatchResult);
+  interception::UseProbeStub();
   FollowsContextRun(interception::FollowContexts({OnContextEntering, OnContextLeft}));
 }
 
@@ -301,6 +303,18 @@ PyObject* Unpatch(PyObject*, PyObject*) {
   return ToDictionary({{"remembered", remembered}, {"reached", reached}});
 }
 
+PyObject* Remember(PyObject*, PyObject*) {
+  interception::RememberTypes();
+  Py_RETURN_NONE;
+}
+
+PyObject* SwitchAll(PyObject*, PyObject* in_force) {
+  const int wanted = PyObject_IsTrue(in_force);
+  if (wanted < 0) return nullptr;
+  interception::SwitchStubs(wanted != 0);
+  Py_RETURN_NONE;
+}
+
 PyObject* CountsNow(PyObject*, PyObject*) { return CountsAsDictionary(); }
 
 PyObject* Supported(PyObject*, PyObject*) {
@@ -322,6 +336,8 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
                          {"intercept_wait", Wait, METH_VARARGS, nullptr},
                          {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},
                          {"intercept_scan", ScanAll, METH_NOARGS, nullptr},
+                         {"intercept_remember", Remember, METH_NOARGS, nullptr},
+                         {"intercept_switch", SwitchAll, METH_O, nullptr},
                          {"intercept_unpatch", Unpatch, METH_NOARGS, nullptr},
                          {"intercept_counts", CountsNow, METH_NOARGS, nullptr},
                          {"intercept_supported", Supported, METH_NOARGS, nullptr},

@@ -7,6 +7,7 @@
 
 #include "interception/frames.h"
 #include "python/runtime_interception.h"
+#include "python/runtime_iterations.h"
 #include "python/runtime_monitoring.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_process_log.h"
@@ -43,19 +44,6 @@ NameText::NameText(PyObject* name) {
 }
 
 namespace {
-
-PyObject* Iteration(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  int automatic = 0;
-  if (count > 1) {
-    PyErr_SetString(PyExc_TypeError, "iteration takes at most one argument");
-    return nullptr;
-  }
-  if (count == 1 && (automatic = PyObject_IsTrue(arguments[0])) < 0) return nullptr;
-  const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
-  const int ends = rlscope_iteration(automatic);
-  if (!before && runtime::IsRecording()) RecordPhase(StateOf(module));
-  return PyBool_FromLong(ends);
-}
 
 PyObject* ProcessName(PyObject*, PyObject* name) {
   if (!IsName(name, "name of a process")) return nullptr;
@@ -104,9 +92,7 @@ PyObject* Progress(PyObject* module, PyObject* const* arguments, Py_ssize_t coun
 }
 
 PyObject* Start(PyObject* module, PyObject*) {
-  const bool before = runtime::IsRecording();
-  rlscope_start();
-  if (!before && runtime::IsRecording()) RecordPhase(StateOf(module));
+  InPhase(StateOf(module), [] { rlscope_start(); });
   Py_RETURN_NONE;
 }
 
@@ -214,7 +200,6 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 }
 
 PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
-                                {"iteration", Fast(Iteration), METH_FASTCALL, nullptr},
                                 {"process_name", ProcessName, METH_O, nullptr},
                                 {"metadata", Fast(Metadata), METH_FASTCALL, nullptr},
                                 {"progress", Fast(Progress), METH_FASTCALL, nullptr},
@@ -236,11 +221,11 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
 // A preloaded library of another version has the same name and so is the one that is linked.
 int CheckAbi() {
   const uint32_t version = rlscope_abi_version();
-  if (version == trace::kAbiVersion) return 0;
+  if (version == RLSCOPE_INTERFACE) return 0;
   PyErr_Format(PyExc_ImportError,
                "the loaded librlscope.so has version %u of the interface, rlscope needs %u: "
                "start the program with the rls-prof of its own environment",
-               version, trace::kAbiVersion);
+               version, RLSCOPE_INTERFACE);
   return -1;
 }
 
@@ -261,8 +246,8 @@ int Execute(PyObject* module) {
   }
   const bool failed = AddOperations(module) != 0 || AddOperationTable(module) != 0 ||
                       AddAnnotated(module) != 0 || AddAutomatic(module) != 0 ||
-                      AddDrainer(module) != 0 || AddInterception(module) != 0 ||
-                      AddMonitoring(module) != 0;
+                      AddIterations(module) != 0 || AddDrainer(module) != 0 ||
+                      AddInterception(module) != 0 || AddMonitoring(module) != 0;
   return failed ? -1 : 0;
 }
 
@@ -271,11 +256,13 @@ int Traverse(PyObject* module, visitproc visit, void* arg) {
   Py_VISIT(state->operation_type);
   Py_VISIT(state->annotated_type);
   Py_VISIT(state->drainer_type);
+  Py_VISIT(state->probe);
   return 0;
 }
 
 int Clear(PyObject* module) {
   ModuleState* state = StateOf(module);
+  Py_CLEAR(state->probe);
   Py_CLEAR(state->operation_type);
   Py_CLEAR(state->annotated_type);
   Py_CLEAR(state->drainer_type);

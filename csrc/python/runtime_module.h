@@ -17,6 +17,7 @@ struct ModuleState {
   PyTypeObject* operation_type;
   PyTypeObject* annotated_type;  // a decorated function
   PyTypeObject* drainer_type;
+  PyObject* probe;      // operation that probes enter; null: the interpreter has ended
   PyObject* phase;      // str that names the phase now; null: none
   pid_t phase_process;  // whose phase that is: a fork child begins without one
   TaskTable* tasks;

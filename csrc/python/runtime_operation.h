@@ -34,16 +34,38 @@ inline uint64_t ReadTsc() { return runtime::ReadTicks(); }
 #endif
 constexpr auto kUsualClock = static_cast<uint32_t>(base::kCounterKind);
 
+// A record that was written at `ticks` makes a probe due; 0: none was written.
+inline __attribute__((always_inline)) bool IsProbeDue(uint64_t ticks) {
+  const auto time = static_cast<uint32_t>(ticks >> RLSCOPE_PROBE_SHIFT);
+  return runtime::IsRare(time > rlscope_self.next_probe);
+}
+
+// kSwapped: a process that records takes the path of one that never does, through code that differs
+// in two numbers (runtime_probe.h).
+enum States : uint8_t { kRealStates, kSwappedStates };
+constexpr uint32_t RecordingState(States states) {
+  return states == kRealStates ? RLSCOPE_RECORDING : RLSCOPE_OFF;
+}
+constexpr uint32_t OffState(States states) {
+  return states == kRealStates ? RLSCOPE_OFF : RLSCOPE_RECORDING;
+}
+
 // Writes kOperationEnter or kOperationExit if the process records, and if this is the usual case:
 // room in the ring, no switch of window or task, a name with an id. Nothing is to be written where
 // the process does not record. False: call RecordSlowly().
+// `*ticks`: of the record, 0 if none was written.
 // The interpreter spends 70 ns on a `with` of its own; a few tests in a row and no call at all
 // are what fits beside that unnoticed.
+template <States states = kRealStates>
 inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
-                                                        const OperationObject* operation) {
+                                                        const OperationObject* operation,
+                                                        uint64_t* ticks) {
   const struct rlscope_process_state* process = &rlscope_process;
   using runtime::Load;
-  if (runtime::IsRare(Load(process->state) != RLSCOPE_RECORDING)) return runtime::IsIdle();
+  *ticks = 0;
+  if (runtime::IsRare(Load(process->state) != RecordingState(states))) {
+    return runtime::IsIdle(OffState(states));
+  }
   const struct rlscope_thread* self = &rlscope_self;
   const uint32_t id = operation->shifted_id;
   // As in runtime::IsRecording() and runtime::HasRoom().
@@ -52,7 +74,8 @@ inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
                      self->call_start == 0 && Load(process->clock) == kUsualClock && id != 0 &&
                      !HasSwitched(CurrentThreadState());
   if (__builtin_expect(!usual, 0)) return false;
-  runtime::Publish(kind, id >> trace::kIdShift, ReadTsc(), 0);
+  *ticks = ReadTsc();
+  runtime::Publish(kind, id >> trace::kIdShift, *ticks, 0);
   return true;
 }
 
@@ -60,8 +83,13 @@ inline __attribute__((always_inline)) bool RecordAtOnce(uint32_t kind,
 // operation.
 void RecordSlowly(uint32_t kind, OperationObject* operation);
 
+// Runs the probe that a record of `operation` made due, if it is its turn (runtime_probe.h).
+void RunProbe(const OperationObject* operation, uint64_t ticks);
+
 inline void Record(uint32_t kind, OperationObject* operation) {
-  if (!RecordAtOnce(kind, operation)) RecordSlowly(kind, operation);
+  uint64_t ticks;
+  if (!RecordAtOnce(kind, operation, &ticks)) RecordSlowly(kind, operation);
+  if (kind == trace::kOperationExit && IsProbeDue(ticks)) RunProbe(operation, ticks);
 }
 
 }  // namespace rlscope::python

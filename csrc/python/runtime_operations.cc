@@ -6,6 +6,7 @@
 #include "python/runtime_binder.h"
 #include "python/runtime_operation.h"
 #include "python/runtime_phase.h"
+#include "python/runtime_probe.h"
 #include "python/runtime_thread_name.h"
 #include "trace/layout/shared_pages.h"
 
@@ -40,6 +41,7 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
 // A decorated function that raises is left with its exception pending: it is put aside, for
 // nothing in here may see, replace or clear it.
 __attribute__((noinline)) void RecordSlowly(uint32_t kind, OperationObject* operation) {
+  if (IsProbe(*operation)) return;  // what is not usual is not measured, and changes nothing
   const interception::ErrorAside aside;
   RecordWithRoom(kind, operation);
 }
@@ -56,14 +58,28 @@ __attribute__((noinline)) PyObject* ExitSlowly(PyObject* self) {
   Py_RETURN_NONE;
 }
 
+__attribute__((noinline, cold)) PyObject* ExitWithProbe(PyObject* self, uint64_t ticks) {
+  RunProbe(AsOperation(self), ticks);
+  Py_RETURN_NONE;
+}
+
 // The slow halves are tail calls: these two save no register and make no frame.
+template <States states = kRealStates>
 PyObject* Enter(PyObject* self, PyObject*) {
-  if (!RecordAtOnce(trace::kOperationEnter, AsOperation(self))) return EnterSlowly(self);
+  uint64_t ticks;
+  if (!RecordAtOnce<states>(trace::kOperationEnter, AsOperation(self), &ticks)) {
+    return EnterSlowly(self);
+  }
   return Py_NewRef(self);
 }
 
+template <States states = kRealStates>
 PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  if (!RecordAtOnce(trace::kOperationExit, AsOperation(self))) return ExitSlowly(self);
+  uint64_t ticks;
+  if (!RecordAtOnce<states>(trace::kOperationExit, AsOperation(self), &ticks)) {
+    return ExitSlowly(self);
+  }
+  if (IsProbeDue(ticks)) return ExitWithProbe(self, ticks);
   Py_RETURN_NONE;
 }
 
@@ -123,8 +139,8 @@ void Deallocate(PyObject* self) {
 }
 
 PyMethodDef object_methods[] = {
-    {"__enter__", Enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Exit)), METH_FASTCALL,
+    {"__enter__", Enter<>, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Exit<>)), METH_FASTCALL,
      nullptr},
     {"__reduce__", Reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -192,12 +208,16 @@ PyObject* NewOperation(ModuleState* state, PyObject* name, bool lasting) {
   return nullptr;
 }
 
+const ProbeMethods recorded_probe = {Enter<>, Exit<>};
+const ProbeMethods idle_probe = {Enter<kSwappedStates>, Exit<kSwappedStates>};
+
 int AddOperations(PyObject* module) {
   PyObject* object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
   if (object == nullptr) return -1;
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   StateOf(module)->operation_type = type;
   if (kBindsAhead && UseBinders(module, type) != 0) return -1;
+  if (AddProbes(StateOf(module)) != 0) return -1;
   return PyModule_AddObjectRef(module, "Operation", object);
 }
 

@@ -3,6 +3,7 @@
 #define RLSCOPE_PYTHON_RUNTIME_PHASE_H_
 
 #include "python/runtime_module.h"
+#include "runtime/hot.h"
 
 namespace rlscope::python {
 
@@ -15,6 +16,14 @@ bool IsRecordingInPhase(ModuleState* state);
 
 // Writes the current phase, if there is one.
 void RecordPhase(ModuleState* state);
+
+// Does what may begin a window: the current phase is written into it.
+template <typename Change>
+void InPhase(ModuleState* state, const Change& change) {
+  const bool before = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
+  change();
+  if (!before && runtime::IsRecording()) RecordPhase(state);
+}
 
 }  // namespace rlscope::python
 

@@ -214,7 +214,7 @@ void FollowTask(TaskTable* table) {
   const bool was_missed = is_known && IsInStream() && task != written.task;
   WriteTask(task, follows_context_run && !was_missed ? kAtSwitches : kAtAnnotations);
   self->context = context;
-  self->context_version = version;
+  self->context_version = static_cast<uint32_t>(version);
 }
 
 void SwitchTask(TaskTable* table, PyObject* context) {

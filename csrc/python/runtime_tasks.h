@@ -52,7 +52,7 @@ inline __attribute__((always_inline)) const PyThreadState* CurrentThreadState() 
 inline __attribute__((always_inline)) bool HasSwitched(const PyThreadState* thread) {
   const struct rlscope_thread* seen = &rlscope_self;
   return seen->context != static_cast<void*>(thread->context) ||
-         seen->context_version != thread->context_ver;
+         seen->context_version != static_cast<uint32_t>(thread->context_ver);
 }
 
 // Writes a kTask record if the thread now runs another task than its last record said. The caller

@@ -19,6 +19,7 @@
 #include "python/trace_items.h"
 #include "python/trace_iteration_times.h"
 #include "python/trace_module.h"
+#include "python/trace_probes.h"
 #include "python/trace_relations.h"
 #include "python/trace_threads.h"
 
@@ -50,10 +51,14 @@ const char* ToText(base::ClockKind clock) {
 
 // Facts that only a process with a record has reported.
 void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
-  nb::list files;
+  nb::list files, closed_files;
   nb::dict metadata;
   if (trace != nullptr) {
-    for (const auto& file : trace->files()) files.append(ToStr(file->path()));
+    for (const auto& file : trace->files()) {
+      files.append(ToStr(file->path()));
+      const bool is_closed = file->is_closed() || !file->rolled_up().empty();
+      if (is_closed) closed_files.append(ToStr(file->path()));
+    }
     for (const auto& [key, value] : trace->metadata().entries) metadata[ToStr(key)] = ToStr(value);
   }
   const trace::ProcessInfo info = trace == nullptr ? trace::ProcessInfo{} : trace->info();
@@ -62,6 +67,7 @@ void AddTraceFacts(const trace::ProcessTrace* trace, nb::dict* facts) {
   (*facts)["clock"] = ToText(info.clock);
   (*facts)["tick_hz"] = info.tick_hz;
   (*facts)["files"] = files;
+  (*facts)["closed_files"] = closed_files;
   (*facts)["file_bytes"] = trace == nullptr ? 0 : trace->file_bytes();
   const trace::EventCounts events = trace == nullptr ? trace::EventCounts{} : trace->CountEvents();
   (*facts)["events"] = events.Sum();
@@ -251,6 +257,17 @@ nb::list Directory::Losses(size_t process) const {
   return losses;
 }
 
+nb::dict Directory::Iterations(size_t process) const {
+  const trace::ProcessImage& image = Image(process);
+  const auto rows = WithoutGil([&] { return analysis::FindIterations(image); });
+  Columns columns;
+  const size_t count = rows.size();
+  columns.Add("start_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].start_ns; }));
+  columns.Add("end_ns", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].end_ns; }));
+  columns.Add("complete", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].complete; }));
+  return columns.TakeDict();
+}
+
 nb::dict Directory::Items(size_t process, uint32_t thread) const {
   const trace::ProcessImage& image = Image(process);
   return WithoutGil([&] { return MakeItems(image.trace.get(), thread); }).TakeDict();
@@ -274,6 +291,9 @@ nb::dict Directory::Sweep(size_t process, const analysis::SweepOptions& options,
     const analysis::ProcessInput input = Input(process, most_paths);
     const std::unique_ptr<analysis::SweepResult> result = analysis::Sweep(input, options);
     relations = MakeRelations(input, *result, options);
+    const trace::ProcessTrace* const trace = Image(process).trace.get();
+    relations.emplace_back("probe",
+                           MakeProbes(result->probes, trace == nullptr ? 0 : TickPs(*trace)));
     iteration_times.emplace(StreamIterationTimes(result.get()));
   });
   nb::dict found;
@@ -379,6 +399,7 @@ void AddDirectory(nb::module_& module) {
       .def("threads", &Directory::Threads, "process"_a)
       .def("names", &Directory::Names, "process"_a)
       .def("losses", &Directory::Losses, "process"_a)
+      .def("iterations", &Directory::Iterations, "process"_a)
       .def("items", &Directory::Items, "process"_a, "thread"_a)
       .def("cuda_calls", &Directory::CudaCalls, "process"_a, "thread"_a)
       .def("gpu_intervals", &Directory::GpuIntervals, "process"_a)
@@ -392,12 +413,13 @@ void AddDirectory(nb::module_& module) {
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,
-             bool gpu, std::pair<int64_t, int64_t> grid, uint32_t most_paths) {
+             bool gpu, bool bookkeeping, std::pair<int64_t, int64_t> grid, uint32_t most_paths) {
             const analysis::Span whole = {grid.first, grid.second};
-            return self.Sweep(process, {by_thread, counts, buckets, gpu, whole}, most_paths);
+            return self.Sweep(process, {by_thread, counts, buckets, gpu, bookkeeping, whole},
+                              most_paths);
           },
           "process"_a, nb::kw_only(), "by_thread"_a = true, "counts"_a = true, "buckets"_a = 2000,
-          "gpu"_a = true, "grid"_a = std::pair<int64_t, int64_t>{0, 0},
+          "gpu"_a = true, "bookkeeping"_a = true, "grid"_a = std::pair<int64_t, int64_t>{0, 0},
           "most_paths"_a = analysis::kMaxPaths)
       .def(
           "device_times",

@@ -33,6 +33,7 @@ class Directory {
   nanobind::dict Threads(size_t process) const;
   nanobind::dict Names(size_t process) const;
   nanobind::list Losses(size_t process) const;
+  nanobind::dict Iterations(size_t process) const;
   nanobind::dict Items(size_t process, uint32_t thread) const;
   nanobind::dict CudaCalls(size_t process, uint32_t thread) const;
   nanobind::dict GpuIntervals(size_t process) const;

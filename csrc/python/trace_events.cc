@@ -1,5 +1,6 @@
 #include "python/trace_events.h"
 
+#include <algorithm>
 #include <iterator>
 #include <unordered_map>
 #include <utility>

@@ -28,6 +28,7 @@ Columns MakeItems(const trace::ProcessTrace* process, uint32_t thread) {
   const auto add = [&](const trace::CpuBatch& batch) {
     uint32_t calls = 0;
     uint32_t values = 0;
+    uint32_t probes = 0;
     for (uint32_t i = 0; i < batch.count; ++i) {
       const uint32_t item = trace::WhatKind(batch.what[i]);
       time_ns.push_back(batch.time_ns[i]);
@@ -35,7 +36,9 @@ Columns MakeItems(const trace::ProcessTrace* process, uint32_t thread) {
       id.push_back(static_cast<int32_t>(trace::WhatId(batch.what[i])));
       duration_ns.push_back(item == trace::kCall ? batch.call_end_ns[calls++] - batch.time_ns[i]
                                                  : 0);
-      value.push_back(HasValue(item) ? batch.value[values++] : 0);
+      value.push_back(HasValue(item)           ? batch.value[values++]
+                      : trace::IsOfProbe(item) ? batch.probe[probes++]
+                                               : 0);
     }
   };
   const size_t index = FindThread(process, thread);

@@ -1,4 +1,5 @@
 #include "analysis/gpu_kinds.h"
+#include "analysis/record_kinds.h"
 #include "python/trace_events.h"
 #include "python/trace_module.h"
 #include "trace/layout/layer.h"
@@ -55,6 +56,11 @@ void AddKinds(nb::module_& module) {
   nb::list events;
   for (const std::string& kind : EventKinds()) events.append(kind.c_str());
   module.attr("EVENT_KINDS") = nb::tuple(events);
+  nb::list records;
+  for (const std::string_view kind : analysis::kRecordKindTexts) {
+    records.append(nb::str(kind.data(), kind.size()));
+  }
+  module.attr("RECORD_KINDS") = nb::tuple(records);
 }
 
 }  // namespace rlscope::python

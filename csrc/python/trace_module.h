@@ -19,7 +19,7 @@ class TraceError : public std::runtime_error {
 void AddDirectory(nanobind::module_& module);
 void AddWriter(nanobind::module_& module);
 void AddOverlap(nanobind::module_& module);
-// LAYERS, GPU_KINDS and EVENT_KINDS.
+// LAYERS, GPU_KINDS, EVENT_KINDS and RECORD_KINDS.
 void AddKinds(nanobind::module_& module);
 
 }  // namespace rlscope::python

@@ -33,21 +33,28 @@ struct TimeRow {
   }
 };
 
+// The columns that say of what a row is.
+void AddPlaces(const std::vector<TimeRow>& rows, bool by_thread, Columns* columns) {
+  const size_t count = rows.size();
+  if (by_thread) {
+    columns->Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
+  } else {
+    columns->Add("stage",
+                 Words{{"start-up", "loop", "end", "whole"},
+                       MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
+  }
+  columns->Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
+  columns->Add("operation",
+               MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].operation; }));
+  columns->Add("layer", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].layer; }));
+  columns->Add("gpu_busy", MakeColumn<Bool>(count, [&](size_t i) { return rows[i].gpu_busy; }));
+}
+
 Columns MakeTimes(std::vector<TimeRow> rows, bool by_thread) {
   std::sort(rows.begin(), rows.end());
   const size_t count = rows.size();
   Columns columns;
-  if (by_thread) {
-    columns.Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
-  } else {
-    columns.Add("stage",
-                Words{{"start-up", "loop", "end", "whole"},
-                      MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
-  }
-  columns.Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
-  columns.Add("operation", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].operation; }));
-  columns.Add("layer", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].layer; }));
-  columns.Add("gpu_busy", MakeColumn<Bool>(count, [&](size_t i) { return rows[i].gpu_busy; }));
+  AddPlaces(rows, by_thread, &columns);
   columns.Add("duration_ns",
               MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].duration_ns; }));
   columns.Add("count", MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].count; }));
@@ -76,6 +83,50 @@ Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis:
                     analysis::LayerOfRank(layer), gpu_busy, duration_ns, count});
   });
   return MakeTimes(std::move(rows), /*by_thread=*/true);
+}
+
+struct RecordRow {
+  TimeRow place;  // without times
+  uint32_t kind;
+  analysis::RecordCounts counts;
+
+  bool operator<(const RecordRow& other) const {
+    if (place < other.place || other.place < place) return place < other.place;
+    return kind < other.kind;
+  }
+};
+
+std::vector<std::string> RecordKinds() {
+  return {std::begin(analysis::kRecordKindTexts), std::end(analysis::kRecordKindTexts)};
+}
+
+// Of the process, or of its threads.
+Columns MakeBookkeeping(const analysis::ProcessInput& input, const analysis::Bookkeeping& found,
+                        const PathRows& paths, bool by_thread) {
+  std::vector<RecordRow> rows;
+  found.ForEachRow([&](uint32_t stream, analysis::LoopStages::Stage stage, uint32_t phase,
+                       uint32_t row, analysis::RecordKind kind, analysis::RecordCounts counts) {
+    if ((stream != analysis::kNobody) != by_thread) return;
+    const uint32_t thread =
+        by_thread ? input.threads[stream - analysis::kFirstThreadStream].thread : 0;
+    rows.push_back({{thread, stage, phase, paths.RowOf(analysis::PathOfRow(row)), LayerOfRow(row),
+                     analysis::IsBusyRow(row), 0, 0},
+                    static_cast<uint32_t>(kind),
+                    counts});
+  });
+  std::sort(rows.begin(), rows.end());
+  const size_t count = rows.size();
+  std::vector<TimeRow> places;
+  for (const RecordRow& row : rows) places.push_back(row.place);
+  Columns columns;
+  AddPlaces(places, by_thread, &columns);
+  columns.Add("kind", Words{RecordKinds(),
+                            MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].kind; })});
+  columns.Add("inside",
+              MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].counts.inside; }));
+  columns.Add("outside",
+              MakeColumn<int64_t>(count, [&](size_t i) { return rows[i].counts.outside; }));
+  return columns;
 }
 
 Columns MakeTimeline(const analysis::SweepResult& result, const PathRows& paths) {
@@ -316,6 +367,12 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));
+  }
+  if (options.bookkeeping) {
+    relations.emplace_back("bookkeeping", MakeBookkeeping(input, *result.bookkeeping, paths,
+                                                          /*by_thread=*/false));
+    relations.emplace_back("bookkeeping_by_thread",
+                           MakeBookkeeping(input, *result.bookkeeping, paths, /*by_thread=*/true));
   }
   if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
   relations.emplace_back("recording_window", MakeWindows(history.windows()));

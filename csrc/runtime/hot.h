@@ -90,10 +90,11 @@ inline __attribute__((always_inline)) bool IsRecording() {
 }
 
 // Whether this process does not record now, and has no change to follow: all that it costs to be
-// attached while nothing is recorded. False: IsRecording() knows.
-inline __attribute__((always_inline)) bool IsIdle() {
+// attached while nothing is recorded. False: IsRecording() knows. `off`: which state is
+// RLSCOPE_OFF, for probes.
+inline __attribute__((always_inline)) bool IsIdle(uint32_t off = RLSCOPE_OFF) {
   const uint32_t state = Load(rlscope_process.state);
-  if (state == RLSCOPE_OFF) return true;
+  if (state == off) return true;
   return state == RLSCOPE_PAUSED && !HasWindowChanged();
 }
 

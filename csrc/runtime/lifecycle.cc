@@ -199,9 +199,10 @@ void Identify() {
   process.began_ns = base::ReadMonotonicNs();
   process.pid = SysGetPid();
   process.forked = process.ended = process.logged = false;
-  process.gave_up = process.refused = process.cut = process.stopped = false;
+  process.gave_up = process.refused = process.cut = process.stopped = process.held = false;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
+  process.probes = base::GetEnvNumber("RLSCOPE_PROBES", 1) != 0;
   if (base::ReadProcStat(0, &stat)) {
     process.parent_pid = stat.parent_pid;
     process.start_time = stat.start_time;
@@ -281,7 +282,7 @@ void EndImage() {
 
 }  // namespace rlscope::runtime
 
-uint32_t rlscope_abi_version(void) { return rlscope::trace::kAbiVersion; }
+uint32_t rlscope_abi_version(void) { return RLSCOPE_INTERFACE; }
 
 enum rlscope_state rlscope_initialize(void) {
   namespace runtime = rlscope::runtime;

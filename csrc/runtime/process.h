@@ -25,11 +25,13 @@ struct Process {
   bool wipes_on_fork;            // the kernel wipes rlscope_process in children (Linux 4.14)
   bool late;                     // the library came by import, not by preload
   bool stopped;                  // rls.stop() of this process
+  bool held;                     // rlscope_hold()
   bool gave_up;                  // no drainer: records no more
   bool refused;                  // it could not make its files: records nothing
   bool cut;                      // a drainer cut recording short, and that was counted
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
   int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
+  bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations
   char comm[16];

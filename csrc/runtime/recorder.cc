@@ -187,7 +187,8 @@ uint64_t LastTicks(const rlscope_thread& self, const Ring& ring) {
   const bool wrapped = self.cursor == ring.slots;
   const rlscope_slot* last = (wrapped ? ring.slots + ring.capacity : self.cursor) - 1;
   if (trace::KindOf(last->word) == trace::kContinued) last--;
-  return last->tsc + last->duration;
+  const bool is_end = trace::KindOf(last->word) == trace::kProbe;
+  return last->tsc + (is_end ? 0 : last->duration);
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ struct Ring {
   uint32_t os_tid;      // of that thread
   // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
   IntervalWriter* calls;
+  // Of the probes of that thread (probe.h):
+  uint64_t probe_random;   // state of the generator; 0: not begun
+  uint32_t probes_passed;  // exits and events that the due one still lets pass
 };
 
 // Slots that ordinary records leave free, so that a full ring still takes the records that say why:

@@ -29,9 +29,14 @@ struct rlscope_slot {
 #define RLSCOPE_CACHE_LINE
 #endif
 
+// Ticks of a unit of the times of probes: less than a millisecond at 1 GHz and more. The times
+// begin again every 2^52 ticks, 17 days at 3 GHz, and threads that live then are not probed any
+// more.
+#define RLSCOPE_PROBE_SHIFT 20
+
 // Per-thread state of the recorder, 64 bytes and all of our static TLS. The hot paths (hot.h
-// and native_call.h in this folder) touch cursor, limit, lap, generation and the call; everything
-// else belongs to the slow path.
+// and native_call.h in this folder) touch cursor, limit, lap, generation, next_probe and the call;
+// everything else belongs to the slow path.
 struct RLSCOPE_CACHE_LINE rlscope_thread {
   struct rlscope_slot* cursor;  // next slot; == limit: the slow path must run
   struct rlscope_slot* limit;
@@ -39,11 +44,14 @@ struct RLSCOPE_CACHE_LINE rlscope_thread {
   // when it returns, unless something is recorded inside. 0: nothing is held back.
   uint64_t call_start;
   void* context;             // contextvars.Context last seen by the annotations
-  uint64_t context_version;  // count of Context switches when `context` was seen
   void* ring;                // private to the recorder
-  uint32_t lap : 8;          // lap bit of the slots up to limit
-  uint32_t unringed : 24;    // records lost since the thread last had a ring
-  uint32_t generation;       // rlscope_process.generation that cursor and ring belong to
+  uint32_t context_version;  // lower half of the count of Context switches when `context` was seen
+  // Behind which a record makes a probe due (probe.h), in ticks >> RLSCOPE_PROBE_SHIFT; 0: not
+  // known yet; UINT32_MAX: never.
+  uint32_t next_probe;
+  uint32_t lap : 8;        // lap bit of the slots up to limit
+  uint32_t unringed : 24;  // records lost since the thread last had a ring
+  uint32_t generation;     // rlscope_process.generation that cursor and ring belong to
   // The open native call: 0 none; even: MakeWord(kCall, its name, 0); odd: its begin is in the
   // trace, window << 1 | 1 with the number of the window in which it began.
   uint32_t call;
@@ -79,6 +87,8 @@ struct rlscope_process_state {
 };
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
+// Of this file: what a library that was loaded before must agree with.
+#define RLSCOPE_INTERFACE 4
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
 // Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
@@ -123,6 +133,15 @@ struct rlscope_callback {
 RLSCOPE_EXPORT void rlscope_begin_callback(struct rlscope_callback* callback);
 RLSCOPE_EXPORT void rlscope_end_callback(const struct rlscope_callback* callback);
 
+// Probes (probe.h). The calling thread has written a record at `ticks`, behind its next_probe. A
+// random number if a probe is to run now, and rlscope_end_probe() must follow; 0: none is. It has
+// room for four slots, holds no call back, and its image and window are those of its last record.
+RLSCOPE_EXPORT uint32_t rlscope_begin_probe(uint64_t ticks) __attribute__((cold));
+// Writes what it measured (trace::ProbeKind; kProbeKinds: nothing) between two readings of the
+// clock, and says when the next one is due. `began_ticks` is what rlscope_begin_probe() got.
+RLSCOPE_EXPORT void rlscope_end_probe(uint32_t probe, uint64_t start_ticks, uint64_t end_ticks,
+                                      uint64_t began_ticks) __attribute__((cold));
+
 // Records of any kind; slow path of the annotations, fine for anything rare.
 RLSCOPE_EXPORT void rlscope_record(uint32_t kind, uint32_t id);
 RLSCOPE_EXPORT void rlscope_record_value(uint32_t kind, uint32_t id, uint64_t value);
@@ -152,8 +171,15 @@ RLSCOPE_EXPORT void rlscope_end_cuda_call(uint32_t name, uint32_t status);
 RLSCOPE_EXPORT void rlscope_start(void);
 RLSCOPE_EXPORT void rlscope_stop(void);
 
-// Begins an iteration: applies the wrapper's windows; returns 1 when the program should end at
-// this boundary (--exit-after-iterations), else 0. Ignored and counted from a second thread.
+// Keeps this process from recording, whatever its windows are, until it is called with 0.
+RLSCOPE_EXPORT void rlscope_hold(int held);
+
+// Begins an iteration: applies the wrapper's windows. Ignored and counted from a second thread.
+// Returns flags.
+enum rlscope_boundary {
+  RLSCOPE_COUNTED = 1,      // an iteration began
+  RLSCOPE_ENDS_PROGRAM = 2  // the program should end here (--exit-after-iterations)
+};
 RLSCOPE_EXPORT int rlscope_iteration(int automatic);
 
 // The interpreter: begin from the bootstrap or `import rlscope`, end from its finalisation.

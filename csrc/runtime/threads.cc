@@ -101,6 +101,7 @@ void UseRing(rlscope_thread* self, Ring* ring, uint32_t previous) {
   ring->page->previous = previous;
   ring->lap_base = position & ~(ring->capacity - 1);
   self->ring = ring;
+  ring->probe_random = 0;
   self->cursor = ring->slots + (position - ring->lap_base);
   self->limit = self->cursor;
   self->lap = LapOf(position, ring->capacity);
@@ -174,11 +175,12 @@ void ForgetThread(rlscope_thread* self) {
   self->cursor = self->limit = nullptr;
   self->ring = nullptr;
   self->context = nullptr;  // the new stream begins outside any task: the next one is a change
-  self->context_version = UINT64_MAX;  // seen by the first annotation, whatever wrote before it
+  self->context_version = UINT32_MAX;  // seen by the first annotation, whatever wrote before it
   self->thread = 0;
   self->call = 0;
   self->call_start = 0;
   self->unringed = 0;
+  self->next_probe = 0;
 }
 
 }  // namespace rlscope::runtime

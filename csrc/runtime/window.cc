@@ -18,7 +18,7 @@ const uint32_t no_changes = 0;
 
 bool WantsToRecord(const ControlPage& control) {
   return __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 && !process.stopped &&
-         !process.gave_up && !process.cut;
+         !process.held && !process.gave_up && !process.cut;
 }
 
 void NoteCut(const ControlPage& control) {
@@ -68,7 +68,8 @@ Boundary BoundaryAt(const ControlPage& control, uint32_t begun) {
   Boundary boundary;
   boundary.starts = control.delay_iterations != 0 && done == control.delay_iterations;
   boundary.stops = control.iterations != 0 && done == last;
-  boundary.exits = control.exit_after != 0 && done >= control.exit_after;
+  const uint32_t exit_after = __atomic_load_n(&control.exit_after, __ATOMIC_RELAXED);
+  boundary.exits = exit_after != 0 && done >= exit_after;
   return boundary;
 }
 
@@ -105,7 +106,7 @@ int BeginIteration(bool automatic) {
   if (State() == RLSCOPE_RECORDING) WriteRare(trace::kIteration, automatic ? 1 : 0, ReadTicks());
   if (boundary.stops) SetWindow(control, false);
   FollowControl();
-  return boundary.exits ? 1 : 0;
+  return RLSCOPE_COUNTED | (boundary.exits ? RLSCOPE_ENDS_PROGRAM : 0);
 }
 
 // For the drainer, which sees the rings of other threads before it sees this one's.
@@ -117,12 +118,13 @@ void PublishChange(uint64_t ticks, bool starts) {
   __atomic_store_n(&page->window_changes, number + 1, __ATOMIC_RELEASE);
 }
 
-void SetStopped(bool stopped) {
+// Sets one of the reasons that keep this process from recording.
+void SetReason(bool* reason, bool applies) {
   if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
   LockGuard guard(&process_lock);
   if (State() == RLSCOPE_OFF || !EnsureImage()) return;
   FollowControl();
-  process.stopped = stopped;
+  *reason = applies;
   ApplyWindow(ReadTicks());
 }
 
@@ -180,8 +182,13 @@ int rlscope_follow(void) {
   return runtime::State() == RLSCOPE_RECORDING;
 }
 
-void rlscope_start(void) { rlscope::runtime::SetStopped(false); }
-void rlscope_stop(void) { rlscope::runtime::SetStopped(true); }
+void rlscope_start(void) { rlscope::runtime::SetReason(&rlscope::runtime::process.stopped, false); }
+
+void rlscope_stop(void) { rlscope::runtime::SetReason(&rlscope::runtime::process.stopped, true); }
+
+void rlscope_hold(int held) {
+  rlscope::runtime::SetReason(&rlscope::runtime::process.held, held != 0);
+}
 
 int rlscope_iteration(int automatic) {
   namespace runtime = rlscope::runtime;

@@ -29,5 +29,10 @@ if "TORCHELASTIC_RUN_ID" in os.environ or " import main" in "".join(sys.orig_arg
 
     roles.note_start()
 
+if "RLSCOPE_TURNS" in os.environ:
+    from rlscope.capture import turns
+
+    turns.begin(os.environ["RLSCOPE_TURNS"])
+
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

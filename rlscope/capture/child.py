@@ -141,13 +141,16 @@ class Child:
         self.pid = _spawn(path, arguments, environ, mask)
 
     def wait(self, timer: Timer) -> Ending:
-        """Follows the program to its end, doing the timer's work meanwhile."""
+        """Follows the program to its end, doing the timer's work meanwhile.
+
+        Where threads were started before block_signals(), such as those of NumPy, SIGCHLD may
+        come to one of them while the timer works. So the program is looked for at each timeout.
+        """
         while True:
             information = signal.sigtimedwait(_TAKEN, max(0.0, timer.seconds_left()))
-            if information is not None:
-                ending = self._on_signal(information)
-                if ending is not None:
-                    return ending
+            ending = self._reap() if information is None else self._on_signal(information)
+            if ending is not None:
+                return ending
             timer.run_due()
 
     def _on_signal(self, information: signal.struct_siginfo) -> Ending | None:

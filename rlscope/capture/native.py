@@ -53,7 +53,7 @@ class Interception:
                 self.engine, self.reason = OFF, _joined(self.reason, refused)
         if self.engine != OFF:
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
-            if self.engine == PATCH and os.environ.get("RLSCOPE_WAITS") != "0":
+            if self.engine == PATCH and _records_waits():
                 from rlscope.capture import waiting
 
                 waiting.begin()
@@ -130,6 +130,7 @@ class Interception:
             "libraries": watched.loaded(),
             "counts": counts,
             "problems": watched.problems,
+            "waits": self.engine == PATCH and _records_waits(),
         }
         runtime.metadata(METADATA, json.dumps(facts))
 
@@ -142,6 +143,10 @@ class Interception:
 
 
 _interception: Interception | None = None
+
+
+def _records_waits() -> bool:
+    return os.environ.get("RLSCOPE_WAITS") != "0"
 
 
 def begin() -> None:

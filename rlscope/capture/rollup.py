@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from rlscope.capture.kept_iterations import KeptIterations
 from rlscope.native import runtime
 
 # A quarter of what is kept, so that at most a quarter more is there; with the longest period a roll
@@ -22,6 +23,8 @@ _FLUSH_POLL = 0.02
 # For less the state of a sweep would be written anew; but for lack of room.
 _LEAST_SAVED = 64 << 10
 _LEAST_SAVED_LARGE = 4 << 10
+# Of what --max-size leaves to the run; from half of it on records go, but for kept iterations.
+_LARGEST_PART = 0.75
 
 
 class RollUp:
@@ -34,14 +37,17 @@ class RollUp:
         keep_seconds: float,
         max_size: int,
         say: Callable[[str], None],
+        kept: KeptIterations,
     ) -> None:
-        """`max_size`: of the trace; beyond half of it less is kept. 0: no limit."""
+        """`max_size`: of the trace; beyond half of it less is kept. 0: no limit. `kept`: the
+        iterations whose records are kept all the same."""
         self._directory = directory
         self._drainer = drainer
         self._keep_ns = int(keep_seconds * 1e9)
         self._period = min(_LONGEST_PERIOD, keep_seconds / _PERIODS)
         self._max_size = max_size
         self._say = say
+        self._kept = kept
         self._origin_ns: int | None = None
         self._said_whole = False
         self._stop = threading.Event()
@@ -55,6 +61,10 @@ class RollUp:
         """Ends the thread, once it has finished what it does."""
         self._stop.set()
         self._thread.join()
+
+    def finish(self) -> None:
+        """Keeps the iterations that are left, once no record can follow."""
+        self._kept.finish(self._origin_ns)
 
     def _run(self) -> None:
         try:
@@ -71,8 +81,13 @@ class RollUp:
         left = max(0.0, due - time.monotonic())
         return min(left, _SIZE_PERIOD) if self._max_size else left
 
-    def _is_large(self) -> bool:
-        return self._max_size > 0 and run_bytes(self._directory) > self._max_size // 2
+    def _is_large(self, part: float = 0.5) -> bool:
+        """Whether the run takes more than this part of the bytes that are left to it."""
+        if not self._max_size:
+            return False
+        kept = self._kept.kept_bytes()
+        self._drainer.set_kept_bytes(kept)
+        return run_bytes(self._directory) > part * (self._max_size - kept)
 
     def _turn(self, is_large: bool) -> None:
         """Rolls up what is older than was asked for, or all of it where there is no room."""
@@ -87,6 +102,7 @@ class RollUp:
         until_ns = min(time.monotonic_ns() - keep_ns, flushed_ns - _STRAGGLER_NS)
         if flushed_ns == 0:
             return
+        until_ns = min(until_ns, self._kept.keep(flushed_ns - _STRAGGLER_NS, self._origin_ns))
         from rlscope import _trace  # 40 MB that no run without this option maps
 
         done = _trace.roll_up(
@@ -96,6 +112,8 @@ class RollUp:
         if done["kept_whole"] and not self._said_whole:
             self._said_whole = True
             self._say("--rollup: all records of processes that use CUDA are kept")
+        if self._is_large(_LARGEST_PART):
+            self._kept.give_up()
 
     def _flush(self) -> int:
         """Waits until the drainer has closed its files; since when. 0: it did not come to it."""

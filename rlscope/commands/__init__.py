@@ -117,13 +117,22 @@ def _parser() -> argparse.ArgumentParser:
         prog="rlscope",
         description="Where does the time of a reinforcement learning program go?",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rlscope {_version()}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for name in registry.names(registry.COMMANDS):
         verbs.add_parser(name, help=_help_line(name), add_help=False)
     return parser
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """argparse counts verbs as if they were indented less, and breaks the line of the longest."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        longest = max(map(len, registry.names(registry.COMMANDS)))
+        self._action_max_length = max(self._action_max_length, longest + 2 * self._indent_increment)
 
 
 def _help_line(verb: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlscope import kept_iterations
 from rlscope.loading import load_shown
 from rlscope.visible import visible
 
@@ -56,14 +58,20 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the facts."""
     with load_shown(options.directory) as trace:
-        print("\n".join(_lines(trace)))
+        print("\n".join(_lines(trace, options.directory)))
     return 0
 
 
-def _lines(trace: Trace) -> Iterator[str]:
+def _lines(trace: Trace, directory: str) -> Iterator[str]:
     yield from _facts("run", trace.table("run"))
     for host in trace.table("host").to_dicts():
         yield from _listed(f"host {host.pop('host_id')}", host)
+    kept = kept_iterations.find(directory)
+    if kept:
+        folders: dict[str, object] = {
+            str(each): os.path.join(directory, each.folder) for each in kept
+        }
+        yield from _listed("kept apart", folders)
     yield from _listed("size", trace.sql(_SIZES).to_dicts()[0])
     yield from _section("processes", trace.sql(_PROCESSES))
     yield from _losses(trace.sql(_LOSSES))

@@ -17,27 +17,23 @@ COUNTS = tuple(count for _, count, _ in _KINDS)
 """Facts that are read here: how many events a run has of each kind."""
 
 
-def is_priced(facts: Mapping[str, Any]) -> bool:
-    """Whether the cost of an event of the run is known."""
-    return any(cost is not None for _, _, cost in _recorded(facts))
-
-
 def cost_ns(facts: Mapping[str, Any]) -> float:
     """CPU time that recording took, of the kinds with a known cost."""
     return sum(count * cost for _, count, cost in _recorded(facts) if cost is not None)
 
 
 def events(facts: Mapping[str, Any]) -> str:
-    """The events by kind: "120 operations of 11 ns, 637,957 native calls of 6 ns, not counted
-    30 CUDA calls"."""
-    kinds = _recorded(facts)
-    priced = [
-        f"{units.plural(count, noun)} of {units.duration(cost)}"
-        for noun, count, cost in kinds
-        if cost is not None
-    ]
-    others = [units.plural(count, noun) for noun, count, cost in kinds if cost is None]
-    return ", ".join([*priced, *(f"not counted {other}" for other in others)])
+    """The events by kind: "120 operations of 11 ns, 637,957 native calls of 6 ns, 30 CUDA calls of
+    unknown cost"."""
+    return ", ".join(
+        f"{units.plural(count, noun)} of {'unknown cost' if cost is None else units.duration(cost)}"
+        for noun, count, cost in _recorded(facts)
+    )
+
+
+def counts(facts: Mapping[str, Any]) -> str:
+    """The events by kind: "120 operations, 637,957 native calls"."""
+    return ", ".join(units.plural(count, noun) for noun, count, _ in _recorded(facts))
 
 
 def _recorded(facts: Mapping[str, Any]) -> list[tuple[str, int, float | None]]:

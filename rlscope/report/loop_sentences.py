@@ -19,6 +19,8 @@ _SMALLEST = 0.01
 _PARTS = 3
 # Above this share of the loops the time in which their processes wait between operations is said.
 _NOTABLE_WAITING = 0.01
+# Above this share of start-up, or of the end, its waits are said.
+_NOTABLE_WAITING_AROUND = 0.1
 # Above this share of the steps' time the slowest worker is a straggler.
 _NOTABLE_LATE = 0.05
 
@@ -153,7 +155,12 @@ def _stage(stage: str, rows: Rows) -> str:
         for row in rows[:_PARTS]
         if row["duration_ns"] > _SMALLEST * whole_ns
     ]
-    inside = f" ({', '.join(named)})" if any(row["operation"] for row in rows[:_PARTS]) else ""
+    waited_ns = rows[0]["stage_waited_ns"]
+    waited = waited_ns > _NOTABLE_WAITING_AROUND * whole_ns
+    said = [f"{units.duration(waited_ns)} of it waiting"] if waited else []
+    if any(row["operation"] for row in rows[:_PARTS]):
+        said.append(", ".join(named))
+    inside = f" ({'; '.join(said)})" if said else ""
     return f"{stage} {units.duration(whole_ns)}{inside}"
 
 

@@ -148,18 +148,36 @@ def _outside(facts: dict[str, Any]) -> str:
 
 
 def bookkeeping(facts: dict[str, Any]) -> list[str]:
-    """The profiler's own CPU time beside the program's, as far as it is known."""
-    return [*_price(facts), _own_threads(facts)]
+    """Time that recording took of the program, as far as it is known, and beside it."""
+    return [*overhead(facts), *_drainer(facts), _own_threads(facts)]
 
 
-def _price(facts: dict[str, Any]) -> list[str]:
-    if not bookkeeping_costs.is_priced(facts) or not facts["cpu_ns"]:
+def overhead(facts: dict[str, Any]) -> list[str]:
+    """The training loop with and without the cost of its records, which the analysis takes out."""
+    raw_ns = facts["span_ns"]
+    if facts["corrected_ns"] is None or not raw_ns:
         return []
-    share = units.share(bookkeeping_costs.cost_ns(facts), facts["cpu_ns"])
+    of = "training loop" if facts["looping_processes"] else "recorded time"
+    removed = [raw_ns - facts[f"corrected{end}_ns"] for end in ("", "_high", "_low")]
+    share, least, most = (units.share(ns, raw_ns) for ns in removed)
+    low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
+    left = facts["unknown_costs"]
+    unknown = f" Not known, and part of both times: the cost of {left}." if left else ""
+    hidden = ", less than this run can tell apart" if removed[1] <= 0 else ""
     return [
-        f"Bookkeeping took {share} of the program's CPU time: {bookkeeping_costs.events(facts)}, "
-        "measured in a loop, where they cost least. The drainer took "
-        f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} beside it."
+        f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}: "
+        f"{units.duration(raw_ns)} as recorded, {units.duration(facts['corrected_ns'])} without "
+        f"({low} to {high}). The cost of most records comes from {facts['cost_method']}.{unknown}"
+    ]
+
+
+def _drainer(facts: dict[str, Any]) -> list[str]:
+    if facts["drainer_cpu_ns"] is None or not facts["cpu_ns"]:
+        return []
+    return [
+        f"Records: {bookkeeping_costs.counts(facts)}. The drainer took "
+        f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} of the program's CPU time "
+        "beside it."
     ]
 
 
@@ -190,6 +208,11 @@ def _engine(row: dict[str, Any]) -> list[str]:
     else:
         libraries = units.visible(row["libraries"]) or "no library that was watched"
         said = [f"{_HOW[row['engine']]} {where}{reason}. Recorded: {libraries}."]
+    if row["engine"] == "patch" and not row["has_waits"]:
+        said.append(
+            "Waits were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They count as the "
+            "layer around them."
+        )
     if row["engine"] in BLIND and BLIND[row["engine"]]:
         said.append(f"Not seen: {'; '.join(BLIND[row['engine']])}.")
     if row["problems"]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rlscope import _trace
+from rlscope.kept_iterations import IterationRange
 from rlscope.trace import cuda_rows
 
 ALL = "*"
@@ -17,7 +18,7 @@ _NO_THREAD_TIMES = (
     "the kernel was not asked about a thread twice (it was killed at once), "
     "or does not count its time"
 )
-_NO_CALIBRATION = "the overhead of this recording has not been calibrated"
+_NO_CALIBRATION = "too few probes ran, and no loop was measured at the end of the run"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
 _NO_WORK = "GPU work of a process is not known"
@@ -69,7 +70,9 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("breakdown_by_thread", "corrected_ns"): _NO_CALIBRATION,
     ("breakdown_by_thread", "corrected_low_ns"): _NO_CALIBRATION,
     ("breakdown_by_thread", "corrected_high_ns"): _NO_CALIBRATION,
-    ("overhead", ALL): _NO_CALIBRATION,
+    ("overhead", ALL): "nothing was recorded",
+    ("overhead", "overhead_ns"): "the cost of a kind of record is not known, as of CUDA calls",
+    ("calibration", "api"): "costs are those of all functions together",
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
     ("sync", ALL): _NO_SYNC,
@@ -92,7 +95,7 @@ class Absences:
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
         self._no_work: dict[str, None] = {}
-        self._rolled_up = False
+        self._rolled_up = ""
 
     def look(self, relation: str, columns: Mapping[str, Any]) -> None:
         """Takes note of the NULLs in some rows of a relation; no columns, no rows."""
@@ -107,9 +110,10 @@ class Absences:
         """Takes note of a process whose GPU work cannot be known."""
         self._no_work[why] = None
 
-    def rolled_up(self) -> None:
-        """Takes note of a process of which single records are gone."""
-        self._rolled_up = True
+    def rolled_up(self, kept: Sequence[IterationRange]) -> None:
+        """Takes note of a process of which single records are gone, but for kept iterations."""
+        apart = [f"those of {each} are in {each.folder}" for each in kept]
+        self._rolled_up = "; ".join([_ROLLED_UP, *apart])
 
     def columns(self, no_cuda: str) -> dict[str, list[str]]:
         """The relation `absent`; `no_cuda` says why, if the run has nothing of CUDA at all."""
@@ -125,7 +129,7 @@ class Absences:
             if (relation, column) in self._null or (column == ALL and relation not in self._filled)
         ]
         if self._rolled_up:
-            said += [(relation, ALL, _ROLLED_UP) for relation in _SINGLE]
+            said += [(relation, ALL, self._rolled_up) for relation in _SINGLE]
         names = ("relation", "column_name", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))

@@ -11,20 +11,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rlscope import _trace, cuts
-from rlscope.trace import cuda_rows, machine_samples, run_facts, store, utilisation
+from rlscope import _trace, cuts, kept_iterations
+from rlscope.trace import (
+    calibration,
+    cuda_rows,
+    machine_samples,
+    run_facts,
+    store,
+    utilisation,
+)
 from rlscope.trace.absences import Absences
 from rlscope.trace.batches import Batches
+from rlscope.trace.breakdowns import Breakdowns
 from rlscope.trace.devices import Devices
-from rlscope.trace.groups import SIMULATION, group_of
 from rlscope.trace.operations import (
-    NONE,
-    NOT_RECORDED,
     RULES,
     Operations,
     read_rules,
-    sources_of_rows,
 )
+from rlscope.trace.probe_costs import ProbeSamples
+from rlscope.trace.process_rows import ProcessRows
 from rlscope.trace.progress import Progress
 from rlscope.trace.roles import roles
 from rlscope.trace.sink import Sink
@@ -37,9 +43,6 @@ _MOST_WORKERS = 8
 
 # Over the files of a process: the sweep, CUDA calls with GPU work, instances of operations.
 _PASSES = 3
-
-# Of the sweep's transitions: those inside the complete iterations that rates count.
-_IN_ITERATIONS = "count_in_iterations"
 
 _PROCESS_COLUMNS = {
     "os_pid": "os_pid",
@@ -85,6 +88,7 @@ class _Build:
         self._sink = sink
         self._operations = Operations()
         self._run_json = run_facts.read_run_json(root)
+        self._kept = kept_iterations.find(root)
         self._absences = Absences()
         self._devices = Devices()
         self._waits = Waits()
@@ -92,6 +96,9 @@ class _Build:
         self._samples = machine_samples.read(root, self._processes, self._hosts)
         self._utilisation = utilisation.Utilisation(self._samples)
         self._grids = run_facts.time_grids(self._processes, self._hosts)
+        self._breakdowns: list[Breakdowns] = []
+        self._probes: list[ProbeSamples] = []
+        self._gaps = {kind: calibration.Gaps() for kind in calibration.MEASURED}
         self._simulating: set[int] = set()
         self._collected: dict[str, dict[str, list[Any]]] = {}
 
@@ -118,20 +125,24 @@ class _Build:
     ) -> int:
         """Everything of one process; returns how many threads it has."""
         index, (swept, cuda) = process["index"], found
-        rows = ProcessRows(index, swept, self._operations.number(swept["operation"]))
+        ids = self._operations.number(swept["operation"])
+        rows = ProcessRows(index, swept, ids)
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", _thread_columns(threads, thread_ids(threads["thread"])), index)
+        self._probes.append(ProbeSamples.of(swept["probe"]))
+        for kind, counts in rows.repeated().items():
+            self._gaps[kind].add(rows.recorded_ns(), counts)
         for name in ("recording_window", "loss"):
             self._collect(name, swept[name], index)
         self._collect("loss", cuda["loss"], index)
         self._collect("loss", _columns_of(self._losses(index)), index)
         if process["rolled_up"]:
-            self._absences.rolled_up()
+            self._absences.rolled_up(self._kept)
         self._collect("metadata", _metadata(process["metadata"]), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
-        relations = {**rows.relations(thread_ids), **cuda_rows.relations(cuda)}
+        relations = {**rows.relations(), **cuda_rows.relations(cuda)}
         note = process["metadata"].get(cuda_rows.NOTE)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(index, self._hosts[index], note, gpu_time)
@@ -140,6 +151,7 @@ class _Build:
             relations = cuda_rows.without_work(relations)
             unknown = cuda_rows.OF_WORK
             self._absences.without_work(why)
+        self._breakdowns.append(rows.breakdowns(thread_ids, work_is_known=not why))
         if self._hosts[index] == utilisation.HOST:
             self._utilisation.add(
                 index,
@@ -206,7 +218,19 @@ class _Build:
         file, what = (problem[key].replace(root, "") for key in ("file", "what"))
         return f"{file} at byte {problem['offset']}: {what}" if problem["bytes"] else what
 
+    def _put_breakdowns(self) -> None:
+        """The costs of records are those of the whole run, so every process was swept before."""
+        samples = ProbeSamples.joined(self._probes)
+        costs = calibration.of_run(
+            self._samples.of_machine(), samples, self._gaps, calibration.placed(self._root)
+        )
+        self._put("calibration", calibration.columns(costs))
+        for breakdowns in self._breakdowns:
+            for name, columns in breakdowns.relations(costs).items():
+                self._put(name, columns, breakdowns.process_id)
+
     def _put_run(self) -> None:
+        self._put_breakdowns()
         run = self._run_json
         nested = self._directory.nested
         self._put(
@@ -259,90 +283,6 @@ class _Build:
     def _put(self, name: str, columns: Mapping[str, Any], process_id: int | None = None) -> None:
         self._absences.look(name, columns)
         self._sink.put(store.relations()[name], columns, process_id)
-
-
-class ProcessRows:
-    """The sweep of one process with numbers replaced by the texts and ids of the relations."""
-
-    def __init__(self, process_id: int, swept: Mapping[str, Any], operation_ids: Any) -> None:
-        self.process_id = process_id
-        self._swept = swept
-        self._operation_ids = operation_ids
-        self._paths = np.array(swept["operation"]["path"], dtype=object)
-        self._sources = sources_of_rows(swept["operation"])
-        self._phase_names = np.array(swept["phase_name"]["name"], dtype=object)
-        self._layers = np.array(_trace.LAYERS, dtype=object)
-
-    def relations(self, thread_ids: Any) -> dict[str, dict[str, Any]]:
-        """The relations in layout PROCESS, but for the instances."""
-        by_thread = self._text(self._swept["breakdown_by_thread"])
-        by_thread["thread_id"] = thread_ids(by_thread.pop("thread"))
-        return {
-            "breakdown": self._text(self._swept["breakdown"]),
-            "breakdown_by_thread": by_thread,
-            "timeline": self._text(self._swept["timeline"]),
-            "iteration": self._swept["iteration"],
-            "progress": self._swept["progress"],
-            "phase": self._phases(),
-            "transition": self._transitions(),
-            "native_call": self._text(self._swept["native_call"]),
-        }
-
-    def waits(self, thread_ids: Any) -> dict[str, Any]:
-        """What Waits.add takes."""
-        found = self._text(self._swept["wait"])
-        return {**found, "thread_id": thread_ids(found.pop("thread"))}
-
-    def operations(self) -> list[tuple[str, str, int]]:
-        """Path, source and id in the run of each operation."""
-        swept = self._swept["operation"]
-        rows = zip(swept["path"], swept["source"], self._operation_ids.tolist(), strict=True)
-        return [row for row in rows if row[-1] >= 0]
-
-    def only_simulates(self) -> bool:
-        """Whether the process has a training loop whose operations are all simulation."""
-        swept = self._swept["breakdown"]
-        paths = {
-            self._paths[operation]
-            for stage, operation in zip(swept["stage"], swept["operation"].tolist(), strict=True)
-            if stage == "loop"
-        }
-        return {group_of(path) for path in paths - {NONE, NOT_RECORDED}} == {SIMULATION}
-
-    def _phases(self) -> dict[str, Any]:
-        columns = self._swept["phase"]
-        return {**columns, "name": self._phase_names[np.asarray(columns["name"], dtype=np.int64)]}
-
-    def _transitions(self) -> dict[str, Any]:
-        columns = self._text(self._swept["transition"])
-        return with_rates(columns, self._swept["iteration"])
-
-    def _text(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        texts = {
-            "operation": self._paths,
-            "phase": self._phase_names,
-            "layer": self._layers,
-            "from_layer": self._layers,
-            "to_layer": self._layers,
-        }
-        named = {
-            name: texts[name][values] if name in texts else values
-            for name, values in columns.items()
-        }
-        return {**named, "source": self._sources[columns["operation"]]}
-
-
-def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of transitions with `per_iteration`: the count in complete iterations divided by
-    their number, None without any. A process that has iterations of its own has rates by those
-    alone."""
-    source = "explicit" if "explicit" in iteration["source"] else "automatic"
-    rows = zip(iteration["source"], iteration["complete"], strict=True)
-    complete = sum(bool(whole) for of, whole in rows if of == source)
-    counted = {name: values for name, values in transition.items() if name != _IN_ITERATIONS}
-    counts = transition[_IN_ITERATIONS].tolist()
-    rates = [count / complete if complete else None for count in counts]
-    return {**counted, "per_iteration": rates}
 
 
 def _ahead(work: Callable[[int], _T], arguments: Iterable[int]) -> Iterator[_T]:

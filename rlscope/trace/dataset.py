@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from rlscope import __version__, _trace, own_files, process_log, regular_files
+from rlscope import __version__, _trace, calibrations, own_files, process_log, regular_files
 from rlscope.trace import store
 from rlscope.trace.database import Database
 from rlscope.trace.writers import Writers
@@ -37,7 +37,7 @@ FOLDER = "tables"
 _LOCK = f"{FOLDER}/lock"
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
-_SOURCES = ("run.json", "processes.log", "machine.jsonl")
+_SOURCES = ("run.json", "processes.log", "machine.jsonl", calibrations.FILE)
 _SOURCE_FOLDERS = ("trace", "rings")
 _PARTS = re.compile(own_files.TABLE_PART)
 _FILE = re.compile(r"[a-z_]+/part(?:-([0-9]+))?\.parquet")

@@ -45,6 +45,12 @@ class MachineSamples:
     cores: list[tuple[int, Any]] = field(default_factory=list)
     """time_ns, and the percent of each core as an array."""
 
+    def of_machine(self) -> dict[str, float]:
+        """The last reading of each metric of the whole machine."""
+        columns = self.columns
+        rows = zip(columns["metric"], columns["value"], columns["process_id"], strict=True)
+        return {metric: value for metric, value, process in rows if process is None}
+
 
 def read(
     root: Path, processes: Sequence[Mapping[str, Any]], hosts: Sequence[int]

@@ -48,7 +48,7 @@ def _share_columns(whole: str) -> tuple[Column[Any], ...]:
         columns.text("layer", columns.LAYER),
         columns.flag("gpu_busy", columns.GPU_BUSY),
         columns.integer("duration_ns", f"wall time; all rows of a {whole}"),
-        columns.integer("overhead_ns", "bookkeeping in it, from calibration"),
+        columns.integer("overhead_ns", "cost of the records in it"),
         columns.integer("corrected_ns", "duration_ns without the overhead"),
         columns.integer("corrected_low_ns", "lower end of the 95 % interval of corrected_ns"),
         columns.integer("corrected_high_ns", "upper end of the 95 % interval of corrected_ns"),
@@ -166,9 +166,15 @@ overhead = columns.relation(
     *columns.operation(),
     columns.text("layer", columns.LAYER),
     columns.flag("gpu_busy", columns.GPU_BUSY),
-    columns.text("kind", "kind of bookkeeping"),
-    columns.integer("count", columns.COUNTED),
-    columns.integer("overhead_ns", "count times the kind's mean"),
+    columns.text(
+        "kind",
+        f"{', '.join(_trace.RECORD_KINDS)}; clamped: overhead for which the rows had no time",
+    ),
+    columns.integer("count", "records that tell of this state: part of their cost lies inside"),
+    columns.integer("outside", "records made in this state of another one inside it"),
+    columns.integer(
+        "overhead_ns", "their mean cost, calibration.mean_ns; below zero where it is taken back"
+    ),
     layout=columns.PROCESS,
 )
 

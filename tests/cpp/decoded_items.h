@@ -32,15 +32,17 @@ inline std::vector<Decoded> ReadThread(const ProcessTrace& trace, size_t index =
   std::vector<Decoded> items;
   ThreadCursor cursor(trace, index);
   while (const CpuBatch* batch = cursor.Next()) {
-    uint32_t call = 0, value = 0;
+    uint32_t call = 0, value = 0, probe = 0;
     for (uint32_t i = 0; i < batch->count; ++i) {
       Decoded item = {batch->time_ns[i], WhatKind(batch->what[i]), WhatId(batch->what[i])};
       if (item.kind == kCall) item.end_ns = batch->call_end_ns[call++];
       if (HasTwoSlots(item.kind)) item.value = batch->value[value++];
+      if (IsOfProbe(item.kind)) item.value = batch->probe[probe++];
       items.push_back(item);
     }
     EXPECT_EQ(call, batch->calls);
     EXPECT_EQ(value, batch->values);
+    EXPECT_EQ(probe, batch->probes);
   }
   EXPECT_EQ(cursor.undecodable_chunks(), 0u);
   return items;

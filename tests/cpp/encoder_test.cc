@@ -73,6 +73,51 @@ TEST(Encoder, RingHousekeepingCountsAsSlotsOnly) {
   EXPECT_EQ(file->cpu()[0].events, 1u);
 }
 
+TEST(Encoder, ProbesAreItemsAndNoEvents) {
+  MemoryTrace trace;
+  trace.Process().Items(1, {{kOperationEnter, 7, 10},
+                            {kProbeCall, 0, 20, 5},
+                            {kProbe, kProbeRecordedCall, 30, 9},
+                            {kCall, 9, 40, 3},
+                            {kProbe, kProbeEmpty, 50, UINT32_MAX},
+                            {kOperationExit, 7, 60}});
+  EXPECT_THAT(
+      ReadThread(*trace.Trace()),
+      ElementsAre(Decoded{10, kOperationEnter, 7}, Decoded{20, kProbeCall, 0, 0, 5},
+                  Decoded{30, kProbe, kProbeRecordedCall, 0, 9}, Decoded{40, kCall, 9, 43},
+                  Decoded{50, kProbe, kProbeEmpty, 0, UINT32_MAX}, Decoded{60, kOperationExit, 0}));
+  EXPECT_EQ(trace.File()->cpu()[0].events, 2u);
+}
+
+TEST(Encoder, TheOperationOfProbesCountsAsSlotsOnly) {
+  MemoryTrace trace;
+  trace.Process().Items(1, {{kOperationEnter, 7, 10},
+                            {kOperationEnter, kProbeOperation, 20},
+                            {kOperationExit, kProbeOperation, 21},
+                            {kProbe, kProbeRecordedOperation, 22, 9},
+                            {kOperationExit, 7, 30}});
+  EXPECT_THAT(ReadThread(*trace.Trace()),
+              ElementsAre(Decoded{10, kOperationEnter, 7},
+                          Decoded{22, kProbe, kProbeRecordedOperation, 0, 9},
+                          Decoded{30, kOperationExit, 0}));
+  EXPECT_EQ(trace.File()->cpu()[0].slots, 5u);
+  EXPECT_EQ(trace.File()->cpu()[0].events, 1u);
+}
+
+TEST(Encoder, AChunkTakesAsManyProbesAsItHasRoomFor) {
+  MemorySink sink;
+  auto encoder = std::make_unique<CpuEncoder>();
+  ThreadStream stream;
+  stream.Reset(1);
+  encoder->Begin(&stream, 1, 0);
+  uint32_t added = 0;
+  for (; !encoder->Full(); ++added) {
+    encoder->Add({added, UINT32_MAX, MakeWord(kProbe, kProbeEmpty, 1)}, nullptr);
+  }
+  EXPECT_EQ(added, kChunkProbes);
+  EXPECT_EQ(0, encoder->Finish(&sink));
+}
+
 TEST(Encoder, OuterExitsKeepTheirNames) {
   MemoryTrace trace;
   trace.Process().Items(1, {{kOperationEnter, 7, 1},
@@ -112,7 +157,7 @@ TEST(Encoder, TicksThatRunBackwardsAreMovedAndCounted) {
 TEST(Encoder, AnyTickAndNameSurvives) {
   MemoryTrace trace;
   trace.Process(base::ClockKind::kTsc, 1, 1, 1000000000)
-      .Items(1, {{kOperationEnter, kMaxId, 0},
+      .Items(1, {{kOperationEnter, kMaxId - 1, 0},
                  {kOperationEnter, 1, UINT64_C(1) << 62},
                  {kCall, kMaxId, (UINT64_C(1) << 62) + 5, UINT32_MAX}});
   const auto file = trace.File();
@@ -121,7 +166,7 @@ TEST(Encoder, AnyTickAndNameSurvives) {
   ASSERT_TRUE(ParseCpuHeader(file->cpu()[0].payload, file->cpu()[0].size, &header));
   ASSERT_TRUE(DecodeCpu(header, &columns));
   EXPECT_EQ(columns.ticks[1], UINT64_C(1) << 62);
-  EXPECT_EQ(WhatId(columns.what[0]), kMaxId);
+  EXPECT_EQ(WhatId(columns.what[0]), kMaxId - 1);
   EXPECT_EQ(columns.call_end[0], (UINT64_C(1) << 62) + 5 + UINT32_MAX);
 }
 

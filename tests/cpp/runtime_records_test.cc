@@ -149,9 +149,11 @@ TEST(RuntimeRecords, DescriptionsTravelWithTheProcess) {
 PROGRAM(iterations) {
   const uint32_t id = Intern("step");
   for (int i = 0; i < 20; i++) {
-    if (rlscope_iteration(0)) return 10 + i;
+    if (rlscope_iteration(0) != RLSCOPE_COUNTED) return 10 + i;
     Repeat(id, 1);
-    std::thread([] { rlscope_iteration(0); }).join();
+    int of_other_thread = 0;
+    std::thread([&] { of_other_thread = rlscope_iteration(0); }).join();
+    if (of_other_thread != 0) return 50 + i;
   }
   return 0;
 }

@@ -22,9 +22,10 @@ std::vector<Item> TrainingLoop(uint32_t items, uint64_t ticks, uint32_t seed) {
                               kCall,           kCallBegin,     kCallbackBegin,  kCallbackEnd,
                               kCallEnd,        kTask,          kPhase,          kIteration,
                               kProgressTotal,  kProgressDone,  kWait,           kGap,
-                              kAutoSegment,    kAutoResolve};
+                              kAutoSegment,    kAutoResolve,   kProbe,          kProbeCall};
     const uint32_t kind = kinds[random() % (sizeof kinds / sizeof kinds[0])];
-    const uint32_t duration = kind == kCall ? static_cast<uint32_t>(random() % 100) : 0;
+    const uint32_t duration =
+        kind == kCall || IsOfProbe(kind) ? static_cast<uint32_t>(random() % 100) : 0;
     loop.push_back({kind, static_cast<uint32_t>(random() % 20), ticks, duration, random()});
   }
   return loop;

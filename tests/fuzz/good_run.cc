@@ -62,7 +62,7 @@ class RingFile {
   RingPage page_;
 };
 
-// An operation with a native call, and at times a wait, which takes two slots.
+// An operation with a native call, and at times a probe, and a wait, which takes two slots.
 void AddStep(uint64_t ticks, RingFile* ring) {
   ring->Add(kOperationEnter, 1, ticks);
   ring->Add(kOperationEnter, 2, ticks + 10);
@@ -73,6 +73,10 @@ void AddStep(uint64_t ticks, RingFile* ring) {
     ring->AddMore(7);
   }
   ring->Add(kOperationExit, 1, ticks + 50);
+  if (ticks % 500 == 0) {
+    ring->Add(kProbeCall, 0, ticks + 60, 20);
+    ring->Add(kProbe, kProbeRecordedCall, ticks + 90, 35);
+  }
 }
 
 // Its first lap was drained.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise, zip_longest
 from typing import TypeVar
 
+from ground_truth.bookkeeping import count_records, stage_at
 from ground_truth.losses import count_losses
 from ground_truth.missing import without_missing
 from ground_truth.raw import RawProcess
@@ -97,11 +98,15 @@ def tables(
     _count_cuda_transitions(streams, final)
     finish(final)
     iterations = _iterations(final)
+    loop = _loop(segments)
+    bookkeeping, bookkeeping_by_thread = count_records(streams, rules, text, loop)
     found: Rows = {
         "operation": _operations(final),
         "operation_instance": _instances(final, segments),
-        "breakdown": _breakdown(segments),
+        "breakdown": _breakdown(segments, loop),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
+        "bookkeeping": bookkeeping,
+        "bookkeeping_by_thread": bookkeeping_by_thread,
         "iteration_breakdown": _iteration_breakdown(final, segments),
         "timeline": _timeline(streams, segments, buckets, grid),
         "recording_window": [
@@ -196,14 +201,22 @@ def _thread_key(segment: Segment, number: int) -> tuple[str, str, str, bool] | N
     return _phase(segment, opened), text(opened.path if opened else ()), layer, _busy(segment)
 
 
-def _breakdown(segments: list[Segment]) -> list[Breakdown]:
-    looping = [place for place, segment in enumerate(segments) if _is_in_loop(segment)]
+def _breakdown(segments: list[Segment], loop: tuple[int, int] | None) -> list[Breakdown]:
     keyed = [
-        ((_stage(place, looping, segment.state.rules), *key) if key else None, segment)
-        for place, segment in enumerate(segments)
+        ((stage_at(segment.start_ns, loop), *key) if key else None, segment)
+        for segment in segments
         for key in (_process_key(segment),)
     ]
     return [Breakdown(*key, *sums) for key, sums in _summed(keyed).items()]
+
+
+def _loop(segments: list[Segment]) -> tuple[int, int] | None:
+    """Begin and end of the training loop, if there is one."""
+    looping = [segment for segment in segments if _is_in_loop(segment)]
+    if not looping:
+        return None
+    last = looping[0] if looping[0].state.rules.loop == "of the first alone" else looping[-1]
+    return looping[0].start_ns, last.end_ns
 
 
 def _is_in_loop(segment: Segment) -> bool:
@@ -214,14 +227,6 @@ def _is_in_loop(segment: Segment) -> bool:
     outermost = open_operations(owning, segment.state.rules)[0]
     name = outermost.path[0].removesuffix(MARK).lower().partition(":")[0]
     return name not in AROUND_LOOP or segment.state.rules.loop == "of all operations"
-
-
-def _stage(place: int, looping: list[int], rules: Rules) -> str:
-    """Where in the process's life a segment lies; `looping` are the places in the loop."""
-    if not looping:
-        return "whole"
-    last = looping[0] if rules.loop == "of the first alone" else looping[-1]
-    return "start-up" if place < looping[0] else "end" if place > last else "loop"
 
 
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:

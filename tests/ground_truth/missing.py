@@ -13,6 +13,8 @@ from ground_truth.raw import Item, Kind, RawProcess, RawThread, enter, gap, task
 from ground_truth.rules import Rules
 
 RIGHT = Rules()
+SNAPSHOT = -1.0
+"""Value of items that no thread recorded."""
 
 
 def without_missing(process: RawProcess, rules: Rules = RIGHT) -> RawProcess:
@@ -57,8 +59,9 @@ def _snapshot(items: Sequence[Item], now: int) -> Iterator[Item]:
         elif item.kind is Kind.GAP:
             opened.clear()
     for owner, name in opened:
-        yield from (task(now, owner), enter(now, name))
-    yield task(now, running)
+        for item in (task(now, owner), enter(now, name)):
+            yield item._replace(value=SNAPSHOT)
+    yield task(now, running)._replace(value=SNAPSHOT)
 
 
 def _close(opened: list[tuple[int, str]], running: int, name: str) -> None:

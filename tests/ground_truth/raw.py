@@ -40,6 +40,8 @@ class Kind(IntEnum):
     CALLBACK_END = 19
     AUTO_SEGMENT = 20
     AUTO_RESOLVE = 21
+    PROBE = 24
+    PROBE_CALL = 25
 
 
 # A segment from this state on is the operation whose name has the id state - NAMED.
@@ -90,7 +92,8 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
     any), iterations (1 = automatic), gaps (records lost), segments (Auto, or NAMED_STATE and a
-    name) and resolves, `value` for progress."""
+    name), resolves and probes (how long, in ticks: they have no part in time), `value` for
+    progress."""
 
     time_ns: int
     kind: Kind

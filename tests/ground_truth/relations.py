@@ -59,6 +59,28 @@ class ThreadBreakdown(NamedTuple):
     count: int
 
 
+class Bookkeeping(NamedTuple):
+    stage: str
+    phase: str
+    operation: str
+    layer: str
+    gpu_busy: bool
+    kind: str
+    inside: int
+    outside: int
+
+
+class ThreadBookkeeping(NamedTuple):
+    thread: int
+    phase: str
+    operation: str
+    layer: str
+    gpu_busy: bool
+    kind: str
+    inside: int
+    outside: int
+
+
 class IterationTime(NamedTuple):
     iteration: int  # -1: outside of iterations
     operation: str
@@ -219,6 +241,8 @@ RELATIONS = {
     "operation_instance": Instance,
     "breakdown": Breakdown,
     "breakdown_by_thread": ThreadBreakdown,
+    "bookkeeping": Bookkeeping,
+    "bookkeeping_by_thread": ThreadBookkeeping,
     "iteration_breakdown": IterationTime,
     "timeline": Bucket,
     "recording_window": Window,

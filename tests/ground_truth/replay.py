@@ -40,7 +40,7 @@ def replay(streams: Streams, now: int, rules: Rules) -> State:
     inherit_from_parent(state)
     for event in streams.events:
         if event.time_ns <= now:
-            _apply(state, threads[event.thread], event)
+            apply(state, threads[event.thread], event)
     return state
 
 
@@ -52,7 +52,7 @@ def finish(state: State) -> None:
         _close_all(state, thread, state.streams.end_ns, "process_end")
 
 
-def _apply(state: State, thread: ThreadState, event: Event) -> None:
+def apply(state: State, thread: ThreadState, event: Event) -> None:
     """One item; those outside of windows are ignored."""
     kind = event.item.kind
     if event.time_ns > thread.stream.life.end_ns:
@@ -198,6 +198,15 @@ def _call(state: State, thread: ThreadState, event: Event) -> None:
     _push_frame(state, thread, Frame(function, layer, event.time_ns, own, outermost, event.order))
 
 
+def _probe_call(state: State, thread: ThreadState, event: Event) -> None:
+    if state.rules.probe_calls == "are no calls":
+        return
+    function = min(state.streams.process.function_layers)
+    call = event._replace(item=event.item._replace(name=function))
+    _call(state, thread, call)
+    _return(state, thread, call)
+
+
 def _callback(state: State, thread: ThreadState, event: Event) -> None:
     frame = Frame("", "python", event.time_ns, own_path(thread, state.rules), True, event.order)
     _push_frame(state, thread, frame)
@@ -209,11 +218,11 @@ def _push_frame(state: State, thread: ThreadState, frame: Frame) -> None:
     after = layer_in_frames(state, thread, frame.start_ns)
     if frame.layer == "wait" and state.rules.wait_transitions == "are none":
         return
-    if not _cuda_call_goes_on(state, thread, frame.start_ns):
+    if not cuda_call_goes_on(state, thread, frame.start_ns):
         count_transition(state, thread, frame.start_ns, before, after)
 
 
-def _cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
+def cuda_call_goes_on(state: State, thread: ThreadState, now: int) -> bool:
     """At one time a CUDA call ends before the items, and starts after them."""
     return any(
         call.start_ns < now < call.end_ns
@@ -319,6 +328,7 @@ _EFFECTS = {
     Kind.CALL_END: _call_end,
     Kind.CALLBACK_BEGIN: _callback,
     Kind.CALLBACK_END: _callback_end,
+    Kind.PROBE_CALL: _probe_call,
     Kind.AUTO_SEGMENT: _automatic,
     Kind.AUTO_RESOLVE: _automatic,
 }

@@ -68,6 +68,8 @@ class Rules:
     nested_calls: Literal["belong to the outermost", "are the innermost's"] = (
         "belong to the outermost"
     )
+    # Probes.
+    probe_calls: Literal["are no calls", "are calls"] = "are no calls"
     # Waits.
     wait_layer: Literal["below python", "deepest"] = "below python"
     wait_in_call: Literal["is a frame of its own", "belongs to the outermost"] = (
@@ -111,6 +113,17 @@ class Rules:
     native_self: Literal["without callbacks and CUDA", "without callbacks", "inclusive"] = (
         "without callbacks and CUDA"
     )
+    # Bookkeeping.
+    records_of: Literal["the owner", "all threads"] = "the owner"
+    records_of_helpers: Literal["while the owner may wait", "always", "never"] = (
+        "while the owner may wait"
+    )
+    records_without_owner: Literal["of the main thread", "of all threads"] = "of the main thread"
+    record_layer: Literal["of the process", "of the thread"] = "of the process"
+    record_sides: Literal["inside and outside", "inside", "outside"] = "inside and outside"
+    left_operation: Literal["before its time", "at its time"] = "before its time"
+    nested_records: Literal["cost", "cost nothing"] = "cost"
+    lost_records: Literal["cost", "cost nothing"] = "cost"
     # Ties and edges.
     moved_times: Literal["are counted", "are not counted"] = "are counted"
     ties: Literal["in order of threads", "in reverse order"] = "in order of threads"

@@ -212,14 +212,14 @@ def process_layer(state: State, now: int) -> str:
         for each in state.threads
         if each is owning
         or rules.layer_of == "all threads"
-        or (rules.layer_of != "owner only" and _works_for(each, owning, rules))
+        or (rules.layer_of != "owner only" and works_for(each, owning, rules))
     ]
     choose = min if rules.layer == "shallowest" else max
     order = [*LAYERS[:1], *LAYERS[2:], "wait"] if rules.wait_layer == "deepest" else LAYERS
     return choose(layers, key=order.index, default="none")
 
 
-def _works_for(thread: ThreadState, owning: ThreadState | None, rules: Rules) -> bool:
+def works_for(thread: ThreadState, owning: ThreadState | None, rules: Rules) -> bool:
     """Whether a thread lends its layer; without an owner all do."""
     if open_operations(thread, rules):
         return False

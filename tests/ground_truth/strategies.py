@@ -57,6 +57,8 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
         return st.integers(0, 1).map(lambda automatic: Item(0, kind, number=automatic))
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
+    if kind in (Kind.PROBE, Kind.PROBE_CALL):
+        return st.sampled_from((0, 7, 1000)).map(lambda ticks: Item(0, kind, number=ticks))
     if kind is Kind.AUTO_SEGMENT:
         return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
@@ -85,6 +87,8 @@ WEIGHTS = {
     Kind.WINDOW_STOP: 1,
     Kind.AUTO_SEGMENT: 1,
     Kind.AUTO_RESOLVE: 1,
+    Kind.PROBE: 1,
+    Kind.PROBE_CALL: 1,
 }
 
 # A process is about something: kinds that are drawn more often in all of its threads.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,10 @@ from ground_truth.raw import (
     call_begin,
     call_end,
     enter,
+    gap,
     leave,
+    phase,
+    progress,
 )
 from ground_truth.relations import RELATIONS, Rows
 from ground_truth.segments import Segments, write_segments
@@ -121,7 +125,7 @@ def test_what_was_rolled_up_is_in_the_sums(
 
 
 def first_difference_in_turns(
-    process: RawProcess, chunk: int, cuts: list[int], earlier: list[int]
+    process: RawProcess, chunk: int, cuts: Sequence[int], earlier: Sequence[int]
 ) -> str | None:
     """Rolls up after each file all that is known by then, or so much less; once the process has
     ended, what differs from the whole trace."""
@@ -173,6 +177,27 @@ def test_a_wait_that_is_open_at_the_edge_is_one_wait(is_long: bool, is_stopped: 
     )
     for cut in range(1, 20):  # frames are names, too
         assert first_difference_in_turns(process, 2, list(range(cut, 40, 2)), []) is None
+
+
+def test_each_gap_counts_its_own_lost_records() -> None:
+    """As many as its second slot says, wherever a chunk begins or a roll has ended in one. Reports
+    of progress have second slots, too."""
+    items = [
+        item
+        for time_ns, name in enumerate(["first", "second", "third", "fourth"])
+        for item in (
+            *progress(10 * time_ns + 2, 1, 4),
+            phase(10 * time_ns + 4, name),
+            gap(10 * time_ns + 6, lost=time_ns + 2),
+        )
+    ]
+    process = RawProcess(end_ns=60, python_begin_ns=None, threads=[RawThread(items)])
+    lost = [row for row in sweep(process)["bookkeeping"] if row.kind == "lost record"]  # type: ignore[attr-defined]
+    counts = {row.phase: row.inside for row in lost}  # type: ignore[attr-defined]
+    assert counts == {"first": 2, "second": 3, "third": 4, "fourth": 5}
+    for chunk in range(3, 8):
+        for less in range(12):
+            assert first_difference_in_turns(process, chunk, range(1, 20), [less] * 20) is None
 
 
 def with_calls_and_operations_only(process: RawProcess) -> RawProcess:

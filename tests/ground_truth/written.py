@@ -144,6 +144,8 @@ class _Names:
     def of_item(self, item: Item) -> int:
         if item.kind is Kind.AUTO_SEGMENT and item.name:
             return NAMED_STATE + self.id(Name.OPERATION, item.name)
+        if item.kind in (Kind.PROBE, Kind.PROBE_CALL):
+            return 0
         if item.kind not in NAMED or (item.kind is Kind.PHASE and not item.name):
             return item.number
         return self.id(NAMED[item.kind], item.name)
@@ -202,9 +204,13 @@ def _write_chunk(
         np.array([_on_disk(item.time_ns) for item in items], np.int64),
         np.array([int(item.kind) for item in items], np.uint32),
         np.array(ids, np.uint32),
-        np.array([item.duration_ns for item in items], np.int64),
+        np.array([_duration(item) for item in items], np.int64),
         np.where(gaps, lost, values),
     )
+
+
+def _duration(item: Item) -> int:
+    return item.number if item.kind in (Kind.PROBE, Kind.PROBE_CALL) else item.duration_ns
 
 
 def _write_cuda_calls(writer: _trace.Writer, names: _Names, number: int, thread: RawThread) -> None:

@@ -107,6 +107,75 @@ def test_stop_and_start_make_windows(directory: str) -> None:
     ]
 
 
+def test_a_process_that_is_held_out_records_in_none_of_its_windows(directory: str) -> None:
+    """Held out and stopped are reasons beside each other; the phase is known when both are gone."""
+    trace = record(
+        directory,
+        """
+        import rlscope as rls
+        from rlscope.native import runtime
+        def work(name):
+            with rls.operation(name):
+                pass
+        work("first")
+        runtime.hold(True)
+        work("unseen")
+        rls.stop()
+        with rls.phase("training"):
+            runtime.hold(False)
+            work("unseen")
+            runtime.hold(True)
+            rls.start()
+            work("unseen")
+            runtime.hold(False)
+            runtime.hold(False)
+            work("second")
+        """,
+    )
+    assert trace.records() == [
+        ("enter", "first"),
+        ("exit", "first"),
+        ("stop", 0),
+        ("start", 0),
+        ("phase", "training"),
+        ("enter", "second"),
+        ("exit", "second"),
+        ("phase", None),
+    ]
+
+
+def test_iterations_are_followed_by_the_thread_that_counts_them(directory: str) -> None:
+    """What the follower raises comes from there: it may be of a signal handler of the program."""
+    trace = record(
+        directory,
+        """
+        import threading
+        import rlscope as rls
+        from rlscope.native import runtime
+        seen = []
+        runtime.follow_iterations(lambda: seen.append(threading.get_ident()))
+        rls.iteration()
+        rls.iteration()
+        thread = threading.Thread(target=rls.iteration)
+        thread.start()
+        thread.join()
+        assert seen == [threading.get_ident()] * 2
+        def fails():
+            seen.append("fails")
+            raise RuntimeError("of a handler")
+        runtime.follow_iterations(fails)
+        try:
+            rls.iteration()
+        except RuntimeError as error:
+            seen.append(str(error))
+        runtime.follow_iterations(None)
+        rls.iteration()
+        assert seen[2:] == ["fails", "of a handler"]
+        """,
+    )
+    assert trace.records().count(("iteration", 0)) == 4
+
+
 def test_a_task_that_began_to_run_between_windows_is_known_at_its_next_annotation(
     directory: str,
 ) -> None:

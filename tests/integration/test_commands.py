@@ -166,7 +166,7 @@ def test_schema_lists_relations_and_describes_columns():
 def test_info_names_processes_sizes_and_what_is_unknown(root):
     done = rlscope("info", root)
     assert (done.returncode, done.stderr) == (0, "")
-    for part in ("processes", "4243", "file_bytes", "lost or mended", "not been calibrated"):
+    for part in ("processes", "4243", "file_bytes", "lost or mended", "too few probes ran"):
         assert part in done.stdout
 
 
@@ -363,7 +363,11 @@ def test_alone_it_prints_its_help():
     [
         ("sumary", "no verb 'sumary'; did you mean summary?"),
         ("reports", "no verb 'reports'; did you mean report?"),
-        ("zzz", "no verb 'zzz'; there are: prof, summary, report, query, info, doctor"),
+        (
+            "zzz",
+            "no verb 'zzz'; there are: prof, summary, report, query, info, calibrate, "
+            "validate, doctor",
+        ),
     ],
 )
 def test_a_wrong_verb_names_the_one_that_was_meant(verb, said):

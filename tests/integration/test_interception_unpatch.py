@@ -85,3 +85,62 @@ def test_read_only_pages_are_read_only_again(directory: str, library: str) -> No
         assert "rw-p" in patched and patched.count("r--p") >= 2
         """,
     )
+
+
+def test_stubs_are_taken_out_for_a_while_and_put_back(directory: str, library: str) -> None:
+    trace = run(
+        directory,
+        library,
+        """
+        import json
+        thing = sample.Thing(3)
+        def use():
+            sample.noargs(); sample.constant(); thing.value; thing[1]; thing.method()
+        def protections():
+            with open("/proc/self/maps") as maps:
+                return [line.split()[1] for line in maps if sample.__file__ in line]
+        _runtime.intercept_remember()
+        before = protections()
+        for _ in range(50):
+            use()
+            _runtime.intercept_switch(False)
+            use()
+            use()
+            _runtime.intercept_switch(False)
+            _runtime.intercept_switch(True)
+        use()
+        assert protections() == before
+        print(json.dumps(_runtime.intercept_counts()))
+        """,
+    )
+    found = counts(trace)
+    for name in ("noargs", "constant", "Thing.value", "Thing.__getitem__", "Thing.method"):
+        assert found[name] == 51, name
+    assert json.loads(trace.output)["passed_through"] == 0
+
+
+def test_a_scan_and_an_end_while_stubs_are_out(directory: str, library: str) -> None:
+    """What is patched meanwhile is in force at once; the end leaves the originals."""
+    trace = run(
+        directory,
+        library,
+        """
+        class Mine(sample.Thing):
+            pass
+        _runtime.intercept_remember()
+        _runtime.intercept_switch(False)
+        sample.noargs(); Mine(1)[1]
+        _runtime.intercept_scan()
+        sample.noargs()
+        _runtime.intercept_switch(True)
+        sample.noargs()
+        _runtime.intercept_switch(False)
+        _runtime.intercept_unpatch()
+        sample.noargs()
+        _runtime.intercept_switch(True)
+        sample.noargs(); Mine(1)[1]
+        """,
+    )
+    found = counts(trace)
+    assert found["noargs"] == 2
+    assert "Thing.__getitem__" not in found

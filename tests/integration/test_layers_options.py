@@ -134,6 +134,17 @@ def test_the_trace_says_what_was_intercepted_and_how(
     assert (facts["engine"], facts["reason"], facts["problems"]) == ("patch", "", [])
     assert facts["libraries"] == {"sample": "simulator"}
     assert facts["counts"]["patched"] > 10
+    assert facts["waits"]
+
+
+def test_the_trace_says_that_waits_were_switched_off(
+    traced: TracedPython, directory: str, sample: str
+) -> None:
+    program = STEPS.format(folder=sample, before="", after="")
+    _run(traced, directory, program, "--simulator", "sample", "--no-waits")
+    with load(directory) as trace:
+        ((value,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
+    assert not json.loads(value)["waits"]
 
 
 def test_a_program_without_native_libraries_is_left_alone(

@@ -397,3 +397,27 @@ while time.process_time() < 0.3:
     (wrapper,) = Directory(outer).processes
     (process,) = Directory(inner).processes
     assert (wrapper["events"], process["events"] > 0) == (0, True)
+
+
+def test_an_end_that_another_thread_was_told_of_is_seen() -> None:
+    """A thread from before block_signals() takes SIGCHLD while the timer works."""
+    program = """
+import os, threading, time
+from rlscope.capture import child
+
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+mask = child.block_signals()
+program = child.Child("/bin/true", ["true"], os.environ, mask)
+
+class Timer:
+    turns = 0
+    def seconds_left(self):
+        return 0.1 if self.turns else 0
+    def run_due(self):
+        self.turns += 1
+        time.sleep(0.5)  # the program ends meanwhile
+
+assert program.wait(Timer()).status == 0
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

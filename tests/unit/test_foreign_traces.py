@@ -18,6 +18,7 @@ from rlscope.trace import dataset, store
 # Everything below a trace directory that a reader opens by its name.
 OPENED = (
     "machine.jsonl",
+    "rlscope_calibration.json",
     "run.json",
     "processes.log",
     "tables/lock",

@@ -31,17 +31,11 @@ def test_kinds_without_a_known_cost_are_said_apart() -> None:
     assert bookkeeping.cost_ns(facts) == 1_000 * 11 + 20 * 20
     assert bookkeeping.events(facts) == (
         "1,000 operations of 11 ns, 20 automatic events of 20 ns, "
-        "not counted 2,000,000 native calls, not counted 1 CUDA call"
+        "2,000,000 native calls of unknown cost, 1 CUDA call of unknown cost"
     )
 
 
-def test_a_trace_without_costs_has_no_price() -> None:
-    assert not bookkeeping.is_priced({**COUNTS, **dict.fromkeys(COSTS)})
-    assert not bookkeeping.is_priced({**dict.fromkeys(COUNTS, 0), **COSTS})
-    assert bookkeeping.is_priced({**COUNTS, **COSTS})
-
-
-def test_the_closing_line_and_the_report_say_one_share() -> None:
+def test_the_closing_line_and_the_report_name_the_same_records() -> None:
     facts = {**COUNTS, **COSTS}
     line = Price(facts, program_cpu_ns=1_000_000_000, drainer_cpu_ns=2_000_000).describe()
     assert line == (
@@ -50,10 +44,44 @@ def test_the_closing_line_and_the_report_say_one_share() -> None:
         "where they cost least, "
         "in 1.00 s); the drainer took 0.2 % beside it (2.00 ms)"
     )
-    known = {**facts, "cpu_ns": 10**9, "profiler_cpu_ns": 0, "drainer_cpu_ns": 2e6}
+    known = {**SPAN, **facts, "cpu_ns": 10**9, "profiler_cpu_ns": 0, "drainer_cpu_ns": 2e6}
     assert sentences.bookkeeping(known)[0] == (
-        "Bookkeeping took 1.3 % of the program's CPU time: 1,000 operations of 11 ns, "
-        "20 automatic events of 20 ns, 2,000,000 native calls of 6 ns, measured in a loop, "
-        "where they cost least. "
-        "The drainer took 0.2 % beside it."
+        "Records: 1,000 operations, 20 automatic events, 2,000,000 native calls. "
+        "The drainer took 0.2 % of the program's CPU time beside it."
     )
+
+
+SPAN = {
+    "looping_processes": 1,
+    "span_ns": 10 * 10**9,
+    "corrected_ns": None,
+    "corrected_low_ns": None,
+    "corrected_high_ns": None,
+    "cost_method": None,
+    "unknown_costs": None,
+}
+CORRECTED = {
+    **SPAN,
+    "corrected_ns": 9.91e9,
+    "corrected_low_ns": 9.82e9,
+    "corrected_high_ns": 9.95e9,
+    "cost_method": "a loop",
+}
+
+
+def test_overhead_is_said_with_its_interval() -> None:
+    assert sentences.overhead(CORRECTED) == [
+        "Overhead: recording took 0.9 % of the training loop (0.5 % to 1.8 %): 10.0 s as recorded, "
+        "9.91 s without (9.82 s to 9.95 s). The cost of most records comes from a loop."
+    ]
+    assert sentences.overhead(SPAN) == []
+
+
+def test_overhead_that_may_be_none_is_less_than_the_run_can_tell() -> None:
+    (said,) = sentences.overhead({**CORRECTED, "corrected_high_ns": 10.1e9})
+    assert "(-1.0 % to 1.8 %), less than this run can tell apart: " in said
+
+
+def test_records_of_unknown_cost_are_named() -> None:
+    (said,) = sentences.overhead({**CORRECTED, "unknown_costs": "CUDA call"})
+    assert said.endswith("Not known, and part of both times: the cost of CUDA call.")

@@ -125,6 +125,18 @@ def test_each_engine_says_which_waits_it_cannot_see(engine: str, sentence: str) 
     assert any(note.endswith(sentence) for note in notes), notes
 
 
+@pytest.mark.parametrize(("more", "is_said"), [({"waits": False}, True), ({"waits": True}, False)])
+def test_waits_that_were_switched_off_are_said(more: dict[str, bool], is_said: bool) -> None:
+    said = [_said("patch", **more), _said("monitoring", process_id=1, waits=False)]
+    trace = Relations(process=[process(0, 0, 9), process(1, 0, 9)], metadata=said)
+    notes = [note for note in _draw(trace).notes if "--no-waits" in note]
+    sentence = (
+        "Waits were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They count as the "
+        "layer around them."
+    )
+    assert notes == ([sentence] if is_said else [])
+
+
 def test_processes_of_one_engine_are_one_sentence() -> None:
     trace = Relations(
         process=[process(0, 0, 9), process(1, 0, 9)],

@@ -131,6 +131,25 @@ def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> No
     )
 
 
+def test_start_up_that_waits_says_so() -> None:
+    """As for a dataset that is fetched, or for processes that start."""
+    trace = Relations(
+        process=[process(0, 0, 1000)],
+        breakdown=[
+            share(0, "(none)", "wait", 200, stage="start-up"),
+            share(0, "import", "python", 300, stage="start-up"),
+            share(0, "import", "wait", 100, stage="start-up"),
+            share(0, "simulation", "python", 10),
+            share(0, "(none)", "python", 380, stage="end"),
+            share(0, "(none)", "wait", 10, stage="end"),
+        ],
+    )
+    assert texts(trace, warning=False)[-1] == (
+        "Outside the training loop: start-up 600 ns (300 ns of it waiting; import 400 ns, "
+        "before the first step 200 ns), end 390 ns."
+    )
+
+
 def _uncovered(layer: str = "python", **more: list[dict[str, object]]) -> Relations:
     return Relations(
         process=[process(0, 0, 100), process(1, 0, 100, name="learner")],

@@ -225,7 +225,9 @@ def test_force_leaves_foreign_files_in_folders_of_ours(tmp_path: Path) -> None:
     assert not (tmp_path / "tables" / "run").exists()
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.json", "machine.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["report.html", "report.json", "machine.jsonl", "rlscope_calibration.json"]
+)
 def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None:
     prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])

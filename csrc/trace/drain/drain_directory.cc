@@ -72,7 +72,8 @@ struct DrainDirectory::State {
   ControlPage* control = nullptr;
   int control_file = -1;  // to see whether it was removed
   DrainScratch* scratch = nullptr;
-  uint64_t max_bytes = 0;  // of all files of the run; 0: no limit
+  uint64_t max_bytes = 0;   // of all files of the run; 0: no limit
+  uint64_t kept_bytes = 0;  // of these, in files that RunBytes() does not count
   ByteBudget budget;
   DrainedImages images;
 
@@ -203,7 +204,8 @@ void DrainDirectory::State::CheckDisk() {
 
 uint64_t DrainDirectory::State::CountLeft(void* state) {
   const auto* self = static_cast<const State*>(state);
-  const uint64_t used = RunBytes(self->directory);
+  const uint64_t kept = __atomic_load_n(&self->kept_bytes, __ATOMIC_RELAXED);
+  const uint64_t used = RunBytes(self->directory) + kept;
   return used < self->max_bytes ? self->max_bytes - used : 0;
 }
 
@@ -319,6 +321,16 @@ void DrainDirectory::SetRecording(bool on) {
   const base::PageGuard guard;
   if (state_ == nullptr || !state_->running || !trace::SetRecording(state_->control, on)) return;
   LogWindow(state_->directory, on ? kWindowStarts : kWindowStops);
+}
+
+void DrainDirectory::EndProgram() {
+  const base::PageGuard guard;
+  if (state_ == nullptr || !state_->running) return;
+  __atomic_store_n(&state_->control->exit_after, 1, __ATOMIC_RELAXED);
+}
+
+void DrainDirectory::SetKeptBytes(uint64_t bytes) {
+  if (state_ != nullptr) __atomic_store_n(&state_->kept_bytes, bytes, __ATOMIC_RELAXED);
 }
 
 void DrainDirectory::BeginNextFiles() {

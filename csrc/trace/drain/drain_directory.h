@@ -54,9 +54,15 @@ class DrainDirectory {
   // The wrapper's time windows; all processes follow at their next record.
   void SetRecording(bool on);
 
+  // The program ends at its next iteration, as after DrainOptions::exit_after of them.
+  void EndProgram();
+
   // Soon writes all that is recorded by then, and goes on in other files: those so far are closed.
   // stats() says when it has.
   void BeginNextFiles();
+
+  // Bytes of what was set aside of the run beside the files that are counted; they count as well.
+  void SetKeptBytes(uint64_t bytes);
 
   // Calls visit(context, pid, name) for every process of the run that still runs.
   void VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name), void* context);

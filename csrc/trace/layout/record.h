@@ -54,6 +54,8 @@ static_assert(sizeof(Slot) == 16);
   X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoFate()")        \
   X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                         \
   X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                           \
+  X(kProbe, 24, 1, "a probe; tsc = its end; id = ProbeKind, duration in ticks")               \
+  X(kProbeCall, 25, 1, "the native call that a probe recorded; duration in ticks")            \
   X(kContinued, 30, 1, "further slot of a record")                                            \
   X(kPad, 31, 1, "skip to the start of the ring")
 
@@ -116,11 +118,24 @@ constexpr uint32_t WithAutoFate(uint32_t resolve, uint32_t state, uint32_t targe
   return (resolve & ~(kAutoFateMask << shift)) | target << shift;
 }
 
+// A probe measures what the recorder costs, where the program is: the time of one thing that leaves
+// records, or of the same thing without them (runtime/probe.h). The operation that it enters is
+// kProbeOperation, which is no name's id: no reader sees its records.
+enum ProbeKind : uint32_t {
+  kProbeEmpty = 0,  // nothing: two readings of the clock
+  kProbePlainCall = 1,
+  kProbeRecordedCall = 2,
+  kProbeIdleOperation = 3,  // as in a process that never records
+  kProbeRecordedOperation = 4,
+  kProbeKinds = 5,
+};
+
 constexpr uint32_t kLapMask = 1;
 constexpr uint32_t kKindShift = 1;
 constexpr uint32_t kKindMask = 31;
 constexpr uint32_t kIdShift = 6;
 constexpr uint32_t kMaxId = (1u << 26) - 1;
+constexpr uint32_t kProbeOperation = kMaxId;
 
 constexpr uint32_t MakeWord(uint32_t kind, uint32_t id, uint32_t lap) {
   return id << kIdShift | kind << kKindShift | lap;
@@ -131,6 +146,8 @@ constexpr uint32_t IdOf(uint32_t word) { return word >> kIdShift; }
 constexpr bool HasTwoSlots(uint32_t kind) {
   return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait;
 }
+// Kinds whose duration is a probe's.
+constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeCall; }
 constexpr uint32_t kMostSlots = 5;
 constexpr uint32_t SlotsOf(uint32_t kind) {
   return kind == kGpuWork ? 5 : HasTwoSlots(kind) || kind == kCudaCall ? 2 : 1;

@@ -82,6 +82,8 @@ bool ThreadCursor::Load(const CpuChunkRef& chunk) {
   batch_.value = columns_.value.data();
   batch_.calls = columns_.calls;
   batch_.values = columns_.values;
+  batch_.probe = columns_.probe.data();
+  batch_.probes = columns_.probes;
   SetGap(chunk, header);
   return true;
 }

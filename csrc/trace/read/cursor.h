@@ -32,8 +32,10 @@ struct CpuBatch {
   const uint32_t* what = nullptr;        // id << 5 | kind; decoder.h: WhatKind, WhatId
   const int64_t* call_end_ns = nullptr;  // one per kCall, in order; <= the next item's time_ns
   const uint64_t* value = nullptr;       // one per kProgress*, kGap, kWait, in order
+  const uint64_t* probe = nullptr;       // ticks of the clock; one per kProbe, kProbeCall, in order
   uint32_t calls = 0;
   uint32_t values = 0;
+  uint32_t probes = 0;
 
   // True when records are missing between the batch before (or the ring's start) and this one
   // because chunks were damaged or never written. Losses that the producer itself counted are

@@ -28,6 +28,7 @@ struct Whats {
   size_t durations = 0;
   bool has_calls = false;
   bool has_values = false;
+  bool has_probes = false;
 };
 
 bool DecodeDictionary(Span column, Whats* whats) {
@@ -35,10 +36,11 @@ bool DecodeDictionary(Span column, Whats* whats) {
   whats->dictionary[0] = 0;  // so that the spare index is one of an entry
   whats->entries = DecodeVarints(column, whats->dictionary.data(), column.size);
   if (whats->entries == SIZE_MAX) return false;
-  whats->has_calls = whats->has_values = false;
+  whats->has_calls = whats->has_values = whats->has_probes = false;
   for (size_t i = 0; i < whats->entries; ++i) {
     if (WhatKind(whats->dictionary[i]) == kCall) whats->has_calls = true;
     if (HasValue(whats->dictionary[i])) whats->has_values = true;
+    if (IsOfProbe(WhatKind(whats->dictionary[i]))) whats->has_probes = true;
   }
   return true;
 }
@@ -158,6 +160,16 @@ bool DecodeValues(const CpuHeader& header, bool has_values, CpuColumns* columns)
   return true;
 }
 
+bool DecodeProbes(const CpuHeader& header, bool has_probes, CpuColumns* columns) {
+  size_t expected = 0;
+  for (size_t i = 0; has_probes && i < columns->count; ++i) {
+    expected += IsOfProbe(WhatKind(columns->what[i]));
+  }
+  Reserve(&columns->probe, expected);
+  columns->probes = static_cast<uint32_t>(expected);
+  return DecodeVarints(header.probe, columns->probe.data(), expected) == expected;
+}
+
 // The member for a field that is a column, else null.
 Span* FindColumn(uint32_t field, CpuHeader* header) {
   switch (field) {
@@ -179,6 +191,8 @@ Span* FindColumn(uint32_t field, CpuHeader* header) {
       return &header->process_value;
     case 20:
       return &header->guessed;
+    case 23:
+      return &header->probe;
     default:
       return nullptr;
   }
@@ -272,7 +286,7 @@ bool AppendProcessItems(const CpuHeader& header, std::vector<ProcessItem>* items
 
 bool DecodeCpu(const CpuHeader& header, CpuColumns* columns) {
   static thread_local Whats whats;
-  columns->count = columns->calls = columns->values = 0;
+  columns->count = columns->calls = columns->values = columns->probes = 0;
   Reserve(&columns->ticks, header.count);
   Reserve(&columns->what, header.count);
   if (DecodeVarints(header.step, columns->ticks.data(), header.count) != header.count) return false;
@@ -286,7 +300,10 @@ bool DecodeCpu(const CpuHeader& header, CpuColumns* columns) {
                                       : JoinAny<false>(header, whats, columns);
   columns->count = header.count;
   columns->calls = static_cast<uint32_t>(whats.durations);
-  if (joined && DecodeValues(header, whats.has_values, columns)) return true;
+  if (joined && DecodeValues(header, whats.has_values, columns) &&
+      DecodeProbes(header, whats.has_probes, columns)) {
+    return true;
+  }
   columns->count = columns->calls = 0;
   return false;
 }

@@ -39,7 +39,7 @@ struct CpuHeader {
   uint32_t operations = 0;  // of these, begins of operations
   uint32_t automatic = 0;   // and automatic segments; the rest are native calls
   Span step, what, dictionary, duration, value;
-  Span process_step, process_what, process_value, guessed;
+  Span process_step, process_what, process_value, guessed, probe;
   Span payload;
 };
 bool ParseCpuHeader(const uint8_t* payload, size_t size, CpuHeader* header);
@@ -56,7 +56,7 @@ struct ProcessItem {
 };
 bool AppendProcessItems(const CpuHeader& header, std::vector<ProcessItem>* items);
 
-// Items of one chunk, in time order. The three sparse columns hold one entry per item that has
+// Items of one chunk, in time order. The sparse columns hold one entry per item that has
 // one, in the order of the items. Reused from chunk to chunk: nothing is freed.
 struct CpuColumns {
   uint32_t count = 0;
@@ -64,8 +64,10 @@ struct CpuColumns {
   std::vector<uint32_t> what;
   std::vector<uint64_t> call_end;  // ticks; one per kCall
   std::vector<uint64_t> value;     // one per kProgressTotal, kProgressDone, kGap, kWait
+  std::vector<uint64_t> probe;     // the clock's own ticks; one per kProbe and kProbeCall
   uint32_t calls = 0;
   uint32_t values = 0;
+  uint32_t probes = 0;
 };
 bool DecodeCpu(const CpuHeader& header, CpuColumns* columns);
 

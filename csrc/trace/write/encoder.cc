@@ -24,11 +24,18 @@ constexpr uint32_t kThreadField = 1, kRingField = 2, kFirstSlotField = 3, kSlots
                    kDictionaryField = 9, kDurationField = 10, kValueField = 11, kOpenField = 12,
                    kTaskField = 13, kLastTicksField = 15, kEventsField = 16, kProcessStepField = 17,
                    kProcessWhatField = 18, kProcessValueField = 19, kGuessedField = 20,
-                   kOperationsField = 21, kAutomaticField = 22;
+                   kOperationsField = 21, kAutomaticField = 22, kProbeField = 23;
 
 constexpr uint64_t kMaxStep = UINT64_MAX >> 1;  // the lowest bit of a step says "end"
 
-bool IsItem(uint32_t kind) { return kind != kNone && kind != kRingEnd && kind <= kAutoResolve; }
+bool IsItem(uint32_t kind) {
+  return (kind != kNone && kind != kRingEnd && kind <= kAutoResolve) || IsOfProbe(kind);
+}
+
+// What a probe enters and leaves is nothing that the program did.
+bool IsProbeOperation(uint32_t kind, uint32_t id) {
+  return id == kProbeOperation && (kind == kOperationEnter || kind == kOperationExit);
+}
 
 bool IsProgress(uint32_t kind) { return kind == kProgressTotal || kind == kProgressDone; }
 
@@ -81,6 +88,8 @@ void CpuEncoder::Begin(ThreadStream* stream, uint32_t ring, uint64_t first_slot,
   step_end_ = step_;
   duration_end_ = duration_;
   value_end_ = value_;
+  probe_end_ = probe_;
+  probes_ = 0;
   process_step_end_ = process_step_;
   process_what_end_ = process_what_;
   process_value_end_ = process_value_;
@@ -135,6 +144,7 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   const uint32_t kind = KindOf(slot.word);
   const uint32_t id = IdOf(slot.word);
   slots_ += HasTwoSlots(kind) ? 2 : 1;
+  if (__builtin_expect(IsProbeOperation(kind, id), 0)) return;
   if (!IsItem(kind)) {
     left_out_ += kind != kRingEnd && kind != kPad;
     return;
@@ -155,6 +165,7 @@ void CpuEncoder::Add(const Slot& slot, const Slot* second) {
   if (kind == kCall) AddCall(slot, ticks);
   const uint64_t value = PayloadOf(kind, second, stream_->tick_shift);
   if (HasTwoSlots(kind)) value_end_ = PutFixed64(value_end_, value);
+  if (IsOfProbe(kind)) AddProbe(slot.duration);
   if (ConcernsProcess(kind)) AddProcessItem(kind, id, value);
   operations_ += kind == kOperationEnter;
   automatic_ += kind == kAutoSegment && id != kAutoNothing;
@@ -212,6 +223,11 @@ void CpuEncoder::AddCall(const Slot& slot, uint64_t start) {
   stream_->last_ticks += duration;
 }
 
+void CpuEncoder::AddProbe(uint32_t ticks) {
+  probe_end_ = PutVarint(probe_end_, ticks);
+  ++probes_;
+}
+
 // The item that AddStep has just placed.
 void CpuEncoder::AddProcessItem(uint32_t kind, uint32_t id, uint64_t value) {
   process_step_end_ = PutVarint(process_step_end_, stream_->last_ticks - process_ticks_);
@@ -254,7 +270,8 @@ int CpuEncoder::Finish(Sink* sink) {
                             {kProcessStepField, bytes(process_step_, process_step_end_)},
                             {kProcessWhatField, bytes(process_what_, process_what_end_)},
                             {kProcessValueField, bytes(process_value_, process_value_end_)},
-                            {kGuessedField, what_.guessed()}};
+                            {kGuessedField, what_.guessed()},
+                            {kProbeField, bytes(probe_, probe_end_)}};
   constexpr int kColumns = sizeof columns / sizeof columns[0];
   uint8_t header[96];
   uint8_t tags[kColumns][8];

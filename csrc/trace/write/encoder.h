@@ -25,6 +25,7 @@ namespace rlscope::trace {
 
 constexpr uint32_t kChunkItems = WhatColumn::kCapacity;
 constexpr uint32_t kChunkProcessItems = 512;
+constexpr uint32_t kChunkProbes = 2048;  // and their calls
 
 // The memory of one thread from chunk to chunk. Zero-filled memory is a valid fresh
 // stream of which nothing is known; a kThreadBegin record (or Reset) makes it complete.
@@ -62,7 +63,8 @@ class CpuEncoder {
 
   // Adds the record in `slot`; `second` is its second slot when HasTwoSlots, else ignored. Also
   // takes kThreadBegin, kThreadEnd, kWindow*: all are items. kPad, kRingEnd, kNone and unknown
-  // kinds count as a slot and leave no item. Call only while !Full(). Ticks that run backwards
+  // kinds, and the operation of probes, count as a slot and leave no item. Call only while !Full().
+  // Ticks that run backwards
   // are moved up to the end of the item before and counted in the stream.
   void Add(const Slot& slot, const Slot* second);
 
@@ -73,7 +75,9 @@ class CpuEncoder {
     slots_ = 0;
   }
 
-  bool Full() const { return count_ >= kChunkItems || process_items_ >= kChunkProcessItems; }
+  bool Full() const {
+    return count_ >= kChunkItems || process_items_ >= kChunkProcessItems || probes_ >= kChunkProbes;
+  }
   uint32_t items() const { return count_; }
   uint64_t slots() const { return slots_; }
   // Records since Begin() of kinds that a thread does not write.
@@ -94,6 +98,7 @@ class CpuEncoder {
   bool Track(uint32_t kind, uint32_t id, uint64_t ticks);
   void AddStep(uint64_t ticks, bool is_end);
   void AddCall(const Slot& slot, uint64_t start);
+  void AddProbe(uint32_t ticks);
   void AddProcessItem(uint32_t kind, uint32_t id, uint64_t value);
   uint8_t* WriteHeader(uint8_t* out) const;
   uint32_t chunk_events() const { return operations_ + automatic_ + calls_; }
@@ -111,6 +116,7 @@ class CpuEncoder {
   uint32_t operations_ = 0;   // events of the chunk, by kind
   uint32_t automatic_ = 0;
   uint32_t calls_ = 0;
+  uint32_t probes_ = 0;
   uint64_t events_ = 0;
   uint64_t process_ticks_ = 0;  // of the last process item, else base_ticks_
 
@@ -118,6 +124,7 @@ class CpuEncoder {
   uint8_t* step_end_ = nullptr;
   uint8_t* duration_end_ = nullptr;
   uint8_t* value_end_ = nullptr;
+  uint8_t* probe_end_ = nullptr;
   uint8_t* open_end_ = nullptr;
   uint8_t* process_step_end_ = nullptr;
   uint8_t* process_what_end_ = nullptr;
@@ -127,6 +134,7 @@ class CpuEncoder {
   uint8_t step_[kChunkItems * 10];
   uint8_t duration_[kChunkItems * 5];
   uint8_t value_[kChunkItems * 8];
+  uint8_t probe_[kChunkProbes * 5];
   uint8_t open_[OpenOperations::kCapacity * 24];
   uint8_t process_step_[kChunkProcessItems * 10];
   uint8_t process_what_[kChunkProcessItems * 5];

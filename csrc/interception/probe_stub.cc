@@ -1,0 +1,27 @@
+#include "interception/probe_stub.h"
+
+#include "runtime/hot.h"
+#include "trace/layout/record.h"
+
+namespace rlscope::interception {
+namespace {
+
+void* DoNothing(void*, void*, void*, void*, void*) { return nullptr; }
+
+}  // namespace
+
+const ProbeFunctions probe_functions = {DoNothing, reinterpret_cast<Function>(StubAt(kProbeStub))};
+
+void UseProbeStub() {
+  Entry* entry = &entries[kProbeStub];
+  entry->original = DoNothing;
+  entry->word = trace::MakeWord(trace::kProbeCall, 0, 0);
+  __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+}
+
+bool HasProbeStub() {
+  const Entry& entry = entries[kProbeStub];
+  return entry.original != nullptr && runtime::Load(entry.flags) == 0;
+}
+
+}  // namespace rlscope::interception

@@ -1,0 +1,27 @@
+// A native function that does nothing, with a stub and without: what probes call. The stub lies
+// among those of hot functions and records as they do, but a kProbeCall: no native call of the
+// program.
+#ifndef RLSCOPE_INTERCEPTION_PROBE_STUB_H_
+#define RLSCOPE_INTERCEPTION_PROBE_STUB_H_
+
+#include "interception/entries.h"
+
+namespace rlscope::interception {
+
+constexpr uint32_t kProbeStub = 0;
+
+// From here on calls of the stub are recorded: native calls of the program are. With the GIL.
+void UseProbeStub();
+
+// Whether they are. RetireAll() takes that back.
+bool HasProbeStub();
+
+struct ProbeFunctions {
+  Function plain;
+  Function recorded;
+};
+extern const ProbeFunctions probe_functions;
+
+}  // namespace rlscope::interception
+
+#endif  // RLSCOPE_INTERCEPTION_PROBE_STUB_H_

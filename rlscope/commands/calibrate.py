@@ -1,0 +1,148 @@
+"""`rlscope calibrate -- COMMAND...`: measures what recording costs in this program."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rlscope import repeated_program, stderr
+from rlscope.errors import RlscopeError
+from rlscope.recording import Settings
+from rlscope.repeated_program import percent
+from rlscope.visible import visible
+
+if TYPE_CHECKING:
+    from rlscope.calibrations import Run, Subject
+
+_DESCRIPTION = """\
+Measures what recording costs in a program: runs it several times, and in each run records some
+iterations and others not, at random. Reports of this program on this machine take that cost out
+from then on, in place of what probes in their own run say.
+
+A run ends at an iteration, by SystemExit as with rls-prof --exit-after-iterations, when it is
+precise enough; a program that ends by itself is started again. What was measured is kept, and the
+next `rlscope calibrate` of the same program goes on from there."""
+
+_EXAMPLES = """\
+examples:
+  rlscope calibrate python train.py
+      until the cost is known within 0.5 % of the program's time, or for ten minutes
+  rlscope calibrate --within 0.2% --limit 3600 -- python train.py --seed 1
+      more precisely, for an hour at most
+  rlscope calibrate --again python train.py
+      forgets what was measured of this program before
+
+The program needs iterations: rls.iteration() at the top of its training loop, or those that rlscope
+finds by itself. CUDA calls cannot be calibrated yet.
+"""
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    repeated_program.prepare(parser, within=0.005, meaning="of what recording adds")
+    parser.add_argument(
+        "--again", action="store_true", help="forget what was measured of this program before"
+    )
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Runs the program until its cost is known well enough."""
+
+    def calibrate(settings: Settings) -> int:
+        return _Calibration(settings, options.within, options.limit, options.again).run()
+
+    return repeated_program.run(parser, options, calibrate)
+
+
+def _say(line: str) -> None:
+    stderr.write(f"rlscope calibrate: {visible(line)}\n")
+
+
+class _Calibration:
+    def __init__(self, settings: Settings, within: float, limit: float, again: bool) -> None:
+        self._settings = settings
+        self._within = within
+        self._end = time.monotonic() + limit
+        self._seconds = limit / repeated_program.RUNS_IN_LIMIT
+        self._again = again
+        self._runs: list[Run] = []
+
+    def run(self) -> int:
+        from rlscope import calibrating, calibrations
+        from rlscope.runs_in_turns import run_in_turns
+
+        made = 0
+        # A run that is cut short is known less well than the others, which widens all intervals.
+        while not self._is_precise() and self._end - time.monotonic() >= self._seconds / 2:
+            _say(f"run {made + 1}: {' '.join(self._settings.command)}")
+            try:
+                with run_in_turns(
+                    self._settings, error=self._within / 3, seconds=self._seconds, say=_say
+                ) as ran:
+                    subject, measured = calibrating.compare(ran)
+            except RlscopeError as error:
+                raise RlscopeError(f"{error}{self._kept()}") from error
+            store = calibrations.Store(subject.program)
+            before = [] if self._again and not made else store.runs(subject)
+            self._runs = [*before, measured]
+            store.keep(subject, self._runs)
+            made += 1
+            self._tell(subject)
+        return self._finish()
+
+    def _is_precise(self) -> bool:
+        from rlscope import calibrations
+
+        enough = len(self._runs) >= calibrations.FEWEST_RUNS
+        return enough and calibrations.shares(self._runs).half_width <= self._within
+
+    def _kept(self) -> str:
+        return f"; this run is not kept, before it: {_count(self._runs)}"
+
+    def _tell(self, subject: Subject) -> None:
+        last = self._runs[-1]
+        text = (
+            f"{last.pairs:,} pairs of iterations: recording adds {percent(last.share.mean)} "
+            f"to {subject.program}"
+        )
+        if len(self._runs) > 1:
+            from rlscope import calibrations
+
+            share = calibrations.shares(self._runs)
+            text += (
+                f"; mean of {_count(self._runs)}: {percent(share.mean)} "
+                f"({percent(share.low)} to {percent(share.high)})"
+            )
+        _say(text)
+
+    def _finish(self) -> int:
+        from rlscope import calibrations
+
+        if len(self._runs) < calibrations.FEWEST_RUNS:
+            _say(
+                f"runs so far: {_count(self._runs)}, but {calibrations.FEWEST_RUNS} are needed: "
+                "repeat the command to go on, with a longer --limit"
+            )
+            return 1
+        share = calibrations.shares(self._runs)
+        reached = share.half_width <= self._within
+        _say(
+            f"recording adds {percent(share.mean)} ({percent(share.low)} to "
+            f"{percent(share.high)}); a single run {percent(share.run_low)} to "
+            f"{percent(share.run_high)}"
+        )
+        if not reached:
+            _say(
+                f"that is within {percent(share.half_width)}, not {percent(self._within)}: "
+                "repeat the command to go on"
+            )
+        _say("reports of this program on this machine use it from now on")
+        return 0
+
+
+def _count(runs: Sequence[Run]) -> str:
+    return {0: "none", 1: "1 run"}.get(len(runs), f"{len(runs)} runs")

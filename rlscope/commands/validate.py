@@ -1,0 +1,165 @@
+"""`rlscope validate -- COMMAND...`: checks corrected time against a program without recording."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlscope import repeated_program, stderr
+from rlscope.recording import Settings
+from rlscope.repeated_program import percent
+from rlscope.visible import visible
+
+if TYPE_CHECKING:
+    from rlscope.inflation import Combined
+    from rlscope.validating import Round, Verdict
+
+_DESCRIPTION = """\
+Checks the correction of a program: how far its corrected time is off the time that it takes without
+recording. Each round is a run of its own, in which some iterations are recorded and others not, at
+random; nothing of `rlscope calibrate` is used again. Of a program without iterations whole runs
+take turns, which needs many of them.
+
+exit code: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be checked,
+3 the rounds cannot tell"""
+
+_EXAMPLES = """\
+examples:
+  rlscope validate python train.py
+  rlscope validate --within 0.5% --limit 3600 -- python train.py --seed 1
+  rlscope validate --json python train.py       for scripts
+"""
+_FEWEST_ROUNDS = 3
+_EXIT_CODES = {"inside": 0, "outside": 1, "undecided": 3}
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    repeated_program.prepare(parser, within=0.01, meaning="of the bias")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the result as JSON; the program's stdout goes to stderr",
+    )
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Runs rounds until the bias is known well enough, and prints it."""
+
+    def validate(settings: Settings) -> int:
+        with _stdout_of_program(to_stderr=options.json):
+            verdict = _validate(settings, options.within, options.limit)
+        if options.json:
+            print(json.dumps(_facts(verdict), indent=1))
+        else:
+            print("\n".join(_lines(verdict)))
+        return _EXIT_CODES[verdict.word]
+
+    return repeated_program.run(parser, options, validate)
+
+
+@contextlib.contextmanager
+def _stdout_of_program(*, to_stderr: bool) -> Iterator[None]:
+    """Ours has the JSON alone."""
+    if not to_stderr:
+        yield
+        return
+    own = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(own, 1)
+        os.close(own)
+
+
+def _say(line: str) -> None:
+    stderr.write(f"rlscope validate: {visible(line)}\n")
+
+
+def _validate(settings: Settings, within: float, limit: float) -> Verdict:
+    from rlscope import validating
+    from rlscope.runs_in_turns import NoIterations, RunError
+
+    end = time.monotonic() + limit
+    rounds: list[Round] = []
+    whole: validating.WholeRuns | None = None
+
+    def precise() -> bool:
+        enough = len(rounds) >= _FEWEST_ROUNDS
+        return enough and validating.judge(rounds).bias.half_width <= within
+
+    while not precise() and end - time.monotonic() >= limit / repeated_program.RUNS_IN_LIMIT / 2:
+        _say(f"round {len(rounds) + 1}: {' '.join(settings.command)}")
+        if whole is None:
+            try:
+                rounds.append(
+                    validating.by_iterations(
+                        settings,
+                        error=within / 3,
+                        seconds=limit / repeated_program.RUNS_IN_LIMIT,
+                        say=_say,
+                    )
+                )
+            except NoIterations:
+                _say("the program counts no iterations: whole runs take turns")
+                whole = validating.WholeRuns(settings, _say)
+                continue
+        else:
+            rounds.append(whole.round())
+        last = rounds[-1]
+        _say(f"recording adds {percent(last.added)}, the correction takes {percent(last.removed)}")
+    if len(rounds) < 2:
+        raise RunError(f"{len(rounds)} rounds in {limit:g} seconds are too few: a longer --limit")
+    return validating.judge(rounds)
+
+
+def _lines(verdict: Verdict) -> list[str]:
+    low, high = map(percent, verdict.claimed)
+    holds = "is" if verdict.holds else "is not"
+    lines = [
+        f"recording adds               {_interval(verdict.added)}",
+        f"left after the correction    {_interval(verdict.bias)}",
+    ]
+    if verdict.control is not None:
+        lines.append(f"the same without recording   {_interval(verdict.control)}")
+    return [
+        *lines,
+        f"the correction claims to be off by {low} to {high}: 0 {holds} in it",
+        f"costs of records: {verdict.method}; {verdict.rounds} rounds",
+        {
+            "inside": "verdict: inside +-3 %",
+            "outside": "verdict: outside +-3 %",
+            "undecided": "verdict: undecided, more rounds are needed: a longer --limit",
+        }[verdict.word],
+    ]
+
+
+def _facts(verdict: Verdict) -> dict[str, Any]:
+    control = verdict.control
+    return {
+        "bias_percent": 100 * verdict.bias.mean,
+        "bias_interval": _ends(verdict.bias),
+        "inflation_percent": 100 * verdict.added.mean,
+        "inflation_interval": _ends(verdict.added),
+        "aa_interval": None if control is None else _ends(control),
+        "claimed_interval": [100 * end for end in verdict.claimed],
+        "rounds": verdict.rounds,
+        "method": verdict.method,
+        "verdict": verdict.word,
+    }
+
+
+def _ends(found: Combined) -> list[float]:
+    return [100 * found.low, 100 * found.high]
+
+
+def _interval(found: Combined) -> str:
+    return f"{percent(found.mean)} ({percent(found.low)} to {percent(found.high)})"

@@ -1,0 +1,217 @@
+"""What one record costs the program, by kind: the relation `calibration`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rlscope import regular_files
+from rlscope.calibrations import FILE
+from rlscope.trace.probe_costs import ProbeCost, ProbeSamples, mean_probe_ns, probe_costs
+
+# docs/design/0011 has the measurements behind these factors. Each mean is the geometric mean of the
+# two ends.
+# A probe does not see that the program finds its own data no longer in the caches, because the
+# record took their place: whole iterations showed up to so many times what probes did.
+_UNSEEN_MOST = 2.6
+# Code that runs again after the first of these times finds its data in the caches, as the loop at
+# the end of the run does. Code that runs after the second one does not; nor does a probe.
+_HOT_NS, _COLD_NS = 1e4, 1e5
+# In tight loops of whole programs a record costs 0.2 to 3 times what it does in that loop: less
+# where the CPU makes the record beside the call.
+_TIGHT_LOW, _TIGHT_HIGH = 0.2, 3.0
+# Between a program's own calls a record costs more than in a loop of nothing else, whose code and
+# ring stay in the caches: 1 to 20 times as much.
+_LOOP_LOW, _LOOP_HIGH = 1.0, 20.0
+# Of what a native call's record costs, the part between the two readings of the clock.
+_INSIDE = 0.3
+_MOST_BYTES = 1 << 20  # of a file with some kinds
+_NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")
+
+OPERATION, AUTOMATIC, NATIVE = "operation", "automatic event", "native call"
+WAIT, CALLBACK, OTHER, LOST = "wait", "callback", "other record", "lost record"
+PROBE = "probe"
+
+# Kinds that cost about as much as another one, which is measured.
+_ALIKE = {WAIT: NATIVE, CALLBACK: NATIVE, LOST: NATIVE, OTHER: OPERATION}
+
+_PER_PAIR, _PER_CALL = "operation_cost_ns", "native_cost_ns"
+_LOOP_METRICS = {
+    OPERATION: (_PER_PAIR, 2),  # of entering and leaving: two records
+    AUTOMATIC: ("automatic_cost_ns", 1),
+    NATIVE: (_PER_CALL, 1),
+}
+
+MEASURED = tuple(_LOOP_METRICS)
+"""Kinds that a loop at the end of a run measures."""
+# Which of the probes measures a kind.
+_PROBES = {OPERATION: "annotation", NATIVE: "native_call"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU nanoseconds that one record of a kind adds to the program."""
+
+    kind: str
+    mean_ns: float
+    low_ns: float
+    high_ns: float
+    """Ends of the 95 % interval."""
+    inside: float
+    """Part of it inside of what the record tells of, 0 to 1."""
+    samples: int
+    method: str
+
+    def at(self, end: str, side: str) -> float:
+        """The part of the cost on one side: `end` mean, low or high; `side` inside or outside."""
+        cost: float = getattr(self, f"{end}_ns")
+        if self.kind == WAIT and side == "inside":
+            return 0.0  # else it would have waited for as much longer
+        return cost * (self.inside if side == "inside" else 1 - self.inside)
+
+
+Calibration = Mapping[str, Cost]
+"""Costs by kind; kinds that are missing have no known cost."""
+
+
+def _of_loops(metrics: Mapping[str, float]) -> Calibration:
+    costs = {}
+    for kind, (metric, records) in _LOOP_METRICS.items():
+        if metric in metrics:
+            hot_ns = metrics[metric] / records
+            costs[kind] = Cost(
+                kind,
+                mean_ns=hot_ns * math.sqrt(_LOOP_LOW * _LOOP_HIGH),
+                low_ns=hot_ns * _LOOP_LOW,
+                high_ns=hot_ns * _LOOP_HIGH,
+                inside=_INSIDE,
+                samples=1,
+                method="a loop at the end of the run, where it costs least",
+            )
+    return costs
+
+
+@dataclass
+class Gaps:
+    """How far apart in time the same code makes its records, over the processes of a run."""
+
+    records: int = 0
+    cold: float = 0.0
+
+    def add(self, lived_ns: int, counts: Iterable[int]) -> None:
+        """Takes how often each piece of code ran in a process that recorded for `lived_ns`."""
+        for count in counts:
+            decades = math.log(max(lived_ns / count, 1.0) / _HOT_NS)
+            self.records += count
+            self.cold += count * min(1.0, max(0.0, decades / math.log(_COLD_NS / _HOT_NS)))
+
+    @property
+    def cold_share(self) -> float:
+        """The part of them that finds its data no longer in the caches; 1 without any."""
+        return self.cold / self.records if self.records else 1.0
+
+
+def of_run(
+    metrics: Mapping[str, float],
+    samples: ProbeSamples,
+    gaps: Mapping[str, Gaps],
+    calibrated: Calibration | None = None,
+) -> Calibration:
+    """Costs of a calibration, where there is one; else from the probes of a run, where there are
+    enough; else from the loops that rls-prof measures at its end; empty without any.
+
+    Args:
+        metrics: of the machine, by name (rlscope/capture/machine.py).
+        samples: the probes of the run.
+        gaps: of kinds of records; those that are close together cost what the loop says.
+        calibrated: what iterations with and without records showed (placed()).
+    """
+    loops = {name: ns for name, ns in metrics.items() if ns > 0}  # no record is free
+    hot_ns = {"native_call": loops.get(_PER_CALL), "annotation": loops.get(_PER_PAIR)}
+    found = probe_costs(samples, hot_ns)
+    costs = dict(_of_loops(loops))
+    for kind, (metric, records) in _LOOP_METRICS.items():
+        probed = found.get(_PROBES.get(kind, ""))
+        if probed is not None and probed.samples:
+            costs[kind] = _from_probes(kind, probed, records)
+        if kind in gaps and metric in loops:
+            costs[kind] = _between(loops[metric] / records, costs[kind], gaps[kind].cold_share)
+    spent_ns = mean_probe_ns(samples)
+    if costs and spent_ns is not None:
+        # Twice, for what lies around its two readings of the clock.
+        costs[PROBE] = Cost(PROBE, spent_ns, spent_ns, 2 * spent_ns, 1.0, 0, "their own durations")
+    return {**_with_alike(costs), **(calibrated or {})}
+
+
+def _between(hot_ns: float, cold: Cost, cold_share: float) -> Cost:
+    """The cost of records of which some are made in tight loops."""
+
+    def between(hot: float, cold: float) -> float:
+        return hot + cold_share * (cold - hot)
+
+    return replace(
+        cold,
+        mean_ns=between(math.sqrt(_TIGHT_LOW * _TIGHT_HIGH) * hot_ns, cold.mean_ns),
+        low_ns=between(_TIGHT_LOW * hot_ns, cold.low_ns),
+        high_ns=between(_TIGHT_HIGH * hot_ns, cold.high_ns),
+    )
+
+
+def _from_probes(kind: str, cost: ProbeCost, records: int) -> Cost:
+    mean_ns = cost.mean_ns * math.sqrt(_UNSEEN_MOST)
+    return Cost(
+        kind,
+        mean_ns=mean_ns / records,
+        low_ns=min(cost.low_ns, mean_ns) / records,
+        high_ns=max(cost.high_ns, cost.high_ns * _UNSEEN_MOST) / records,
+        inside=cost.inside_share,
+        samples=cost.samples,
+        method="probes in the run",
+    )
+
+
+def _with_alike(costs: Calibration) -> Calibration:
+    """The same, and of kinds that were not measured the cost of one that is like them."""
+    alike = {
+        kind: replace(costs[other], kind=kind, samples=0, method=f"as {other}")
+        for kind, other in _ALIKE.items()
+        if other in costs and kind not in costs
+    }
+    return {**costs, **alike}
+
+
+def placed(root: Path) -> Calibration:
+    """The costs that lie beside the trace (rlscope/calibrations.py); empty without good ones."""
+    try:
+        kept = json.loads(regular_files.read(root, FILE, _MOST_BYTES))
+        return {
+            str(each["kind"]): Cost(
+                kind=str(each["kind"]),
+                **{name: _finite(each[name]) for name in _NUMBERS},
+                samples=int(kept["pairs"]),
+                method=str(kept["method"]),
+            )
+            for each in kept["costs"]
+        }
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return {}
+
+
+def _finite(number: Any) -> float:
+    if not math.isfinite(value := float(number)):
+        raise ValueError("not a cost")
+    return value
+
+
+def columns(calibration: Calibration) -> dict[str, Sequence[object]]:
+    """The relation `calibration`."""
+    costs = [*calibration.values()]
+    names = ("kind", "mean_ns", "low_ns", "high_ns", "inside", "samples", "method")
+    return {
+        "calibration_id": list(range(len(costs))),
+        **{name: [getattr(cost, name) for cost in costs] for name in names},
+    }

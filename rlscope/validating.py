@@ -1,0 +1,181 @@
+"""The rounds of `rlscope validate`: corrected time against the time without recording."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+from rlscope import calibrations, inflation
+from rlscope.inflation import Combined, combined
+from rlscope.load import load
+from rlscope.recording import Settings
+from rlscope.runs_in_turns import (
+    RunError,
+    RunInTurns,
+    Say,
+    TooShort,
+    folder_of_run,
+    recorded_run,
+    run_in_turns,
+)
+
+INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
+MOST_BIAS = 0.03
+"""Of the time without recording: what corrected time may be off by."""
+
+_REMOVED = """
+SELECT CAST(SUM(duration_ns - corrected_ns) AS DOUBLE) AS mean,
+  CAST(SUM(duration_ns - corrected_high_ns) AS DOUBLE) AS low,
+  CAST(SUM(duration_ns - corrected_low_ns) AS DOUBLE) AS high,
+  (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
+    GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS method
+FROM breakdown JOIN process USING (process_id) WHERE {}
+"""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One comparison. All numbers but the method are shares of the time without recording."""
+
+    added: float
+    """What recording added."""
+    removed: float
+    removed_low: float
+    removed_high: float
+    """What the correction takes out of the recorded time, with the ends of its interval."""
+    control: float | None
+    """What the program without recording takes more than itself: 0 but for chance."""
+    method: str
+    """How the cost of most records was measured."""
+
+    @property
+    def bias(self) -> float:
+        """What is left: (corrected - without) / without."""
+        return self.added - self.removed
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All rounds together."""
+
+    rounds: int
+    added: Combined
+    bias: Combined
+    control: Combined | None
+    claimed: tuple[float, float]
+    """The bias at the ends of the interval that the correction claims, mean over the rounds."""
+    method: str
+
+    @property
+    def word(self) -> str:
+        """INSIDE where the bias is within MOST_BIAS, OUTSIDE where it is not, else UNDECIDED."""
+        if self.bias.low >= -MOST_BIAS and self.bias.high <= MOST_BIAS:
+            return INSIDE
+        if self.bias.low > MOST_BIAS or self.bias.high < -MOST_BIAS:
+            return OUTSIDE
+        return UNDECIDED
+
+    @property
+    def holds(self) -> bool:
+        """The interval that the correction claims has the time without recording in it, as far as
+        the rounds can tell."""
+        unknown = self.bias.half_width
+        return self.claimed[0] - unknown <= 0 <= self.claimed[1] + unknown
+
+
+def judge(rounds: list[Round]) -> Verdict:
+    """Raises ValueError: fewer than two rounds."""
+    controls = [each.control for each in rounds if each.control is not None]
+    lows = [each.added - each.removed_high for each in rounds]
+    highs = [each.added - each.removed_low for each in rounds]
+    return Verdict(
+        len(rounds),
+        combined([each.added for each in rounds]),
+        combined([each.bias for each in rounds]),
+        combined(controls) if len(controls) > 1 else None,
+        (sum(lows) / len(lows), sum(highs) / len(highs)),
+        rounds[-1].method,
+    )
+
+
+def by_iterations(settings: Settings, *, error: float, seconds: float, say: Say) -> Round:
+    """One run whose iterations are recorded in turns; see runs_in_turns.run_in_turns().
+
+    Raises:
+        NoIterations: the program has none.
+        RunError: the program failed, or its iterations say too little.
+    """
+    with run_in_turns(settings, error=error, seconds=seconds, say=say) as run:
+        return _compare(run)
+
+
+def _compare(run: RunInTurns) -> Round:
+    processes = ", ".join(map(str, sorted(run.processes)))
+    removed = _removed(run.directory, f"os_pid IN ({processes})")
+    control = inflation.control(run.blocks)
+    per_iteration = 1 / run.recorded / run.added.base_ns
+    return Round(
+        run.added.share.mean,
+        removed["mean"] * per_iteration,
+        removed["low"] * per_iteration,
+        removed["high"] * per_iteration,
+        control.share.mean if control is not None else None,
+        removed["method"],
+    )
+
+
+def _removed(directory: str, which: str) -> dict[str, Any]:
+    """Raises TooShort: no record has a cost."""
+    if reason := calibrations.place(directory):
+        raise RunError(reason)
+    with load(directory) as trace:
+        row: dict[str, Any]
+        (row,) = trace.sql(_REMOVED.format(which)).to_dicts()
+    if row["mean"] is None:
+        raise TooShort
+    return row
+
+
+class WholeRuns:
+    """Rounds of a program without iterations: one run that is recorded, and one that is not."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self._settings = settings
+        self._say = say
+        self._choose = random.Random(0)
+        self._last_ns: int | None = None
+
+    def round(self) -> Round:
+        """Both runs, in random order. Raises RunError: the program failed, or was too short."""
+        first = self._choose.random() < 0.5
+        before_ns = self._bare_ns() if first else None
+        with folder_of_run() as folder:
+            recorded_ns, removed = self._recorded(os.path.join(folder, "trace"))
+        bare_ns = self._bare_ns() if before_ns is None else before_ns
+        control = None if self._last_ns is None else bare_ns / self._last_ns - 1
+        self._last_ns = bare_ns
+        return Round(
+            recorded_ns / bare_ns - 1,
+            removed["mean"] / bare_ns,
+            removed["low"] / bare_ns,
+            removed["high"] / bare_ns,
+            control,
+            removed["method"],
+        )
+
+    def _bare_ns(self) -> int:
+        with subprocess.Popen(self._settings.command) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if status:
+            raise RunError(f"the program failed without recording, with status {status}")
+        return round((used.ru_utime + used.ru_stime) * 1e9)
+
+    def _recorded(self, directory: str) -> tuple[int, dict[str, Any]]:
+        outcome = recorded_run(self._settings, directory, self._say)
+        if outcome.ending.status:
+            raise RunError(outcome.ending.describe())
+        return outcome.ending.cpu_ns, _removed(outcome.directory, "TRUE")

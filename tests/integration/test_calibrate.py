@@ -1,0 +1,376 @@
+"""`rlscope calibrate` of programs whose cost is known, and of those that cannot be calibrated."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from known_costs import KNOWN, rlscope, script
+from traced_python import TracedPython, untraced_environment
+
+from rlscope import calibrating, turns_file
+from rlscope.calibrations import Run, Store, read_subject
+from rlscope.load import load
+from rlscope.runs_in_turns import TooShort
+
+# Says that the program ended as it would have.
+TIDY = """
+import atexit
+atexit.register(print, "exit functions ran")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def calibrate(
+    traced: TracedPython, *arguments: str, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        rlscope("calibrate", *arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**untraced_environment(), **environ},
+    )
+
+
+def shares(said: str) -> Iterator[float]:
+    """Of single runs, in percent."""
+    for found in re.findall(r"pairs of iterations: recording adds (-?[\d.]+) % to", said):
+        yield float(found)
+
+
+def test_the_cost_of_a_program_is_found_kept_and_taken_out(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    program = script(tmp_path, TIDY + KNOWN)
+    result = calibrate(traced, "--within", "20%", traced.python, program, "0.5", "100000")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "exit functions ran\n" * 3
+    assert [*shares(result.stderr)] == pytest.approx([50, 50, 50], abs=10)
+    assert list(tmp_path.joinpath("rlscope_out").iterdir()) == []
+
+    run = traced.run("-o", "run", traced.python, program, "0.5", "100")
+    assert run.returncode == 0, run.stderr
+    summary = subprocess.run(
+        rlscope("summary", "run"), capture_output=True, text=True, check=True
+    ).stdout
+    said = re.search(
+        r"recording took ([\d.]+) % of the training loop \(", " ".join(summary.split())
+    )
+    assert said is not None, summary
+    assert "from `rlscope calibrate` (3 runs, " in " ".join(summary.split())
+    with load("run") as trace:
+        (row,) = trace.sql(
+            "SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns FROM overhead WHERE kind <> 'clamped'"
+        ).to_dicts()
+        costs = trace.sql("SELECT * FROM calibration").to_dicts()
+    # 100 iterations, to each of which recording added 0.5 ms.
+    assert row["ns"] == pytest.approx(50e6, rel=0.3)
+    assert all("rlscope calibrate" in each["method"] for each in costs)
+    assert all(each["low_ns"] <= each["mean_ns"] <= each["high_ns"] for each in costs)
+
+
+def test_a_calibration_goes_on_where_it_ended(traced: TracedPython, tmp_path: Path) -> None:
+    """Two of the three runs that are needed are there; `--again` forgets them."""
+    program = script(tmp_path, KNOWN)
+    arguments = ("--within", "50%", traced.python, program, "0.5", "100000")
+    assert calibrate(traced, *arguments).returncode == 0
+    run = traced.run("-o", "run", traced.python, program, "0.5", "1")
+    assert run.returncode == 0, run.stderr
+    subject = read_subject("run")
+    assert subject is not None
+    store = Store(program)
+    runs = store.runs(subject)
+    assert len(runs) == 3
+    store.keep(subject, runs[:2])
+    result = calibrate(traced, *arguments)
+    assert result.returncode == 0, result.stderr
+    assert len([*shares(result.stderr)]) == 1
+    assert len(store.runs(subject)) == 3
+    result = calibrate(traced, "--again", *arguments)
+    assert len([*shares(result.stderr)]) == 3
+    assert len(store.runs(subject)) == 3
+
+
+def test_a_program_that_ends_by_itself_is_started_again(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    program = script(tmp_path, TIDY + KNOWN)
+    result = calibrate(traced, "--within", "50%", traced.python, program, "0.5", "200")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "exit functions ran\n" * 3
+    assert [*shares(result.stderr)] == pytest.approx([50, 50, 50], abs=15)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("raise SystemExit(3)", 1, "exited with code 3; this run is not kept, before it: none"),
+        ("pass", 1, "the program has no iterations that could be compared: call rls.iteration()"),
+        (
+            "import rlscope as rls\nfor _ in range(30): rls.iteration()",
+            1,
+            "fewer than 10 pairs of them, let it run for longer, with a longer --limit; this",
+        ),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            1,
+            "the program was killed by SIGKILL; this run is not kept, before it: none",
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_calibrated(
+    traced: TracedPython, tmp_path: Path, text: str, code: int, said: str
+) -> None:
+    result = calibrate(traced, traced.python, script(tmp_path, text))
+    assert result.returncode == code
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("rlscope calibrate: run 1: ")
+    assert len(lines) == 2, lines
+    assert said in lines[1]
+    assert list(tmp_path.joinpath("rlscope_out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "give the command to run: rlscope calibrate [options] [--] COMMAND..."),
+        (["--within", "0", "python"], 2, "above 0, and at most 100 percent, not '0'"),
+        (["--within", "much", "python"], 2, "'much'"),
+        (["--limit", "-1", "python"], 2, "'-1'"),
+        (["no-such-program"], 127, "no-such-program: command not found"),
+    ],
+)
+def test_bad_usage(traced: TracedPython, arguments: list[str], code: int, said: str) -> None:
+    result = calibrate(traced, *arguments)
+    assert result.returncode == code
+    assert said in result.stderr.splitlines()[-1]
+
+
+def test_iterations_that_are_too_long_end_with_the_limit(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    """A pair takes four iterations of 0.2 s: fewer than ten pairs fit."""
+    text = "import time\nimport rlscope as rls\nfor _ in range(10000):\n rls.iteration()\n"
+    program = script(tmp_path, TIDY + text + " with rls.operation('work'): time.sleep(0.2)\n")
+    result = calibrate(traced, "--limit", "5", traced.python, program)
+    assert (result.returncode, result.stdout) == (1, "exit functions ran\n")
+    assert "fewer than 10 pairs" in result.stderr.splitlines()[-1]
+
+
+def test_folders_that_cannot_be_written(
+    traced: TracedPython, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = script(tmp_path, KNOWN)
+    arguments = ("--within", "50%", traced.python, program, "0.5", "400")
+    (tmp_path / "rlscope_out").touch()
+    result = calibrate(traced, *arguments)
+    assert result.returncode == 1
+    assert f"cannot write into {tmp_path}/rlscope_out: " in result.stderr.splitlines()[-1]
+    (tmp_path / "rlscope_out").unlink()
+    (tmp_path / "data").touch()
+    result = calibrate(traced, *arguments)
+    assert result.returncode == 1
+    assert f"cannot write {tmp_path}/data/rlscope/calibrations/train-" in result.stderr
+
+
+def test_ctrl_c_ends_the_program_and_keeps_the_runs_before(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    """The second run goes on until a Ctrl-C, which a terminal sends to the whole group."""
+    program = script(
+        tmp_path,
+        """
+import os, signal
+if os.path.exists("second"):
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.killpg(0, signal.SIGINT)
+    signal.pause()
+open("second", "x").close()
+"""
+        + KNOWN,
+    )
+    with subprocess.Popen(
+        rlscope("calibrate", traced.python, program, "0.5", "400"),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        said = process.communicate(timeout=120)[1]
+    assert process.returncode == 1
+    last = said.splitlines()[-1]
+    assert "the program was killed by SIGINT; this run is not kept, before it: 1 run" in last
+    (kept,) = Path(os.environ["XDG_DATA_HOME"], "rlscope", "calibrations").iterdir()
+    (calibration,) = json.loads(kept.read_text())["calibrations"]
+    assert len(calibration["runs"]) == 1
+
+
+def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) -> None:
+    """So few records that no probe ran, and too little CPU time for a loop at the end."""
+    result = traced.run("-o", "run", traced.python, script(tmp_path, KNOWN), "0", "1")
+    assert result.returncode == 0, result.stderr
+    with load("run") as trace:
+        (process,) = trace.sql("SELECT os_pid FROM process").to_dicts()
+    with pytest.raises(TooShort, match="ran too briefly"):
+        calibrating.costs_of({process["os_pid"]}, "run")
+
+
+def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Block]:
+    """The blocks of a program that rls-prof runs with turns, into folder/run."""
+    file = folder / "turns"
+    result = traced.run(
+        "--no-probes",
+        "--no-waits",
+        "-o",
+        str(folder / "run"),
+        traced.python,
+        script(folder, text),
+        env={**untraced_environment(), "RLSCOPE_TURNS": str(file)},
+    )
+    assert result.returncode == 0, result.stderr
+    return turns_file.read(file)
+
+
+def test_exactly_the_recorded_iterations_are_in_the_trace(
+    traced: TracedPython, tmp_path: Path, library: str
+) -> None:
+    """Native calls and operations, of annotated and of other code; the rest passes no stub."""
+    blocks = turns(
+        traced,
+        tmp_path,
+        f"""
+import sys
+sys.path.insert(0, {os.path.dirname(library)!r})
+import rlscope as rls
+from rlscope.native import runtime
+rls.layer("simulator", module="sample")
+import sample
+thing = sample.Thing(3)
+seen = 0
+for number in range(400):
+    rls.iteration()
+    seen += runtime.is_recording()
+    with rls.operation("work"):
+        sample.noargs(); thing[1]
+        sum(range(20_000))
+runtime.hold(True)
+with open("seen", "w") as file:
+    print(seen, runtime.intercept_counts()["passed_through"], file=file)
+""",
+    )
+    seen, passed = map(int, (tmp_path / "seen").read_text().split())
+    assert 0 < seen < 400
+    assert passed == 0
+    with load(tmp_path / "run") as trace:
+        (row,) = trace.sql("SELECT operation_events, native_events FROM process").to_dicts()
+    assert row == {"operation_events": seen, "native_events": 2 * seen}
+    complete = sum(block.iterations for block in blocks if block.recorded)
+    assert 0 <= seen - complete <= 2 * max(block.iterations for block in blocks)
+
+
+def test_windows_of_the_program_spoil_their_blocks_only(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    blocks = turns(
+        traced,
+        tmp_path,
+        """
+import rlscope as rls
+for number in range(300):
+    rls.iteration()
+    if number == 100: rls.stop()
+    if number == 200: rls.start()
+    with rls.operation("work"):
+        sum(range(20_000))
+""",
+    )
+    recorded = sum(block.iterations for block in blocks if block.recorded)
+    others = sum(block.iterations for block in blocks if not block.recorded)
+    assert 0 < recorded < others
+    with load(tmp_path / "run") as trace:
+        (row,) = trace.sql("SELECT operation_events FROM process").to_dicts()
+    assert row["operation_events"] >= recorded
+
+
+def test_fork_children_have_turns_of_their_own(traced: TracedPython, tmp_path: Path) -> None:
+    blocks = turns(
+        traced,
+        tmp_path,
+        """
+import os
+import rlscope as rls
+def loop(iterations):
+    for _ in range(iterations):
+        rls.iteration()
+        with rls.operation("work"):
+            sum(range(20_000))
+loop(100)
+child = os.fork()
+loop(100)
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+""",
+    )
+    processes = {block.process for block in blocks}
+    assert len(processes) == 2
+    for process in processes:
+        own = [block for block in blocks if block.process == process and block.measured]
+        assert {block.recorded for block in own} == {True, False}
+
+
+def test_automatic_iterations_take_turns_too(traced: TracedPython, tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("torch")
+    blocks = turns(
+        traced,
+        tmp_path,
+        """
+import gymnasium, torch
+environment = gymnasium.make("CartPole-v1")
+policy = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.01)
+observation, _ = environment.reset(seed=1)
+for _ in range(600):
+    for _ in range(8):
+        with torch.no_grad():
+            action = int(policy(torch.from_numpy(observation)).argmax())
+        observation, _, done, cut, _ = environment.step(action)
+        if done or cut:
+            observation, _ = environment.reset()
+    optimizer.zero_grad()
+    policy(torch.from_numpy(observation)).sum().backward()
+    optimizer.step()
+""",
+    )
+    measured = [block for block in blocks if block.measured]
+    assert {block.recorded for block in measured} == {True, False}
+    assert len(measured) >= 4
+
+
+def test_the_page_names_the_calibration(traced: TracedPython, tmp_path: Path) -> None:
+    program = script(tmp_path, KNOWN)
+    run = traced.run("-o", "run", traced.python, program, "0.5", "30")
+    assert run.returncode == 0, run.stderr
+    subject = read_subject("run")
+    assert subject is not None
+    measured = Run("2026-01-02T00:00:00+00:00", 50, 5e5, 1e4, 1e6, 2e3, {"operation": (10.0, 0.3)})
+    Store(program).keep(subject, [measured] * 3)
+    result = subprocess.run(rlscope("report", "run"), capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "`rlscope calibrate` (3 runs, 2026-01-02)" in Path("run/report.html").read_text()
+    Store(program).keep(subject, [measured] * 4)
+    other = rlscope("summary", "run")
+    said = subprocess.run(other, capture_output=True, text=True, check=True).stdout
+    assert "(4 runs, 2026-01-02)" in " ".join(said.split())

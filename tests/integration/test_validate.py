@@ -1,0 +1,125 @@
+"""`rlscope validate` of programs whose cost is known: what the records say, and what is true."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_costs import KNOWN, rlscope, script
+from traced_python import TracedPython, untraced_environment
+
+WHOLE = """
+import sys, time
+import rlscope as rls
+from rlscope.native import runtime
+
+def spin(ns):
+    end = time.thread_time_ns() + ns
+    while time.thread_time_ns() < end:
+        pass
+
+with rls.operation("work"):
+    spin(400_000_000)
+    if runtime.is_recording():
+        spin(int(400_000_000 * float(sys.argv[1])))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        rlscope(verb, *arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=untraced_environment(),
+    )
+
+
+def facts(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_a_cost_that_no_probe_sees_is_found_and_gone_when_it_is_calibrated(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    program = script(tmp_path, "print('of the program', flush=True)\n" + KNOWN)
+    arguments = ("--within", "5%", traced.python, program, "0.5", "100000")
+    result = run("validate", "--json", *arguments)
+    assert result.returncode == 1, result.stderr
+    assert "of the program" in result.stderr.splitlines()
+    found = facts(result)
+    assert (found["verdict"], found["rounds"] >= 3) == ("outside", True)
+    assert found["inflation_percent"] == pytest.approx(50, abs=10)
+    assert found["bias_percent"] == pytest.approx(50, abs=10)
+    assert found["bias_interval"][0] < found["bias_percent"] < found["bias_interval"][1]
+    assert found["aa_interval"][0] <= found["aa_interval"][1] < 10
+    assert not found["claimed_interval"][0] <= 0 <= found["claimed_interval"][1]
+
+    said = run("validate", *arguments).stdout.splitlines()
+    assert set(said[:3]) == {"of the program"}
+    assert any(line.startswith("recording adds  ") for line in said)
+    assert said[-1] == "verdict: outside +-3 %"
+    assert run("calibrate", *arguments).returncode == 0
+    found = facts(run("validate", "--json", *arguments))
+    assert found["method"].startswith("`rlscope calibrate` (3 runs, ")
+    assert found["inflation_percent"] == pytest.approx(50, abs=10)
+    assert found["bias_percent"] == pytest.approx(0, abs=10)
+    assert list(tmp_path.joinpath("rlscope_out").iterdir()) == []
+
+
+def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_path: Path) -> None:
+    program = script(tmp_path, WHOLE)
+    result = run("validate", "--json", "--within", "90%", traced.python, program, "0.5")
+    assert "the program counts no iterations: whole runs take turns" in result.stderr
+    found = facts(result)
+    assert found["inflation_percent"] > 20
+    assert found["rounds"] == 3
+    assert found["aa_interval"] is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise SystemExit(3)", "the program exited with code 3"),
+        (
+            "import rlscope as rls\nfor _ in range(30): rls.iteration()",
+            "that is fewer than 10 pairs of them, let it run for longer, with a longer --limit",
+        ),
+        ("pass", "the program ran too briefly to tell what a record costs"),
+    ],
+)
+def test_a_program_that_cannot_be_validated(
+    traced: TracedPython, tmp_path: Path, text: str, said: str
+) -> None:
+    result = run("validate", "--json", traced.python, script(tmp_path, text))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert said in result.stderr.splitlines()[-1]
+
+
+def test_a_calibration_with_other_options_is_refused(traced: TracedPython, tmp_path: Path) -> None:
+    """What is validated would not be what reports say."""
+    arguments = ("--within", "50%", traced.python, script(tmp_path, KNOWN), "0.5", "100000")
+    assert run("calibrate", *arguments).returncode == 0
+    result = run("validate", "--no-waits", *arguments)
+    assert result.returncode == 1
+    assert "is not used: it was made with other options" in result.stderr.splitlines()[-1]
+
+
+def test_usage_and_programs_that_are_not_there(traced: TracedPython) -> None:
+    result = run("validate")
+    assert result.returncode == 2
+    assert "give the command to run: rlscope validate" in result.stderr
+    result = run("validate", "no-such-program")
+    assert result.returncode == 127
+    assert "no-such-program: command not found" in result.stderr

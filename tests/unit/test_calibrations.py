@@ -1,0 +1,202 @@
+"""The store of calibrations, and what it puts beside a trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlscope import calibrations
+from rlscope.calibrations import Run, Store, Subject, place, subject_of
+from rlscope.trace import calibration
+from rlscope.trace.probe_costs import ProbeSamples
+
+HOST = {"cpu": "a CPU", "cores": 2, "machine": "x86_64", "python": "3.11.7", "name": "here"}
+RUN_JSON: dict[str, Any] = {
+    "command": ["python", "train.py", "--seed", "1"],
+    "working_directory": "/home/me",
+    "host": HOST,
+    "options": {"auto": None, "intercept": "", "numpy": False, "waits": True, "simulator": []},
+    "environment": {"RLSCOPE_MIN_FREE": "1", "OMP_NUM_THREADS": "1"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def run(added_ns: float = 200.0, **costs: tuple[float, float]) -> Run:
+    of_kinds = {kind.replace("_", " "): cost for kind, cost in costs.items()}
+    return Run("2026-11-24T01:02:03+00:00", 100, added_ns, 20.0, 10_000.0, 100.0, of_kinds)
+
+
+def subject(**changes: Any) -> Subject:
+    found = subject_of({**RUN_JSON, **changes})
+    assert found is not None
+    return found
+
+
+def trace(folder: Path, **changes: Any) -> str:
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({**RUN_JSON, **changes}))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        (["python3", "-u", "train.py", "--lr", "1"], "/home/me/train.py"),
+        (["/usr/bin/python3.11", "/opt/train.py"], "/opt/train.py"),
+        (["python", "-m", "mine.train", "x.py"], "-m mine.train"),
+        (["torchrun", "train.py"], "torchrun train.py"),
+        (["python", "-c", "pass"], "python -c pass"),
+    ],
+)
+def test_a_program_is_its_script_or_module(command: list[str], program: str) -> None:
+    assert subject(command=command).program == program
+
+
+def test_only_what_is_recorded_tells_subjects_apart() -> None:
+    assert subject(environment={"RLSCOPE_DIR": "/x"}, options={}) == subject()
+    assert subject(host={**HOST, "name": "there"}) == subject()
+    for options in ({"waits": False}, {"numpy": True}, {"auto": False}, {"simulator": ["mine"]}):
+        assert subject(options=options) != subject()
+    assert subject(environment={"RLSCOPE_NUMPY": "1"}) != subject()
+    assert subject(host={**HOST, "cores": 4}) != subject()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"command": []}, {"command": "train"}, {"host": None}, {"command": None}]
+)
+def test_a_damaged_run_json_has_no_subject(damage: dict[str, Any]) -> None:
+    assert subject_of({**RUN_JSON, **damage}) is None
+
+
+def test_runs_are_kept_by_subject() -> None:
+    store, other = Store("/home/me/train.py"), subject(options={"waits": False})
+    assert store.runs(subject()) == []
+    runs = [run(operation=(10.0, 0.3)), run(300.0, native_call=(20.0, 0.5))]
+    store.keep(subject(), runs)
+    store.keep(other, runs[:1])
+    assert Store("/home/me/train.py").runs(subject()) == runs
+    assert store.runs(other) == runs[:1]
+    store.keep(subject(), runs[1:])
+    assert store.runs(subject()) == runs[1:]
+    assert store.runs(other) == runs[:1]
+    assert Store("/home/you/train.py").runs(subject()) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "other"}', "null", '{"program": 1}'])
+def test_a_damaged_store_is_empty_and_is_replaced(text: str) -> None:
+    store = Store("/home/me/train.py")
+    store.path.parent.mkdir(parents=True)
+    store.path.write_text(text)
+    assert store.runs(subject()) == []
+    store.keep(subject(), [run()])
+    assert store.runs(subject()) == [run()]
+
+
+def test_a_trace_gets_the_calibration_of_its_program(tmp_path: Path) -> None:
+    """2 % of the program's time, of which its records are 1 %: each costs twice as much."""
+    runs = [run(ns, operation=(10.0, 0.3), native_call=(20.0, 0.5)) for ns in (190, 200, 210)]
+    Store("/home/me/train.py").keep(subject(), runs)
+    directory = trace(tmp_path / "run")
+    assert place(directory) == ""
+    costs = calibration.placed(Path(directory))
+    assert {kind: cost.mean_ns for kind, cost in costs.items()} == pytest.approx(
+        {"operation": 20.0, "native call": 40.0}
+    )
+    native = costs["native call"]
+    assert native.low_ns < native.mean_ns < native.high_ns
+    assert (native.inside, native.samples) == (0.5, 300)
+    assert native.method == "`rlscope calibrate` (3 runs, 2026-11-24)"
+
+
+def test_costs_do_not_depend_on_how_much_the_probes_of_a_run_said(tmp_path: Path) -> None:
+    """Iterations say the sum: where a run's probes said half as much, a record costs the same."""
+    halved = replace(run(operation=(5.0, 0.3)), overhead_ns=50.0)
+    Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3)), halved, halved])
+    directory = trace(tmp_path / "run")
+    place(directory)
+    assert calibration.placed(Path(directory))["operation"].mean_ns == pytest.approx(20.0)
+
+
+def test_a_calibration_comes_before_probes(tmp_path: Path) -> None:
+    Store("/home/me/train.py").keep(subject(), [run(native_call=(10.0, 0.3))] * 3)
+    directory = trace(tmp_path / "run")
+    place(directory)
+    empty = np.empty(0)
+    none = {"native_call": empty, "annotation": empty}
+    metrics = {"operation_cost_ns": 12.0, "native_cost_ns": 6.0}
+    costs = calibration.of_run(
+        metrics, ProbeSamples(none, none, empty, empty), {}, calibration.placed(Path(directory))
+    )
+    assert costs["native call"].mean_ns == pytest.approx(20.0)
+    assert costs["operation"].method.startswith("a loop")
+
+
+def test_tables_that_are_made_stay_good_where_nothing_changed(tmp_path: Path) -> None:
+    store = Store("/home/me/train.py")
+    store.keep(subject(), [run(operation=(10.0, 0.3))] * 3)
+    directory = trace(tmp_path / "run")
+    place(directory)
+    file = Path(directory, calibrations.FILE)
+    before = file.stat()
+    place(directory)
+    assert file.stat() == before
+    store.keep(subject(), [run(operation=(10.0, 0.3))] * 4)
+    place(directory)
+    assert file.stat() != before
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"host": {**HOST, "cores": 64}}, "another machine (a CPU, 2 cores, Python 3.11.7)"),
+        ({"options": {"numpy": True}}, "other options of rls-prof"),
+        ({"command": ["python", "other.py"]}, ""),
+        ({"command": None}, ""),
+    ],
+)
+def test_a_calibration_of_something_else_is_refused_with_the_reason(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 3)
+    directory = trace(tmp_path / "run", **changes)
+    assert place(directory).endswith(said)
+    assert bool(place(directory)) == bool(said)
+    assert not Path(directory, calibrations.FILE).exists()
+
+
+def test_too_few_runs_are_not_used(tmp_path: Path) -> None:
+    Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 2)
+    directory = trace(tmp_path / "run")
+    assert place(directory) == ""
+    assert not Path(directory, calibrations.FILE).exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"costs": [{"kind": "operation"}]}', '{"costs": 5, "pairs": 1}']
+    + [
+        json.dumps({"method": "m", "pairs": 3, "costs": [dict(kind="k", inside=0, **ends)]})
+        for ends in (
+            {"mean_ns": float("nan"), "low_ns": 1, "high_ns": 2},
+            {"mean_ns": 1, "low_ns": float("-inf"), "high_ns": 2},
+            {"mean_ns": "x", "low_ns": 1, "high_ns": 2},
+        )
+    ],
+)
+def test_a_damaged_calibration_of_a_trace_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / calibrations.FILE).write_text(text)
+    assert calibration.placed(tmp_path) == {}
+
+
+def test_without_a_run_json_or_a_place_to_write_nothing_happens(tmp_path: Path) -> None:
+    assert place(str(tmp_path)) == ""
+    assert place(str(tmp_path / "missing")) == ""

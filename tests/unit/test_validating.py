@@ -1,0 +1,78 @@
+"""The verdict on a correction, from rounds whose bias is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlscope import inflation, validating
+from rlscope.turns_file import Block
+from rlscope.validating import Round, judge
+
+
+def rounds(*biases: float, removed: float = 0.02, width: float = 0.01) -> list[Round]:
+    return [
+        Round(bias + removed, removed, removed - width, removed + width, 0.001 * sign, "probes")
+        for bias, sign in zip(biases, (1, -1) * len(biases), strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("biases", "word"),
+    [
+        ((0.0, 0.001, -0.001), validating.INSIDE),
+        ((0.028, 0.0281, 0.0279), validating.INSIDE),
+        ((0.029, 0.031, 0.030), validating.UNDECIDED),
+        ((0.2, -0.2, 0.0), validating.UNDECIDED),
+        ((0.05, 0.051, 0.052), validating.OUTSIDE),
+        ((-0.05, -0.051, -0.052), validating.OUTSIDE),
+    ],
+)
+def test_the_verdict_is_that_of_the_whole_interval(biases: tuple[float, ...], word: str) -> None:
+    assert judge(rounds(*biases)).word == word
+
+
+def test_bias_is_what_is_left_of_what_recording_added() -> None:
+    verdict = judge(rounds(0.01, 0.01, 0.01))
+    assert (verdict.added.mean, verdict.bias.mean) == pytest.approx((0.03, 0.01))
+    assert verdict.control is not None
+    assert verdict.control.low < 0 < verdict.control.high
+    assert verdict.rounds == 3
+
+
+def test_a_correction_is_held_to_its_own_interval() -> None:
+    """It claims 0.02 give or take 0.01."""
+    assert judge(rounds(0.009, 0.009)).holds
+    assert judge(rounds(-0.009, -0.009)).holds
+    assert not judge(rounds(0.011, 0.011)).holds
+    assert not judge(rounds(-0.011, -0.011)).holds
+    assert judge(rounds(0.001, 0.021)).holds  # the rounds cannot tell
+    assert judge(rounds(0.011, 0.011)).claimed == pytest.approx((0.001, 0.021))
+
+
+def test_a_control_of_one_round_is_none() -> None:
+    one, two = rounds(0.0, 0.0)
+    without = Round(two.added, two.removed, 0, 0, None, "")
+    assert judge([one, without]).control is None
+
+
+def test_one_round_is_no_verdict() -> None:
+    with pytest.raises(ValueError, match="one run"):
+        judge(rounds(0.0))
+
+
+def test_the_control_compares_blocks_without_records() -> None:
+    """Records add 50 %; what is not recorded differs by nothing, though half of it is slower."""
+
+    def pair(number: int, recorded_first: bool, slow: int) -> list[Block]:
+        blocks = [
+            Block(1, number, recorded, True, 1, slow * (150 if recorded else 100))
+            for recorded in (True, False)
+        ]
+        return blocks if recorded_first else blocks[::-1]
+
+    blocks = [block for i in range(80) for block in pair(i, i % 3 == 0, slow=1 if i < 40 else 10)]
+    added, control = inflation.estimate(blocks), inflation.control(blocks)
+    assert added is not None and control is not None
+    assert added.share.mean == pytest.approx(0.5)
+    assert (control.added_ns.mean, control.pairs) == (0, 40)
+    assert inflation.control(blocks[:20]) is None
