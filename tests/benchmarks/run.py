@@ -14,6 +14,8 @@ HERE = Path(__file__).resolve().parent
 NAMES = (
     "annotation",
     "not_recording",
+    "validation",
+    "probes",
     "startup",
     "ppo_overhead",
     "automatic_calls",

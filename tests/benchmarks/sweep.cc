@@ -38,8 +38,10 @@ double CpuSeconds() {
   return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-constexpr analysis::SweepOptions kProcessView = {false, false, 0, true};
-constexpr analysis::SweepOptions kEverything = {true, true, 2000, true};
+constexpr analysis::SweepOptions kProcessView = {false, false, 0, true, false};
+constexpr analysis::SweepOptions kEverything = {true, true, 2000, true, false};
+// As the relations need it: records by row, too.
+constexpr analysis::SweepOptions kWithRecords = {true, true, 2000, true, true};
 
 int64_t SweepFile(const std::string& path, int64_t end_ns, const analysis::SweepOptions& options) {
   std::unique_ptr<trace::ProcessTrace> process;
@@ -90,7 +92,7 @@ int MeasureMemory(const std::string& path, int64_t end_ns) {
       usleep(1000);
     }
   });
-  SweepFile(path, end_ns, kEverything);
+  SweepFile(path, end_ns, kWithRecords);
   done = true;
   sampler.join();
   printf("{\"anonymous_kib\": %lld}\n", static_cast<long long>(most_kib));
@@ -113,8 +115,10 @@ class Measured {
   void RunSweeps() {
     Time("process_view", [this] { Sweep(*process_->input(), kProcessView); });
     Time("everything", [this] { Sweep(*process_->input(), kEverything); });
+    Time("with_records", [this] { Sweep(*process_->input(), kWithRecords); });
     Time("file_process_view", [this] { SweepFile(path_, made_.end_ns(), kProcessView); });
     Time("file_everything", [this] { SweepFile(path_, made_.end_ns(), kEverything); });
+    Time("file_with_records", [this] { SweepFile(path_, made_.end_ns(), kWithRecords); });
   }
   std::unique_ptr<analysis::SweepResult> Result() {
     return Sweep(*process_->input(), kProcessView);

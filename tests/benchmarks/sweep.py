@@ -33,7 +33,14 @@ LIBRARIES = [
     "base/librlscope_base.a",
 ]
 FLAGS = ["-std=c++17", "-O3", "-g", "-fno-omit-frame-pointer", "-pthread"]
-FORMS = ("process_view", "everything", "file_process_view", "file_everything")
+FORMS = (
+    "process_view",
+    "everything",
+    "with_records",
+    "file_process_view",
+    "file_everything",
+    "file_with_records",
+)
 
 
 def build(folder: Path) -> Path:

@@ -69,7 +69,7 @@ def decode(rows: list[tuple[int, int]]) -> States:
 
 def decode_state(weight: int) -> int:
     """One running sum to operation << 4 | layer << 1 | gpu_busy."""
-    deepest = next((layer for layer in (4, 3, 2) if weight >> 8 * (layer - 2) & 255), 1)
+    deepest = next((rank for rank in (5, 4, 3) if weight >> 8 * (rank - 3) & 255), 2)
     return weight >> 40 << 4 | deepest << 1 | bool(weight >> 24 & 255)
 
 

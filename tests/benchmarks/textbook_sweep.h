@@ -13,7 +13,15 @@
 
 namespace rlscope::benchmarks {
 
-enum Layer : uint32_t { kOperation = 0, kSimulator = 2, kFramework = 3, kCudaApi = 4, kGpu = 5 };
+// Ranks of layers (analysis/layer_ranks.h), and two of its own.
+enum Layer : uint32_t {
+  kOperation = 0,
+  kPython = 2,
+  kSimulator = 3,
+  kFramework = 4,
+  kCudaApi = 5,
+  kGpu = 6,
+};
 
 // One stream of properly nested intervals in order of start; operations on the first stream only.
 struct Stream {
@@ -84,7 +92,7 @@ class TextbookSweep {
 
   uint32_t Key() const {
     uint32_t layer = kCudaApi;
-    while (layer > 1 && active_[layer] == 0) --layer;
+    while (layer > kPython && active_[layer] == 0) --layer;
     const uint32_t operation = operations_.empty() ? 0 : operations_.back();
     return operation << 4 | layer << 1 | (active_[kGpu] > 0);
   }
@@ -93,7 +101,7 @@ class TextbookSweep {
   std::vector<size_t> next_;
   std::vector<std::vector<size_t>> open_;
   std::vector<uint32_t> operations_;
-  std::array<int64_t, 6> active_ = {};
+  std::array<int64_t, kGpu + 1> active_ = {};
   std::priority_queue<Boundary, std::vector<Boundary>, std::greater<Boundary>> queue_;
   std::unordered_map<uint32_t, int64_t> time_ns_;
 };

@@ -125,7 +125,8 @@ class FileWriter {
 
 // Eight bits a layer; above them what the operation adds to its parent's number (sweep_peers.py).
 inline int64_t WeightOf(const Stream& stream, size_t event) {
-  if (stream.layer[event] != kOperation) return int64_t{1} << 8 * (stream.layer[event] - 2);
+  if (stream.layer[event] != kOperation)
+    return int64_t{1} << 8 * (stream.layer[event] - kSimulator);
   const int64_t operation = stream.operation[event];
   const int64_t parent = operation > 5 ? 5 : operation > 1 && operation < 5 ? 1 : 0;
   return (operation - parent) << 40;

@@ -1,0 +1,107 @@
+"""How far corrected time is off, by program: the table of docs/reference/validation.md.
+
+    python tests/benchmarks/validation.py [--limit 120] [--only NAME] [--output validation.json]
+
+Each program is validated with the costs that its own runs say, then calibrated, and validated
+again in further runs. The limit in seconds is that of each of the three. Prints rows as they come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TORTURE = ROOT / "tests" / "benchmarks" / "torture.py"
+LONG = "100000000"
+PROGRAMS = {
+    **{
+        f"torture: {name.replace('_', ' ')}": [str(TORTURE), name]
+        for name in ("operations", "native_calls", "both", "threads", "automatic")
+    },
+    "updates of a small network": [str(TORTURE), "training"],
+    **{
+        name: [str(ROOT / "workloads" / f"{name}.py"), "--total-timesteps", LONG]
+        for name in ("ppo_cartpole", "a2c_cartpole", "dqn_cartpole", "sac_pendulum")
+    },
+}
+HEADER = (
+    "| program | recording adds | left, costs of its own probes | that they claim "
+    "| left, calibrated | that it claims | A/A |\n|---|---|---|---|---|---|---|"
+)
+
+
+def rlscope(folder: str, verb: str, program: list[str], limit: float) -> str:
+    command = [sys.executable, "-m", "rlscope.commands", verb, "--limit", str(limit)]
+    command += ["--json"] if verb == "validate" else []
+    work = Path(folder, "work")  # a folder `rlscope` in it would be taken for the package
+    work.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [*command, "--", sys.executable, *program],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        cwd=work,
+        env={**os.environ, "XDG_DATA_HOME": f"{folder}/data"},
+    )
+    if done.returncode not in (0, 1, 3) or (verb == "validate" and not done.stdout):
+        raise SystemExit(f"rlscope {verb} failed: {program}")
+    return done.stdout
+
+
+def measure(program: list[str], limit: float) -> dict[str, Any]:
+    """What both validations say, as `rlscope validate --json` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        default = json.loads(rlscope(folder, "validate", program, limit))
+        rlscope(folder, "calibrate", program, limit)
+        calibrated = json.loads(rlscope(folder, "validate", program, limit))
+    return {"default": default, "calibrated": calibrated}
+
+
+def row(name: str, found: dict[str, Any]) -> str:
+    default, calibrated = found["default"], found["calibrated"]
+    cells = [
+        name,
+        percent(default["inflation_percent"], default["inflation_interval"]),
+        percent(default["bias_percent"], default["bias_interval"]),
+        interval(default["claimed_interval"]),
+        percent(calibrated["bias_percent"], calibrated["bias_interval"]),
+        interval(calibrated["claimed_interval"]),
+        interval(calibrated["aa_interval"]),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def percent(mean: float, ends: list[float]) -> str:
+    return f"{mean:+.1f} % {interval(ends)}"
+
+
+def interval(ends: list[float] | None) -> str:
+    return "-" if ends is None else f"[{ends[0]:+.1f}, {ends[1]:+.1f}]"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=float, default=120)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--output")
+    options = parser.parse_args()
+    found = {}
+    print(HEADER, flush=True)
+    for name, program in PROGRAMS.items():
+        if options.only and name not in options.only:
+            continue
+        found[name] = measure(program, options.limit)
+        print(row(name, found[name]), flush=True)
+    if options.output:
+        Path(options.output).write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
