@@ -80,6 +80,14 @@ def test_a_program_that_records_into_rings_that_it_cut_short_is_told_why_it_died
     assert second.startswith("rls-prof: files in DIR/rings were cut short while it used them, ")
 
 
+# Before the program has any files, and not before all threads of rls-prof have stopped.
+_STOP_RLS_PROF = """
+kill -STOP $PPID
+while grep -h State: /proc/$PPID/task/*/status | grep -qv stopped; do :; done
+exec "$@"
+"""
+
+
 @pytest.mark.parametrize(
     ("files", "losses"),
     [
@@ -94,13 +102,13 @@ def test_files_that_were_removed_before_rls_prof_saw_them_are_a_loss(
     program = f"""
 import glob, os, signal
 import rlscope as rls
-os.kill(os.getppid(), signal.SIGSTOP)
 with rls.operation("x"):
     for file in glob.glob(os.environ["RLSCOPE_DIR"] + "/rings/{files}"):
         os.unlink(file)
 os.kill(os.getppid(), signal.SIGCONT)
 """
-    result = traced.run("-o", directory, traced.python, "-c", program)
+    command = ("sh", "-c", _STOP_RLS_PROF, "sh", traced.python, "-c", program)
+    result = traced.run("-o", directory, *command)
     assert result.returncode == 0
     held = contents.read(directory)
     assert (held.events, held.lost) == (0, losses)
