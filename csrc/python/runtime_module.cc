@@ -103,6 +103,10 @@ PyObject* Stop(PyObject*, PyObject*) {
 
 PyObject* IsRecordingNow(PyObject*, PyObject*) { return PyBool_FromLong(runtime::IsRecording()); }
 
+PyObject* Windows(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLong(runtime::Load(rlscope_process.window));
+}
+
 PyObject* State(PyObject*, PyObject*) {
   switch (rlscope_initialize()) {
     case RLSCOPE_RECORDING:
@@ -206,6 +210,7 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"start", Start, METH_NOARGS, nullptr},
                                 {"stop", Stop, METH_NOARGS, nullptr},
                                 {"is_recording", IsRecordingNow, METH_NOARGS, nullptr},
+                                {"windows", Windows, METH_NOARGS, nullptr},
                                 {"state", State, METH_NOARGS, nullptr},
                                 {"python_begin", Fast(PythonBegin), METH_FASTCALL, nullptr},
                                 {"python_end", PythonEnd, METH_NOARGS, nullptr},

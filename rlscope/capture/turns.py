@@ -86,6 +86,7 @@ class Turns:
 
     def _run(self, iterations: int, then: "Callable[[int], None]") -> None:
         self._iterations, self._left, self._at_end = iterations, iterations - 1, then
+        self._windows = runtime.windows()
 
     def _begin_pair(self) -> None:
         """The work of an iteration may have changed, so the length follows the last pair's."""
@@ -113,7 +114,9 @@ class Turns:
             self._iterations,
             cpu_ns,
         )
-        if runtime.is_recording() == self._recorded:  # the program may have windows of its own
+        # The program may have windows of its own.
+        whole = runtime.is_recording() == self._recorded and runtime.windows() == self._windows
+        if whole:
             with contextlib.suppress(OSError):
                 turns_file.append(self._path, block)
         return block
