@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from traced_python import TracedPython, untraced_environment
 
 import rlscope as rls
 from rlscope.analysis import coverage, groups
@@ -47,7 +47,7 @@ if __name__ == "__main__":
 """
 
 RANKS = """
-import json, os, time
+import json, os, sys, time
 import gymnasium, torch
 import torch.distributed as dist
 
@@ -80,6 +80,9 @@ for iteration in range(60):
 with open(f"rank{rank}.json", "w") as file:
     json.dump({"simulation": stepped, "loop": time.monotonic_ns() - began}, file)
 dist.destroy_process_group()
+sys.path.insert(0, os.environ["TESTS"])
+import gloo_threads
+gloo_threads.wait_until_idle()
 """
 
 
@@ -135,7 +138,8 @@ def test_ranks_of_torchrun(traced: TracedPython, directory: str, tmp_path: Path)
     pytest.importorskip("torch")
     script = _write(tmp_path, RANKS)
     command = [traced.python, "-m", "torch.distributed.run", "--nproc-per-node", "2", script]
-    done = traced.run("-o", directory, *command, cwd=tmp_path, timeout=240)
+    env = {**untraced_environment(), "TESTS": str(Path(__file__).parents[1])}
+    done = traced.run("-o", directory, *command, cwd=tmp_path, timeout=240, env=env)
     assert done.returncode == 0, done.stderr
     read = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in range(2)]
     with rls.load(directory) as trace:

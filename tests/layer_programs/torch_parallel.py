@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from typing import Any
 
@@ -10,6 +11,9 @@ import torch
 import torch.multiprocessing as mp
 from torch import Tensor, nn
 from torch_bits import digest, seeded
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import gloo_threads
 
 
 class _Squares(torch.utils.data.Dataset[Tensor]):
@@ -67,6 +71,7 @@ def _train_in_parallel(rank: int, folder: str) -> None:
     with open(os.path.join(folder, str(rank)), "w", encoding="utf-8") as file:
         file.write(digest(*network.parameters()))
     distributed.destroy_process_group()
+    gloo_threads.wait_until_idle()
 
 
 def distributed_training() -> Any:

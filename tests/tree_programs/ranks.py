@@ -6,6 +6,9 @@ import sys
 import torch.distributed as dist
 import work
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import gloo_threads
+
 if __name__ == "__main__":
     dist.init_process_group("gloo")
     rank, kill = int(os.environ["RANK"]), "kill" in sys.argv
@@ -15,3 +18,4 @@ if __name__ == "__main__":
     work.run(rank, kill=kill)
     dist.barrier()
     dist.destroy_process_group()
+    gloo_threads.wait_until_idle()
