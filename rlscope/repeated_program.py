@@ -55,6 +55,7 @@ def run(
     settings = Settings(
         command=command, sample_seconds=0, **{name: getattr(options, name) for name in given}
     )
+    child.import_quietly("rlscope.trace.build")  # NumPy and DuckDB, which a later run has behind it
     try:
         return with_settings(settings)
     except child.CommandNotFound as error:

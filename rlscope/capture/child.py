@@ -16,6 +16,7 @@ their sender: a signal of the terminal reaches the program by itself and must no
 """
 
 import errno
+import importlib
 import os
 import resource
 import signal
@@ -143,8 +144,8 @@ class Child:
     def wait(self, timer: Timer) -> Ending:
         """Follows the program to its end, doing the timer's work meanwhile.
 
-        Where threads were started before block_signals(), such as those of NumPy, SIGCHLD may
-        come to one of them while the timer works. So the program is looked for at each timeout.
+        Where threads were started before block_signals(), SIGCHLD may come to one of them while
+        the timer works. So the program is looked for at each timeout.
         """
         while True:
             information = signal.sigtimedwait(_TAKEN, max(0.0, timer.seconds_left()))
@@ -221,6 +222,18 @@ def block_signals() -> SignalMask:
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, the kernel would reap the program
     return signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+
+
+def import_quietly(module: str) -> None:
+    """Imports a module whose threads stay, such as NumPy's, so that they take no signal.
+
+    For a process that calls block_signals() later: what came to such a thread would end it.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+    try:
+        importlib.import_module(module)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def unblock_signals(mask: SignalMask) -> None:

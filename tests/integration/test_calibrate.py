@@ -216,6 +216,26 @@ open("second", "x").close()
     assert len(calibration["runs"]) == 1
 
 
+def test_signals_come_to_the_main_thread_only(traced: TracedPython, tmp_path: Path) -> None:
+    """In the second run there are threads of NumPy, which the analysis of the first one needed."""
+    text = """
+import glob, os, signal
+with open("threads", "w") as file:
+    for status in glob.glob(f"/proc/{os.getppid()}/task/*/status"):
+        fields = dict(line.split(":") for line in open(status))
+        blocked = int(fields["SigBlk"], 16)
+        if fields["Pid"] == fields["Tgid"]: continue  # which waits for them
+        taken = (signal.SIGTERM, signal.SIGCHLD)
+        print(*(blocked >> number - 1 & 1 for number in taken), file=file)
+"""
+    program = script(tmp_path, text + KNOWN)
+    result = calibrate(traced, "--within", "50%", traced.python, program, "0.5", "200")
+    assert result.returncode == 0, result.stderr
+    threads = (tmp_path / "threads").read_text().splitlines()
+    assert len(threads) >= 2
+    assert set(threads) == {"1 1"}
+
+
 def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) -> None:
     """So few records that no probe ran, and too little CPU time for a loop at the end."""
     result = traced.run("-o", "run", traced.python, script(tmp_path, KNOWN), "0", "1")
