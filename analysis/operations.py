@@ -25,9 +25,10 @@ NOT_RECORDED = "(not recorded)"
 
 
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
-    """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns: wall time of
-    the `operations` largest operations in the training loop, of all processes (process_id
-    None) and of each of the `processes` longest."""
+    """process_id, operation, layer, gpu_busy, duration_ns, operation_ns, group_ns, and the same
+    times without what recording cost (None: not known): wall time of the `operations` largest
+    operations in the training loop, of all processes (process_id None) and of each of the
+    `processes` longest."""
     return statement.run(trace, "operation_time", operations=operations, processes=processes)
 
 
@@ -49,8 +50,9 @@ def gpu_absence(trace: Trace) -> Table:
 
 
 def operation_tree(trace: Trace, *, operations: int) -> Table:
-    """operation, name, depth, self_ns, total_ns, one column per layer, gpu_ns, whole_ns: the
-    `operations` largest paths of all processes in the order of a tree."""
+    """operation, name, depth, self_ns, total_ns (also corrected, with its interval), one column per
+    layer, gpu_ns, whole_ns: the `operations` largest paths of all processes in the order of a
+    tree."""
     return statement.run(trace, "operation_tree", operations=operations)
 
 

@@ -88,11 +88,17 @@ def _operation(number: int, path: str, name: str) -> dict[str, Any]:
 
 def _breakdown(process_id: int, paths: list[str]) -> list[dict[str, Any]]:
     return [
-        share(process_id, path, layer, 1_000_000 * (1 + i) + process_id, gpu_busy=busy)
+        _corrected(share(process_id, path, layer, 1_000_000 * (1 + i) + process_id, gpu_busy=busy))
         for i, path in enumerate(paths)
         for layer in LAYERS
         for busy in (False, True)
     ]
+
+
+def _corrected(row: dict[str, Any]) -> dict[str, Any]:
+    ns = row["duration_ns"]
+    ends = {"corrected_ns": ns - 9, "corrected_low_ns": ns - 20, "corrected_high_ns": ns - 4}
+    return {**row, "overhead_ns": 9, **ends}
 
 
 def _transitions(process_id: int, paths: list[str]) -> list[dict[str, Any]]:

@@ -6,10 +6,13 @@
 --                 operations '(between operations)', in a process without any '(none)'
 --   operation_ns  sum over the rows of the operation in the group
 --   group_ns      sum over the rows of the group: its time in the loop
+--   corrected_ns, operation_corrected_ns, group_corrected_ns
+--                 the three times without what recording cost; NULL without a calibration
 -- uses: operation_span
 WITH _time AS (
   SELECT group_id, operation, layer, COALESCE(gpu_busy, FALSE) AS gpu_busy,
-    SUM(duration_ns) AS duration_ns
+    SUM(duration_ns) AS duration_ns,
+    SUM(corrected_ns) AS corrected_ns
   FROM operation_span
   GROUP BY ALL
 ), _rank AS (
@@ -19,7 +22,8 @@ WITH _time AS (
 ), _folded AS (
   SELECT _time.group_id,
     CASE WHEN rank <= $operations THEN _time.operation ELSE '(other operations)' END AS operation,
-    layer, gpu_busy, SUM(duration_ns) AS duration_ns
+    layer, gpu_busy, SUM(duration_ns) AS duration_ns,
+    SUM(corrected_ns) AS corrected_ns
   FROM _time JOIN _rank ON _rank.group_id IS NOT DISTINCT FROM _time.group_id
     AND _rank.operation = _time.operation
   GROUP BY ALL
@@ -27,6 +31,10 @@ WITH _time AS (
 SELECT group_id AS process_id, operation, layer, gpu_busy,
   CAST(duration_ns AS BIGINT) AS duration_ns,
   CAST(SUM(duration_ns) OVER (PARTITION BY group_id, operation) AS BIGINT) AS operation_ns,
-  CAST(SUM(duration_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_ns
+  CAST(SUM(duration_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_ns,
+  CAST(corrected_ns AS BIGINT) AS corrected_ns,
+  CAST(SUM(corrected_ns) OVER (PARTITION BY group_id, operation) AS BIGINT)
+    AS operation_corrected_ns,
+  CAST(SUM(corrected_ns) OVER (PARTITION BY group_id) AS BIGINT) AS group_corrected_ns
 FROM _folded
 ORDER BY process_id NULLS FIRST, operation_ns DESC, operation, layer, gpu_busy

@@ -1,6 +1,9 @@
 -- The tree of operations, parents before children, siblings by total time: one row per path.
 --   self_ns   while it was the innermost open operation of its process's owner
 --   total_ns  the same for it and everything inside it
+--   total_corrected_ns, total_corrected_low_ns, total_corrected_high_ns
+--             total_ns without what recording cost, with the ends of its 95 % interval; NULL without a
+--             calibration
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, wait_ns, none_ns, gpu_ns  parts of self_ns;
 --             gpu_ns is the part with GPU work, which the six others contain too
 --   whole_ns  time in the training loops of all processes that have one (the recorded time of all when
@@ -19,10 +22,12 @@ WITH RECURSIVE _spent AS (
       WHEN stage IN ('start-up', 'end') THEN '(' || stage || ')' || IF(operation = '(none)', '',
         '/' || REGEXP_EXTRACT(operation, '^(?:[^\\/]|\\.)*'))
       WHEN stage = 'loop' AND operation = '(none)' THEN '(between operations)'
-      ELSE operation END AS path, layer, gpu_busy, duration_ns
+      ELSE operation END AS path, layer, gpu_busy, duration_ns,
+    corrected_ns, corrected_low_ns, corrected_high_ns
   FROM breakdown
 ), _self AS (
-  SELECT path, SUM(duration_ns) AS self_ns,
+  SELECT path, SUM(duration_ns) AS self_ns, SUM(corrected_ns) AS corrected_ns,
+    SUM(corrected_low_ns) AS corrected_low_ns, SUM(corrected_high_ns) AS corrected_high_ns,
     SUM(duration_ns) FILTER (layer = 'python') AS python_ns,
     SUM(duration_ns) FILTER (layer = 'simulator') AS simulator_ns,
     SUM(duration_ns) FILTER (layer = 'framework') AS framework_ns,
@@ -59,10 +64,12 @@ WITH RECURSIVE _spent AS (
   SELECT _enclosing.id, _node.parent FROM _enclosing JOIN _node ON _node.id = _enclosing.ancestor
   WHERE _node.parent IS NOT NULL AND _node.parent <> _node.id
 ), _total AS (
-  SELECT ancestor AS id, SUM(self_ns) AS total_ns
+  SELECT ancestor AS id, SUM(self_ns) AS total_ns, SUM(corrected_ns) AS total_corrected_ns,
+    SUM(corrected_low_ns) AS total_corrected_low_ns,
+    SUM(corrected_high_ns) AS total_corrected_high_ns
   FROM _enclosing JOIN _node USING (id) JOIN _self USING (path) GROUP BY ancestor
 ), _kept AS (
-  SELECT _node.*, total_ns, ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank,
+  SELECT _node.*, _total.* EXCLUDE (id), ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank,
     ROW_NUMBER() OVER (PARTITION BY parent ORDER BY total_ns DESC, path) AS sibling
   FROM _node JOIN _total USING (id)
 ), _placed(id, place) AS (
@@ -72,6 +79,9 @@ WITH RECURSIVE _spent AS (
 )
 SELECT path AS operation, name, depth,
   CAST(COALESCE(self_ns, 0) AS BIGINT) AS self_ns, CAST(total_ns AS BIGINT) AS total_ns,
+  CAST(total_corrected_ns AS BIGINT) AS total_corrected_ns,
+  CAST(total_corrected_low_ns AS BIGINT) AS total_corrected_low_ns,
+  CAST(total_corrected_high_ns AS BIGINT) AS total_corrected_high_ns,
   CAST(COALESCE(python_ns, 0) AS BIGINT) AS python_ns,
   CAST(COALESCE(simulator_ns, 0) AS BIGINT) AS simulator_ns,
   CAST(COALESCE(framework_ns, 0) AS BIGINT) AS framework_ns,

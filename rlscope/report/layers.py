@@ -25,10 +25,12 @@ def ordered(states: Iterable[tuple[str, bool]]) -> list[tuple[str, bool]]:
     return sorted(set(states), key=place)
 
 
-def series(rows: views.Rows, key: str, names: Sequence[str]) -> list[Series]:
-    """One series per layer and GPU activity in `rows`, with a value for each of `names`, the
-    values of column `key`."""
-    cells = {(row["layer"], row["gpu_busy"], row[key]): row["duration_ns"] for row in rows}
+def series(
+    rows: views.Rows, key: str, names: Sequence[str], *, time: str = "duration_ns"
+) -> list[Series]:
+    """One series per layer and GPU activity in `rows`, with the value of column `time` for each of
+    `names`, the values of column `key`."""
+    cells = {(row["layer"], row["gpu_busy"], row[key]): row[time] for row in rows}
     return [
         Series(
             name=label(layer, busy),

@@ -34,6 +34,8 @@ class Chart:
     """The axes' meaning in a few words: the caption, and the text for readers who cannot see it."""
     views: Mapping[str, Figure]
     """Name of a view -> figure."""
+    corrected: Mapping[str, Figure] = field(default_factory=dict)
+    """The same views without what recording cost, or none. The reader chooses."""
 
 
 @dataclass(frozen=True)

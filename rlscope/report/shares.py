@@ -5,9 +5,13 @@ docs/reference/semantics.md ("Shares in the report") defines it; `coverage` has 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from rlscope.report import units, views
+from rlscope.report.panel import Figure
+from rlscope.table import Table
 
 _LOOP = "the training loop"
 _LOOPS = "the training loops"
@@ -15,6 +19,30 @@ _LOOPS = "the training loops"
 NOTABLE_BETWEEN = 0.2
 # Above this share of the time in operations, those that rlscope found by itself are worth a word.
 NOTABLE_FOUND = 0.05
+
+
+@dataclass(frozen=True)
+class Time:
+    """Columns of operation_time and state_time that belong together."""
+
+    row: str
+    operation: str
+    group: str
+
+
+RECORDED = Time("duration_ns", "operation_ns", "group_ns")
+CORRECTED = Time("corrected_ns", "operation_corrected_ns", "group_corrected_ns")
+
+
+def both(
+    times: Table, names: Iterable[str], figure: Callable[[str, Time], Figure]
+) -> tuple[dict[str, Figure], dict[str, Figure]]:
+    """The views of a chart as recorded, and without what recording cost where that is known."""
+    known = None not in times["corrected_ns"]
+    return (
+        {name: figure(name, RECORDED) for name in names},
+        {name: figure(name, CORRECTED) for name in names if known},
+    )
 
 
 def whole_name(facts: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import example_run
 import pytest
@@ -31,6 +32,11 @@ CHARTS = [
     "processes-chart",
     "machine-chart",
 ]
+_LOOP = """
+SELECT layer, gpu_busy, IF(operation = '(none)', '(between operations)', operation),
+  CAST(SUM({0}) AS BIGINT) AS ns
+FROM breakdown WHERE stage = 'loop' GROUP BY ALL HAVING ns > 0
+"""
 _VIEW = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 
 
@@ -38,6 +44,13 @@ _VIEW = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
     directory = tmp_path_factory.mktemp("run") / "ppo"
     example_run.write(directory)
+    costs = [
+        {"kind": kind, "mean_ns": ns, "low_ns": ns / 2, "high_ns": 2 * ns, "inside": 0.3}
+        for kind, ns in (("operation", 3000), ("native call", 2000), ("automatic event", 1500))
+    ]
+    (directory / "rlscope_calibration.json").write_text(
+        json.dumps({"method": "known costs", "pairs": 50, "costs": costs})
+    )
     with load(directory) as opened:
         yield opened
 
@@ -138,6 +151,33 @@ def test_choosing_a_process_shows_its_bars_in_every_chart(opened: ReportPage, tr
     assert select.get_attribute("value") == label
 
 
+def test_time_without_the_cost_of_recording_is_shown_in_every_chart_that_knows_it(
+    opened: ReportPage, trace: Trace
+) -> None:
+    """And with it again, of all processes and of one."""
+    boxes = opened.driver.find_elements("css selector", "figure input")
+    names = [each.find_element("xpath", "./ancestor::figure").get_attribute("id") for each in boxes]
+    assert names == ["operations-chart", "gpu-chart"]
+    recorded, corrected = (
+        {(layers.label(layer, busy), name): ns for layer, busy, name, ns in trace.sql(statement)}
+        for statement in (_LOOP.format(time) for time in ("duration_ns", "corrected_ns"))
+    )
+    assert sum(corrected.values()) < sum(recorded.values())
+    _choose(opened, "operations-chart", views.ALL, recorded)
+    _click(opened, boxes[1])
+    _wait_for(opened, "operations-chart", corrected)
+    assert boxes[0].is_selected()
+    caption = "return getComputedStyle(document.querySelector(arguments[0]), '::after').content"
+    assert opened.driver.execute_script(caption, "#gpu-chart figcaption") == (
+        '", without what recording cost"'
+    )
+    states = sum(opened.bars("gpu-chart").values())
+    assert states == 2 * sum(corrected.values())  # of all together, and of each operation
+    _click(opened, boxes[0])
+    _wait_for(opened, "operations-chart", recorded)
+    assert sum(opened.bars("gpu-chart").values()) == 2 * sum(recorded.values())
+
+
 @pytest.mark.parametrize(
     ("view", "column"), [("while the operation owned", "while_ns"), ("launched by", "launched_ns")]
 )
@@ -151,10 +191,23 @@ def test_gpu_time_is_seen_from_both_ends_of_a_launch(
 
 def _choose(page: ReportPage, chart: str, label: str, expected: dict[tuple[str, str], int]) -> None:
     """Chooses a view of a chart, and waits until it shows the expected bars."""
-    from selenium.webdriver.support.ui import Select, WebDriverWait
+    from selenium.webdriver.support.ui import Select
 
     select = page.driver.find_element("css selector", f"#{chart} select")
     Select(select).select_by_value(label)
+    _wait_for(page, chart, expected)
+
+
+def _click(page: ReportPage, element: Any) -> None:
+    """Scrolls at once: the page scrolls smoothly otherwise, and the click comes on the way."""
+    script = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
+    page.driver.execute_script(script, element)
+    element.click()
+
+
+def _wait_for(page: ReportPage, chart: str, expected: dict[tuple[str, str], int]) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
     WebDriverWait(page.driver, PATIENCE_S).until(lambda _: page.bars(chart) == expected)
     assert page.complaints() == []
 

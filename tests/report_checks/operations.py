@@ -21,7 +21,7 @@ def check(page: ReportPage, trace: Trace) -> None:
     span_ns = walls[0] - parts["start-up"] - parts["end"]
     assert sum(bars.values()) == span_ns
     assert page.bars("operations-chart") == bars
-    tree = [[row[0].strip(), *row[1:4]] for row in page.table("operations", "Table: ")]
+    tree = [[row[0].strip(), *row[1:5]] for row in page.table("operations", "Table: ")]
     assert sorted(tree) == sorted(_tree(trace, span_ns, parts))
     assert page.table("operations", "Found automatically: ") == _automatic(trace, span_ns)
 
@@ -54,21 +54,43 @@ def around(trace: Trace) -> dict[str, int]:
 
 
 def _tree(trace: Trace, whole_ns: int, parts: dict[str, int]) -> list[list[str]]:
-    """Name, total, share and own time of every path; a total is that of all paths below it too."""
+    """Name, total, share, corrected and own time of every path; a total is that of all paths below
+    it too."""
     rows = trace.sql(
-        "SELECT name, CAST(SUM(duration_ns) AS BIGINT) AS total_ns,"
+        f"SELECT name, CAST(SUM(duration_ns) AS BIGINT) AS total_ns, {_CORRECTED},"
         " CAST(COALESCE(SUM(duration_ns) FILTER (breakdown.operation = path), 0) AS BIGINT)"
         " FROM operation JOIN breakdown ON stage = 'loop' AND (breakdown.operation = path"
         "   OR STARTS_WITH(breakdown.operation, path || '/'))"
         " GROUP BY path, name"
     )
     found = [
-        [name, units.duration(total), units.share(total, whole_ns), units.duration(own)]
-        for name, total, own in rows
+        [
+            name,
+            units.duration(total),
+            units.share(total, whole_ns),
+            _interval(*corrected),
+            units.duration(own),
+        ]
+        for name, total, *corrected, own in rows
     ]
     between = units.duration(parts["between"])
     share = units.share(parts["between"], whole_ns)
-    return [*found, ["(between operations)", between, share, between], *_around(trace, parts)]
+    corrected = _corrected(trace, "stage = 'loop' AND operation = '(none)'")
+    outside = ["(between operations)", between, share, corrected, between]
+    return [*found, outside, *_around(trace, parts)]
+
+
+_CORRECTED = ", ".join(f"CAST(SUM(corrected_{end}ns) AS BIGINT)" for end in ("", "low_", "high_"))
+
+
+def _corrected(trace: Trace, where: str) -> str:
+    (row,) = trace.sql(f"SELECT {_CORRECTED} FROM breakdown WHERE {where}")
+    return _interval(*row)
+
+
+def _interval(mean_ns: int, low_ns: int, high_ns: int) -> str:
+    mean, low, high = map(units.duration, (mean_ns, low_ns, high_ns))
+    return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
@@ -80,9 +102,11 @@ def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
     for stage, operation, ns in rows:
         if operation == "(none)":
             whole = units.duration(parts[stage])
-            yield [f"({stage})", whole, "", units.duration(ns)]
+            corrected = _corrected(trace, f"stage = '{stage}'")
+            yield [f"({stage})", whole, "", corrected, units.duration(ns)]
         elif ns >= 0.01 * parts[stage]:
-            yield [operation, units.duration(ns), "", units.duration(ns)]
+            corrected = _corrected(trace, f"stage = '{stage}' AND operation = '{operation}'")
+            yield [operation, units.duration(ns), "", corrected, units.duration(ns)]
 
 
 def _automatic(trace: Trace, span_ns: int) -> list[list[str]]:

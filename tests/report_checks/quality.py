@@ -28,7 +28,7 @@ def check(page: ReportPage, trace: Trace) -> None:
 
 
 def _check_notes(
-    recorded: str, cost: str, outside: str, threads: str, lost: str, *, trace: Trace
+    recorded: str, overhead: str, own: str, outside: str, threads: str, lost: str, *, trace: Trace
 ) -> None:
     ((events, size, wall_ns, own_ns, cpu_ns),) = trace.sql(
         "SELECT CAST(SUM(events) AS BIGINT), CAST(SUM(file_bytes) AS BIGINT),"
@@ -39,8 +39,21 @@ def _check_notes(
         f"{units.count(events)} events in {units.size(size)}, {units.duration(wall_ns)} of "
         f"2 processes recorded."
     )
-    assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in cost
-    assert f"({units.share(own_ns, cpu_ns)})" in cost
+    assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in own
+    assert f"({units.share(own_ns, cpu_ns)})" in own
+    ((with_ns, without_ns, low_ns, high_ns),) = trace.sql(
+        "SELECT CAST(SUM(duration_ns) AS BIGINT), CAST(SUM(corrected_ns) AS BIGINT),"
+        " CAST(SUM(corrected_low_ns) AS BIGINT), CAST(SUM(corrected_high_ns) AS BIGINT)"
+        " FROM breakdown WHERE stage = 'loop'"
+    )
+    shares = [units.share(with_ns - ns, with_ns) for ns in (without_ns, high_ns, low_ns)]
+    assert overhead.startswith(
+        "Overhead: recording took {} of the training loop ({} to {}): ".format(*shares)
+    )
+    assert (
+        f"{units.duration(with_ns)} as recorded, {units.duration(without_ns)} without "
+        f"({units.duration(low_ns)} to {units.duration(high_ns)}). " in overhead
+    )
     ((startup_ns, between_ns, end_ns),) = trace.sql(
         "SELECT CAST(SUM(duration_ns) FILTER (stage = 'start-up') AS BIGINT),"
         " CAST(SUM(duration_ns) FILTER (stage = 'loop' AND operation = '(none)') AS BIGINT),"

@@ -36,10 +36,15 @@ def draw(tables: Tables) -> Drawing | Nothing:
     (facts,) = tables["coverage"].to_dicts()
     whole = shares.whole_name(facts)
     named = views.named(groups, tables["process"])
-    figures = {name: _bars(rows, shares.of_view(name, whole)) for name, rows in named.items()}
+
+    def bars(name: str, time: shares.Time) -> Figure:
+        return _bars(named[name], shares.of_view(name, whole), time)
+
+    title = "Wall time per operation, by GPU state"
+    figures = shares.both(tables["state_time"], named, bars)
     return Drawing(
         notes=[f"All shares are of {whole}."],
-        charts=[Chart("gpu-chart", "Wall time per operation, by GPU state", figures)],
+        charts=[Chart("gpu-chart", title, *figures)],
         grids=[_totals(groups[None])],
     )
 
@@ -52,9 +57,9 @@ def _why_nothing(tables: Tables) -> str:
     return f"{'; '.join(reasons) or 'no GPU work was recorded'}."
 
 
-def _bars(rows: views.Rows, whole: str) -> Figure:
-    totals = {row["operation"]: (row["operation_ns"], row["group_ns"]) for row in rows}
-    cells = {(row["state"], row["operation"]): row["duration_ns"] for row in rows}
+def _bars(rows: views.Rows, whole: str, time: shares.Time) -> Figure:
+    totals = {row["operation"]: (row[time.operation], row[time.group]) for row in rows}
+    cells = {(row["state"], row["operation"]): row[time.row] for row in rows}
     series = [
         Series(
             name=state,
@@ -81,7 +86,7 @@ def _totals(rows: views.Rows) -> Grid:
                 palette.STATE_MEANING[row["state"]],
             ]
             for row in rows
-            if row["operation"] is None
+            if row["operation"] is None and row["duration_ns"]  # else there when corrected only
         ],
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import coverage, operations, processes
@@ -36,14 +36,13 @@ def draw(tables: Tables) -> Drawing | Nothing:
     (facts,) = tables["coverage"].to_dicts()
     whole = shares.whole_name(facts)
     named = views.named(groups, tables["process"])
-    figures = {name: _bars(rows, shares.of_view(name, whole)) for name, rows in named.items()}
     return Drawing(
         notes=[
             "Time belongs to the innermost open operation, and in it to the deepest active layer. "
             f"All shares are of {whole}.",
             *shares.left_out(facts),
         ],
-        charts=_charts(tables["operation_time"], figures),
+        charts=_charts(tables["operation_time"], named, whole),
         grids=[
             _tree(tables["operation_tree"], whole),
             *_automatic(tables["automatic"], facts),
@@ -51,46 +50,65 @@ def draw(tables: Tables) -> Drawing | Nothing:
     )
 
 
-def _charts(times: Table, figures: dict[str, Figure]) -> list[Chart]:
+def _charts(times: Table, named: Mapping[str, views.Rows], whole: str) -> list[Chart]:
     """A single bar of one colour would show nothing."""
-    cells = set(times.select("operation", "layer", "gpu_busy"))
+    if len(set(times.select("operation", "layer", "gpu_busy"))) < 2:
+        return []
+
+    def bars(name: str, time: shares.Time) -> Figure:
+        return _bars(named[name], shares.of_view(name, whole), time)
+
     title = "Wall time per operation, by layer"
-    return [Chart("operations-chart", title, figures)] if len(cells) > 1 else []
+    return [Chart("operations-chart", title, *shares.both(times, named, bars))]
 
 
-def _bars(rows: views.Rows, whole: str) -> Figure:
-    totals = {row["operation"]: (row["operation_ns"], row["group_ns"]) for row in rows}
+def _bars(rows: views.Rows, whole: str, time: shares.Time) -> Figure:
+    totals = {row["operation"]: (row[time.operation], row[time.group]) for row in rows}
     bars = [Bar(name, *total) for name, total in totals.items()]
-    return stacked_bars(bars, layers.series(rows, "operation", list(totals)), whole)
+    series = layers.series(rows, "operation", list(totals), time=time.row)
+    return stacked_bars(bars, series, whole)
 
 
 def _tree(tree: Table, whole: str) -> Grid:
     rows = tree.to_dicts()
     present = [name for name, column in _LAYER_COLUMNS.items() if any(tree[column])]
     busy = any(tree["gpu_ns"])
+    is_corrected = None not in tree["total_corrected_ns"]
     return Grid(
         title=f"Table: operations as a tree, own time by layer; shares of {whole}",
         columns=[
             "operation",
             ">total",
             ">share",
+            *([">without recording"] if is_corrected else []),
             ">own",
             *(f">{layers.label(layer, False)}" for layer in present),
             *([">GPU busy"] if busy else []),
         ],
-        rows=[_tree_row(row, present, busy) for row in rows],
+        rows=[_tree_row(row, present, busy, is_corrected) for row in rows],
     )
 
 
-def _tree_row(row: dict[str, Any], present: Sequence[str], busy: bool) -> list[str]:
+def _tree_row(
+    row: dict[str, Any], present: Sequence[str], busy: bool, is_corrected: bool
+) -> list[str]:
     return [
         "    " * row["depth"] + units.visible(row["name"]),
         units.duration(row["total_ns"]),
         units.share(row["total_ns"], row["whole_ns"]) if row["whole_ns"] else "",
+        *([_corrected(row)] if is_corrected else []),
         units.duration(row["self_ns"]),
         *(units.duration_or_blank(row[_LAYER_COLUMNS[layer]]) for layer in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
     ]
+
+
+def _corrected(row: dict[str, Any]) -> str:
+    """With its interval, where the digits tell its ends apart."""
+    low, mean, high = (
+        units.duration(row[f"total_corrected_{end}ns"]) for end in ("low_", "", "high_")
+    )
+    return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:

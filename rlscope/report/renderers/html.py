@@ -14,7 +14,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from rlscope.report import headline, panels, units
-from rlscope.report.panel import Chart, Drawing, Grid, Nothing, Panel
+from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel
 
 if TYPE_CHECKING:
     from rlscope.load import Trace
@@ -99,15 +99,36 @@ def _nothing(drawn: Sequence[tuple[str, Panel, Drawing | Nothing]]) -> str:
 
 def _figure(chart: Chart) -> str:
     views = "\n".join(
-        f'<script type="application/json">{_script_json(figure)}</script>'
-        for figure in chart.views.values()
+        [_view(figure) for figure in chart.views.values()]
+        + [
+            _view(_difference(figure, chart.views[name]), ' class="corrected"')
+            for name, figure in chart.corrected.items()
+        ]
     )
     return (
         f'<figure id="{chart.key}">\n<div class="head">'
-        f"<figcaption>{_escape(chart.title)}</figcaption>{_select(chart)}</div>\n"
+        f"<figcaption>{_escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
         f'<div class="chart" role="img" aria-label="{_escape(chart.title)}"></div>\n'
         f"{views}\n</figure>"
     )
+
+
+def _difference(figure: Figure, other: Figure) -> Figure:
+    """The figure without the parts of its layout that are the other one's, such as names."""
+    layout = {
+        key: value for key, value in figure["layout"].items() if value != other["layout"].get(key)
+    }
+    return {**figure, "layout": layout}
+
+
+def _view(figure: Figure, kind: str = "") -> str:
+    return f'<script type="application/json"{kind}>{_script_json(figure)}</script>'
+
+
+def _correct(chart: Chart) -> str:
+    if not chart.corrected:
+        return ""
+    return '<label><input type="checkbox" autocomplete="off"> without what recording cost</label>'
 
 
 def _select(chart: Chart) -> str:

@@ -1,7 +1,8 @@
 "use strict";
 // Draws every chart of the page: <figure> holds a select (when there is more than one view), a
-// <div class="chart"> and one JSON element per view. Colours come from the page's style, so that
-// charts follow the light, dark and print theme.
+// checkbox (when its views are also there without what recording cost), a <div class="chart"> and one
+// JSON element per view. Views without that cost hold the data, and what differs in the layout.
+// Colours come from the page's style, so that charts follow the light, dark and print theme.
 (() => {
   // Named one by one: plotly's default set has a button that sends the data to a server.
   const buttons = [["toImage", "zoom2d", "pan2d", "resetScale2d"]];
@@ -130,15 +131,20 @@
     return { data: bars, layout };
   }
 
-  function views(figure) {
-    return [...figure.querySelectorAll('script[type="application/json"]')];
+  function chosenView(figure) {
+    const select = figure.querySelector("select");
+    const read = (kind) => JSON.parse(figure.querySelectorAll(kind)[select ? select.selectedIndex : 0].textContent);
+    const recorded = read("script:not(.corrected)");
+    if (!figure.querySelector("input:checked")) {
+      return recorded;
+    }
+    const { data, layout } = read("script.corrected");
+    return { data, layout: { ...recorded.layout, ...layout } };
   }
 
   async function draw(figure) {
-    const select = figure.querySelector("select");
     const chart = figure.querySelector(".chart");
-    const whole = named(JSON.parse(views(figure)[select ? select.selectedIndex : 0].textContent));
-    const chosen = fitted(whole, chart.clientWidth);
+    const chosen = fitted(named(chosenView(figure)), chart.clientWidth);
     await Plotly.react(chart, chosen.data, themed(chosen.layout), config);
   }
 
@@ -156,6 +162,14 @@
     }
   }
 
+  // As recorded or without that cost: in all charts that know both.
+  async function correct(checked) {
+    for (const figure of document.querySelectorAll("figure:has(input)")) {
+      figure.querySelector("input").checked = checked;
+      await draw(figure);
+    }
+  }
+
   async function drawAll() {
     for (const figure of document.querySelectorAll("figure")) {
       await draw(figure);
@@ -164,6 +178,9 @@
 
   for (const select of document.querySelectorAll("figure select")) {
     select.addEventListener("change", () => choose(select.value));
+  }
+  for (const box of document.querySelectorAll("figure input")) {
+    box.addEventListener("change", () => correct(box.checked));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   narrow.addEventListener("change", drawAll);
