@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rlscope.turns_file import Block
+from rlscope.turns_file import BARE, RECORDED, Block
 
 FEWEST_PAIRS = 10
 """A run with fewer says nothing."""
@@ -91,16 +91,16 @@ def _estimate(pairs: list[tuple[Block, Block]]) -> Added | None:
 
 
 def _pairs(blocks: Iterable[Block]) -> Iterable[tuple[Block, Block]]:
-    """(recorded, not recorded): the two blocks of each pair that are both there."""
+    """(recorded, not recorded): the two blocks of each round that are both there."""
     waiting: dict[tuple[int, int], Block] = {}
     for block in blocks:
-        if not block.measured:
+        if not block.measured or block.mode not in (RECORDED, BARE):
             continue
-        other = waiting.pop((block.process, block.pair), None)
+        other = waiting.pop((block.process, block.round), None)
         if other is None:
-            waiting[block.process, block.pair] = block
+            waiting[block.process, block.round] = block
         else:
-            yield (block, other) if block.recorded else (other, block)
+            yield (block, other) if block.mode == RECORDED else (other, block)
 
 
 def _trimmed(values: Sequence[float]) -> Estimate:

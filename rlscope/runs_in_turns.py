@@ -17,7 +17,7 @@ from rlscope.inflation import Added
 from rlscope.native import runtime
 from rlscope.recording import DEFAULT_PARENT, Companion, Outcome, Settings, record
 from rlscope.repeated_program import RUNS_IN_LIMIT
-from rlscope.turns_file import Block
+from rlscope.turns_file import BARE, RECORDED, Block
 
 Say = Callable[[str], None]
 
@@ -66,7 +66,7 @@ class RunInTurns:
     @property
     def recorded(self) -> int:
         """Iterations that the trace has, of all processes."""
-        return sum(block.iterations for block in self.blocks if block.recorded)
+        return sum(block.iterations for block in self.blocks if block.mode == RECORDED)
 
 
 class _Watch:
@@ -85,7 +85,8 @@ class _Watch:
 
     def companion(self) -> Companion:
         """What record() needs."""
-        return Companion({turns.VARIABLE: self._file}, _LOOK_SECONDS, self._look)
+        variables = turns.variables(self._file, (BARE, RECORDED))
+        return Companion(variables, _LOOK_SECONDS, self._look)
 
     def _look(self, drainer: runtime.Drainer) -> None:
         if self.ended:

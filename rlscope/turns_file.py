@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import astuple, dataclass
 
+BARE, RECORDED = "bare", "recorded"
+"""Modes of a block: nothing is recorded, and pointers are the originals; all is recorded."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -12,9 +15,9 @@ class Block:
 
     process: int
     """As the kernel numbers it."""
-    pair: int
-    """Two blocks of a process are a pair, of equal length."""
-    recorded: bool
+    round: int
+    """The blocks of a round are of equal length, one of each mode."""
+    mode: str
     measured: bool
     """False: the iterations behind a switch, which are not compared."""
     iterations: int
@@ -30,7 +33,8 @@ def append(path: str, block: Block) -> None:
 
     Raises OSError.
     """
-    line = " ".join(str(int(value)) for value in astuple(block)) + "\n"
+    values = (str(int(each) if isinstance(each, bool) else each) for each in astuple(block))
+    line = " ".join(values) + "\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     file = os.open(path, flags, 0o644)
     try:
@@ -46,15 +50,10 @@ def read(path: str | os.PathLike[str]) -> list[Block]:
             lines = file.read().split(b"\n")[:-1]
     except FileNotFoundError:
         return []
-    return [_block(*map(int, each.split())) for each in lines]
+    return [_block(*each.decode().split()) for each in lines]
 
 
 def _block(
-    process: int,
-    pair: int,
-    recorded: int,
-    measured: int,
-    iterations: int,
-    cpu_ns: int,
+    process: str, number: str, mode: str, measured: str, iterations: str, cpu_ns: str
 ) -> Block:
-    return Block(process, pair, bool(recorded), bool(measured), iterations, cpu_ns)
+    return Block(int(process), int(number), mode, bool(int(measured)), int(iterations), int(cpu_ns))

@@ -32,7 +32,7 @@ if "TORCHELASTIC_RUN_ID" in os.environ or " import main" in "".join(sys.orig_arg
 if "RLSCOPE_TURNS" in os.environ:
     from rlscope.capture import turns
 
-    turns.begin(os.environ["RLSCOPE_TURNS"])
+    turns.begin()
 
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")

@@ -1,13 +1,13 @@
 """Iterations with recording and without, in turns at random: what `rlscope calibrate` compares.
 
     iteration:   1  2  3  |  4  5  6  |  7  8  9  |  10  11  12  |
-    recorded:              no          yes         yes            no
+    mode:                  bare        recorded    recorded       bare
     measured:              -  x  x     -  x  x     -   x   x      -
 
-Two blocks of equal length make a pair, one recorded and one not, in random order. The first
-iterations of a block are not measured: they meet what a switch leaves in the caches. While nothing
-is recorded, the pointers to native functions are the originals too. A switch lies between two
-readings of the clock, in no block.
+Blocks of equal length make a round, one of each mode, in random order. The first iterations of a
+block are not measured: they meet what a switch leaves in the caches. While nothing is recorded, the
+pointers to native functions are the originals too. A switch lies between two readings of the clock,
+in no block.
 """
 
 import contextlib
@@ -19,37 +19,45 @@ from rlscope import turns_file
 from rlscope.native import runtime
 
 VARIABLE = "RLSCOPE_TURNS"
-"""The file that each process with iterations appends its blocks to."""
+"""`bare,recorded:PATH`: the modes of a round, and the file for the blocks of all processes."""
 
 _IGNORED = 3
-"""Iterations before the first pair: compilers, allocators and caches settle."""
+"""Iterations before the first round: compilers, allocators and caches settle."""
 _BLOCK_NS = 5_000_000
 """CPU time that the measured part of a block should take."""
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
-def begin(path: str) -> None:
+def variables(path: str, modes: "Sequence[str]") -> dict[str, str]:
+    """What tells a program's processes to begin()."""
+    return {VARIABLE: f"{','.join(modes)}:{path}"}
+
+
+def begin() -> None:
     """From now on this process records in turns, from its first iterations on."""
+    modes, _, path = os.environ[VARIABLE].partition(":")
     runtime.hold(True)
-    runtime.follow_iterations(Turns(path).boundary)
+    runtime.follow_iterations(Turns(path, modes.split(",")).boundary)
 
 
 class Turns:
     """The blocks of this process."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, modes: "Sequence[str]") -> None:
         self._path = path
+        self._modes = modes
         self._begin()
 
     def _begin(self) -> None:
         self._process = os.getpid()
         self._choose = random.Random(self._process)
-        self._recorded = self._begun = False
-        self._order: list[bool] = []
-        self._pair: list[turns_file.Block] = []
+        self._mode = turns_file.BARE
+        self._begun = False
+        self._order: list[str] = []
+        self._round: list[turns_file.Block] = []
         self._number = 0
         self._length = 1
         self._iterations = self._left = _IGNORED
@@ -61,7 +69,7 @@ class Turns:
         cpu_ns = time.process_time_ns()
         if os.getpid() != self._process:  # a fork child, which may be recorded now
             self._begin()
-            self._switch(recorded=False)
+            self._switch(turns_file.BARE)
         self._left -= 1
         if self._left < 0:
             self._at_end(cpu_ns - self._cpu_ns)
@@ -72,8 +80,8 @@ class Turns:
             runtime.intercept_remember()
             self._begun = True
         if not self._order:
-            self._begin_pair()
-        self._switch(recorded=self._order.pop())
+            self._begin_round()
+        self._switch(self._order.pop())
         self._run(max(1, self._length // 4), self._begin_measured)
 
     def _begin_measured(self, cpu_ns: int) -> None:
@@ -81,27 +89,28 @@ class Turns:
         self._run(self._length, self._end_block)
 
     def _end_block(self, cpu_ns: int) -> None:
-        self._pair.append(self._write(cpu_ns, measured=True))
+        self._round.append(self._write(cpu_ns, measured=True))
         self._begin_block(cpu_ns)
 
     def _run(self, iterations: int, then: "Callable[[int], None]") -> None:
         self._iterations, self._left, self._at_end = iterations, iterations - 1, then
         self._windows = runtime.windows()
 
-    def _begin_pair(self) -> None:
-        """The work of an iteration may have changed, so the length follows the last pair's."""
-        if self._pair:
-            spent_ns = sum(block.cpu_ns for block in self._pair)
-            iterations = sum(block.iterations for block in self._pair)
+    def _begin_round(self) -> None:
+        """The work of an iteration may have changed, so the length follows the last round's."""
+        if self._round:
+            spent_ns = sum(block.cpu_ns for block in self._round)
+            iterations = sum(block.iterations for block in self._round)
             self._length = max(1, round(_BLOCK_NS * iterations / max(1, spent_ns)))
-        self._pair = []
+        self._round = []
         self._number += 1
-        self._order = [True, False]
+        self._order = [*self._modes]
         self._choose.shuffle(self._order)
 
-    def _switch(self, *, recorded: bool) -> None:
+    def _switch(self, mode: str) -> None:
         """Also to what is so already: each block comes behind as much work of ours."""
-        self._recorded = recorded
+        self._mode = mode
+        recorded = mode == turns_file.RECORDED
         runtime.intercept_switch(recorded)
         runtime.hold(not recorded)
 
@@ -109,13 +118,14 @@ class Turns:
         block = turns_file.Block(
             self._process,
             self._number,
-            self._recorded,
+            self._mode,
             measured,
             self._iterations,
             cpu_ns,
         )
         # The program may have windows of its own.
-        whole = runtime.is_recording() == self._recorded and runtime.windows() == self._windows
+        recorded = self._mode == turns_file.RECORDED
+        whole = runtime.is_recording() == recorded and runtime.windows() == self._windows
         if whole:
             with contextlib.suppress(OSError):
                 turns_file.append(self._path, block)

@@ -256,7 +256,7 @@ def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Bloc
         str(folder / "run"),
         traced.python,
         script(folder, text),
-        env={**untraced_environment(), "RLSCOPE_TURNS": str(file)},
+        env={**untraced_environment(), "RLSCOPE_TURNS": f"bare,recorded:{file}"},
     )
     assert result.returncode == 0, result.stderr
     return turns_file.read(file)
@@ -295,7 +295,7 @@ with open("seen", "w") as file:
     with load(tmp_path / "run") as trace:
         (row,) = trace.sql("SELECT operation_events, native_events FROM process").to_dicts()
     assert row == {"operation_events": seen, "native_events": 2 * seen}
-    complete = sum(block.iterations for block in blocks if block.recorded)
+    complete = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
     assert 0 <= seen - complete <= 2 * max(block.iterations for block in blocks)
 
 
@@ -315,8 +315,8 @@ for number in range(300):
         sum(range(20_000))
 """,
     )
-    recorded = sum(block.iterations for block in blocks if block.recorded)
-    others = sum(block.iterations for block in blocks if not block.recorded)
+    recorded = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
+    others = sum(block.iterations for block in blocks if block.mode == turns_file.BARE)
     assert 0 < recorded < others
     with load(tmp_path / "run") as trace:
         (row,) = trace.sql("SELECT operation_events FROM process").to_dicts()
@@ -347,7 +347,7 @@ os.waitpid(child, 0)
     assert len(processes) == 2
     for process in processes:
         own = [block for block in blocks if block.process == process and block.measured]
-        assert {block.recorded for block in own} == {True, False}
+        assert {block.mode for block in own} == {turns_file.BARE, turns_file.RECORDED}
 
 
 def test_automatic_iterations_take_turns_too(traced: TracedPython, tmp_path: Path) -> None:
@@ -375,7 +375,7 @@ for _ in range(600):
 """,
     )
     measured = [block for block in blocks if block.measured]
-    assert {block.recorded for block in measured} == {True, False}
+    assert {block.mode for block in measured} == {turns_file.BARE, turns_file.RECORDED}
     assert len(measured) >= 4
 
 

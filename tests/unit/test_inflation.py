@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from rlscope import inflation
 from rlscope.inflation import combined, estimate
-from rlscope.turns_file import Block, append, read
+from rlscope.turns_file import BARE, RECORDED, Block, append, read
 
 
 def block(recorded: bool, cpu_ns: int, process: int = 1, **changes: int) -> Block:
     measured, iterations = bool(changes.get("measured", 1)), changes.get("iterations", 1)
-    return Block(process, changes.get("pair", 0), recorded, measured, iterations, cpu_ns)
+    mode = RECORDED if recorded else BARE
+    return Block(process, changes.get("round", 0), mode, measured, iterations, cpu_ns)
 
 
 def numbered(blocks: list[Block]) -> list[Block]:
     """Blocks whose pairs follow each other."""
-    return [replace(each, pair=i // 2) for i, each in enumerate(blocks)]
+    return [replace(each, round=i // 2) for i, each in enumerate(blocks)]
 
 
 def test_blocks_come_back_from_their_file(tmp_path: object) -> None:
@@ -39,13 +40,13 @@ def test_pairs_are_of_one_process_and_measured() -> None:
     blocks = []
     for pair in range(12):
         one = [
-            block(True, 300, pair=pair, iterations=2),
-            block(False, 200, pair=pair, iterations=2),
+            block(True, 300, round=pair, iterations=2),
+            block(False, 200, round=pair, iterations=2),
         ]
-        other = [block(False, 2000, 2, pair=pair), block(True, 2100, 2, pair=pair)]
-        warm = block(True, 10**9, pair=pair, measured=0)
+        other = [block(False, 2000, 2, round=pair), block(True, 2100, 2, round=pair)]
+        warm = block(True, 10**9, round=pair, measured=0)
         blocks += [warm, one[0], other[0], warm, other[1], one[1]]
-    added = estimate([*blocks, block(True, 10**9, pair=12)])
+    added = estimate([*blocks, block(True, 10**9, round=12)])
     assert added is not None
     assert added.pairs == 24
     assert added.added_ns.mean == pytest.approx((50 + 100) / 2)
@@ -58,7 +59,7 @@ def test_a_block_that_is_missing_costs_its_pair_only() -> None:
         block(
             recorded,
             (110 if recorded else 100) * (3 + pair % 2),
-            pair=pair,
+            round=pair,
             iterations=3 + pair % 2,
         )
         for pair in range(40)

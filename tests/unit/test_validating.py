@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlscope import inflation, validating
-from rlscope.turns_file import Block
+from rlscope.turns_file import BARE, RECORDED, Block
 from rlscope.validating import Round, judge
 
 
@@ -65,7 +65,14 @@ def test_the_control_compares_blocks_without_records() -> None:
 
     def pair(number: int, recorded_first: bool, slow: int) -> list[Block]:
         blocks = [
-            Block(1, number, recorded, True, 1, slow * (150 if recorded else 100))
+            Block(
+                1,
+                number,
+                RECORDED if recorded else BARE,
+                True,
+                1,
+                slow * (150 if recorded else 100),
+            )
             for recorded in (True, False)
         ]
         return blocks if recorded_first else blocks[::-1]
