@@ -4,6 +4,7 @@
 
 #include "base/clock_kind.h"
 #include "interception/entries.h"
+#include "interception/test_delay.h"
 #include "runtime/native_call.h"
 #include "trace/layout/shared_pages.h"
 
@@ -194,14 +195,18 @@ __attribute__((noinline)) void* RecordHooked(void* a, void* b, void* c, void* d,
   if (IsRare(self->call != 0) || IsRare(!FollowsWindow(Process())) || !HasSlot(Process(), self)) {
     return CallByCase(a, b, c, d, e, entry);
   }
-  void* result = Record(a, b, c, d, e, entry, self, runtime::ReadCounter());
-  call_hooks.result(result);
+  const uint64_t start = runtime::ReadCounter();
+  DelayRecord(Delayed::kInsideCall);
+  void* result = Record(a, b, c, d, e, entry, self, start);
+  if ((FlagsOf(*entry) & kResultHook) != 0) call_hooks.result(result);
   return result;
 }
 
 __attribute__((noinline)) void* CallFlagged(void* a, void* b, void* c, void* d, void* e,
                                             const Entry* entry) {
-  if (FlagsOf(*entry) == kResultHook) return RecordHooked(a, b, c, d, e, entry);
+  const uint32_t flags = FlagsOf(*entry);
+  if ((flags & kDelayed) != 0 && Self()->call == 0) DelayRecord(Delayed::kNativeCall);
+  if ((flags & ~(kResultHook | kDelayed)) == 0) return RecordHooked(a, b, c, d, e, entry);
   return CallByCase(a, b, c, d, e, entry);
 }
 

@@ -24,6 +24,7 @@ enum EntryFlags : uint32_t {
   kResultHook = 2,   // the result goes to the hook of SetResultHook()
   kPassThrough = 4,  // unpatched: its calls are counted and not recorded
   kWait = 8,         // a thread waits in it: waits.cc calls it; `word` is the number of its site
+  kDelayed = 16,     // its records take longer, for a test (test_delay.h)
 };
 
 struct Entry {

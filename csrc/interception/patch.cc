@@ -12,6 +12,7 @@
 #include "interception/page_access.h"
 #include "interception/patch_sites.h"
 #include "interception/stubs_in_use.h"
+#include "interception/test_delay.h"
 
 namespace rlscope::interception {
 namespace {
@@ -51,8 +52,8 @@ void Prepare(PyObject* keep) {
 }
 
 uint32_t EntryFlagsOf(uint32_t patch_flags) {
-  return ((patch_flags & kWatchResult) != 0 ? uint32_t{kResultHook} : 0) |
-         ((patch_flags & kWaits) != 0 ? uint32_t{kWait} : 0);
+  const uint32_t hook = (patch_flags & kWatchResult) != 0 ? kResultHook : 0;
+  return hook | ((patch_flags & kWaits) != 0 ? uint32_t{kWait} : DelayFlag());
 }
 
 // The location holds a stub that was copied there (a slot of a later subclass), or put there

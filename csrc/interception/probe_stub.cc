@@ -1,5 +1,6 @@
 #include "interception/probe_stub.h"
 
+#include "interception/test_delay.h"
 #include "runtime/hot.h"
 #include "trace/layout/record.h"
 
@@ -16,12 +17,12 @@ void UseProbeStub() {
   Entry* entry = &entries[kProbeStub];
   entry->original = DoNothing;
   entry->word = trace::MakeWord(trace::kProbeCall, 0, 0);
-  __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry->flags, DelayFlag(), __ATOMIC_RELEASE);
 }
 
 bool HasProbeStub() {
   const Entry& entry = entries[kProbeStub];
-  return entry.original != nullptr && runtime::Load(entry.flags) == 0;
+  return entry.original != nullptr && runtime::Load(entry.flags) == DelayFlag();
 }
 
 }  // namespace rlscope::interception

@@ -6,6 +6,7 @@
 #include "interception/entries.h"
 #include "interception/patch.h"
 #include "interception/pointers.h"
+#include "interception/test_delay.h"
 #include "interception/wait_names.h"
 #include "runtime/native_call.h"
 #include "runtime/open_wait.h"
@@ -136,6 +137,7 @@ void End(uint32_t number, WaitName name, void* result) {
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
   if (is_short && !name.is_first && runtime::DropCall(self, generation)) return;
   if (name.is_first) MarkRecorded(name.word);
+  DelayRecord(Delayed::kWait);
   runtime::EndCall(self, generation, end);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interception/owned.h"
+#include "interception/test_delay.h"
 #include "python/runtime_compiled.h"
 #include "python/runtime_iterations.h"
 #include "python/runtime_module.h"
@@ -16,6 +17,8 @@ namespace rlscope::python {
 
 namespace {
 
+using interception::Delayed;
+using interception::DelayRecord;
 using interception::ErrorAside;
 using runtime::Load;
 using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
@@ -76,6 +79,7 @@ inline void ProbeIfDue(uint64_t ticks) {
 }
 
 inline void Write(uint32_t kind, uint32_t id) {
+  DelayRecord(Delayed::kAutomaticEvent);
   const uint64_t ticks = runtime::ReadTicks();
   runtime::Publish(kind, id, ticks, 0);
   ProbeIfDue(ticks);
@@ -173,6 +177,7 @@ inline void Track::Run(uint32_t state) {
 // Both at one time: nothing lies between what the resolve ends and the segment.
 inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
   if (HasRoomForTwo()) {
+    for (int record = 0; record < 2; record++) DelayRecord(Delayed::kAutomaticEvent);
     const uint64_t ticks = runtime::ReadTicks();
     runtime::Publish(kAutoResolve, resolve, ticks, 0);
     runtime::Publish(kAutoSegment, state, ticks, 0);

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "interception/owned.h"
+#include "interception/test_delay.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_binder.h"
 #include "python/runtime_operation.h"
@@ -83,6 +84,22 @@ PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
+// A test's delay (test_delay.h): it does not lie in the two above, but makes methods of its own.
+void DelayOperation() {
+  const bool records = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
+  if (records) interception::DelayRecord(interception::Delayed::kOperation);
+}
+
+PyObject* EnterDelayed(PyObject* self, PyObject* argument) {
+  DelayOperation();
+  return Enter<>(self, argument);
+}
+
+PyObject* ExitDelayed(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  DelayOperation();
+  return Exit<>(self, arguments, count);
+}
+
 // Copies and pickles are the operation of that name in the process that loads them.
 PyObject* Reduce(PyObject* self, PyObject*) {
   PyObject* native = PyImport_ImportModule("rlscope.native");
@@ -138,12 +155,20 @@ void Deallocate(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef object_methods[] = {
-    {"__enter__", Enter<>, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Exit<>)), METH_FASTCALL,
-     nullptr},
-    {"__reduce__", Reduce, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyCFunction AsMethod(decltype(&Exit<>) exit) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit));
+}
+
+PyMethodDef object_methods[] = {{"__enter__", Enter<>, METH_NOARGS, nullptr},
+                                {"__exit__", AsMethod(Exit<>), METH_FASTCALL, nullptr},
+                                {"__reduce__", Reduce, METH_NOARGS, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
+
+void UseDelayedMethods() {
+  object_methods[0].ml_meth = EnterDelayed;
+  object_methods[1].ml_meth = AsMethod(ExitDelayed);
+  recorded_probe = {EnterDelayed, ExitDelayed};
+}
 
 PyMemberDef object_members[] = {
     {"name", T_OBJECT, offsetof(OperationObject, name), READONLY, nullptr},
@@ -208,10 +233,11 @@ PyObject* NewOperation(ModuleState* state, PyObject* name, bool lasting) {
   return nullptr;
 }
 
-const ProbeMethods recorded_probe = {Enter<>, Exit<>};
+ProbeMethods recorded_probe = {Enter<>, Exit<>};
 const ProbeMethods idle_probe = {Enter<kSwappedStates>, Exit<kSwappedStates>};
 
 int AddOperations(PyObject* module) {
+  if (interception::TestDelayNs(interception::Delayed::kOperation) != 0) UseDelayedMethods();
   PyObject* object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
   if (object == nullptr) return -1;
   auto* type = reinterpret_cast<PyTypeObject*>(object);

@@ -33,7 +33,7 @@ struct ProbeMethods {
   PyObject* (*enter)(PyObject* operation, PyObject*);
   PyObject* (*exit)(PyObject* operation, PyObject* const*, Py_ssize_t);
 };
-extern const ProbeMethods recorded_probe;
+extern ProbeMethods recorded_probe;  // a test's delay makes others
 extern const ProbeMethods idle_probe;
 
 }  // namespace rlscope::python

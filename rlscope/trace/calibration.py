@@ -13,20 +13,25 @@ from rlscope import regular_files
 from rlscope.calibrations import FILE
 from rlscope.trace.probe_costs import ProbeCost, ProbeSamples, mean_probe_ns, probe_costs
 
-# docs/design/0011 has the measurements behind these factors. Each mean is the geometric mean of the
-# two ends.
+# docs/design/0011 has the measurements behind these factors. Each mean is that of the geometric
+# mean of the two ends. Caches and a CPU that works ahead change the first nanoseconds of a cost:
+# how many stands with each factor. The rest costs the same anywhere: where reading the clock is
+# slow, a record is, and no slower between a program's own calls.
 # A probe does not see that the program finds its own data no longer in the caches, because the
 # record took their place: whole iterations showed up to so many times what probes did.
 _UNSEEN_MOST = 2.6
+_UNSEEN_OF_NS = 60.0
 # Code that runs again after the first of these times finds its data in the caches, as the loop at
 # the end of the run does. Code that runs after the second one does not; nor does a probe.
 _HOT_NS, _COLD_NS = 1e4, 1e5
 # In tight loops of whole programs a record costs 0.2 to 3 times what it does in that loop: less
 # where the CPU makes the record beside the call.
 _TIGHT_LOW, _TIGHT_HIGH = 0.2, 3.0
+_TIGHT_OF_NS = 30.0
 # Between a program's own calls a record costs more than in a loop of nothing else, whose code and
 # ring stay in the caches: 1 to 20 times as much.
 _LOOP_LOW, _LOOP_HIGH = 1.0, 20.0
+_LOOP_OF_NS = 30.0
 # Of what a native call's record costs, the part between the two readings of the clock.
 _INSIDE = 0.3
 _MOST_BYTES = 1 << 20  # of a file with some kinds
@@ -74,6 +79,11 @@ class Cost:
         return cost * (self.inside if side == "inside" else 1 - self.inside)
 
 
+def _times(cost_ns: float, factor: float, of_ns: float) -> float:
+    """The cost, of which `of_ns` at most are multiplied."""
+    return cost_ns + (factor - 1) * min(cost_ns, of_ns)
+
+
 Calibration = Mapping[str, Cost]
 """Costs by kind; kinds that are missing have no known cost."""
 
@@ -85,9 +95,9 @@ def _of_loops(metrics: Mapping[str, float]) -> Calibration:
             hot_ns = metrics[metric] / records
             costs[kind] = Cost(
                 kind,
-                mean_ns=hot_ns * math.sqrt(_LOOP_LOW * _LOOP_HIGH),
-                low_ns=hot_ns * _LOOP_LOW,
-                high_ns=hot_ns * _LOOP_HIGH,
+                mean_ns=_times(hot_ns, math.sqrt(_LOOP_LOW * _LOOP_HIGH), _LOOP_OF_NS),
+                low_ns=_times(hot_ns, _LOOP_LOW, _LOOP_OF_NS),
+                high_ns=_times(hot_ns, _LOOP_HIGH, _LOOP_OF_NS),
                 inside=_INSIDE,
                 samples=1,
                 method="a loop at the end of the run, where it costs least",
@@ -153,21 +163,27 @@ def _between(hot_ns: float, cold: Cost, cold_share: float) -> Cost:
     def between(hot: float, cold: float) -> float:
         return hot + cold_share * (cold - hot)
 
+    def tight(factor: float) -> float:
+        return _times(hot_ns, factor, _TIGHT_OF_NS)
+
     return replace(
         cold,
-        mean_ns=between(math.sqrt(_TIGHT_LOW * _TIGHT_HIGH) * hot_ns, cold.mean_ns),
-        low_ns=between(_TIGHT_LOW * hot_ns, cold.low_ns),
-        high_ns=between(_TIGHT_HIGH * hot_ns, cold.high_ns),
+        mean_ns=between(tight(math.sqrt(_TIGHT_LOW * _TIGHT_HIGH)), cold.mean_ns),
+        low_ns=between(tight(_TIGHT_LOW), cold.low_ns),
+        high_ns=between(tight(_TIGHT_HIGH), cold.high_ns),
     )
 
 
 def _from_probes(kind: str, cost: ProbeCost, records: int) -> Cost:
-    mean_ns = cost.mean_ns * math.sqrt(_UNSEEN_MOST)
+    def with_unseen(cost_ns: float, factor: float) -> float:
+        return _times(cost_ns / records, factor, _UNSEEN_OF_NS)
+
+    mean_ns = with_unseen(cost.mean_ns, math.sqrt(_UNSEEN_MOST))
     return Cost(
         kind,
-        mean_ns=mean_ns / records,
-        low_ns=min(cost.low_ns, mean_ns) / records,
-        high_ns=max(cost.high_ns, cost.high_ns * _UNSEEN_MOST) / records,
+        mean_ns=mean_ns,
+        low_ns=min(cost.low_ns / records, mean_ns),
+        high_ns=max(cost.high_ns / records, with_unseen(cost.high_ns, _UNSEEN_MOST)),
         inside=cost.inside_share,
         samples=cost.samples,
         method="probes in the run",

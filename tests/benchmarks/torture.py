@@ -1,8 +1,12 @@
 """Programs that do little else than be recorded: what validation.py checks the correction with.
 
     rlscope validate python tests/benchmarks/torture.py operations
+    export RLSCOPE_TEST_DELAY=operation=1000
+    rlscope validate python tests/benchmarks/torture.py operations 300
 
-An iteration is a thousand of the smallest things that rlscope records.
+An iteration is a thousand of the smallest things that rlscope records; with a number, each of them
+with so many turns of an empty loop of Python. A delay makes each record of a kind longer by so many
+nanoseconds (csrc/interception/test_delay.h).
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from collections.abc import Callable
 import rlscope as rls
 
 TINY = 1_000
+WORK = range(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 
 
 def operations() -> Callable[[], None]:
@@ -23,7 +28,8 @@ def operations() -> Callable[[], None]:
     def iterate() -> None:
         for _ in range(TINY):
             with operation:
-                pass
+                for _ in WORK:
+                    pass
 
     return iterate
 
@@ -37,6 +43,8 @@ def native_calls() -> Callable[[], None]:
     def iterate() -> None:
         for _ in range(TINY):
             dim()
+            for _ in WORK:
+                pass
 
     return iterate
 
@@ -53,6 +61,8 @@ def both() -> Callable[[], None]:
             with operation:
                 dim()
                 dim()
+                for _ in WORK:
+                    pass
 
     return iterate
 
@@ -107,6 +117,8 @@ def automatic() -> Callable[[], None]:
         for _ in range(TINY):
             policy(observation)
             environment.step(0)
+            for _ in WORK:
+                pass
 
     return iterate
 

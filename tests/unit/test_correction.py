@@ -229,6 +229,23 @@ def test_records_in_tight_loops_cost_what_the_loop_says() -> None:
         assert means == sorted(means)
 
 
+def test_of_a_long_record_the_caches_cost_no_more_than_of_a_short_one() -> None:
+    """Where reading the clock takes a microsecond, for example."""
+    samples = probes(call=2_040.0, plain=40.0)
+    cold = calibration.of_run({}, samples, {})["native call"]
+    assert cold.low_ns == pytest.approx(2_000, abs=1)
+    assert cold.mean_ns == pytest.approx(2_000 + 60 * (math.sqrt(2.6) - 1), abs=1)
+    assert cold.high_ns == pytest.approx(2_000 + 60 * 1.6, abs=1)
+    loop = calibration.of_run({"automatic_cost_ns": 2_000.0}, probes(), {})["automatic event"]
+    assert (loop.low_ns, loop.high_ns) == (2_000, 2_000 + 30 * 19)
+    assert loop.mean_ns == pytest.approx(2_000 + 30 * (math.sqrt(20) - 1))
+    close = calibration.Gaps()
+    close.add(1_000_000, [10_000])
+    hot = calibration.of_run({"native_cost_ns": 2_000.0}, samples, {"native call": close})
+    assert hot["native call"].low_ns == 2_000 - 30 * 0.8
+    assert hot["native call"].high_ns == 2_000 + 30 * 2
+
+
 def test_a_cost_that_probes_cannot_tell_from_nothing_has_it_in_its_interval() -> None:
     samples = probes(call=40.0, plain=40.0)
     cost = calibration.of_run({}, samples, {})["native call"]

@@ -1,0 +1,147 @@
+"""RLSCOPE_TEST_DELAY: records that take a known time longer, and how the analysis finds it.
+
+The times below are CPU time of a thread, which has a lower bound on any machine.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from traced_python import TracedPython, untraced_environment
+
+from rlscope.load import load
+
+DELAY_NS = 20_000
+RECORDS = 500
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import rlscope as rls
+rls.layer("simulator", module="sample")
+import sample
+
+def operation():
+    with work:
+        pass
+
+def native_call():
+    sample.noargs()
+
+def both():
+    with work:
+        sample.noargs()
+
+def wait():
+    time.sleep(1e-5)
+
+work = rls.operation("work")
+turn = dict(operation=operation, native_call=native_call, both=both, wait=wait)[sys.argv[2]]
+
+def spent_ns():
+    start = time.thread_time_ns()
+    for _ in range(int(sys.argv[3])):
+        turn()
+    return time.thread_time_ns() - start
+
+spent_ns()
+recorded = spent_ns()
+rls.stop()
+stopped = spent_ns()
+rls.start()
+with open("spent", "w") as file:
+    print(recorded, stopped, file=file)
+"""
+
+
+def run(
+    traced: TracedPython,
+    folder: Path,
+    library: str,
+    turn: str,
+    delay: str,
+    *options: str,
+    turns: int = RECORDS,
+) -> tuple[int, int]:
+    """CPU time of so many turns while the program records, and while it does not."""
+    path = folder / "program.py"
+    path.write_text(PROGRAM)
+    result = traced.run(
+        *options,
+        "-o",
+        str(folder / "run"),
+        traced.python,
+        str(path),
+        os.path.dirname(library),
+        turn,
+        str(turns),
+        cwd=folder,
+        env={**untraced_environment(), "RLSCOPE_TEST_DELAY": delay},
+    )
+    assert result.returncode == 0, result.stderr
+    recorded, stopped = map(int, (folder / "spent").read_text().split())
+    return recorded, stopped
+
+
+@pytest.mark.parametrize(
+    ("turn", "delay", "records"),
+    [
+        ("operation", f"operation={DELAY_NS}", 2),
+        ("native_call", f"native call={DELAY_NS}", 1),
+        ("native_call", f"native call inside={DELAY_NS}", 1),
+        ("wait", f"wait={DELAY_NS}", 1),
+        ("both", f"operation={DELAY_NS},native call={2 * DELAY_NS}", 4),
+    ],
+)
+def test_a_record_takes_longer_by_the_delay_and_nothing_else_does(
+    traced: TracedPython, tmp_path: Path, library: str, turn: str, delay: str, records: int
+) -> None:
+    recorded, stopped = run(traced, tmp_path, library, turn, delay, "--no-probes")
+    assert recorded >= records * DELAY_NS * RECORDS
+    assert recorded - stopped >= records * DELAY_NS * RECORDS / 2
+
+
+@pytest.mark.parametrize(
+    "delay", ["", "operation", "operation=", "operation=x", "=5", "callback=9"]
+)
+def test_a_delay_that_is_no_delay_is_passed_over(
+    traced: TracedPython, tmp_path: Path, library: str, delay: str
+) -> None:
+    recorded, _ = run(traced, tmp_path, library, "both", delay)
+    assert recorded > 0
+
+
+def test_the_side_of_the_call_on_which_the_delay_lies_is_seen(
+    traced: TracedPython, tmp_path: Path, library: str
+) -> None:
+    for delay in (f"native call={DELAY_NS}", f"native call inside={DELAY_NS}"):
+        folder = tmp_path / delay.partition("=")[0]
+        folder.mkdir()
+        run(traced, folder, library, "native_call", delay, "--no-probes")
+        with load(folder / "run") as trace:
+            ((inside_ns, calls),) = trace.sql(
+                "SELECT CAST(SUM(duration_ns) AS BIGINT), CAST(SUM(calls) AS BIGINT)"
+                " FROM native_call WHERE function LIKE '%noargs'"
+            )
+        assert calls == 2 * RECORDS
+        if "inside" in delay:
+            assert inside_ns >= 0.9 * calls * DELAY_NS  # but the first ones, which are prepared
+
+
+@pytest.mark.parametrize(
+    ("turn", "kind"), [("operation", "operation"), ("both", "native call"), ("both", "operation")]
+)
+def test_the_costs_of_a_run_have_the_delay(
+    traced: TracedPython, tmp_path: Path, library: str, turn: str, kind: str
+) -> None:
+    """By probes, or by the loop at the end, whichever the run has."""
+    run(traced, tmp_path, library, turn, f"{kind}={DELAY_NS}", turns=4 * RECORDS)
+    with load(tmp_path / "run") as trace:
+        ((mean_ns, low_ns, high_ns),) = trace.sql(
+            f"SELECT mean_ns, low_ns, high_ns FROM calibration WHERE kind = '{kind}'"
+        )
+    assert low_ns <= mean_ns <= high_ns
+    assert mean_ns > 0.9 * DELAY_NS
+    assert high_ns > DELAY_NS
