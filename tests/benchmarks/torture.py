@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 import rlscope as rls
@@ -91,6 +92,16 @@ def threads() -> Callable[[], None]:
     return iterate
 
 
+def waits() -> Callable[[], None]:
+    """Sleeps of some microseconds: the smallest waits that are recorded."""
+
+    def iterate() -> None:
+        for _ in range(TINY // 10):
+            time.sleep(1e-6)
+
+    return iterate
+
+
 def automatic() -> Callable[[], None]:
     """The smallest policy and simulator, without annotations."""
     import gymnasium
@@ -145,7 +156,8 @@ def training() -> Callable[[], None]:
 
 
 PROGRAMS = {
-    each.__name__: each for each in (operations, native_calls, both, threads, automatic, training)
+    each.__name__: each
+    for each in (operations, native_calls, both, threads, waits, automatic, training)
 }
 
 

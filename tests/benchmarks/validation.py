@@ -20,7 +20,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 TORTURE = ROOT / "tests" / "benchmarks" / "torture.py"
 LONG = "100000000"
+# Each makes every record of a kind longer by so many nanoseconds: what is added is known.
+DELAYS = {
+    "operation": ("operation=1000", ["operations", "300"]),
+    "native call": ("native call=700,native call inside=300", ["native_calls", "100"]),
+    "native call beside annotations": ("native call=1000", ["both", "300"]),
+    "automatic event": ("automatic event=500", ["automatic", "300"]),
+    "wait": ("wait=5000", ["waits"]),
+}
 PROGRAMS = {
+    **{f"delay: {name}": [str(TORTURE), *program] for name, (_, program) in DELAYS.items()},
     **{
         f"torture: {name.replace('_', ' ')}": [str(TORTURE), name]
         for name in ("operations", "native_calls", "both", "threads", "automatic")
@@ -37,7 +46,7 @@ HEADER = (
 )
 
 
-def rlscope(folder: str, verb: str, program: list[str], limit: float) -> str:
+def rlscope(folder: str, verb: str, program: list[str], limit: float, delay: str) -> str:
     command = [sys.executable, "-m", "rlscope.commands", verb, "--limit", str(limit)]
     command += ["--json"] if verb == "validate" else []
     work = Path(folder, "work")  # a folder `rlscope` in it would be taken for the package
@@ -48,19 +57,19 @@ def rlscope(folder: str, verb: str, program: list[str], limit: float) -> str:
         text=True,
         check=False,
         cwd=work,
-        env={**os.environ, "XDG_DATA_HOME": f"{folder}/data"},
+        env={**os.environ, "XDG_DATA_HOME": f"{folder}/data", "RLSCOPE_TEST_DELAY": delay},
     )
     if done.returncode not in (0, 1, 3) or (verb == "validate" and not done.stdout):
         raise SystemExit(f"rlscope {verb} failed: {program}")
     return done.stdout
 
 
-def measure(program: list[str], limit: float) -> dict[str, Any]:
+def measure(program: list[str], limit: float, delay: str) -> dict[str, Any]:
     """What both validations say, as `rlscope validate --json` does."""
     with tempfile.TemporaryDirectory() as folder:
-        default = json.loads(rlscope(folder, "validate", program, limit))
-        rlscope(folder, "calibrate", program, limit)
-        calibrated = json.loads(rlscope(folder, "validate", program, limit))
+        default = json.loads(rlscope(folder, "validate", program, limit, delay))
+        rlscope(folder, "calibrate", program, limit, delay)
+        calibrated = json.loads(rlscope(folder, "validate", program, limit, delay))
     return {"default": default, "calibrated": calibrated}
 
 
@@ -97,7 +106,8 @@ def main() -> None:
     for name, program in PROGRAMS.items():
         if options.only and name not in options.only:
             continue
-        found[name] = measure(program, options.limit)
+        delay, _ = DELAYS.get(name.removeprefix("delay: "), ("", None))
+        found[name] = measure(program, options.limit, delay)
         print(row(name, found[name]), flush=True)
     if options.output:
         Path(options.output).write_text(json.dumps(found, indent=2) + "\n")
