@@ -30,13 +30,24 @@ BLIND = {
     "off": (),
 }
 
-_COLUMNS = ("engine", "processes", "libraries", "patched", "reason", "problems", "has_waits")
+_COLUMNS = (
+    "engine",
+    "processes",
+    "libraries",
+    "patched",
+    "reason",
+    "problems",
+    "has_waits",
+    "scan_ns",
+    "startup_ns",
+)
 
 
 def interception(trace: Trace) -> Table:
     """engine, processes, libraries (name -> layer), patched (entry points, the most of any
     process), reason (why not the engine that was asked for), problems, has_waits (False: they were
-    not recorded): one row per engine and reason."""
+    not recorded), scan_ns (all processes: finding functions and patching them), startup_ns (all
+    processes: until recording was ready): one row per engine and reason."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for _, _, value in statement.run(trace, "interception"):
         facts = _parse(value)
@@ -84,4 +95,6 @@ def _row(engine: str, reason: str, members: list[dict[str, Any]]) -> dict[str, A
         "reason": reason,
         "problems": "; ".join(sorted(problems)),
         "has_waits": any(facts.get("waits", True) for facts in members),
+        "scan_ns": sum(facts["counts"].get("scan_ns", 0) for facts in members),
+        "startup_ns": sum(facts.get("startup_ns", 0) for facts in members),
     }

@@ -29,7 +29,8 @@ INTERCEPTION = {
     "engine": "patch",
     "reason": "",
     "libraries": {"torch": "framework", "gymnasium": "simulator"},
-    "counts": {"patched": 812},
+    "counts": {"patched": 812, "scan_ns": 41_000_000},
+    "startup_ns": 4_200_000,
 }
 WRITES = "pipe 7|posix.write"  # to the trainer, which reads pipe 7
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path

@@ -98,7 +98,7 @@ void AfterStep() {
   ScanNow();
   // What is made in the rest of the import is found, and named, at the end of it.
   scan_due = is_importing;
-  if (has_new) TellScanned();
+  TellScanned();
 }
 
 void Hook(const WatchedRange& library) {

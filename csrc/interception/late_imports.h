@@ -15,7 +15,7 @@ struct ImportHooks {
   // Native code was loaded, by importlib from this ModuleSpec or by ctypes (null); patterns may be
   // added now. May run Python code; an error that it leaves is dropped. May be null, as the next.
   void (*loaded)(PyObject* spec);
-  void (*scanned)();  // what was loaded is patched
+  void (*scanned)();  // what is loaded is patched
   // An extension module, built in or loaded, has been executed: its functions and types are there.
   // May run Python code, as the first. May be null.
   void (*executed)(PyObject* module);

@@ -11,8 +11,11 @@ is still Python's time.
 
 import os
 import sys
+import time
 
-from rlscope import native
+_started_ns = time.perf_counter_ns()
+
+from rlscope import native  # noqa: E402 - the clock comes first
 
 __all__ = ["native"]
 
@@ -36,3 +39,6 @@ if "RLSCOPE_TURNS" in os.environ:
 
 # By name: automatic operations stand above capture.
 __import__("rlscope.auto", fromlist=["begin"]).begin(os.environ.get("RLSCOPE_AUTO") != "0")
+__import__("rlscope.capture.native", fromlist=["note_startup"]).note_startup(
+    time.perf_counter_ns() - _started_ns
+)

@@ -42,7 +42,6 @@ class Interception:
         self.reason = reason
         """Why it is not the engine that was asked for; empty if it is."""
         self._watched: Watched | None = None
-        self._undescribed = False
         self._after_watching: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -82,8 +81,7 @@ class Interception:
 
     def on_scan(self) -> None:
         """The functions of the libraries that were watched by now are intercepted."""
-        if self._undescribed:
-            self.describe(runtime.intercept_counts())
+        self.describe(runtime.intercept_counts())
 
     def watch(self) -> bool:
         """Watches the libraries that are new in sys.modules; False: there are none."""
@@ -92,7 +90,6 @@ class Interception:
             return False
         for pattern, layer in new:
             runtime.intercept_watch(pattern, layer)
-        self._undescribed = True
         if self.engine == MONITORING:
             self.describe({})
         for function in self._after_watching:
@@ -122,7 +119,6 @@ class Interception:
         """Notes the libraries in the trace; a later note replaces this one."""
         import json  # 3 ms, in processes with native libraries only
 
-        self._undescribed = False
         watched = self._libraries()
         facts = {
             "engine": self.engine,
@@ -131,6 +127,7 @@ class Interception:
             "counts": counts,
             "problems": watched.problems,
             "waits": self.engine == PATCH and _records_waits(),
+            "startup_ns": _startup_ns,
         }
         runtime.metadata(METADATA, json.dumps(facts))
 
@@ -143,6 +140,13 @@ class Interception:
 
 
 _interception: Interception | None = None
+_startup_ns = 0
+
+
+def note_startup(spent_ns: int) -> None:
+    """The interpreter took so long until it was ready to record the program's first line."""
+    global _startup_ns
+    _startup_ns = spent_ns
 
 
 def _records_waits() -> bool:

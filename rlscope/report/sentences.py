@@ -213,6 +213,11 @@ def _engine(row: dict[str, Any]) -> list[str]:
             "Waits were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They count as the "
             "layer around them."
         )
+    if row["scan_ns"]:
+        said.append(
+            f"Finding and patching functions took {units.duration(row['scan_ns'])} of their "
+            f"imports, to begin recording took {units.duration(row['startup_ns'])}."
+        )
     if row["engine"] in BLIND and BLIND[row["engine"]]:
         said.append(f"Not seen: {'; '.join(BLIND[row['engine']])}.")
     if row["problems"]:

@@ -11,10 +11,15 @@ from rlscope.report import units
 
 
 def check(page: ReportPage, trace: Trace) -> None:
-    seen, blind, entries, calls = page.notes("layers")
+    seen, cost, blind, entries, calls = page.notes("layers")
     ((said,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
-    for library, layer in json.loads(said)["libraries"].items():
+    facts = json.loads(said)
+    for library, layer in facts["libraries"].items():
         assert f"{library} ({layer})" in seen
+    spent = units.duration(facts["counts"]["scan_ns"]), units.duration(facts["startup_ns"])
+    assert cost == (
+        "Finding and patching functions took {} of their imports, to begin recording took {}."
+    ).format(*spent)
     assert blind.startswith("Not seen: ")
     for way, count in _ways(trace):
         assert f"{way} {units.count(count)} (" in entries

@@ -149,6 +149,20 @@ def test_processes_of_one_engine_are_one_sentence() -> None:
     assert (row["processes"], row["libraries"]) == (2, "mujoco (simulator), torch (framework)")
 
 
+def test_what_recording_takes_once_is_that_of_all_processes() -> None:
+    trace = Relations(
+        process=[process(0, 0, 9), process(1, 0, 9)],
+        metadata=[
+            _said("patch", counts={"scan_ns": 30_000_000}, startup_ns=4_000_000),
+            _said("patch", process_id=1, counts={"scan_ns": 10_000_000}, startup_ns=1_000_000),
+        ],
+    )
+    assert (
+        "Finding and patching functions took 40.0 ms of their imports, to begin recording took "
+        "5.00 ms." in _draw(trace).notes
+    )
+
+
 def test_what_the_user_switched_off_is_said() -> None:
     options = json.dumps({"intercept": "off"})
     run = {"run_id": "r", "start_ns": 0, "end_ns": 9, "options": options}
