@@ -54,8 +54,8 @@ def has_cuda() -> bool:
 
 def switch_cuda(calls: bool, work: bool, /) -> bool:
     """CUPTI makes callbacks of calls and activity records of work from now on, or not: to measure
-    what each costs. Callbacks are to be switched while nothing is recorded. Launches of graphs leave
-    records in any case. False: CUPTI is not ours, and nothing was done."""
+    what each costs. Callbacks are to be switched while nothing is recorded. Launches of graphs
+    leave records in any case. False: CUPTI is not ours, and nothing was done."""
 
 def start() -> None: ...
 def stop() -> None: ...

@@ -63,8 +63,8 @@ def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
     if parts is None:
         rounds = sum(block.measured and block.mode == OF_CUDA[0] for block in run.blocks)
         raise RunError(
-            f"the program ended after {rounds:,} rounds of iterations with CUDA: that is fewer than "
-            f"{inflation.FEWEST_PAIRS}, let it run for longer, with a longer --limit"
+            f"the program ended after {rounds:,} rounds of iterations with CUDA: that is fewer "
+            f"than {inflation.FEWEST_PAIRS}, let it run for longer, with a longer --limit"
         )
     return CudaRun(
         others_ns=parts.others_ns.mean,

@@ -89,7 +89,8 @@ class Run:
     overhead_ns: float
     """What the costs below say of one iteration."""
     costs: dict[str, tuple[float, float]]
-    """Of a record, by kind, as the run's own probes had it: nanoseconds, part inside. Not of CUDA."""
+    """Of a record but those of CUDA, by kind, as the run's own probes had it: nanoseconds, part
+    inside."""
     cuda: CudaRun | None = None
     """None: CUPTI recorded no call."""
 

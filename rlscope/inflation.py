@@ -55,8 +55,8 @@ class Added:
 
 @dataclass(frozen=True)
 class CudaParts:
-    """What recording adds to one iteration of a run with CUDA, in nanoseconds. The first three add up
-    to what all of it adds."""
+    """What recording adds to one iteration of a run with CUDA, in nanoseconds. The first three add
+    up to what all of it adds."""
 
     others_ns: Estimate
     """Everything but CUPTI."""
@@ -103,8 +103,9 @@ def control(blocks: Iterable[Block]) -> Added | None:
 def cuda_parts(blocks: Iterable[Block]) -> CudaParts | None:
     """The parts, from the rounds with all modes; None: there are fewer than FEWEST_PAIRS.
 
-    Callbacks and activity records are on and off in all four ways. What one of them adds is the mean
-    of the two differences that it makes, with the other one and without (a 2 x 2 factorial design).
+    Callbacks and activity records are on and off in all four ways. What one of them adds is the
+    mean of the two differences that it makes, with the other one and without (a 2 x 2 factorial
+    design).
     """
     rounds = [*_rounds(blocks)]
     if len(rounds) < FEWEST_PAIRS:

@@ -9,9 +9,18 @@ namespace {
 // What names begin with behind `cuda` or `cu`. A call of the runtime and that of the driver inside
 // of it are one record.
 constexpr std::string_view kSubmissions[] = {
-    "LaunchKernel",      "LaunchCooperativeKernel", "GraphLaunch",      "Memcpy",
-    "Memset",            "StreamSynchronize",       "EventSynchronize", "CtxSynchronize",
-    "DeviceSynchronize", "ThreadSynchronize",       "StreamWaitEvent",  "ExecutionCtxSynchronize",
+    "LaunchKernel",
+    "LaunchCooperativeKernel",
+    "GraphLaunch",
+    "Memcpy",
+    "Memset",
+    "StreamSynchronize",
+    "EventSynchronize",
+    "CtxSynchronize",
+    "DeviceSynchronize",
+    "ThreadSynchronize",
+    "StreamWaitEvent",
+    "ExecutionCtxSynchronize",
 };
 
 bool RemovePrefix(std::string_view* text, std::string_view prefix) {

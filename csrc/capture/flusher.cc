@@ -214,9 +214,7 @@ void PauseFlusher() {
   BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
 }
 
-bool HasCupti() {
-  return __atomic_load_n(&flusher.cupti, __ATOMIC_RELAXED) != nullptr && IsOurs();
-}
+bool HasCupti() { return __atomic_load_n(&flusher.cupti, __ATOMIC_RELAXED) != nullptr && IsOurs(); }
 
 bool SwitchCupti(uint32_t on) {
   runtime::LockGuard guard(&flushing);

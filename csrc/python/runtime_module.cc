@@ -205,7 +205,8 @@ PyObject* SwitchCuda(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   }
   const int calls = PyObject_IsTrue(arguments[0]), work = PyObject_IsTrue(arguments[1]);
   if (calls < 0 || work < 0) return nullptr;
-  const uint32_t parts = (calls != 0 ? RLSCOPE_CUDA_CALLS : 0) | (work != 0 ? RLSCOPE_CUDA_WORK : 0);
+  const uint32_t parts =
+      (calls != 0 ? RLSCOPE_CUDA_CALLS : 0) | (work != 0 ? RLSCOPE_CUDA_WORK : 0);
   int done;
   Py_BEGIN_ALLOW_THREADS done = rlscope_switch_cuda(parts);
   Py_END_ALLOW_THREADS return PyBool_FromLong(done);

@@ -164,11 +164,12 @@ RLSCOPE_EXPORT void rlscope_pause_cuda(void);
 RLSCOPE_EXPORT void rlscope_resume_cuda(void);
 // Whether CUPTI is ours in this process. Quick.
 RLSCOPE_EXPORT int rlscope_has_cuda(void);
-// To measure what CUPTI costs: it does those parts only from now on. CUPTI's part of a call in which
-// it is switched may be missing. Callbacks are to be switched while this process records nothing, or
-// a call of another thread stays open until the next window. Launches of graphs leave records in any
-// case: CUPTI 13.0 ends a process that launches a graph which was made while that was off. Waits for
-// a flush, some milliseconds. Returns 0 where CUPTI is not ours, and does nothing.
+// To measure what CUPTI costs: it does those parts only from now on. CUPTI's part of a call in
+// which it is switched may be missing. Callbacks are to be switched while this process records
+// nothing, or a call of another thread stays open until the next window. Launches of graphs leave
+// records in any case: CUPTI 13.0 ends a process that launches a graph which was made while that
+// was off. Waits for a flush, some milliseconds. Returns 0 where CUPTI is not ours, and does
+// nothing.
 enum rlscope_cuda_part {
   RLSCOPE_CUDA_CALLS = 1,  // callbacks of calls
   RLSCOPE_CUDA_WORK = 2    // activity records

@@ -157,8 +157,8 @@ def _tell_cuda(shares: Mapping[str, Combined]) -> None:
     calls, work, more = shares["calls"], shares["work"], shares["more"]
     _say(
         f"of that, CUPTI's callbacks of CUDA calls {percent(calls.mean)} ({percent(calls.low)} to "
-        f"{percent(calls.high)}), its records of GPU work {percent(work.mean)} ({percent(work.low)} "
-        f"to {percent(work.high)})"
+        f"{percent(calls.high)}), its records of GPU work {percent(work.mean)} "
+        f"({percent(work.low)} to {percent(work.high)})"
     )
     if not more.low <= 0 <= more.high:
         _say(

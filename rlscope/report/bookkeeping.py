@@ -26,7 +26,8 @@ def events(facts: Mapping[str, Any]) -> str:
     """The events by kind: "120 operations of 11 ns, 637,957 native calls of 6 ns, 30 CUDA calls not
     counted"."""
     return ", ".join(
-        f"{units.plural(count, noun)} {'not counted' if cost is None else 'of ' + units.duration(cost)}"
+        f"{units.plural(count, noun)} "
+        f"{'not counted' if cost is None else f'of {units.duration(cost)}'}"
         for noun, count, cost in _recorded(facts)
     )
 

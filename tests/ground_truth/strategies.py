@@ -130,8 +130,16 @@ def item_lists(draw: st.DrawFn, flavour: str, *, ends: bool) -> list[Item]:
 
 
 # Some leave an activity record, by their names, some do not.
-_cuda_name = st.sampled_from(("cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2", "cudaMalloc_v3020",
-                              "cuStreamWaitEvent_ptsz", "cuEventQuery", "cudaLaunchHostFunc"))  # fmt: skip
+_cuda_name = st.sampled_from(
+    (
+        "cudaLaunchKernel_v7000",
+        "cuMemcpyHtoDAsync_v2",
+        "cuStreamWaitEvent_ptsz",
+        "cudaMalloc_v3020",
+        "cuEventQuery",
+        "cudaLaunchHostFunc",
+    )
+)
 
 
 @st.composite

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
@@ -47,6 +48,8 @@ def train(iterations):
                 launch(function)
             check(cuda.cuCtxSynchronize())
 """
+# GPU work of which the call has no callbacks.
+UNLINKED = "gpu_work_without_launch"
 # Of CPU time: a callback, of which each call has two, and an activity record.
 CALLBACK_NS, ACTIVITY_NS = 10_000, 40_000
 COSTS = {
@@ -71,7 +74,7 @@ def turns(folder: Path, script: str, **environment: str) -> tuple[Any, list[turn
 
 
 def test_blocks_have_the_callbacks_and_records_of_their_mode(tmp_path: Path) -> None:
-    run, blocks = turns(tmp_path, "begin()\ntrain(2500)\nruntime = None", **COSTS)
+    _, blocks = turns(tmp_path, "begin()\ntrain(2500)", **COSTS)
     spent: dict[str, list[float]] = defaultdict(list)
     for block in blocks:
         if block.measured:
@@ -102,7 +105,7 @@ def test_what_is_not_of_its_mode_is_not_in_the_trace_and_is_no_loss(tmp_path: Pa
     kernels = sum(row["kind"] == KERNEL for row in run.work(pid))
     whole = LAUNCHES * (iterations[RECORDED] + iterations[WORK])
     assert whole <= kernels <= whole + LAUNCHES * (rest + 3)
-    assert not losses(run)
+    assert losses(run).keys() == {UNLINKED}
 
 
 def test_a_process_without_cuda_has_rounds_of_two(traced: TracedPython, tmp_path: Path) -> None:
@@ -110,8 +113,8 @@ def test_a_process_without_cuda_has_rounds_of_two(traced: TracedPython, tmp_path
     assert not runtime.switch_cuda(False, False)
     with pytest.raises(TypeError):
         runtime.switch_cuda(True)  # type: ignore[call-arg]
-    script = "train(0)\nfor _ in range(400):\n    rls.iteration()\n    spin(300_000)"
-    run, blocks = turns(tmp_path, script)
+    script = "for _ in range(400):\n    rls.iteration()\n    spin(300_000)"
+    _, blocks = turns(tmp_path, script)
     assert {block.mode for block in blocks} == {BARE, RECORDED}
 
 
@@ -162,7 +165,7 @@ work(20)
 """
     run = record_script(tmp_path, SWITCHED + script)
     assert in_trace(run) == (launches, kernels, 0)
-    assert not losses(run)
+    assert losses(run).keys() == ({UNLINKED} if kernels > launches else set())
 
 
 def test_graphs_that_were_made_meanwhile_can_be_launched(tmp_path: Path) -> None:
@@ -224,14 +227,14 @@ thread.join()
     (pid,) = run.pids()
     names = [row["name"] for row in run.calls(pid).values()]
     assert names.count("cuMemcpyDtoHAsync_v2") == 20
-    assert not losses(run)
+    assert losses(run).keys() <= {UNLINKED}
 
 
 def command(folder: Path, verb: str, *arguments: str) -> Outcome:
     """A verb of rlscope with a program of LOOP, on the simulated CUDA."""
     program = folder / "train.py"
     program.write_text(DECLARATIONS + LOOP + "check(cuda.cuInit(0))\nprimary()\ntrain(2500)\n")
-    told = rlscope(verb, *arguments, "--within", "30%", "python", str(program))
+    told = rlscope(verb, *arguments, "--within", "30%", sys.executable, str(program))
     return run_simulated(folder, told, truth=False, **COSTS)
 
 
