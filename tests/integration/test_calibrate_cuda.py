@@ -230,10 +230,15 @@ thread.join()
     assert losses(run).keys() <= {UNLINKED}
 
 
-def command(folder: Path, verb: str, *arguments: str) -> Outcome:
+BEGIN = "check(cuda.cuInit(0))\nprimary()\n"
+
+
+def command(
+    folder: Path, verb: str, *arguments: str, script: str = f"{BEGIN}train(2500)\n"
+) -> Outcome:
     """A verb of rlscope with a program of LOOP, on the simulated CUDA."""
     program = folder / "train.py"
-    program.write_text(DECLARATIONS + LOOP + "check(cuda.cuInit(0))\nprimary()\ntrain(2500)\n")
+    program.write_text(DECLARATIONS + LOOP + script)
     told = rlscope(verb, *arguments, "--within", "30%", sys.executable, str(program))
     return run_simulated(folder, told, truth=False, **COSTS)
 
@@ -261,6 +266,26 @@ def test_the_cost_of_cuda_calls_is_found_and_taken_out(
     assert found["inflation_percent"] > 100
     assert abs(found["bias_percent"]) < found["inflation_percent"] / 3
     assert found["method"].startswith("`rlscope calibrate` (")
+
+
+def test_too_few_rounds_with_cuda_are_not_kept(
+    traced: TracedPython, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDA begins when there are pairs enough of iterations without it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    script = f"""
+for _ in range(1500):
+    rls.iteration()
+    with rls.operation("work"):
+        spin(300_000)
+{BEGIN}
+train(200)
+"""
+    done = command(tmp_path, "calibrate", script=script)
+    assert done.code == 1
+    assert "rounds of iterations with CUDA: that is fewer than 10, let it run" in done.err
+    assert Store(str(tmp_path / "train.py")).subjects() == []
 
 
 def test_without_a_calibration_it_is_said_that_the_cost_is_that_of_an_h100(tmp_path: Path) -> None:

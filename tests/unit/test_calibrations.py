@@ -21,6 +21,7 @@ from rlscope.calibrations import (
     shares,
     subject_of,
 )
+from rlscope.commands import calibrate
 from rlscope.trace import calibration
 from rlscope.trace.probe_costs import ProbeSamples
 
@@ -189,14 +190,22 @@ def test_cuda_has_a_cost_only_where_all_runs_know_one(tmp_path: Path) -> None:
     assert cuda_shares([known, known, unknown]) is None
 
 
-def test_it_shows_when_the_parts_of_cuda_do_not_add_up() -> None:
+def test_it_shows_when_the_parts_of_cuda_do_not_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     found = cuda_shares([with_cuda(3_000, 8_000, more_ns=ns) for ns in (400, 500, 600)])
     assert found is not None
     assert (found["calls"].mean, found["work"].mean) == pytest.approx((0.3, 0.8))
     assert found["more"].low > 0
+    calibrate._tell_cuda(found)
+    said = capsys.readouterr().err
+    assert (
+        "callbacks of CUDA calls 30.00 % (30.00 % to 30.00 %), its records of GPU work 80" in said
+    )
+    assert "both at once add 5.00 % (2.52 % to 7.48 %) to the sum of what each adds alone" in said
     found = cuda_shares([with_cuda(3_000, 8_000, more_ns=ns) for ns in (-400, 100, 300)])
     assert found is not None
     assert found["more"].low < 0 < found["more"].high
+    calibrate._tell_cuda(found)
+    assert "both at once" not in capsys.readouterr().err
 
 
 def test_tables_that_are_made_stay_good_where_nothing_changed(tmp_path: Path) -> None:
