@@ -49,6 +49,14 @@ def pause_cuda() -> None:
     """Leaves CUPTI to another profiler of this process, until resume_cuda()."""
 
 def resume_cuda() -> None: ...
+def has_cuda() -> bool:
+    """Whether CUPTI is ours in this process."""
+
+def switch_cuda(calls: bool, work: bool, /) -> bool:
+    """CUPTI makes callbacks of calls and activity records of work from now on, or not: to measure
+    what each costs. Callbacks are to be switched while nothing is recorded. Launches of graphs
+    leave records in any case. False: CUPTI is not ours, and nothing was done."""
+
 def start() -> None: ...
 def stop() -> None: ...
 def is_recording() -> bool: ...

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, NamedTuple
 
-from rlscope import calibrations
-from rlscope.calibrations import Run, Subject
+from rlscope import calibrations, inflation
+from rlscope.calibrations import CudaRun, Run, Subject
 from rlscope.load import load
 from rlscope.runs_in_turns import RunError, RunInTurns, TooShort
+from rlscope.turns_file import OF_CUDA
 
 _OVERHEAD = """
-SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns,
-  STRING_AGG(DISTINCT kind, ', ') FILTER (overhead_ns IS NULL) AS unknown
+SELECT CAST(SUM(overhead_ns) FILTER (kind NOT LIKE 'CUDA %') AS DOUBLE) AS ns,
+  STRING_AGG(DISTINCT kind, ', ') FILTER (overhead_ns IS NULL) AS unknown,
+  CAST(COALESCE(SUM(count) FILTER (kind LIKE 'CUDA %'), 0) AS BIGINT) AS calls,
+  CAST(COALESCE(SUM(count) FILTER (kind = 'CUDA submission'), 0) AS BIGINT) AS submissions
 FROM overhead JOIN process USING (process_id)
 WHERE kind <> 'clamped' AND os_pid IN ({})
 """
+_COSTS = "SELECT kind, mean_ns, inside FROM calibration WHERE kind NOT LIKE 'CUDA %'"
+
+
+class Records(NamedTuple):
+    """The records of a run's processes, and what the run itself says that they cost."""
+
+    said_ns: float
+    """All but those of CUDA."""
+    costs: dict[str, tuple[float, float]]
+    """One record, by kind: nanoseconds, part inside."""
+    cuda_calls: int
+    cuda_submissions: int
 
 
 def compare(run: RunInTurns) -> tuple[Subject, Run]:
@@ -26,8 +41,8 @@ def compare(run: RunInTurns) -> tuple[Subject, Run]:
     subject = calibrations.read_subject(run.directory)
     if subject is None:
         raise RunError("run.json of the run does not say what ran")
-    said_ns, costs = costs_of(run.processes, run.directory)
-    if said_ns <= 0:
+    records = records_of(run.processes, run.directory)
+    if records.said_ns <= 0:
         raise TooShort
     return subject, Run(
         time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -35,22 +50,44 @@ def compare(run: RunInTurns) -> tuple[Subject, Run]:
         added_ns=run.added.added_ns.mean,
         error_ns=run.added.added_ns.error,
         base_ns=run.added.base_ns,
-        overhead_ns=said_ns / run.recorded,
-        costs=costs,
+        overhead_ns=records.said_ns / run.recorded,
+        costs=records.costs,
+        cuda=_of_cuda(run, records),
     )
 
 
-def costs_of(processes: set[int], directory: str) -> tuple[float, dict[str, tuple[float, float]]]:
-    """What all records of the processes cost as the run's own probes say, and one of each kind.
+def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
+    if not records.cuda_calls:
+        return None
+    parts = inflation.cuda_parts(run.blocks)
+    if parts is None:
+        rounds = sum(block.measured and block.mode == OF_CUDA[0] for block in run.blocks)
+        raise RunError(
+            f"the program ended after {rounds:,} rounds of iterations with CUDA: that is fewer "
+            f"than {inflation.FEWEST_PAIRS}, let it run for longer, with a longer --limit"
+        )
+    return CudaRun(
+        others_ns=parts.others_ns.mean,
+        calls_ns=parts.calls_ns.mean,
+        work_ns=parts.work_ns.mean,
+        more_ns=parts.more_ns.mean,
+        calls=records.cuda_calls / run.with_calls,
+        submissions=records.cuda_submissions / run.with_calls,
+    )
 
-    Raises RunError: they made records whose cost neither a probe nor a loop tells.
+
+def records_of(processes: set[int], directory: str) -> Records:
+    """The records that the processes made.
+
+    Raises RunError: the cost of some is told neither by a probe nor by a loop.
     """
     with load(directory) as trace:
         row: dict[str, Any]
         (row,) = trace.sql(_OVERHEAD.format(", ".join(map(str, sorted(processes))))).to_dicts()
-        costs = trace.sql("SELECT kind, mean_ns, inside FROM calibration").to_dicts()
+        costs = trace.sql(_COSTS).to_dicts()
     if not costs:
         raise TooShort
     if row["unknown"]:
         raise RunError(f"the cost of these records cannot be calibrated yet: {row['unknown']}")
-    return row["ns"] or 0.0, {each["kind"]: (each["mean_ns"], each["inside"]) for each in costs}
+    of_kinds = {each["kind"]: (each["mean_ns"], each["inside"]) for each in costs}
+    return Records(row["ns"] or 0.0, of_kinds, row["calls"], row["submissions"])

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,12 @@ from rlscope.errors import RlscopeError
 from rlscope.inflation import Combined, Estimate, combined
 
 FILE = "rlscope_calibration.json"
+CUDA_CALL, CUDA_SUBMISSION = "CUDA call", "CUDA submission"
+"""Kinds of records: a call of CUDA, and one that leaves an activity record of CUPTI's, too."""
 FEWEST_RUNS = 3
 """Fewer do not say how far runs differ."""
+# The clock is read in the callback of a call's begin, and first in that of its end.
+_CALLBACKS_INSIDE = 0.5
 _FORMAT = "rlscope calibration 1"
 _MOST_BYTES = 16 << 20
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*")
@@ -54,6 +58,23 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class CudaRun:
+    """What one iteration showed of CUDA, in nanoseconds (inflation.CudaParts)."""
+
+    others_ns: float
+    """What recording adds without CUPTI."""
+    calls_ns: float
+    work_ns: float
+    """What callbacks and activity records add."""
+    more_ns: float
+    """Of these, what the two add only together."""
+    calls: float
+    """CUDA calls that were recorded, those of the next line among them."""
+    submissions: float
+    """Calls that leave activity records."""
+
+
+@dataclass(frozen=True)
 class Run:
     """One run of a calibration."""
 
@@ -68,12 +89,21 @@ class Run:
     overhead_ns: float
     """What the costs below say of one iteration."""
     costs: dict[str, tuple[float, float]]
-    """Of a record, by kind, as the run's own probes had it: nanoseconds, part inside."""
+    """Of a record but those of CUDA, by kind, as the run's own probes had it: nanoseconds, part
+    inside."""
+    cuda: CudaRun | None = None
+    """None: CUPTI recorded no call."""
 
     @property
     def share(self) -> Estimate:
         """What recording added, over the time without."""
         return Estimate(self.added_ns, self.error_ns).over(self.base_ns)
+
+    @property
+    def others_share(self) -> float:
+        """The part of it that is not CUPTI's."""
+        others_ns = self.added_ns if self.cuda is None else self.cuda.others_ns
+        return others_ns / self.base_ns
 
 
 def subject_of(run_json: Mapping[str, Any]) -> Subject | None:
@@ -183,12 +213,31 @@ def _run(kept: Mapping[str, Any]) -> Run:
     numbers = {
         name: float(kept[name]) for name in ("added_ns", "error_ns", "base_ns", "overhead_ns")
     }
-    return Run(time=str(kept["time"]), pairs=int(kept["pairs"]), costs=costs, **numbers)
+    of_cuda = kept.get("cuda")
+    cuda = None
+    if of_cuda is not None:
+        cuda = CudaRun(**{each.name: float(of_cuda[each.name]) for each in fields(CudaRun)})
+    return Run(time=str(kept["time"]), pairs=int(kept["pairs"]), costs=costs, cuda=cuda, **numbers)
 
 
 def shares(runs: Sequence[Run]) -> Combined:
     """What recording adds to the program. Raises ValueError: fewer than two runs."""
     return combined([run.share.mean for run in runs])
+
+
+def cuda_shares(runs: Sequence[Run]) -> dict[str, Combined] | None:
+    """What CUPTI's parts add to the program: `calls`, `work`, and `more`, what the two add only
+    together. None: a run knows nothing of CUDA.
+
+    Raises ValueError: fewer than two runs.
+    """
+    found = [(run.cuda, run.base_ns) for run in runs if run.cuda is not None]
+    if len(found) < len(runs):
+        return None
+    return {
+        part: combined([getattr(cuda, f"{part}_ns") / base_ns for cuda, base_ns in found])
+        for part in ("calls", "work", "more")
+    }
 
 
 def place(directory: str) -> str:
@@ -231,8 +280,8 @@ def _why_not(subject: Subject, others: Sequence[Subject]) -> str:
 
 def _costs(runs: Sequence[Run]) -> dict[str, Any]:
     """The costs of records. Iterations say what all of them cost together, with the interval of one
-    further run; probes say how that divides into kinds."""
-    share = shares(runs)
+    further run, and what CUPTI's do; probes say how the rest divides into kinds."""
+    share = combined([run.others_share for run in runs])
     costs = []
     for kind in sorted(set.intersection(*(set(run.costs) for run in runs))):
         # What a record costs for each part of the program's time that recording adds.
@@ -246,8 +295,32 @@ def _costs(runs: Sequence[Run]) -> dict[str, Any]:
                 "inside": _mean(run.costs[kind][1] for run in runs),
             }
         )
+    costs += _of_cuda([run.cuda for run in runs])
     method = f"`rlscope calibrate` ({len(runs)} runs, {runs[-1].time[:10]})"
     return {"method": method, "pairs": sum(run.pairs for run in runs), "costs": costs}
+
+
+def _of_cuda(runs: Sequence[CudaRun | None]) -> list[dict[str, Any]]:
+    """Each call costs its callbacks, and those that leave activity records cost these, too."""
+    found = [run for run in runs if run is not None and run.calls > 0]
+    if len(found) < len(runs):
+        return []
+    callbacks = [run.calls_ns / run.calls for run in found]
+    costs = [_of_runs(CUDA_CALL, callbacks, _CALLBACKS_INSIDE)]
+    if all(run.submissions > 0 for run in found):
+        records = [run.work_ns / run.submissions for run in found]
+        both = [call + record for call, record in zip(callbacks, records, strict=True)]
+        # An activity record is made between the two readings of the clock.
+        inside_ns = _CALLBACKS_INSIDE * _mean(callbacks) + _mean(records)
+        inside = inside_ns / _mean(both) if _mean(both) > 0 else _CALLBACKS_INSIDE
+        costs.append(_of_runs(CUDA_SUBMISSION, both, min(1.0, max(0.0, inside))))
+    return costs
+
+
+def _of_runs(kind: str, costs_ns: Sequence[float], inside: float) -> dict[str, Any]:
+    found = combined(costs_ns)
+    numbers = {"mean_ns": found.mean, "low_ns": found.run_low, "high_ns": found.run_high}
+    return {"kind": kind, **numbers, "inside": inside}
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -1,7 +1,8 @@
-"""What recording adds to a program's CPU time, from iterations with it and without.
+r"""What recording adds to a program's CPU time, from iterations with it and without.
 
     blocks of a run --- estimate() --> what one iteration takes more when it is recorded
-    several runs ------ combined() --> the mean over runs, its interval, and that of one further run
+           \---------- cuda_parts() > how that divides where CUDA is: CUPTI's two parts, all else
+several runs ------ combined() --> the mean over runs, its interval, and that of one further run
 
 A run is one process, and its memory lies where no other's does: runs of one program differ by more
 than the iterations inside them say. So the interval comes from the differences between runs.
@@ -10,10 +11,11 @@ than the iterations inside them say. So the interval comes from the differences 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rlscope.turns_file import BARE, RECORDED, Block
+from rlscope.turns_file import BARE, CALLS, CPU, RECORDED, WORK, Block
 
 FEWEST_PAIRS = 10
 """A run with fewer says nothing."""
@@ -52,6 +54,22 @@ class Added:
 
 
 @dataclass(frozen=True)
+class CudaParts:
+    """What recording adds to one iteration of a run with CUDA, in nanoseconds. The first three add
+    up to what all of it adds."""
+
+    others_ns: Estimate
+    """Everything but CUPTI."""
+    calls_ns: Estimate
+    """CUPTI's callbacks of calls."""
+    work_ns: Estimate
+    """CUPTI's activity records."""
+    more_ns: Estimate
+    """What callbacks and activity records add together, less what each adds without the other. Half
+    of it is in each of the two."""
+
+
+@dataclass(frozen=True)
 class Combined:
     """The mean over several runs."""
 
@@ -80,6 +98,34 @@ def control(blocks: Iterable[Block]) -> Added | None:
     without = [off for _, off in _pairs(blocks)]
     neighbours = zip(without[::2], without[1::2], strict=False)
     return _estimate([(a, b) for a, b in neighbours if a.process == b.process])
+
+
+def cuda_parts(blocks: Iterable[Block]) -> CudaParts | None:
+    """The parts, from the rounds with all modes; None: there are fewer than FEWEST_PAIRS.
+
+    Callbacks and activity records are on and off in all four ways. What one of them adds is the
+    mean of the two differences that it makes, with the other one and without (a 2 x 2 factorial
+    design).
+    """
+    rounds = [*_rounds(blocks)]
+    if len(rounds) < FEWEST_PAIRS:
+        return None
+    return CudaParts(
+        _trimmed([ns[CPU] - ns[BARE] for ns in rounds]),
+        _trimmed([(ns[CALLS] - ns[CPU] + ns[RECORDED] - ns[WORK]) / 2 for ns in rounds]),
+        _trimmed([(ns[WORK] - ns[CPU] + ns[RECORDED] - ns[CALLS]) / 2 for ns in rounds]),
+        _trimmed([ns[RECORDED] - ns[CALLS] - ns[WORK] + ns[CPU] for ns in rounds]),
+    )
+
+
+def _rounds(blocks: Iterable[Block]) -> Iterable[dict[str, float]]:
+    """Time of one iteration by mode: of each round that has all modes."""
+    found: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    for block in blocks:
+        if block.measured:
+            found[block.process, block.round][block.mode] = block.cpu_ns / block.iterations
+    wanted = {BARE, CPU, CALLS, WORK, RECORDED}
+    return (by_mode for by_mode in found.values() if wanted <= by_mode.keys())
 
 
 def _estimate(pairs: list[tuple[Block, Block]]) -> Added | None:

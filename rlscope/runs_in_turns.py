@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rlscope import closing, inflation, turns_file
@@ -17,7 +17,7 @@ from rlscope.inflation import Added
 from rlscope.native import runtime
 from rlscope.recording import DEFAULT_PARENT, Companion, Outcome, Settings, record
 from rlscope.repeated_program import RUNS_IN_LIMIT
-from rlscope.turns_file import BARE, RECORDED, Block
+from rlscope.turns_file import BARE, RECORDED, WITH_CALLS, Block
 
 Say = Callable[[str], None]
 
@@ -66,16 +66,28 @@ class RunInTurns:
     @property
     def recorded(self) -> int:
         """Iterations that the trace has, of all processes."""
-        return sum(block.iterations for block in self.blocks if block.mode == RECORDED)
+        return self._iterations(block for block in self.blocks if block.mode != BARE)
+
+    @property
+    def with_calls(self) -> int:
+        """Iterations whose CUDA calls the trace has."""
+        return self._iterations(block for block in self.blocks if block.mode in WITH_CALLS)
+
+    @staticmethod
+    def _iterations(blocks: Iterable[Block]) -> int:
+        return sum(block.iterations for block in blocks)
 
 
 class _Watch:
     """Follows the blocks of a run while it goes on, and ends it when it is precise enough."""
 
-    def __init__(self, file: str, error: float, seconds: float, say: Say) -> None:
+    def __init__(
+        self, file: str, modes: Sequence[str], error: float, seconds: float, say: Say
+    ) -> None:
         """The run ends when the standard error of the share is as small, or after so long; where
         it has too few pairs by then, after the whole limit."""
         self._file = file
+        self._modes = modes
         self._error = error
         self._seconds = seconds
         self._say = say
@@ -85,7 +97,7 @@ class _Watch:
 
     def companion(self) -> Companion:
         """What record() needs."""
-        variables = turns.variables(self._file, (BARE, RECORDED))
+        variables = turns.variables(self._file, self._modes)
         return Companion(variables, _LOOK_SECONDS, self._look)
 
     def _look(self, drainer: runtime.Drainer) -> None:
@@ -116,7 +128,12 @@ def _progress(added: Added | None) -> str:
 
 @contextlib.contextmanager
 def run_in_turns(
-    settings: Settings, *, error: float, seconds: float, say: Say
+    settings: Settings,
+    *,
+    error: float,
+    seconds: float,
+    say: Say,
+    modes: Sequence[str] = (BARE, RECORDED),
 ) -> Iterator[RunInTurns]:
     """Runs the program once; its trace is gone at the end of the block.
 
@@ -124,6 +141,7 @@ def run_in_turns(
         settings: of the recording; `output` is ignored.
         error: standard error of the share of time that recording adds which is precise enough.
         seconds: the program is ended at an iteration after so many.
+        modes: of a round (rlscope.turns_file).
 
     Raises:
         RunError: the program failed, or its iterations say too little.
@@ -131,7 +149,7 @@ def run_in_turns(
     """
     with folder_of_run() as folder:
         file = os.path.join(folder, "turns")
-        watch = _Watch(os.path.abspath(file), error, seconds, say)
+        watch = _Watch(os.path.abspath(file), modes, error, seconds, say)
         trace = os.path.join(folder, "trace")
         outcome = recorded_run(settings, trace, say, watch.companion())
         if outcome.ending.status and not watch.ended:

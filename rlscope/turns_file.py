@@ -7,6 +7,12 @@ from dataclasses import astuple, dataclass
 
 BARE, RECORDED = "bare", "recorded"
 """Modes of a block: nothing is recorded, and pointers are the originals; all is recorded."""
+CPU, CALLS, WORK = "cpu", "calls", "work"
+"""Modes where CUDA is attached: all is recorded but what CUPTI does; but CUPTI's activity records
+of work; but its callbacks of calls."""
+OF_CUDA = (CPU, CALLS, WORK)
+WITH_CALLS = (RECORDED, CALLS)
+"""Modes in which CUDA calls are recorded."""
 
 
 @dataclass(frozen=True)

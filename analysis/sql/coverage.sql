@@ -9,6 +9,7 @@
 --                                 interval; NULL without a calibration
 --   unknown_costs                 kinds of records that the correction leaves in; NULL without any
 --   cost_method                   how the cost of most records was measured; NULL not at all
+--   cuda_cost_method              where that of CUDA calls comes from; NULL without them
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
 --   events                        recorded intervals
 --   operation_events, automatic_events, native_events, cuda_events
@@ -49,6 +50,8 @@ SELECT
   ANY_VALUE(_counted.corrected_high_ns) AS corrected_high_ns,
   (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
     GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS cost_method,
+  (SELECT MIN(method) FROM calibration JOIN overhead USING (kind) WHERE kind LIKE 'CUDA %')
+    AS cuda_cost_method,
   (SELECT STRING_AGG(DISTINCT kind, ', ' ORDER BY kind) FROM overhead WHERE overhead_ns IS NULL)
     AS unknown_costs,
   (SELECT COUNT(*) FROM process) AS processes,

@@ -44,8 +44,8 @@ struct CudaCalls {
 };
 
 // From the next item on. A Counter is called for each call that is written: Add(function, layer,
-// start_ns, duration_ns, cuda_calls, cuda_ns); then, with kTakesCudaCalls, AddCuda(layer, start_ns)
-// for each of the CUDA calls.
+// start_ns, duration_ns, cuda_calls, cuda_ns); then, with kTakesCudaCalls, AddCuda(layer, place in
+// the batch, start_ns) for each of the CUDA calls.
 struct CallRow {
   static constexpr uint32_t kCudaApi = kCudaApiRank;
 
@@ -127,7 +127,7 @@ struct CallRow {
     counter->Add(function, layer, start_ns, end_ns - start_ns, cuda.at - first_cuda_call, cuda_ns);
     if constexpr (Counter::kTakesCudaCalls) {
       for (uint32_t i = first_cuda_call; i < cuda.at; ++i) {
-        counter->AddCuda(layer, i == first_cuda_call ? first_cuda_ns : cuda.starts_ns[i]);
+        counter->AddCuda(layer, i, i == first_cuda_call ? first_cuda_ns : cuda.starts_ns[i]);
       }
     }
     start_ns = next_ns;
@@ -190,8 +190,8 @@ struct CallRow {
     counter->Add(function, layer, start_ns, end_ns - start_ns, calls,
                  end1 - start1 + ((end2 - start2) & ~is_alone));
     if constexpr (Counter::kTakesCudaCalls) {
-      counter->AddCuda(layer, start1);
-      if (calls == 2) counter->AddCuda(layer, start2);
+      counter->AddCuda(layer, at, start1);
+      if (calls == 2) counter->AddCuda(layer, at + 1, start2);
     }
     return true;
   }

@@ -17,6 +17,7 @@ namespace rlscope::analysis {
   X(kWait, "wait")                                                 \
   X(kCallback, "callback")                                         \
   X(kCudaCall, "CUDA call")                                        \
+  X(kCudaSubmission, "CUDA submission")                            \
   X(kOther, "other record") /* phase, iteration, progress, task */ \
   X(kLost, "lost record")                                          \
   X(kProbe, "probe")

@@ -44,7 +44,8 @@ struct SweepRun {
                 FunctionLayers(input.names),
                 /*cuda_notes=*/false,
                 options.bookkeeping,
-                options.bookkeeping ? &result->probes : nullptr},
+                options.bookkeeping ? &result->probes : nullptr,
+                options.bookkeeping ? CudaCallKinds(input.names) : CudaCallKinds()},
         streams(context, options.gpu),
         sweeper(WithViews(result.get(), &streams, options), &streams, options) {
     if (!input.saved) return;

@@ -94,8 +94,7 @@ void ThreadStates::ResumeWait(const trace::ChunkPlace& last) {
 void ThreadStates::ResumeEdges() {
   const ProcessInput& process = *context_.input;
   if (input_.open_cuda_calls) {
-    cuda_calls_ =
-        input_.open_cuda_calls(context_.cuda_notes ? trace::Detail::kAll : trace::Detail::kTimes);
+    OpenCudaCalls();
     LoadCudaBatch();
   }
   const bool is_known = input_.is_python && process.python_end_ns != ProcessInput::kUnknownTime;

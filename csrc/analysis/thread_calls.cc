@@ -25,6 +25,8 @@ struct RecordCounter {
   RecordNotes* notes;
   uint32_t path;
   uint32_t outside;
+  const CudaCallKinds& cuda_kinds;
+  const uint32_t* cuda_names;  // by place in the batch; null: no CUDA call is left
 
   bool NeedsKey(uint32_t layer) const { return counter.NeedsKey(layer); }
   void Add(uint32_t function, uint32_t layer, int64_t start_ns, int64_t duration_ns,
@@ -32,9 +34,9 @@ struct RecordCounter {
     counter.Add(function, layer, start_ns, duration_ns, cuda_calls, cuda_ns);
     notes->Push({start_ns, MakeState(path, layer), outside, 1, RecordKind::kNativeCall});
   }
-  void AddCuda(uint32_t layer, int64_t start_ns) {
+  void AddCuda(uint32_t layer, uint32_t at, int64_t start_ns) {
     notes->Push({start_ns, MakeState(path, CallRow::kCudaApi), MakeState(path, layer), 1,
-                 RecordKind::kCudaCall});
+                 cuda_kinds.Of(cuda_names[at])});
   }
 };
 
@@ -121,8 +123,10 @@ template <class Counter>
 bool ThreadStates::WriteCallRow(Counter counter, int64_t limit_ns) {
   if (!context_.record_notes) return WriteCounted(counter, limit_ns);
   const uint32_t path = operations_.path();
+  const uint32_t* const cuda_names = next_cuda_ == kNever ? nullptr : cuda_batch_->name;
   return WriteCounted(
-      RecordCounter<Counter>{counter, &record_notes_, path, MakeState(path, CallLayer())},
+      RecordCounter<Counter>{counter, &record_notes_, path, MakeState(path, CallLayer()),
+                             context_.cuda_kinds, cuda_names},
       limit_ns);
 }
 

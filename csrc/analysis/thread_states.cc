@@ -44,10 +44,7 @@ int64_t ThreadStates::NextChange() const {
 void ThreadStates::Open() {
   opened_ = true;
   if (input_.open_items) items_ = input_.open_items();
-  if (input_.open_cuda_calls) {
-    cuda_calls_ =
-        input_.open_cuda_calls(context_.cuda_notes ? trace::Detail::kAll : trace::Detail::kTimes);
-  }
+  if (input_.open_cuda_calls) OpenCudaCalls();
   LoadBatch();
   LoadCudaBatch();
   const ProcessInput& process = *context_.input;
@@ -335,6 +332,13 @@ void ThreadStates::EnterSnapshot(int64_t now) {
 
 // ---- CUDA calls ---------------------------------------------------------------------------------
 
+void ThreadStates::OpenCudaCalls() {
+  trace::Detail detail = trace::Detail::kTimes;
+  if (context_.record_notes) detail = trace::Detail::kNames;
+  if (context_.cuda_notes) detail = trace::Detail::kAll;
+  cuda_calls_ = input_.open_cuda_calls(detail);
+}
+
 void ThreadStates::StartCudaCall() {
   const int64_t now = next_cuda_;
   cuda_end_ns_ = Clamp(cuda_batch_->end_ns[cuda_call_], now);
@@ -345,7 +349,9 @@ void ThreadStates::StartCudaCall() {
   calls_.SetInCudaCall(true, now);
   next_cuda_ = cuda_end_ns_;
   CountTransition(before, now);
-  if (context_.record_notes) PushRecord(RecordKind::kCudaCall, State(), outside, now);
+  if (context_.record_notes) {
+    PushRecord(context_.cuda_kinds.Of(cuda_batch_->name[cuda_call_]), State(), outside, now);
+  }
   if (context_.cuda_notes) {
     const uint32_t i = cuda_call_;
     cuda_notes_.Push({now, true, cuda_batch_->name[i], operations_.path(), cuda_batch_->status[i],

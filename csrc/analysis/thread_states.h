@@ -13,6 +13,7 @@
 #include "analysis/call_counts.h"
 #include "analysis/call_row.h"
 #include "analysis/call_stack.h"
+#include "analysis/cuda_call_kinds.h"
 #include "analysis/history.h"
 #include "analysis/iteration_kinds.h"
 #include "analysis/losses.h"
@@ -38,6 +39,7 @@ struct ThreadContext {
   bool cuda_notes = false;                 // of each CUDA call, which costs more time
   bool record_notes = false;               // of each record
   FoundProbes* probes = nullptr;           // null: probes are nothing
+  CudaCallKinds cuda_kinds = {};           // for record_notes
 };
 
 // Ranks of the layers of the functions among `names`, by id.
@@ -103,6 +105,7 @@ class ThreadStates : public StateStream {
     next_item_ = in_order ? time_ns : Clamp(time_ns, items_end_ns_);
   }
   void NextCudaCall();
+  void OpenCudaCalls();
   int64_t Clamp(int64_t time_ns, int64_t earliest_ns);
   // Nothing happens before: another sweep has passed.
   int64_t Floor() const { return std::min(context_.input->saved_until_ns, context_.input->end_ns); }

@@ -84,9 +84,10 @@ uint32_t NameOf(uint32_t domain, uint32_t id, const char* function) {
   return __builtin_expect(name != 0, 1) ? name : LearnName(known, function);
 }
 
-void Enable(const Cupti& cupti, CuptiSubscriber subscriber, CallbackDomain domain, Ids ids) {
+void Switch(const Cupti& cupti, CuptiSubscriber subscriber, CallbackDomain domain, Ids ids,
+            bool on) {
   for (uint32_t id = ids.first; id <= ids.last; id++) {
-    cupti.enable_callback(1, subscriber, domain, id);
+    cupti.enable_callback(on, subscriber, domain, id);
   }
 }
 
@@ -143,13 +144,14 @@ __attribute__((noinline)) void EndCall(uint32_t domain, uint32_t id, const Callb
 
 }  // namespace
 
-void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched) {
+void SwitchApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched,
+                        bool on) {
   if (watched == WatchedApi::kAll) {
-    cupti.enable_domain(1, subscriber, kRuntimeApi);
-    cupti.enable_domain(1, subscriber, kDriverApi);
+    cupti.enable_domain(on, subscriber, kRuntimeApi);
+    cupti.enable_domain(on, subscriber, kDriverApi);
   } else {
-    for (const Ids ids : kRuntimeIds) Enable(cupti, subscriber, kRuntimeApi, ids);
-    for (const Ids ids : kDriverIds) Enable(cupti, subscriber, kDriverApi, ids);
+    for (const Ids ids : kRuntimeIds) Switch(cupti, subscriber, kRuntimeApi, ids, on);
+    for (const Ids ids : kDriverIds) Switch(cupti, subscriber, kDriverApi, ids, on);
   }
 }
 

@@ -12,8 +12,10 @@ namespace rlscope::capture {
 // others are frequent, take less than 200 ns and do nothing on a device.
 enum class WatchedApi { kChosen, kAll };
 
-// Asks for the callbacks of calls. An id that this CUPTI is too old for is left out.
-void EnableApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched);
+// Asks for the callbacks of calls, or does without. An id that this CUPTI is too old for is left
+// out.
+void SwitchApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedApi watched,
+                        bool on);
 
 // Asks for the callbacks of modules that are unloaded, which names of kernels need.
 void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber);

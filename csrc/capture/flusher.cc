@@ -12,6 +12,7 @@
 #include "capture/subscription.h"
 #include "runtime/lock.h"
 #include "runtime/process.h"
+#include "runtime/rlscope.h"
 #include "runtime/syscalls.h"
 
 extern "C" {
@@ -55,6 +56,9 @@ int64_t ReadNs(clockid_t clock) {
 }
 
 bool IsOurs() { return flusher.pid == runtime::SysGetPid(); }
+
+// Whether CUPTI may be flushed beside the program's calls.
+bool FlushesAtAnyTime() { return !flusher.flushes_at_synchronizations; }
 
 bool IsSet(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0; }
 
@@ -107,13 +111,11 @@ void RetrySubscription() {
   note.Write();
 }
 
+void FlushComplete() { FlushesAtAnyTime() ? Flush(kComplete) : Read(); }
+
 void FlushInTurn() {
   const uint64_t before = RecordsRead();
-  if (flusher.flushes_at_synchronizations) {
-    Read();
-  } else {
-    Flush(kComplete);
-  }
+  FlushComplete();
   if (RecordsRead() != before) silent_since_ns = base::ReadMonotonicNs();
   CheckRecords(RecordsRead(), /*is_last=*/false);
   RetrySubscription();
@@ -166,6 +168,7 @@ void AfterForkInChild() {
   fork_holds_lock = paused = false;
   deferred = nullptr;
   flusher = Flusher();
+  KeepParts(RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK);
   ForgetBuffers();
   ForgetGaps();
 }
@@ -211,6 +214,20 @@ void PauseFlusher() {
   BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
 }
 
+bool HasCupti() { return __atomic_load_n(&flusher.cupti, __ATOMIC_RELAXED) != nullptr && IsOurs(); }
+
+bool SwitchCupti(uint32_t on) {
+  runtime::LockGuard guard(&flushing);
+  if (!HasCupti()) return false;
+  if (paused) {
+    KeepParts(on);
+  } else {
+    FlushComplete();
+    SwitchParts(*flusher.cupti, on);
+  }
+  return true;
+}
+
 bool DeferWhilePaused(const Cupti* (*attach)()) {
   runtime::LockGuard guard(&flushing);
   if (!paused) return false;
@@ -238,7 +255,7 @@ void ResumeFlusher() {
 }
 
 void FlushAtSynchronization() {
-  if (!flusher.flushes_at_synchronizations || !IsOurs() || !flushing.TryAcquire(0)) return;
+  if (FlushesAtAnyTime() || !IsOurs() || !flushing.TryAcquire(0)) return;
   if (flusher.cupti != nullptr && !paused) flusher.cupti->flush(kComplete);
   flushing.Release();
 }

@@ -19,6 +19,13 @@ void WatchForCuda(const Cupti* (*attach)());
 void PauseFlusher();
 void ResumeFlusher();
 
+// CUPTI is ours in this process. Any thread; a pause changes nothing.
+bool HasCupti();
+
+// Leaves out the parts of CUPTI (rlscope_cuda_part) that are not `on`, from now on or from the end
+// of a pause on. What was recorded before is read first. False: HasCupti() is. Any thread.
+bool SwitchCupti(uint32_t on);
+
 // True in a pause, after which `attach` is called: null, there is nothing to flush.
 bool DeferWhilePaused(const Cupti* (*attach)());
 

@@ -106,6 +106,11 @@ void NoticeSynchronization(uint64_t records) {
   __atomic_store_n(&last_synchronization, base::ReadMonotonicNs(), __ATOMIC_RELEASE);
 }
 
+void ForgetSynchronization() {
+  __atomic_store_n(&last_synchronization, 0, __ATOMIC_RELEASE);
+  watch = Watch();
+}
+
 void ForgetGaps() {
   gaps = Gaps();
   watch = Watch();

@@ -37,6 +37,9 @@ void NoticeLaunch();
 // A synchronisation has returned, before which so many records had been read.
 void NoticeSynchronization(uint64_t records);
 
+// The one that was noticed last is not waited for: it may have left no record.
+void ForgetSynchronization();
+
 // Fork child.
 void ForgetGaps();
 

@@ -7,6 +7,7 @@
 #include "capture/activities.h"
 #include "capture/api_calls.h"
 #include "capture/gaps.h"
+#include "runtime/rlscope.h"
 #include "runtime/text.h"
 
 namespace rlscope::capture {
@@ -16,6 +17,8 @@ CuptiSubscriber subscriber = nullptr;
 bool refused = false;  // when it was to be taken again
 bool own_clock = false;
 bool graphs_by_launch = false;  // else by their kernels
+bool synchronisations = false;  // leave records, where work is recorded
+uint32_t parts = RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK;
 
 uint64_t ReadClock() { return static_cast<uint64_t>(base::ReadMonotonicNs()); }
 
@@ -109,7 +112,7 @@ void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
   if (!Records("work"))
     return note->Problem(Missing::kWork, "GPU work is missing", "--cuda-parts=calls", 0);
   cupti.register_buffers(&GiveBuffer, &TakeBuffer);
-  bool synchronisations = false;
+  synchronisations = false;
   for (const Activity& each : kActivities) {
     const CuptiResult result = cupti.enable_activity(each.kind);
     if (result == kCuptiSuccess) {
@@ -122,12 +125,36 @@ void StartActivities(const Cupti& cupti, Taken taken, Note* note) {
   ExpectRecords(synchronisations);
 }
 
+WatchedApi Watched() {
+  return IsEnv("RLSCOPE_CUDA_API", "all") ? WatchedApi::kAll : WatchedApi::kChosen;
+}
+
 void StartCallbacks(const Cupti& cupti, Note* note) {
   EnableUnloadCallbacks(cupti, subscriber);
   if (!Records("calls"))
     return note->Problem(Missing::kCalls, "CUDA calls are missing", "--cuda-parts=work", 0);
-  const bool all = IsEnv("RLSCOPE_CUDA_API", "all");
-  EnableApiCallbacks(cupti, subscriber, all ? WatchedApi::kAll : WatchedApi::kChosen);
+  SwitchApiCallbacks(cupti, subscriber, Watched(), true);
+}
+
+// A synchronisation that this finds under way may leave no record.
+void SwitchWork(const Cupti& cupti, bool on) {
+  if (!Records("work")) return;
+  for (const Activity& each : kActivities) {
+    on ? cupti.enable_activity(each.kind) : cupti.disable_activity(each.kind);
+  }
+  ForgetSynchronization();
+  ExpectRecords(on && synchronisations);
+}
+
+void SwitchCalls(const Cupti& cupti, bool on) {
+  if (subscriber == nullptr || !Records("calls")) return;
+  SwitchApiCallbacks(cupti, subscriber, Watched(), on);
+}
+
+// All has been taken anew.
+void LeavePartsOut(const Cupti& cupti) {
+  if ((parts & RLSCOPE_CUDA_WORK) == 0) SwitchWork(cupti, false);
+  if ((parts & RLSCOPE_CUDA_CALLS) == 0) SwitchCalls(cupti, false);
 }
 
 }  // namespace
@@ -150,6 +177,15 @@ bool Subscribe(const Cupti& cupti, Taken taken, Note* note) {
   return true;
 }
 
+void SwitchParts(const Cupti& cupti, uint32_t on) {
+  const uint32_t changed = parts ^ on;
+  parts = on;
+  if ((changed & RLSCOPE_CUDA_WORK) != 0) SwitchWork(cupti, (on & RLSCOPE_CUDA_WORK) != 0);
+  if ((changed & RLSCOPE_CUDA_CALLS) != 0) SwitchCalls(cupti, (on & RLSCOPE_CUDA_CALLS) != 0);
+}
+
+void KeepParts(uint32_t on) { parts = on; }
+
 void StopActivities(const Cupti& cupti) {
   for (const Activity& each : kActivities) cupti.disable_activity(each.kind);
   if (graphs_by_launch) cupti.disable_activity(kActivityGraphTrace);
@@ -166,8 +202,12 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   refused = result != kCuptiSuccess;
   SetClock(cupti, note);
   StartActivities(cupti, Taken::kLater, note);
-  if (!refused) return StartCallbacks(cupti, note);
+  if (!refused) {
+    StartCallbacks(cupti, note);
+    return LeavePartsOut(cupti);
+  }
   subscriber = nullptr;
+  LeavePartsOut(cupti);
   TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls after a pause are missing", note);
 }
 
@@ -177,6 +217,7 @@ bool SubscribeIfRefused(const Cupti& cupti, Note* note) {
   SetClock(cupti, note);
   StartActivities(cupti, Taken::kLater, note);
   StartCallbacks(cupti, note);
+  LeavePartsOut(cupti);
   return true;
 }
 

@@ -23,6 +23,15 @@ bool Subscribe(const Cupti& cupti, Taken taken, Note* note);
 void StopActivities(const Cupti& cupti);
 void Unsubscribe(const Cupti& cupti);
 
+// The parts of what CUPTI does for us, by rlscope_cuda_part of runtime/rlscope.h. Those that are
+// not `on` are left out from here on, also when all of it is taken again: no callbacks of calls, no
+// records of work. Launches of graphs stay traced, which need it from a graph's first day on
+// (Taken).
+void SwitchParts(const Cupti& cupti, uint32_t on);
+
+// The same for when all of it is taken again, in a pause.
+void KeepParts(uint32_t on);
+
 // Takes it again. If the other one keeps a part, that part is missing, and the note says so.
 void SubscribeAgain(const Cupti& cupti, Note* note);
 

@@ -5,6 +5,8 @@
 
 void rlscope_pause_cuda(void) { rlscope::capture::PauseFlusher(); }
 void rlscope_resume_cuda(void) { rlscope::capture::ResumeFlusher(); }
+int rlscope_has_cuda(void) { return rlscope::capture::HasCupti(); }
+int rlscope_switch_cuda(uint32_t parts) { return rlscope::capture::SwitchCupti(parts); }
 
 int rlscope_begin_cuda_call(void) { return rlscope::runtime::BeginCudaCall(); }
 void rlscope_end_cuda_call(uint32_t name, uint32_t status) {

@@ -195,6 +195,23 @@ PyObject* ResumeCuda(PyObject*, PyObject*) {
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
+PyObject* HasCuda(PyObject*, PyObject*) { return PyBool_FromLong(rlscope_has_cuda()); }
+
+// switch_cuda(calls, work).
+PyObject* SwitchCuda(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2) {
+    PyErr_SetString(PyExc_TypeError, "switch_cuda takes whether calls and work are recorded");
+    return nullptr;
+  }
+  const int calls = PyObject_IsTrue(arguments[0]), work = PyObject_IsTrue(arguments[1]);
+  if (calls < 0 || work < 0) return nullptr;
+  const uint32_t parts =
+      (calls != 0 ? RLSCOPE_CUDA_CALLS : 0) | (work != 0 ? RLSCOPE_CUDA_WORK : 0);
+  int done;
+  Py_BEGIN_ALLOW_THREADS done = rlscope_switch_cuda(parts);
+  Py_END_ALLOW_THREADS return PyBool_FromLong(done);
+}
+
 PyObject* ThreadSlots(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(rlscope_slots_of_thread());
 }
@@ -219,6 +236,8 @@ PyMethodDef module_methods[] = {{"begin_phase", BeginPhase, METH_O, nullptr},
                                 {"profile_end", ProfileEnd, METH_NOARGS, nullptr},
                                 {"pause_cuda", PauseCuda, METH_NOARGS, nullptr},
                                 {"resume_cuda", ResumeCuda, METH_NOARGS, nullptr},
+                                {"has_cuda", HasCuda, METH_NOARGS, nullptr},
+                                {"switch_cuda", Fast(SwitchCuda), METH_FASTCALL, nullptr},
                                 {"thread_slots", ThreadSlots, METH_NOARGS, nullptr},
                                 {"process_records", ProcessRecords, METH_O, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};

@@ -88,7 +88,7 @@ struct rlscope_process_state {
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
 // Of this file: what a library that was loaded before must agree with.
-#define RLSCOPE_INTERFACE 4
+#define RLSCOPE_INTERFACE 5
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
 // Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
@@ -162,6 +162,19 @@ RLSCOPE_EXPORT void rlscope_add_metadata(const char* key, uint64_t key_length, c
 // gap is counted and timed. They wait for a flush, some milliseconds.
 RLSCOPE_EXPORT void rlscope_pause_cuda(void);
 RLSCOPE_EXPORT void rlscope_resume_cuda(void);
+// Whether CUPTI is ours in this process. Quick.
+RLSCOPE_EXPORT int rlscope_has_cuda(void);
+// To measure what CUPTI costs: it does those parts only from now on. CUPTI's part of a call in
+// which it is switched may be missing. Callbacks are to be switched while this process records
+// nothing, or a call of another thread stays open until the next window. Launches of graphs leave
+// records in any case: CUPTI 13.0 ends a process that launches a graph which was made while that
+// was off. Waits for a flush, some milliseconds. Returns 0 where CUPTI is not ours, and does
+// nothing.
+enum rlscope_cuda_part {
+  RLSCOPE_CUDA_CALLS = 1,  // callbacks of calls
+  RLSCOPE_CUDA_WORK = 2    // activity records
+};
+RLSCOPE_EXPORT int rlscope_switch_cuda(uint32_t parts);
 // A CUDA call that CUPTI does not see (librlscope_cudart.so); outermost calls become records. Where
 // begin answers 1, end follows on the same C stack.
 RLSCOPE_EXPORT int rlscope_begin_cuda_call(void);

@@ -6,8 +6,17 @@
 
 Blocks of equal length make a round, one of each mode, in random order. The first iterations of a
 block are not measured: they meet what a switch leaves in the caches. While nothing is recorded, the
-pointers to native functions are the originals too. A switch lies between two readings of the clock,
-in no block.
+pointers to native functions are the originals too, and CUPTI makes neither callbacks nor activity
+records. A switch lies between two readings of the clock, in no block.
+
+Where CUDA is attached, blocks of three more modes tell what CUPTI costs from what else does:
+
+                 other records   callbacks   activity records
+    bare               -             -               -
+    cpu                x             -               -
+    calls              x             x               -
+    work               x             -               x
+    recorded           x             x               x
 """
 
 import contextlib
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def variables(path: str, modes: "Sequence[str]") -> dict[str, str]:
-    """What tells a program's processes to begin()."""
+    """What tells a program's processes to begin(). Those of CUDA count where it is attached."""
     return {VARIABLE: f"{','.join(modes)}:{path}"}
 
 
@@ -55,6 +64,7 @@ class Turns:
         self._process = os.getpid()
         self._choose = random.Random(self._process)
         self._mode = turns_file.BARE
+        self._has_cuda = False
         self._begun = False
         self._order: list[str] = []
         self._round: list[turns_file.Block] = []
@@ -94,7 +104,7 @@ class Turns:
 
     def _run(self, iterations: int, then: "Callable[[int], None]") -> None:
         self._iterations, self._left, self._at_end = iterations, iterations - 1, then
-        self._windows = runtime.windows()
+        self._windows, self._has_cuda = runtime.windows(), runtime.has_cuda()
 
     def _begin_round(self) -> None:
         """The work of an iteration may have changed, so the length follows the last round's."""
@@ -104,14 +114,20 @@ class Turns:
             self._length = max(1, round(_BLOCK_NS * iterations / max(1, spent_ns)))
         self._round = []
         self._number += 1
-        self._order = [*self._modes]
+        has_cuda = runtime.has_cuda()
+        self._order = [mode for mode in self._modes if has_cuda or mode not in turns_file.OF_CUDA]
         self._choose.shuffle(self._order)
 
     def _switch(self, mode: str) -> None:
         """Also to what is so already: each block comes behind as much work of ours."""
         self._mode = mode
-        recorded = mode == turns_file.RECORDED
+        recorded = mode != turns_file.BARE
         runtime.intercept_switch(recorded)
+        if runtime.has_cuda():
+            runtime.hold(True)  # as switch_cuda() wants it
+            runtime.switch_cuda(
+                mode in turns_file.WITH_CALLS, mode in (turns_file.RECORDED, turns_file.WORK)
+            )
         runtime.hold(not recorded)
 
     def _write(self, cpu_ns: int, *, measured: bool) -> turns_file.Block:
@@ -123,9 +139,13 @@ class Turns:
             self._iterations,
             cpu_ns,
         )
-        # The program may have windows of its own.
-        recorded = self._mode == turns_file.RECORDED
-        whole = runtime.is_recording() == recorded and runtime.windows() == self._windows
+        # The program may have windows of its own, and CUDA may have begun.
+        recorded = self._mode != turns_file.BARE
+        whole = (
+            runtime.is_recording() == recorded
+            and runtime.windows() == self._windows
+            and runtime.has_cuda() == self._has_cuda
+        )
         if whole:
             with contextlib.suppress(OSError):
                 turns_file.append(self._path, block)

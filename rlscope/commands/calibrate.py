@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope import repeated_program, stderr
@@ -15,6 +15,7 @@ from rlscope.visible import visible
 
 if TYPE_CHECKING:
     from rlscope.calibrations import Run, Subject
+    from rlscope.inflation import Combined
 
 _DESCRIPTION = """\
 Measures what recording costs in a program: runs it several times, and in each run records some
@@ -35,7 +36,8 @@ examples:
       forgets what was measured of this program before
 
 The program needs iterations: rls.iteration() at the top of its training loop, or those that rlscope
-finds by itself. CUDA calls cannot be calibrated yet.
+finds by itself. Where it calls CUDA, the cost of CUPTI's callbacks and of its activity records is
+measured apart.
 """
 
 
@@ -74,6 +76,7 @@ class _Calibration:
     def run(self) -> int:
         from rlscope import calibrating, calibrations
         from rlscope.runs_in_turns import run_in_turns
+        from rlscope.turns_file import BARE, OF_CUDA, RECORDED
 
         made = 0
         # A run that is cut short is known less well than the others, which widens all intervals.
@@ -81,7 +84,11 @@ class _Calibration:
             _say(f"run {made + 1}: {' '.join(self._settings.command)}")
             try:
                 with run_in_turns(
-                    self._settings, error=self._within / 3, seconds=self._seconds, say=_say
+                    self._settings,
+                    error=self._within / 3,
+                    seconds=self._seconds,
+                    say=_say,
+                    modes=(BARE, RECORDED, *OF_CUDA),
                 ) as ran:
                     subject, measured = calibrating.compare(ran)
             except RlscopeError as error:
@@ -135,6 +142,8 @@ class _Calibration:
             f"{percent(share.high)}); a single run {percent(share.run_low)} to "
             f"{percent(share.run_high)}"
         )
+        if of_cuda := calibrations.cuda_shares(self._runs):
+            _tell_cuda(of_cuda)
         if not reached:
             _say(
                 f"that is within {percent(share.half_width)}, not {percent(self._within)}: "
@@ -142,6 +151,20 @@ class _Calibration:
             )
         _say("reports of this program on this machine use it from now on")
         return 0
+
+
+def _tell_cuda(shares: Mapping[str, Combined]) -> None:
+    calls, work, more = shares["calls"], shares["work"], shares["more"]
+    _say(
+        f"of that, CUPTI's callbacks of CUDA calls {percent(calls.mean)} ({percent(calls.low)} to "
+        f"{percent(calls.high)}), its records of GPU work {percent(work.mean)} "
+        f"({percent(work.low)} to {percent(work.high)})"
+    )
+    if not more.low <= 0 <= more.high:
+        _say(
+            f"both at once add {percent(more.mean)} ({percent(more.low)} to {percent(more.high)}) "
+            "to the sum of what each adds alone: half of it counts for either"
+        )
 
 
 def _count(runs: Sequence[Run]) -> str:

@@ -11,22 +11,23 @@ _KINDS = (
     ("operation", "operation_events", "operation_cost_ns"),
     ("automatic event", "automatic_events", "automatic_cost_ns"),
     ("native call", "native_events", "native_cost_ns"),
-    ("CUDA call", "cuda_events", ""),  # not known: CUPTI's own part is the larger one
+    ("CUDA call", "cuda_events", ""),  # CUPTI's own part is the larger one, and no loop shows it
 )
 COUNTS = tuple(count for _, count, _ in _KINDS)
 """Facts that are read here: how many events a run has of each kind."""
 
 
 def cost_ns(facts: Mapping[str, Any]) -> float:
-    """CPU time that recording took, of the kinds with a known cost."""
+    """CPU time that recording took, of the kinds whose cost a loop tells."""
     return sum(count * cost for _, count, cost in _recorded(facts) if cost is not None)
 
 
 def events(facts: Mapping[str, Any]) -> str:
-    """The events by kind: "120 operations of 11 ns, 637,957 native calls of 6 ns, 30 CUDA calls of
-    unknown cost"."""
+    """The events by kind: "120 operations of 11 ns, 637,957 native calls of 6 ns, 30 CUDA calls not
+    counted"."""
     return ", ".join(
-        f"{units.plural(count, noun)} of {'unknown cost' if cost is None else units.duration(cost)}"
+        f"{units.plural(count, noun)} "
+        f"{'not counted' if cost is None else f'of {units.duration(cost)}'}"
         for noun, count, cost in _recorded(facts)
     )
 

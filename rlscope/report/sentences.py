@@ -163,11 +163,14 @@ def overhead(facts: dict[str, Any]) -> list[str]:
     low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
     left = facts["unknown_costs"]
     unknown = f" Not known, and part of both times: the cost of {left}." if left else ""
+    source = facts["cost_method"]
+    of_cuda = facts["cuda_cost_method"] or source
+    cuda = "" if of_cuda == source else f" That of CUDA calls comes from {of_cuda}."
     hidden = ", less than this run can tell apart" if removed[1] <= 0 else ""
     return [
         f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}: "
         f"{units.duration(raw_ns)} as recorded, {units.duration(facts['corrected_ns'])} without "
-        f"({low} to {high}). The cost of most records comes from {facts['cost_method']}.{unknown}"
+        f"({low} to {high}). The cost of most records comes from {source}.{cuda}{unknown}"
     ]
 
 

@@ -71,7 +71,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("breakdown_by_thread", "corrected_low_ns"): _NO_CALIBRATION,
     ("breakdown_by_thread", "corrected_high_ns"): _NO_CALIBRATION,
     ("overhead", ALL): "nothing was recorded",
-    ("overhead", "overhead_ns"): "the cost of a kind of record is not known, as of CUDA calls",
+    (
+        "overhead",
+        "overhead_ns",
+    ): "the cost of a kind of record is not known, as of CUDA calls without CUPTI",
     ("calibration", "api"): "costs are those of all functions together",
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,

@@ -222,12 +222,20 @@ class _Build:
         """The costs of records are those of the whole run, so every process was swept before."""
         samples = ProbeSamples.joined(self._probes)
         costs = calibration.of_run(
-            self._samples.of_machine(), samples, self._gaps, calibration.placed(self._root)
+            self._samples.of_machine(),
+            samples,
+            self._gaps,
+            calibration.placed(self._root),
+            cupti=self._has_cupti_calls(),
         )
         self._put("calibration", calibration.columns(costs))
         for breakdowns in self._breakdowns:
             for name, columns in breakdowns.relations(costs).items():
                 self._put(name, columns, breakdowns.process_id)
+
+    def _has_cupti_calls(self) -> bool:
+        has_calls = any(process["cuda_events"] for process in self._processes)
+        return has_calls and cuda_rows.how_recorded(self._run_json) == "cupti"
 
     def _put_run(self) -> None:
         self._put_breakdowns()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import regular_files
-from rlscope.calibrations import FILE
+from rlscope.calibrations import CUDA_CALL, CUDA_SUBMISSION, FILE
 from rlscope.trace.probe_costs import ProbeCost, ProbeSamples, mean_probe_ns, probe_costs
 
 # docs/design/0011 has the measurements behind these factors. Each mean is that of the geometric
@@ -34,6 +34,14 @@ _LOOP_LOW, _LOOP_HIGH = 1.0, 20.0
 _LOOP_OF_NS = 30.0
 # Of what a native call's record costs, the part between the two readings of the clock.
 _INSIDE = 0.3
+# Of CUDA calls, as docs/reference/gpu.md has them of an H100: (mean, low, high) in nanoseconds. The
+# means are those of the differences to a pause of ours (callbacks, 190 to 330 ns) and to a plain
+# process (with activity records, 0.4 to 2.7 us), the upper ends the highest of the 95 % intervals:
+# of cuEventQuery and of cuGraphLaunch. The lower end is what our own part of the callbacks takes.
+_CUDA_NS = {CUDA_CALL: (250.0, 20.0, 770.0), CUDA_SUBMISSION: (1040.0, 20.0, 6350.0)}
+# Of the callbacks a half, and activity records wholly.
+_CUDA_INSIDE = {CUDA_CALL: 0.5, CUDA_SUBMISSION: 0.88}
+CUDA_METHOD = "measurements on an H100, not from this run"
 _MOST_BYTES = 1 << 20  # of a file with some kinds
 _NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")
 
@@ -130,6 +138,8 @@ def of_run(
     samples: ProbeSamples,
     gaps: Mapping[str, Gaps],
     calibrated: Calibration | None = None,
+    *,
+    cupti: bool = False,
 ) -> Calibration:
     """Costs of a calibration, where there is one; else from the probes of a run, where there are
     enough; else from the loops that rls-prof measures at its end; empty without any.
@@ -139,6 +149,7 @@ def of_run(
         samples: the probes of the run.
         gaps: of kinds of records; those that are close together cost what the loop says.
         calibrated: what iterations with and without records showed (placed()).
+        cupti: CUDA calls were recorded by CUPTI, whose cost neither probes nor loops see.
     """
     loops = {name: ns for name, ns in metrics.items() if ns > 0}  # no record is free
     hot_ns = {"native_call": loops.get(_PER_CALL), "annotation": loops.get(_PER_PAIR)}
@@ -154,7 +165,16 @@ def of_run(
     if costs and spent_ns is not None:
         # Twice, for what lies around its two readings of the clock.
         costs[PROBE] = Cost(PROBE, spent_ns, spent_ns, 2 * spent_ns, 1.0, 0, "their own durations")
+    if costs and cupti:
+        costs.update(_of_cuda())
     return {**_with_alike(costs), **(calibrated or {})}
+
+
+def _of_cuda() -> Calibration:
+    return {
+        kind: Cost(kind, *ends, inside=_CUDA_INSIDE[kind], samples=0, method=CUDA_METHOD)
+        for kind, ends in _CUDA_NS.items()
+    }
 
 
 def _between(hot_ns: float, cold: Cost, cold_share: float) -> Cost:

@@ -44,7 +44,7 @@ struct CpuColumns {
 struct IntervalColumns {
   std::vector<int64_t> start_ns;
   std::vector<int64_t> end_ns;
-  std::vector<uint32_t> kind;  // GPU only
+  std::vector<uint32_t> kind;  // of GPU work; of a CUDA call its name, which is none
 
   void Add(int64_t start, int64_t end, trace::GpuKind gpu_kind = trace::GpuKind::kKernel) {
     start_ns.push_back(start);
@@ -94,7 +94,7 @@ class IntervalsFromMemory : public Source<Batch> {
 
  private:
   static void SetKind(trace::GpuBatch* batch, const uint32_t* kind) { batch->kind = kind; }
-  static void SetKind(trace::CudaCallBatch*, const uint32_t*) {}
+  static void SetKind(trace::CudaCallBatch* batch, const uint32_t* kind) { batch->name = kind; }
 
   const IntervalColumns& columns_;
   size_t at_ = 0;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -29,6 +30,11 @@ Row = tuple[str, str, str, bool]
 """Phase, operation, layer, whether the GPU is busy."""
 Text = Callable[[Path], str]
 
+# What CUPTI leaves an activity record of.
+_SUBMISSION = re.compile(
+    r"(__)?cu(da)?(Launch(Cooperative)?Kernel|GraphLaunch|Memcpy|Memset|StreamWaitEvent"
+    r"|(Stream|Event|Ctx|Device|Thread|ExecutionCtx)Synchronize)"
+)
 _OTHERS = (Kind.PHASE, Kind.ITERATION, Kind.TASK, Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE)
 
 
@@ -194,14 +200,16 @@ def _of_event(state: State, thread: ThreadState, event: Event, before: Own) -> I
 
 
 def _of_cuda_calls(streams: Streams, stream: Stream, rules: Rules) -> Iterator[Record]:
-    for call in stream.cuda_calls:
+    for call, raw in zip(stream.cuda_calls, stream.raw.cuda_calls, strict=False):
         if streams.window_of(call.start_ns) is None:
             continue
+        submits = _SUBMISSION.match(raw.name) and rules.cuda_submissions == "by their names"
+        kind = "CUDA submission" if submits else "CUDA call"
         state = replay(streams, call.start_ns, rules)
         thread = _thread(state, stream.number)
         path = own_path(thread, rules) or ()
         outside = Own(path, layer_in_frames(state, thread, call.start_ns))
-        yield Record(call.start_ns, stream.number, "CUDA call", Own(path, "cuda_api"), outside)
+        yield Record(call.start_ns, stream.number, kind, Own(path, "cuda_api"), outside)
 
 
 # ---- rows -------------------------------------------------------------------------------------

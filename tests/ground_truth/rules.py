@@ -123,6 +123,7 @@ class Rules:
     record_sides: Literal["inside and outside", "inside", "outside"] = "inside and outside"
     left_operation: Literal["before its time", "at its time"] = "before its time"
     nested_records: Literal["cost", "cost nothing"] = "cost"
+    cuda_submissions: Literal["by their names", "are calls"] = "by their names"
     lost_records: Literal["cost", "cost nothing"] = "cost"
     # Ties and edges.
     moved_times: Literal["are counted", "are not counted"] = "are counted"

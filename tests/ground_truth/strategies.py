@@ -129,11 +129,27 @@ def item_lists(draw: st.DrawFn, flavour: str, *, ends: bool) -> list[Item]:
     return items
 
 
+# Some leave an activity record, by their names, some do not.
+_cuda_name = st.sampled_from(
+    (
+        "cudaLaunchKernel_v7000",
+        "cuMemcpyHtoDAsync_v2",
+        "cuStreamWaitEvent_ptsz",
+        "cudaMalloc_v3020",
+        "cuEventQuery",
+        "cudaLaunchHostFunc",
+    )
+)
+
+
 @st.composite
 def cuda_calls(draw: st.DrawFn, latest: int) -> list[CudaCall]:
     """CUDA calls in order of start; some begin before the one before has ended."""
     spans = draw(st.lists(st.tuples(st.integers(0, latest), _length), max_size=4))
-    return [CudaCall(start, min(start + length, latest)) for start, length in sorted(spans)]
+    return [
+        CudaCall(start, min(start + length, latest), draw(_cuda_name))
+        for start, length in sorted(spans)
+    ]
 
 
 @st.composite

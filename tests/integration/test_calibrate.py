@@ -243,7 +243,7 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
     with load("run") as trace:
         (process,) = trace.sql("SELECT os_pid FROM process").to_dicts()
     with pytest.raises(TooShort, match="ran too briefly"):
-        calibrating.costs_of({process["os_pid"]}, "run")
+        calibrating.records_of({process["os_pid"]}, "run")
 
 
 def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Block]:

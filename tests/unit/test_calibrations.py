@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 from rlscope import calibrations
-from rlscope.calibrations import Run, Store, Subject, place, subject_of
+from rlscope.calibrations import (
+    CudaRun,
+    Run,
+    Store,
+    Subject,
+    cuda_shares,
+    place,
+    shares,
+    subject_of,
+)
+from rlscope.commands import calibrate
 from rlscope.trace import calibration
 from rlscope.trace.probe_costs import ProbeSamples
 
@@ -138,6 +148,64 @@ def test_a_calibration_comes_before_probes(tmp_path: Path) -> None:
     )
     assert costs["native call"].mean_ns == pytest.approx(20.0)
     assert costs["operation"].method.startswith("a loop")
+
+
+def with_cuda(calls_ns: float, work_ns: float, others_ns: float = 100.0, more_ns: float = 0) -> Run:
+    """Ten calls of CUDA an iteration, of which four leave activity records."""
+    cuda = CudaRun(others_ns, calls_ns, work_ns, more_ns, calls=10.0, submissions=4.0)
+    return replace(run(others_ns + calls_ns + work_ns, operation=(10.0, 0.3)), cuda=cuda)
+
+
+def test_cuda_calls_cost_what_their_parts_add(tmp_path: Path) -> None:
+    """Callbacks of 300 ns a call, records of 2 us a submission; the rest goes to other kinds."""
+    runs = [with_cuda(3_000 + ns, 8_000 - ns) for ns in (-100, 0, 100)]
+    store = Store("/home/me/train.py")
+    store.keep(subject(), runs)
+    assert store.runs(subject()) == runs
+    directory = trace(tmp_path / "run")
+    assert place(directory) == ""
+    costs = calibration.placed(Path(directory))
+    assert {kind: cost.mean_ns for kind, cost in costs.items()} == pytest.approx(
+        {"operation": 10.0, "CUDA call": 300.0, "CUDA submission": 2_300.0}
+    )
+    assert costs["CUDA call"].inside == 0.5
+    assert costs["CUDA submission"].inside == pytest.approx((150 + 2_000) / 2_300)
+    assert costs["CUDA call"].low_ns < 290 and costs["CUDA call"].high_ns > 310
+    assert shares(runs).mean == pytest.approx(1.11)
+
+
+def test_cuda_has_a_cost_only_where_all_runs_know_one(tmp_path: Path) -> None:
+    """And submissions only where some were made. The whole of what was added is taken out then."""
+    known, unknown = with_cuda(3_000, 8_000), run(200.0, operation=(10.0, 0.3))
+    assert known.cuda is not None
+    idle = replace(known, cuda=replace(known.cuda, submissions=0.0))
+    for name, runs, kinds in (
+        ("a", [known, known, unknown], {"operation"}),
+        ("b", [known, known, idle], {"operation", "CUDA call"}),
+    ):
+        Store("/home/me/train.py").keep(subject(), runs)
+        directory = trace(tmp_path / name)
+        place(directory)
+        assert calibration.placed(Path(directory)).keys() == kinds
+    assert cuda_shares([known, known, unknown]) is None
+
+
+def test_it_shows_when_the_parts_of_cuda_do_not_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+    found = cuda_shares([with_cuda(3_000, 8_000, more_ns=ns) for ns in (400, 500, 600)])
+    assert found is not None
+    assert (found["calls"].mean, found["work"].mean) == pytest.approx((0.3, 0.8))
+    assert found["more"].low > 0
+    calibrate._tell_cuda(found)
+    said = capsys.readouterr().err
+    assert (
+        "callbacks of CUDA calls 30.00 % (30.00 % to 30.00 %), its records of GPU work 80" in said
+    )
+    assert "both at once add 5.00 % (2.52 % to 7.48 %) to the sum of what each adds alone" in said
+    found = cuda_shares([with_cuda(3_000, 8_000, more_ns=ns) for ns in (-400, 100, 300)])
+    assert found is not None
+    assert found["more"].low < 0 < found["more"].high
+    calibrate._tell_cuda(found)
+    assert "both at once" not in capsys.readouterr().err
 
 
 def test_tables_that_are_made_stay_good_where_nothing_changed(tmp_path: Path) -> None:

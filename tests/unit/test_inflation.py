@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlscope import inflation
-from rlscope.inflation import combined, estimate
-from rlscope.turns_file import BARE, RECORDED, Block, append, read
+from rlscope.inflation import combined, cuda_parts, estimate
+from rlscope.turns_file import BARE, CALLS, CPU, RECORDED, WORK, Block, append, read
 
 
 def block(recorded: bool, cpu_ns: int, process: int = 1, **changes: int) -> Block:
@@ -88,6 +88,47 @@ def test_a_neighbour_of_the_machine_that_slows_some_blocks_changes_little() -> N
     added = estimate(numbered(blocks))
     assert added is not None
     assert added.share.mean == pytest.approx(0.03, abs=0.002)
+
+
+def rounds(count: int, **added: int) -> list[Block]:
+    """Rounds of 10 iterations of a microsecond and what each mode adds, in changing order."""
+    chance = random.Random(3)
+    blocks = []
+    for number in range(count):
+        modes = [BARE, CPU, CALLS, WORK, RECORDED]
+        chance.shuffle(modes)
+        for mode in modes:
+            spent_ns = 10 * (1_000 + added.get(mode, 0)) + chance.randrange(50)
+            blocks.append(Block(1, number, mode, True, 10, spent_ns))
+    return blocks
+
+
+def test_parts_of_cuda_add_up_to_all_of_it() -> None:
+    """100 ns of other records, 30 of callbacks, 200 of activity records, 8 more of the two."""
+    blocks = rounds(200, cpu=100, calls=130, work=300, recorded=338)
+    parts, added = cuda_parts(blocks), estimate(blocks)
+    assert parts is not None and added is not None
+    assert parts.others_ns.mean == pytest.approx(100, abs=2)
+    assert parts.calls_ns.mean == pytest.approx(30 + 8 / 2, abs=2)
+    assert parts.work_ns.mean == pytest.approx(200 + 8 / 2, abs=2)
+    assert parts.more_ns.mean == pytest.approx(8, abs=2)
+    total = parts.others_ns.mean + parts.calls_ns.mean + parts.work_ns.mean
+    assert total == pytest.approx(added.added_ns.mean, abs=1)
+    assert added.added_ns.mean == pytest.approx(338, abs=2)
+
+
+def test_rounds_without_all_modes_say_nothing_of_parts() -> None:
+    """CUDA began later, or a window of the program's spoilt a block; warm-up is no block."""
+    few = inflation.FEWEST_PAIRS - 1
+    begins = [each for each in rounds(50) if each.mode in (BARE, RECORDED)]
+    spoilt = [replace(each, round=100) for each in rounds(1) if each.mode != WORK]
+    warm = [replace(each, round=101, measured=False) for each in rounds(1)]
+    other = [replace(each, process=2) for each in rounds(few)]
+    assert cuda_parts([*begins, *spoilt, *warm]) is None
+    assert cuda_parts([*begins, *warm, *other]) is None
+    assert (
+        cuda_parts([*begins, *other, *[replace(each, round=99) for each in rounds(1)]]) is not None
+    )
 
 
 def test_intervals_cover_the_truth_and_a_further_run() -> None:

@@ -31,7 +31,7 @@ def test_kinds_without_a_known_cost_are_said_apart() -> None:
     assert bookkeeping.cost_ns(facts) == 1_000 * 11 + 20 * 20
     assert bookkeeping.events(facts) == (
         "1,000 operations of 11 ns, 20 automatic events of 20 ns, "
-        "2,000,000 native calls of unknown cost, 1 CUDA call of unknown cost"
+        "2,000,000 native calls not counted, 1 CUDA call not counted"
     )
 
 
@@ -58,6 +58,7 @@ SPAN = {
     "corrected_low_ns": None,
     "corrected_high_ns": None,
     "cost_method": None,
+    "cuda_cost_method": None,
     "unknown_costs": None,
 }
 CORRECTED = {
@@ -85,3 +86,10 @@ def test_overhead_that_may_be_none_is_less_than_the_run_can_tell() -> None:
 def test_records_of_unknown_cost_are_named() -> None:
     (said,) = sentences.overhead({**CORRECTED, "unknown_costs": "CUDA call"})
     assert said.endswith("Not known, and part of both times: the cost of CUDA call.")
+
+
+def test_it_is_said_where_the_cost_of_cuda_calls_comes_from() -> None:
+    (said,) = sentences.overhead({**CORRECTED, "cuda_cost_method": "an H100"})
+    assert said.endswith("comes from a loop. That of CUDA calls comes from an H100.")
+    (said,) = sentences.overhead({**CORRECTED, "cuda_cost_method": "a loop"})
+    assert "CUDA" not in said

@@ -98,7 +98,8 @@ class ThreadCursor {
   CpuBatch batch_;
 };
 
-// Without Detail::kAll, only its times and `kind` may be read; likewise of a GpuBatch.
+// Without Detail::kAll, only its times may be read, with kNames its names; of a GpuBatch its times
+// and `kind`.
 struct CudaCallBatch {
   uint32_t count = 0;
   const int64_t* start_ns = nullptr;  // ascending; calls of a thread do not overlap

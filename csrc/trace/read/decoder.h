@@ -76,6 +76,7 @@ bool DecodeCpu(const CpuHeader& header, CpuColumns* columns);
 // Which columns of intervals are wanted.
 enum class Detail {
   kTimes,  // start, end, and of GPU work the kind; the others are only checked for their length
+  kNames,  // of CUDA calls their names, too
   kAll,
 };
 

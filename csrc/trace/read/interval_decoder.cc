@@ -134,12 +134,14 @@ bool JoinGpu(const GpuHeader& header, const std::vector<uint64_t>& step, GpuColu
 bool DecodeCallDetail(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns) {
   static thread_local std::vector<uint64_t> scratch;
   const uint32_t count = header.count;
-  if (detail == Detail::kTimes) {
-    return HasLength(header.name, count) && HasLength(header.correlation, count) &&
+  const bool has_names = detail == Detail::kTimes
+                             ? HasLength(header.name, count)
+                             : DecodeColumn(header.name, count, &columns->name);
+  if (detail != Detail::kAll) {
+    return has_names && HasLength(header.correlation, count) &&
            HasLengthOrZeros(header.status, count) && HasLengthOrZeros(header.context, count);
   }
-  return DecodeColumn(header.name, count, &columns->name) &&
-         DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) &&
+  return has_names && DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) &&
          DecodeColumnOrZeros(header.status, count, &columns->status) &&
          DecodeColumnOrZeros(header.context, count, &columns->context);
 }

@@ -137,6 +137,14 @@ void SetWatchedRecords(Domain domain, bool on) {
 // Some of them the test double leaves empty: devices, contexts, names, markers and such.
 bool Exists(uint32_t kind) { return kind >= 1 && kind <= GetSettings().version->last_kind; }
 
+// Once for all that a call submits.
+void SpendTime(const DeviceOperation& operation) {
+  static thread_local uint32_t last_call = 0;
+  if (operation.correlation == last_call) return;
+  last_call = operation.correlation;
+  Spin(GetSettings().activity_ns);
+}
+
 }  // namespace
 
 // CUDA events (36) from 12.8 on.
@@ -176,6 +184,7 @@ int EnableApiRecord(Domain domain, uint32_t cbid, bool enable) {
 
 void KeepOperation(const DeviceOperation& operation) {
   if (!Wanted(operation)) return;
+  SpendTime(operation);
   PrepareBuffer(operation.thread);
   Waiting& waiting = TheWaiting();
   std::lock_guard<std::mutex> guard(waiting.lock);

@@ -1,6 +1,7 @@
 #include "cupti/settings.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -54,7 +55,9 @@ Settings Read() {
           ReadTimestampCallback(),
           Number("SIMCUPTI_RAW_TIMESTAMPS") != 0,
           static_cast<uint32_t>(Number("SIMCUPTI_DROP_EVERY")),
-          RefusesConnection()};
+          RefusesConnection(),
+          Number("SIMCUPTI_CALLBACK_NS"),
+          Number("SIMCUPTI_ACTIVITY_NS")};
 }
 
 }  // namespace
@@ -62,6 +65,16 @@ Settings Read() {
 const Settings& GetSettings() {
   static const Settings& settings = *new Settings(Read());
   return settings;
+}
+
+void Spin(int ns) {
+  if (ns == 0) return;
+  const auto now = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * int64_t{1000000000} + time.tv_nsec;
+  };
+  for (const int64_t end = now() + ns; now() < end;) continue;
 }
 
 Core* FindCore() {

@@ -19,9 +19,14 @@ struct Settings {
   bool raw_timestamps;      // device records carry the GPU's own clock
   uint32_t drop_every;      // every n-th record is lost; 0: none
   bool refuses_connection;  // the driver is there, and CUPTI cannot connect to it
+  int callback_ns;          // CPU time that each callback takes
+  int activity_ns;          // and each call of which an activity record is kept
 };
 
 const Settings& GetSettings();
+
+// Takes so much CPU time of the calling thread.
+void Spin(int ns);
 
 // The driver's core; null without a driver. Loads libcuda.so.1, as CUPTI does.
 Core* FindCore();

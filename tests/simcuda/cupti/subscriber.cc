@@ -33,6 +33,7 @@ void CallClient(ApiCall* call, bool enter) {
       enter ? 0u : 1u,  call->function->name, nullptr,          enter ? nullptr : &status,
       call->symbol,     call->context,        call->context_id, &call->correlation_data,
       call->correlation};
+  Spin(GetSettings().callback_ns);
   subscriber->callback(subscriber->user_data, call->function->domain, call->function->cbid, &data);
 }
 
