@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rlscope import closing, inflation, turns_file
@@ -55,6 +55,8 @@ class RunInTurns:
 
     directory: str
     """The trace, analysed by nobody so far."""
+    file: str
+    """Of the blocks."""
     blocks: list[Block]
     added: Added
 
@@ -72,10 +74,13 @@ class RunInTurns:
 class _Watch:
     """Follows the blocks of a run while it goes on, and ends it when it is precise enough."""
 
-    def __init__(self, file: str, error: float, seconds: float, say: Say) -> None:
+    def __init__(
+        self, file: str, modes: Sequence[str], error: float, seconds: float, say: Say
+    ) -> None:
         """The run ends when the standard error of the share is as small, or after so long; where
         it has too few pairs by then, after the whole limit."""
         self._file = file
+        self._modes = modes
         self._error = error
         self._seconds = seconds
         self._say = say
@@ -85,7 +90,7 @@ class _Watch:
 
     def companion(self) -> Companion:
         """What record() needs."""
-        variables = turns.variables(self._file, (BARE, RECORDED))
+        variables = turns.variables(self._file, self._modes)
         return Companion(variables, _LOOK_SECONDS, self._look)
 
     def _look(self, drainer: runtime.Drainer) -> None:
@@ -116,7 +121,12 @@ def _progress(added: Added | None) -> str:
 
 @contextlib.contextmanager
 def run_in_turns(
-    settings: Settings, *, error: float, seconds: float, say: Say
+    settings: Settings,
+    *,
+    error: float,
+    seconds: float,
+    say: Say,
+    modes: Sequence[str] = (BARE, RECORDED),
 ) -> Iterator[RunInTurns]:
     """Runs the program once; its trace is gone at the end of the block.
 
@@ -124,6 +134,7 @@ def run_in_turns(
         settings: of the recording; `output` is ignored.
         error: standard error of the share of time that recording adds which is precise enough.
         seconds: the program is ended at an iteration after so many.
+        modes: of the blocks of a round.
 
     Raises:
         RunError: the program failed, or its iterations say too little.
@@ -131,7 +142,7 @@ def run_in_turns(
     """
     with folder_of_run() as folder:
         file = os.path.join(folder, "turns")
-        watch = _Watch(os.path.abspath(file), error, seconds, say)
+        watch = _Watch(os.path.abspath(file), modes, error, seconds, say)
         trace = os.path.join(folder, "trace")
         outcome = recorded_run(settings, trace, say, watch.companion())
         if outcome.ending.status and not watch.ended:
@@ -140,7 +151,7 @@ def run_in_turns(
         added = inflation.estimate(blocks)
         if added is None:
             raise _too_few(blocks)
-        yield RunInTurns(outcome.directory, blocks, added)
+        yield RunInTurns(outcome.directory, file, blocks, added)
 
 
 def recorded_run(

@@ -8,6 +8,8 @@ Blocks of equal length make a round, one of each mode, in random order. The firs
 block are not measured: they meet what a switch leaves in the caches. While nothing is recorded, the
 pointers to native functions are the originals too. A switch lies between two readings of the clock,
 in no block.
+
+`rlscope validate` has blocks of a third mode, in which annotations run a stopwatch (stopwatch.py).
 """
 
 import contextlib
@@ -16,6 +18,7 @@ import random
 import time
 
 from rlscope import turns_file
+from rlscope.capture.stopwatch import Stopwatch
 from rlscope.native import runtime
 
 VARIABLE = "RLSCOPE_TURNS"
@@ -49,6 +52,7 @@ class Turns:
     def __init__(self, path: str, modes: "Sequence[str]") -> None:
         self._path = path
         self._modes = modes
+        self._stopwatch = Stopwatch(path) if turns_file.TIMED in modes else None
         self._begin()
 
     def _begin(self) -> None:
@@ -87,8 +91,12 @@ class Turns:
     def _begin_measured(self, cpu_ns: int) -> None:
         self._write(cpu_ns, measured=False)
         self._run(self._length, self._end_block)
+        if self._stopwatch is not None:
+            self._stopwatch.begin()
 
     def _end_block(self, cpu_ns: int) -> None:
+        if self._stopwatch is not None:
+            self._stopwatch.end()
         self._round.append(self._write(cpu_ns, measured=True))
         self._begin_block(cpu_ns)
 
@@ -112,6 +120,8 @@ class Turns:
         self._mode = mode
         recorded = mode == turns_file.RECORDED
         runtime.intercept_switch(recorded)
+        if self._stopwatch is not None:
+            self._stopwatch.switch(mode)
         runtime.hold(not recorded)
 
     def _write(self, cpu_ns: int, *, measured: bool) -> turns_file.Block:
@@ -126,7 +136,11 @@ class Turns:
         # The program may have windows of its own.
         recorded = self._mode == turns_file.RECORDED
         whole = runtime.is_recording() == recorded and runtime.windows() == self._windows
+        if self._mode == turns_file.TIMED:
+            whole = whole and runtime.state() == "timed"
         if whole:
             with contextlib.suppress(OSError):
                 turns_file.append(self._path, block)
+                if measured and self._stopwatch is not None:
+                    self._stopwatch.write(block)
         return block
