@@ -4,9 +4,8 @@
                                                                   +--> time of an entry, in pairs
     stopwatch -- operations of timed blocks, less its own cost ---+
 
-The two blocks of a pair are of one round, and each has the loop's own thread in its operations. What
-is compared is the time of one entry: an operation that is not in every iteration is in one block more
-often than in the other.
+The two blocks of a pair are of one round. What is compared is the time of one entry: an operation
+that is not in every iteration is in one block more often than in the other.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ def compare(
     return OperationsOfRun(biases, frozenset(left_out))
 
 
-# ---- without recording ----------------------------------------------------------------------------
+# ---- without recording -----------------------------------------------------------------------
 
 
 def _by_stopwatch(timed: list[TimedBlock]) -> Blocks:
@@ -167,7 +166,7 @@ def _share(path: str, timed: list[TimedBlock], blocks: Blocks) -> float:
     return sum(block[path].ns for block in blocks.values() if path in block) / max(1, wall_ns)
 
 
-# ---- with records ---------------------------------------------------------------------------------
+# ---- with records ----------------------------------------------------------------------------
 
 
 def _by_trace(trace: Any, recorded: list[RecordedBlock]) -> Blocks:
@@ -219,7 +218,7 @@ def _removed(trace: Any, processes: Collection[int]) -> dict[str, tuple[float, f
     }
 
 
-# ---- both -----------------------------------------------------------------------------------------
+# ---- both ------------------------------------------------------------------------------------
 
 
 def _added(path: str, with_records: Blocks, without: Blocks) -> Added | None:

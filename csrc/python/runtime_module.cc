@@ -252,11 +252,10 @@ int Execute(PyObject* module) {
     PyErr_NoMemory();
     return -1;
   }
-  const bool failed = AddOperations(module) != 0 || AddOperationTable(module) != 0 ||
-                      AddAnnotated(module) != 0 || AddAutomatic(module) != 0 ||
-                      AddIterations(module) != 0 || AddStopwatch(module) != 0 ||
-                      AddDrainer(module) != 0 ||
-                      AddInterception(module) != 0 || AddMonitoring(module) != 0;
+  const bool failed =
+      AddOperations(module) != 0 || AddOperationTable(module) != 0 || AddAnnotated(module) != 0 ||
+      AddAutomatic(module) != 0 || AddIterations(module) != 0 || AddStopwatch(module) != 0 ||
+      AddDrainer(module) != 0 || AddInterception(module) != 0 || AddMonitoring(module) != 0;
   return failed ? -1 : 0;
 }
 

@@ -25,9 +25,7 @@ rlscope_state WantedState(const ControlPage& control) {
   return process.timed ? RLSCOPE_TIMED : RLSCOPE_PAUSED;
 }
 
-bool WantsToRecord(const ControlPage& control) {
-  return WantedState(control) == RLSCOPE_RECORDING;
-}
+bool WantsToRecord(const ControlPage& control) { return WantedState(control) == RLSCOPE_RECORDING; }
 
 void NoteCut(const ControlPage& control) {
   if (process.cut || __atomic_load_n(&control.cut, __ATOMIC_ACQUIRE) == 0) return;

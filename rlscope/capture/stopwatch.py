@@ -62,15 +62,13 @@ class Stopwatch:
             stopwatch_file.append_timed(self._path, self._timed(block))
 
     def _timed(self, block: "Block") -> "TimedBlock":
-        times = None
+        own_ns, times = 0.0, None
         if self._taken is not None:
-            times = tuple(
-                stopwatch_file.OperationTime(*each) for each in self._taken[1]
-            )
+            own_ns = self._taken[0]
+            times = tuple(stopwatch_file.OperationTime(*each) for each in self._taken[1])
         wall_ns = self._end_ns - self._start_ns
-        return stopwatch_file.TimedBlock(
-            block.process, block.round, wall_ns, self._half_ns, times
-        )
+        cost = (self._half_ns, own_ns)
+        return stopwatch_file.TimedBlock(block.process, block.round, wall_ns, *cost, times)
 
 
 def half_event_ns() -> float:

@@ -26,8 +26,8 @@ random; nothing of `rlscope calibrate` is used again. Of a program without itera
 take turns, which needs many of them. The same is said of each operation that the program annotates,
 compared with iterations in which nothing is recorded and the annotations run a stopwatch.
 
-exit code, of the whole loop: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be checked,
-3 the rounds cannot tell"""
+exit code, of the whole loop: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be
+checked, 3 the rounds cannot tell"""
 
 _EXAMPLES = """\
 examples:
@@ -85,9 +85,7 @@ def _say(line: str) -> None:
     stderr.write(f"rlscope validate: {visible(line)}\n")
 
 
-def _validate(
-    settings: Settings, within: float, limit: float
-) -> tuple[Verdict, OperationVerdicts]:
+def _validate(settings: Settings, within: float, limit: float) -> tuple[Verdict, OperationVerdicts]:
     from rlscope import validating
     from rlscope.runs_in_turns import NoIterations, RunError
 
