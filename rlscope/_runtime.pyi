@@ -39,6 +39,21 @@ def follow_iterations(function: Callable[[], object] | None, /) -> None:
 def hold(held: bool, /) -> None:
     """Keeps this process from recording, whatever its windows are, until hold(False)."""
 
+def time_operations(timed: bool, /) -> None:
+    """Whether annotations run a stopwatch while hold(True) keeps this process from recording: an
+    enter or exit adds the time since the one before to the operation that was innermost on the
+    thread. It begins anew, with no operation open."""
+
+def take_operation_times() -> (
+    tuple[float, list[tuple[bool, tuple[str, ...], float, int, int]]] | None
+):
+    """What the stopwatch has added up since it began, or since the last call; it goes on from zero.
+
+    First the time in which it did its own work, in nanoseconds, which is in no operation. Then for
+    each thread and path: whether it is the calling thread; the names of the path; nanoseconds;
+    entries; half events, which are two for each enter or exit, one before it and one behind it.
+    None: operations were entered in asyncio tasks, or there were too many paths."""
+
 def raise_in_thread(identifier: int, exception: type[BaseException], /) -> None:
     """Raises an exception in another Python thread, at its next bytecode."""
 
@@ -61,10 +76,10 @@ def start() -> None: ...
 def stop() -> None: ...
 def is_recording() -> bool: ...
 def windows() -> int:
-    """How often this process has begun to record after it did not."""
+    """How often this process has begun to record, or to run the stopwatch, after it did not."""
 
 def state() -> str:
-    """ "unknown", "recording", "paused" or "off"."""
+    """ "unknown", "recording", "paused", "timed" or "off"."""
 
 def python_begin(version: str, executable: str, /) -> None: ...
 def python_end() -> None: ...

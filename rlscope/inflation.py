@@ -129,11 +129,15 @@ def _rounds(blocks: Iterable[Block]) -> Iterable[dict[str, float]]:
 
 
 def _estimate(pairs: list[tuple[Block, Block]]) -> Added | None:
+    return compared([(on.cpu_ns / on.iterations, off.cpu_ns / off.iterations) for on, off in pairs])
+
+
+def compared(pairs: Sequence[tuple[float, float]]) -> Added | None:
+    """The same of pairs (recorded, not recorded) of any times."""
     if len(pairs) < FEWEST_PAIRS:
         return None
-    added = [(on.cpu_ns - off.cpu_ns) / on.iterations for on, off in pairs]
-    base = [off.cpu_ns / off.iterations for _, off in pairs]
-    return Added(len(pairs), _trimmed(added), _trimmed(base).mean)
+    base = _trimmed([off for _, off in pairs]).mean
+    return Added(len(pairs), _trimmed([on - off for on, off in pairs]), base)
 
 
 def _pairs(blocks: Iterable[Block]) -> Iterable[tuple[Block, Block]]:

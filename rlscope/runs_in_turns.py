@@ -17,7 +17,7 @@ from rlscope.inflation import Added
 from rlscope.native import runtime
 from rlscope.recording import DEFAULT_PARENT, Companion, Outcome, Settings, record
 from rlscope.repeated_program import RUNS_IN_LIMIT
-from rlscope.turns_file import BARE, RECORDED, WITH_CALLS, Block
+from rlscope.turns_file import BARE, NOT_RECORDED, RECORDED, WITH_CALLS, Block
 
 Say = Callable[[str], None]
 
@@ -55,6 +55,8 @@ class RunInTurns:
 
     directory: str
     """The trace, analysed by nobody so far."""
+    file: str
+    """Of the blocks."""
     blocks: list[Block]
     added: Added
 
@@ -66,7 +68,7 @@ class RunInTurns:
     @property
     def recorded(self) -> int:
         """Iterations that the trace has, of all processes."""
-        return self._iterations(block for block in self.blocks if block.mode != BARE)
+        return self._iterations(block for block in self.blocks if block.mode not in NOT_RECORDED)
 
     @property
     def with_calls(self) -> int:
@@ -141,7 +143,7 @@ def run_in_turns(
         settings: of the recording; `output` is ignored.
         error: standard error of the share of time that recording adds which is precise enough.
         seconds: the program is ended at an iteration after so many.
-        modes: of a round (rlscope.turns_file).
+        modes: of the blocks of a round.
 
     Raises:
         RunError: the program failed, or its iterations say too little.
@@ -158,7 +160,7 @@ def run_in_turns(
         added = inflation.estimate(blocks)
         if added is None:
             raise _too_few(blocks)
-        yield RunInTurns(outcome.directory, blocks, added)
+        yield RunInTurns(outcome.directory, file, blocks, added)
 
 
 def recorded_run(

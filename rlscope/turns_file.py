@@ -7,6 +7,9 @@ from dataclasses import astuple, dataclass
 
 BARE, RECORDED = "bare", "recorded"
 """Modes of a block: nothing is recorded, and pointers are the originals; all is recorded."""
+TIMED = "timed"
+"""The mode as BARE, but annotations run a stopwatch."""
+NOT_RECORDED = (BARE, TIMED)
 CPU, CALLS, WORK = "cpu", "calls", "work"
 """Modes where CUDA is attached: all is recorded but what CUPTI does; but CUPTI's activity records
 of work; but its callbacks of calls."""
@@ -40,23 +43,31 @@ def append(path: str, block: Block) -> None:
     Raises OSError.
     """
     values = (str(int(each) if isinstance(each, bool) else each) for each in astuple(block))
-    line = " ".join(values) + "\n"
+    append_line(path, " ".join(values))
+
+
+def append_line(path: str, line: str) -> None:
+    """The same for any line."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     file = os.open(path, flags, 0o644)
     try:
-        os.write(file, line.encode())
+        os.write(file, f"{line}\n".encode())
     finally:
         os.close(file)
 
 
 def read(path: str | os.PathLike[str]) -> list[Block]:
     """All blocks so far, in their order; a line that is cut short is left out. None: no file."""
+    return [_block(*each.split()) for each in read_lines(path)]
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """All lines that are whole; none where there is no file."""
     try:
         with open(path, "rb") as file:
-            lines = file.read().split(b"\n")[:-1]
+            return [each.decode() for each in file.read().split(b"\n")[:-1]]
     except FileNotFoundError:
         return []
-    return [_block(*each.decode().split()) for each in lines]
 
 
 def _block(

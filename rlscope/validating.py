@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from rlscope import calibrations, inflation
+from rlscope import calibrations, inflation, operation_bias, stopwatch_file, turns_file
 from rlscope.inflation import Combined, combined
 from rlscope.load import load
+from rlscope.operation_bias import OperationsOfRun
 from rlscope.recording import Settings
 from rlscope.runs_in_turns import (
     RunError,
@@ -50,6 +51,8 @@ class Round:
     """What the program without recording takes more than itself: 0 but for chance."""
     method: str
     """How the cost of most records was measured."""
+    operations: OperationsOfRun = field(default_factory=OperationsOfRun)
+    """The same of each operation."""
 
     @property
     def bias(self) -> float:
@@ -101,6 +104,34 @@ def judge(rounds: list[Round]) -> Verdict:
     )
 
 
+@dataclass(frozen=True)
+class OperationVerdicts:
+    """The same of each operation."""
+
+    verdicts: dict[str, Verdict]
+    """By path, the longest first."""
+    left_out: int
+    """Operations that take less than operation_bias.LEAST_SHARE of the loop, or are in too few
+    blocks."""
+    absent: str | None
+    """Why there are none."""
+
+
+def judge_operations(rounds: list[Round]) -> OperationVerdicts:
+    """An operation needs two rounds, as the whole does."""
+    seen: dict[str, list[Round]] = {}
+    others: set[str] = set()
+    for each in rounds:
+        others |= each.operations.left_out
+        for path, bias in each.operations.biases.items():
+            shares = (bias.added, bias.removed, bias.removed_low, bias.removed_high)
+            seen.setdefault(path, []).append(Round(*shares, None, each.method))
+    verdicts = {path: judge(found) for path, found in seen.items() if len(found) > 1}
+    left_out = (others | seen.keys()) - verdicts.keys()
+    absent = None if verdicts or left_out else rounds[-1].operations.absent
+    return OperationVerdicts(verdicts, len(left_out), absent)
+
+
 def by_iterations(settings: Settings, *, error: float, seconds: float, say: Say) -> Round:
     """One run whose iterations are recorded in turns; see runs_in_turns.run_in_turns().
 
@@ -108,7 +139,8 @@ def by_iterations(settings: Settings, *, error: float, seconds: float, say: Say)
         NoIterations: the program has none.
         RunError: the program failed, or its iterations say too little.
     """
-    with run_in_turns(settings, error=error, seconds=seconds, say=say) as run:
+    modes = (turns_file.BARE, turns_file.RECORDED, turns_file.TIMED)
+    with run_in_turns(settings, error=error, seconds=seconds, say=say, modes=modes) as run:
         return _compare(run)
 
 
@@ -117,6 +149,7 @@ def _compare(run: RunInTurns) -> Round:
     removed = _removed(run.directory, f"os_pid IN ({processes})")
     control = inflation.control(run.blocks)
     per_iteration = 1 / run.recorded / run.added.base_ns
+    timed, recorded = stopwatch_file.read(stopwatch_file.beside(run.file))
     return Round(
         run.added.share.mean,
         removed["mean"] * per_iteration,
@@ -124,6 +157,7 @@ def _compare(run: RunInTurns) -> Round:
         removed["high"] * per_iteration,
         control.share.mean if control is not None else None,
         removed["method"],
+        operation_bias.compare(run.directory, timed, recorded),
     )
 
 
@@ -164,6 +198,7 @@ class WholeRuns:
             removed["high"] / bare_ns,
             control,
             removed["method"],
+            OperationsOfRun(absent="the program counts no iterations"),
         )
 
     def _bare_ns(self) -> int:

@@ -136,7 +136,7 @@ bool FollowsWindow(const struct rlscope_process_state& process) {
 }
 
 // Nothing is to be recorded, for certain and with nothing to make ready.
-bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdle(); }
+bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdleOrTimed(); }
 
 // Finds the case.
 __attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, void* e,

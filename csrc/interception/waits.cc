@@ -117,7 +117,7 @@ bool HasRing() {
 }
 
 bool IsRecordable(const WaitFunction& function) {
-  if (runtime::IsIdle()) return false;
+  if (runtime::IsIdleOrTimed()) return false;
   if (PyInterpreterState_Get() != PyInterpreterState_Main() || runtime::IsInCall()) return false;
   return (HasRing() || function.opens) && PrepareToRecord();
 }

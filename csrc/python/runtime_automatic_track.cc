@@ -59,7 +59,7 @@ __attribute__((noinline)) bool FollowWindow() {
 inline bool IsRecordingNow() {
   const bool usual =
       Load(rlscope_process.state) == RLSCOPE_RECORDING && !runtime::HasWindowChanged();
-  return __builtin_expect(usual, 1) || (!runtime::IsIdle() && FollowWindow());
+  return __builtin_expect(usual, 1) || (!runtime::IsIdleOrTimed() && FollowWindow());
 }
 
 // Begins an automatic iteration, whether the process records or not: windows may wait for it.

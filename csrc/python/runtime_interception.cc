@@ -59,10 +59,10 @@ __attribute__((noinline)) void Switch(PyObject* context) {
 }
 
 void OnContextEntering(PyObject* context) {
-  if (!runtime::IsIdle()) Switch(context);
+  if (!runtime::IsIdleOrTimed()) Switch(context);
 }
 void OnContextLeft() {
-  if (!runtime::IsIdle()) Switch(nullptr);
+  if (!runtime::IsIdleOrTimed()) Switch(nullptr);
 }
 
 void OnLoaded(PyObject* spec) {

@@ -11,6 +11,7 @@
 #include "python/runtime_monitoring.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_process_log.h"
+#include "python/runtime_stopwatch.h"
 #include "runtime/hot.h"
 #include "trace/layout/shared_pages.h"
 
@@ -113,6 +114,8 @@ PyObject* State(PyObject*, PyObject*) {
       return PyUnicode_FromString("recording");
     case RLSCOPE_PAUSED:
       return PyUnicode_FromString("paused");
+    case RLSCOPE_TIMED:
+      return PyUnicode_FromString("timed");
     case RLSCOPE_OFF:
       return PyUnicode_FromString("off");
     default:
@@ -268,10 +271,10 @@ int Execute(PyObject* module) {
     PyErr_NoMemory();
     return -1;
   }
-  const bool failed = AddOperations(module) != 0 || AddOperationTable(module) != 0 ||
-                      AddAnnotated(module) != 0 || AddAutomatic(module) != 0 ||
-                      AddIterations(module) != 0 || AddDrainer(module) != 0 ||
-                      AddInterception(module) != 0 || AddMonitoring(module) != 0;
+  const bool failed =
+      AddOperations(module) != 0 || AddOperationTable(module) != 0 || AddAnnotated(module) != 0 ||
+      AddAutomatic(module) != 0 || AddIterations(module) != 0 || AddStopwatch(module) != 0 ||
+      AddDrainer(module) != 0 || AddInterception(module) != 0 || AddMonitoring(module) != 0;
   return failed ? -1 : 0;
 }
 

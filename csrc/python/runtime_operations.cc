@@ -8,6 +8,7 @@
 #include "python/runtime_operation.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_probe.h"
+#include "python/runtime_stopwatch.h"
 #include "python/runtime_thread_name.h"
 #include "trace/layout/shared_pages.h"
 
@@ -42,6 +43,7 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
 // A decorated function that raises is left with its exception pending: it is put aside, for
 // nothing in here may see, replace or clear it.
 __attribute__((noinline)) void RecordSlowly(uint32_t kind, OperationObject* operation) {
+  if (TimeOperation(kind, *operation)) return;
   if (IsProbe(*operation)) return;  // what is not usual is not measured, and changes nothing
   const interception::ErrorAside aside;
   RecordWithRoom(kind, operation);

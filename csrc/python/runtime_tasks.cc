@@ -225,6 +225,8 @@ void SwitchTask(TaskTable* table, PyObject* context) {
   if (runtime::HasRoom()) WriteTask(task, kAtSwitches);
 }
 
+bool RunsInTask() { return tasks_enabled && IsEntered(ThreadState()->context); }
+
 void FollowsContextRun(bool follows) { follows_context_run = follows; }
 
 void ReportTasks() {

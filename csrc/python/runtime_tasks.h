@@ -55,6 +55,9 @@ inline __attribute__((always_inline)) bool HasSwitched(const PyThreadState* thre
          seen->context_version != static_cast<uint32_t>(thread->context_ver);
 }
 
+// Whether the calling thread runs in a Context that it entered, as an asyncio task does.
+bool RunsInTask();
+
 // Writes a kTask record if the thread now runs another task than its last record said. The caller
 // is recording and may have one slot less afterwards.
 void FollowTask(TaskTable* table);

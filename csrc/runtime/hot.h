@@ -89,13 +89,18 @@ inline __attribute__((always_inline)) bool IsRecording() {
   return state == RLSCOPE_RECORDING;
 }
 
-// Whether this process does not record now, and has no change to follow: all that it costs to be
-// attached while nothing is recorded. False: IsRecording() knows. `off`: which state is
-// RLSCOPE_OFF, for probes.
+// Whether this process does not record now, runs no stopwatch, and has no change to follow: all
+// that it costs to be attached while nothing is recorded. False: IsRecording() knows. `off`: which
+// state is RLSCOPE_OFF, for probes.
 inline __attribute__((always_inline)) bool IsIdle(uint32_t off = RLSCOPE_OFF) {
   const uint32_t state = Load(rlscope_process.state);
   if (state == off) return true;
   return state == RLSCOPE_PAUSED && !HasWindowChanged();
+}
+
+// The same for all but the annotations: nothing else has a stopwatch.
+inline __attribute__((always_inline)) bool IsIdleOrTimed() {
+  return IsIdle() || (Load(rlscope_process.state) == RLSCOPE_TIMED && !HasWindowChanged());
 }
 
 // Room for one slot in the calling thread's ring, and nothing that must be written before. False:

@@ -26,6 +26,7 @@ struct Process {
   bool late;                     // the library came by import, not by preload
   bool stopped;                  // rls.stop() of this process
   bool held;                     // rlscope_hold()
+  bool timed;                    // rlscope_time_operations()
   bool gave_up;                  // no drainer: records no more
   bool refused;                  // it could not make its files: records nothing
   bool cut;                      // a drainer cut recording short, and that was counted

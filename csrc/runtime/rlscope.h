@@ -70,6 +70,7 @@ enum rlscope_state {
   RLSCOPE_RECORDING = 1,
   RLSCOPE_PAUSED = 2,  // initialised, not recording
   RLSCOPE_OFF = 3,     // never in this process
+  RLSCOPE_TIMED = 4,   // as RLSCOPE_PAUSED, but annotations run a stopwatch
 };
 // Changed by atomic stores and read by atomic loads (Load() in hot.h): other threads record while
 // an image opens, a window changes or a session ends.
@@ -81,7 +82,7 @@ struct rlscope_process_state {
   uint32_t window_seen;         // its value when the process last followed it
   uint32_t generation;          // of rings: a thread whose own differs must take a new one
   uint64_t window_start;        // ticks at which the running window began; 0: with the process
-  uint32_t window;              // counts windows begun
+  uint32_t window;              // counts windows begun, and stretches of RLSCOPE_TIMED
   uint32_t ticks_per_us;        // of the clock, about; 0 until an image opens
   uint32_t reserved[1014];
 };
@@ -186,6 +187,9 @@ RLSCOPE_EXPORT void rlscope_stop(void);
 
 // Keeps this process from recording, whatever its windows are, until it is called with 0.
 RLSCOPE_EXPORT void rlscope_hold(int held);
+
+// Whether annotations run a stopwatch where this process would record if it were not held.
+RLSCOPE_EXPORT void rlscope_time_operations(int timed);
 
 // Begins an iteration: applies the wrapper's windows. Ignored and counted from a second thread.
 // Returns flags.

@@ -16,10 +16,16 @@ using trace::ControlPage;
 
 const uint32_t no_changes = 0;
 
-bool WantsToRecord(const ControlPage& control) {
-  return __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 && !process.stopped &&
-         !process.held && !process.gave_up && !process.cut;
+// What the state should be of a process that may record at all.
+rlscope_state WantedState(const ControlPage& control) {
+  const bool records = __atomic_load_n(&control.recording, __ATOMIC_ACQUIRE) == 1 &&
+                       !process.stopped && !process.gave_up && !process.cut;
+  if (!records) return RLSCOPE_PAUSED;
+  if (!process.held) return RLSCOPE_RECORDING;
+  return process.timed ? RLSCOPE_TIMED : RLSCOPE_PAUSED;
 }
+
+bool WantsToRecord(const ControlPage& control) { return WantedState(control) == RLSCOPE_RECORDING; }
 
 void NoteCut(const ControlPage& control) {
   if (process.cut || __atomic_load_n(&control.cut, __ATOMIC_ACQUIRE) == 0) return;
@@ -118,7 +124,14 @@ void PublishChange(uint64_t ticks, bool starts) {
   __atomic_store_n(&page->window_changes, number + 1, __ATOMIC_RELEASE);
 }
 
-// Sets one of the reasons that keep this process from recording.
+// The process records neither before nor behind it: no record tells of it.
+void SwitchStopwatch(rlscope_state wanted) {
+  if (State() == wanted || (State() != RLSCOPE_PAUSED && State() != RLSCOPE_TIMED)) return;
+  if (wanted == RLSCOPE_TIMED) Store(&rlscope_process.window, rlscope_process.window + 1);
+  SetState(wanted);
+}
+
+// Sets one of the reasons that decide on the state of this process.
 void SetReason(bool* reason, bool applies) {
   if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
   LockGuard guard(&process_lock);
@@ -131,8 +144,10 @@ void SetReason(bool* reason, bool applies) {
 }  // namespace
 
 void ApplyWindow(uint64_t ticks) {
-  const bool wants = WantsToRecord(*image.control);
-  if (wants == (State() == RLSCOPE_RECORDING)) return;
+  const rlscope_state wanted = WantedState(*image.control);
+  const bool wants = wanted == RLSCOPE_RECORDING;
+  if (!wants && State() != RLSCOPE_RECORDING) return SwitchStopwatch(wanted);
+  if (wants && State() == RLSCOPE_RECORDING) return;
   if (wants) SetState(RLSCOPE_RECORDING);
   if (wants) Store(&rlscope_process.window, rlscope_process.window + 1);
   const uint32_t kind = wants ? trace::kWindowStart : trace::kWindowStop;
@@ -142,6 +157,7 @@ void ApplyWindow(uint64_t ticks) {
   if (wants) return;
   Store(&process.window_closed_ns, base::ReadMonotonicNs());
   SetState(RLSCOPE_PAUSED);
+  SwitchStopwatch(wanted);
 }
 
 void FollowControl() {
@@ -188,6 +204,10 @@ void rlscope_stop(void) { rlscope::runtime::SetReason(&rlscope::runtime::process
 
 void rlscope_hold(int held) {
   rlscope::runtime::SetReason(&rlscope::runtime::process.held, held != 0);
+}
+
+void rlscope_time_operations(int timed) {
+  rlscope::runtime::SetReason(&rlscope::runtime::process.timed, timed != 0);
 }
 
 int rlscope_iteration(int automatic) {

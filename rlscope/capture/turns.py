@@ -17,6 +17,8 @@ Where CUDA is attached, blocks of three more modes tell what CUPTI costs from wh
     calls              x             x               -
     work               x             -               x
     recorded           x             x               x
+
+`rlscope validate` has blocks of another mode, in which annotations run a stopwatch (stopwatch.py).
 """
 
 import contextlib
@@ -25,6 +27,7 @@ import random
 import time
 
 from rlscope import turns_file
+from rlscope.capture.stopwatch import Stopwatch
 from rlscope.native import runtime
 
 VARIABLE = "RLSCOPE_TURNS"
@@ -58,6 +61,7 @@ class Turns:
     def __init__(self, path: str, modes: "Sequence[str]") -> None:
         self._path = path
         self._modes = modes
+        self._stopwatch = Stopwatch(path) if turns_file.TIMED in modes else None
         self._begin()
 
     def _begin(self) -> None:
@@ -97,8 +101,12 @@ class Turns:
     def _begin_measured(self, cpu_ns: int) -> None:
         self._write(cpu_ns, measured=False)
         self._run(self._length, self._end_block)
+        if self._stopwatch is not None:
+            self._stopwatch.begin()
 
     def _end_block(self, cpu_ns: int) -> None:
+        if self._stopwatch is not None:
+            self._stopwatch.end()
         self._round.append(self._write(cpu_ns, measured=True))
         self._begin_block(cpu_ns)
 
@@ -121,13 +129,15 @@ class Turns:
     def _switch(self, mode: str) -> None:
         """Also to what is so already: each block comes behind as much work of ours."""
         self._mode = mode
-        recorded = mode != turns_file.BARE
+        recorded = mode not in turns_file.NOT_RECORDED
         runtime.intercept_switch(recorded)
         if runtime.has_cuda():
             runtime.hold(True)  # as switch_cuda() wants it
             runtime.switch_cuda(
                 mode in turns_file.WITH_CALLS, mode in (turns_file.RECORDED, turns_file.WORK)
             )
+        if self._stopwatch is not None:
+            self._stopwatch.switch(mode)
         runtime.hold(not recorded)
 
     def _write(self, cpu_ns: int, *, measured: bool) -> turns_file.Block:
@@ -140,13 +150,17 @@ class Turns:
             cpu_ns,
         )
         # The program may have windows of its own, and CUDA may have begun.
-        recorded = self._mode != turns_file.BARE
+        recorded = self._mode not in turns_file.NOT_RECORDED
         whole = (
             runtime.is_recording() == recorded
             and runtime.windows() == self._windows
             and runtime.has_cuda() == self._has_cuda
         )
+        if self._mode == turns_file.TIMED:
+            whole = whole and runtime.state() == "timed"
         if whole:
             with contextlib.suppress(OSError):
                 turns_file.append(self._path, block)
+                if measured and self._stopwatch is not None:
+                    self._stopwatch.write(block)
         return block

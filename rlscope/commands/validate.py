@@ -17,16 +17,17 @@ from rlscope.visible import visible
 
 if TYPE_CHECKING:
     from rlscope.inflation import Combined
-    from rlscope.validating import Round, Verdict
+    from rlscope.validating import OperationVerdicts, Round, Verdict
 
 _DESCRIPTION = """\
 Checks the correction of a program: how far its corrected time is off the time that it takes without
 recording. Each round is a run of its own, in which some iterations are recorded and others not, at
 random; nothing of `rlscope calibrate` is used again. Of a program without iterations whole runs
-take turns, which needs many of them.
+take turns, which needs many of them. The same is said of each operation that the program annotates,
+compared with iterations in which nothing is recorded and the annotations run a stopwatch.
 
-exit code: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be checked,
-3 the rounds cannot tell"""
+exit code, of the whole loop: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be
+checked, 3 the rounds cannot tell"""
 
 _EXAMPLES = """\
 examples:
@@ -55,11 +56,11 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
     def validate(settings: Settings) -> int:
         with _stdout_of_program(to_stderr=options.json):
-            verdict = _validate(settings, options.within, options.limit)
+            verdict, operations = _validate(settings, options.within, options.limit)
         if options.json:
-            print(json.dumps(_facts(verdict), indent=1))
+            print(json.dumps(_facts(verdict) | _operation_facts(operations), indent=1))
         else:
-            print("\n".join(_lines(verdict)))
+            print("\n".join([*_operation_lines(operations), *_lines(verdict)]))
         return _EXIT_CODES[verdict.word]
 
     return repeated_program.run(parser, options, validate)
@@ -84,7 +85,7 @@ def _say(line: str) -> None:
     stderr.write(f"rlscope validate: {visible(line)}\n")
 
 
-def _validate(settings: Settings, within: float, limit: float) -> Verdict:
+def _validate(settings: Settings, within: float, limit: float) -> tuple[Verdict, OperationVerdicts]:
     from rlscope import validating
     from rlscope.runs_in_turns import NoIterations, RunError
 
@@ -118,7 +119,7 @@ def _validate(settings: Settings, within: float, limit: float) -> Verdict:
         _say(f"recording adds {percent(last.added)}, the correction takes {percent(last.removed)}")
     if len(rounds) < 2:
         raise RunError(f"{len(rounds)} rounds in {limit:g} seconds are too few: a longer --limit")
-    return validating.judge(rounds)
+    return validating.judge(rounds), validating.judge_operations(rounds)
 
 
 def _lines(verdict: Verdict) -> list[str]:
@@ -142,17 +143,49 @@ def _lines(verdict: Verdict) -> list[str]:
     ]
 
 
+def _operation_lines(operations: OperationVerdicts) -> list[str]:
+    if operations.absent is not None:
+        return [f"operations: {visible(operations.absent)}"]
+    rows = [("operation", "recording adds", "left after the correction", "verdict")]
+    rows += [
+        (visible(path), _interval(found.added), _interval(found.bias), found.word)
+        for path, found in operations.verdicts.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    if operations.left_out:
+        lines.append(
+            f"not compared: {operations.left_out} that took less than 0.1 % of the loop, were in "
+            "too few blocks, or ran on other threads"
+        )
+    return [*lines, ""]
+
+
 def _facts(verdict: Verdict) -> dict[str, Any]:
     control = verdict.control
+    return {
+        **_common_facts(verdict),
+        "aa_interval": None if control is None else _ends(control),
+        "method": verdict.method,
+    }
+
+
+def _operation_facts(operations: OperationVerdicts) -> dict[str, Any]:
+    return {
+        "operations": {path: _common_facts(each) for path, each in operations.verdicts.items()},
+        "operations_left_out": operations.left_out,
+        "operations_absent": operations.absent,
+    }
+
+
+def _common_facts(verdict: Verdict) -> dict[str, Any]:
     return {
         "bias_percent": 100 * verdict.bias.mean,
         "bias_interval": _ends(verdict.bias),
         "inflation_percent": 100 * verdict.added.mean,
         "inflation_interval": _ends(verdict.added),
-        "aa_interval": None if control is None else _ends(control),
         "claimed_interval": [100 * end for end in verdict.claimed],
         "rounds": verdict.rounds,
-        "method": verdict.method,
         "verdict": verdict.word,
     }
 

@@ -88,6 +88,14 @@ PROGRAM = """
         assert slots == 0
     said["recording"], slots = record(plain)
     assert slots > 0
+
+    def time_operations():
+        _runtime.hold(True)
+        _runtime.time_operations(True)
+        assert _runtime.state() == "timed"
+
+    said["timed"], slots = record(time_operations)
+    assert slots == 0
     print(json.dumps(said))
 """
 
@@ -119,6 +127,14 @@ def test_not_recording_takes_no_more_than_a_record(
     counted: dict[str, dict[str, float]], state: str, case: str
 ) -> None:
     assert counted[state][case] <= counted["recording"][case], counted
+
+
+@pytest.mark.parametrize("case", ["automatic", "task"])
+def test_the_stopwatch_is_that_of_annotations_alone(
+    counted: dict[str, dict[str, float]], case: str
+) -> None:
+    assert counted["timed"][case] - counted["bare"][case] <= FEW, counted
+    assert counted["timed"]["cached"] - counted["bare"]["cached"] > FEW, counted
 
 
 def test_instructions_of_a_record_are_counted(counted: dict[str, dict[str, float]]) -> None:

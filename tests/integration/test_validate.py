@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,11 @@ from typing import Any
 import pytest
 from known_costs import KNOWN, rlscope, script
 from traced_python import TracedPython, untraced_environment
+
+# Keys that the facts of an operation lack.
+OF_THE_WHOLE = {
+    "aa_interval", "method", "operations", "operations_left_out", "operations_absent",
+}  # fmt: skip
 
 WHOLE = """
 import sys, time
@@ -65,16 +71,29 @@ def test_a_cost_that_no_probe_sees_is_found_and_gone_when_it_is_calibrated(
     assert found["bias_interval"][0] < found["bias_percent"] < found["bias_interval"][1]
     assert found["aa_interval"][0] <= found["aa_interval"][1] < 10
     assert not found["claimed_interval"][0] <= 0 <= found["claimed_interval"][1]
+    (work,) = found["operations"].values()
+    assert found["operations"].keys() == {"work"}
+    assert work.keys() == found.keys() - OF_THE_WHOLE
+    # Of wall time, which a busy machine stretches: 50 % in truth.
+    assert (work["verdict"] != "inside", work["rounds"]) == (True, found["rounds"])
+    assert work["inflation_percent"] > 10
+    assert work["bias_percent"] > 10
+    assert work["bias_interval"][0] < work["bias_percent"] < work["bias_interval"][1]
+    assert not work["claimed_interval"][0] <= 0 <= work["claimed_interval"][1]
+    assert (found["operations_left_out"], found["operations_absent"]) == (0, None)
 
     said = run("validate", *arguments).stdout.splitlines()
     assert set(said[:3]) == {"of the program"}
     assert any(line.startswith("recording adds  ") for line in said)
+    assert any(re.match(r"work +\d.*\) +(outside|undecided)$", line) for line in said), said
     assert said[-1] == "verdict: outside +-3 %"
     assert run("calibrate", *arguments).returncode == 0
     found = facts(run("validate", "--json", *arguments))
     assert found["method"].startswith("`rlscope calibrate` (3 runs, ")
     assert found["inflation_percent"] == pytest.approx(50, abs=10)
     assert found["bias_percent"] == pytest.approx(0, abs=10)
+    work = found["operations"]["work"]
+    assert work["bias_percent"] < work["inflation_percent"] - 5
     assert list(tmp_path.joinpath("rlscope_out").iterdir()) == []
 
 
@@ -86,6 +105,73 @@ def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_
     assert found["inflation_percent"] > 20
     assert found["rounds"] == 3
     assert found["aa_interval"] is not None
+    assert found["operations"] == {}
+    assert found["operations_absent"] == "the program counts no iterations"
+
+
+PARTS = """
+import sys, threading, time
+import rlscope as rls
+from rlscope.native import runtime
+
+def spin(ns):
+    end = time.thread_time_ns() + ns
+    while time.thread_time_ns() < end:
+        pass
+
+def beside():
+    with rls.operation("beside"):
+        spin(100_000)
+
+for number in range(10**6):
+    rls.iteration()
+    with rls.operation("costly"):
+        spin(300_000)
+        if runtime.is_recording():
+            spin(300_000)
+        with rls.operation("inner/one"):
+            spin(300_000)
+    with rls.operation("brief"):
+        pass
+    if number % 40 == 0:
+        with rls.operation("now and then"):
+            spin(500_000)
+    thread = threading.Thread(target=beside)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_each_operation_has_a_verdict_of_its_own(traced: TracedPython, tmp_path: Path) -> None:
+    """Recording doubles the time of one, and not of the one inside it."""
+    arguments = ("--within", "15%", traced.python, script(tmp_path, PARTS))
+    found = facts(run("validate", "--json", *arguments))
+    operations = found["operations"]
+    assert {"costly", r"costly/inner\/one"} <= operations.keys()
+    assert "beside" not in operations and "brief" not in operations
+    assert found["operations_left_out"] >= 2
+    costly, inner = (operations[path] for path in ("costly", r"costly/inner\/one"))
+    assert costly["verdict"] != "inside"
+    assert costly["inflation_percent"] > 30
+    assert inner["inflation_percent"] < costly["inflation_percent"] / 2
+
+
+def test_automatic_operations_have_no_stopwatch(traced: TracedPython, tmp_path: Path) -> None:
+    text = """
+import rlscope as rls
+from rlscope.native import runtime
+for _ in range(10**6):
+    rls.iteration()
+    with rls.phase("training"):
+        sum(range(20_000 + 10_000 * runtime.is_recording()))
+"""
+    program = script(tmp_path, text)
+    result = run("validate", "--within", "90%", traced.python, program)
+    (line,) = [each for each in result.stdout.splitlines() if each.startswith("operations: ")]
+    assert line.startswith("operations: the program annotates none, and automatic ones have no ")
+    assert facts(run("validate", "--json", "--within", "90%", traced.python, program))[
+        "operations_absent"
+    ].startswith("the program annotates none, ")
 
 
 @pytest.mark.parametrize(
