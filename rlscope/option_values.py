@@ -41,6 +41,14 @@ def _iteration_range(text: str) -> IterationRange:
     return wanted
 
 
+def rounds(text: str) -> int:
+    """At least two: one does not say how far rounds differ."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 2:
+        raise argparse.ArgumentTypeError(f"expected a number from 2 on, got {text!r}")
+    return number
+
+
 def minutes(text: str) -> float:
     """Minutes to keep, 0: all."""
     value = _number_of("minutes", text)

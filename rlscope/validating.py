@@ -59,6 +59,11 @@ class Round:
         """What is left: (corrected - without) / without."""
         return self.added - self.removed
 
+    @property
+    def holds(self) -> bool:
+        """The interval of the corrected time has the time without recording in it."""
+        return self.removed_low <= self.added <= self.removed_high
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -70,6 +75,8 @@ class Verdict:
     control: Combined | None
     claimed: tuple[float, float]
     """The bias at the ends of the interval that the correction claims, mean over the rounds."""
+    held: int
+    """Rounds in which it had 0 in it."""
     method: str
 
     @property
@@ -100,6 +107,7 @@ def judge(rounds: list[Round]) -> Verdict:
         combined([each.bias for each in rounds]),
         combined(controls) if len(controls) > 1 else None,
         (sum(lows) / len(lows), sum(highs) / len(highs)),
+        sum(each.holds for each in rounds),
         rounds[-1].method,
     )
 

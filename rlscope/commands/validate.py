@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlscope import repeated_program, stderr
+from rlscope import option_values, repeated_program, stderr
 from rlscope.recording import Settings
 from rlscope.repeated_program import percent
 from rlscope.visible import visible
@@ -45,6 +45,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     repeated_program.prepare(parser, within=0.01, meaning="of the bias")
     parser.add_argument(
+        "--rounds",
+        type=option_values.rounds,
+        metavar="N",
+        help="make so many rounds, however precise the bias is, and however long that takes; each "
+        "takes a sixth of the limit at most",
+    )
+    parser.add_argument(
         "--json",
         action="store_true",
         help="print the result as JSON; the program's stdout goes to stderr",
@@ -56,7 +63,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
     def validate(settings: Settings) -> int:
         with _stdout_of_program(to_stderr=options.json):
-            verdict, operations = _validate(settings, options.within, options.limit)
+            verdict, operations = _validate(settings, options.within, options.limit, options.rounds)
         if options.json:
             print(json.dumps(_facts(verdict) | _operation_facts(operations), indent=1))
         else:
@@ -85,7 +92,9 @@ def _say(line: str) -> None:
     stderr.write(f"rlscope validate: {visible(line)}\n")
 
 
-def _validate(settings: Settings, within: float, limit: float) -> tuple[Verdict, OperationVerdicts]:
+def _validate(
+    settings: Settings, within: float, limit: float, wanted: int | None
+) -> tuple[Verdict, OperationVerdicts]:
     from rlscope import validating
     from rlscope.runs_in_turns import NoIterations, RunError
 
@@ -93,11 +102,14 @@ def _validate(settings: Settings, within: float, limit: float) -> tuple[Verdict,
     rounds: list[Round] = []
     whole: validating.WholeRuns | None = None
 
-    def precise() -> bool:
+    def ends() -> bool:
+        if wanted is not None:
+            return len(rounds) == wanted
         enough = len(rounds) >= _FEWEST_ROUNDS
-        return enough and validating.judge(rounds).bias.half_width <= within
+        precise = enough and validating.judge(rounds).bias.half_width <= within
+        return precise or end - time.monotonic() < limit / repeated_program.RUNS_IN_LIMIT / 2
 
-    while not precise() and end - time.monotonic() >= limit / repeated_program.RUNS_IN_LIMIT / 2:
+    while not ends():
         _say(f"round {len(rounds) + 1}: {' '.join(settings.command)}")
         if whole is None:
             try:
@@ -133,8 +145,9 @@ def _lines(verdict: Verdict) -> list[str]:
         lines.append(f"the same without recording   {_interval(verdict.control)}")
     return [
         *lines,
-        f"the correction claims to be off by {low} to {high}: 0 {holds} in it",
-        f"costs of records: {verdict.method}; {verdict.rounds} rounds",
+        f"the correction claims to be off by {low} to {high}: 0 {holds} in it, and was in "
+        f"{verdict.held} of {verdict.rounds} rounds",
+        f"costs of records: {verdict.method}",
         {
             "inside": "verdict: inside +-3 %",
             "outside": "verdict: outside +-3 %",
@@ -186,6 +199,7 @@ def _common_facts(verdict: Verdict) -> dict[str, Any]:
         "inflation_interval": _ends(verdict.added),
         "claimed_interval": [100 * end for end in verdict.claimed],
         "rounds": verdict.rounds,
+        "rounds_held": verdict.held,
         "verdict": verdict.word,
     }
 

@@ -1,9 +1,13 @@
 """How far corrected time is off, by program: the table of docs/reference/validation.md.
 
     python tests/benchmarks/validation.py [--limit 120] [--only NAME] [--output validation.json]
+    python tests/benchmarks/validation.py --coverage 40 [--limit 60]
 
 Each program is validated with the costs that its own runs say, then calibrated, and validated
 again in further runs. The limit in seconds is that of each of the three. Prints rows as they come.
+
+With --coverage each delay is validated in so many rounds, of a sixth of the limit at most: how
+often has the interval of the corrected time the time without recording in it?
 """
 
 from __future__ import annotations
@@ -40,15 +44,21 @@ PROGRAMS = {
         for name in ("ppo_cartpole", "a2c_cartpole", "dqn_cartpole", "sac_pendulum")
     },
 }
+COVERAGE_HEADER = (
+    "| program | recording adds | held, costs of its own probes | held, calibrated |\n"
+    "|---|---|---|---|"
+)
 HEADER = (
     "| program | recording adds | left, costs of its own probes | that they claim "
     "| left, calibrated | that it claims | A/A |\n|---|---|---|---|---|---|---|"
 )
 
 
-def rlscope(folder: str, verb: str, program: list[str], limit: float, delay: str) -> str:
+def rlscope(
+    folder: str, verb: str, program: list[str], limit: float, delay: str, *options: str
+) -> str:
     command = [sys.executable, "-m", "rlscope.commands", verb, "--limit", str(limit)]
-    command += ["--json"] if verb == "validate" else []
+    command += ["--json", *options] if verb == "validate" else []
     work = Path(folder, "work")  # a folder `rlscope` in it would be taken for the package
     work.mkdir(exist_ok=True)
     done = subprocess.run(
@@ -64,12 +74,12 @@ def rlscope(folder: str, verb: str, program: list[str], limit: float, delay: str
     return done.stdout
 
 
-def measure(program: list[str], limit: float, delay: str) -> dict[str, Any]:
+def measure(program: list[str], limit: float, delay: str, *options: str) -> dict[str, Any]:
     """What both validations say, as `rlscope validate --json` does."""
     with tempfile.TemporaryDirectory() as folder:
-        default = json.loads(rlscope(folder, "validate", program, limit, delay))
+        default = json.loads(rlscope(folder, "validate", program, limit, delay, *options))
         rlscope(folder, "calibrate", program, limit, delay)
-        calibrated = json.loads(rlscope(folder, "validate", program, limit, delay))
+        calibrated = json.loads(rlscope(folder, "validate", program, limit, delay, *options))
     return {"default": default, "calibrated": calibrated}
 
 
@@ -87,6 +97,15 @@ def row(name: str, found: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def coverage_row(name: str, found: dict[str, Any]) -> str:
+    held = [
+        f"{found[costs]['rounds_held']} of {found[costs]['rounds']}"
+        for costs in ("default", "calibrated")
+    ]
+    added = percent(found["default"]["inflation_percent"], found["default"]["inflation_interval"])
+    return f"| {name} | {added} | {' | '.join(held)} |"
+
+
 def percent(mean: float, ends: list[float]) -> str:
     return f"{mean:+.1f} % {interval(ends)}"
 
@@ -100,15 +119,17 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--output")
+    parser.add_argument("--coverage", type=int, default=0, metavar="ROUNDS")
     options = parser.parse_args()
     found = {}
-    print(HEADER, flush=True)
+    coverage = ["--rounds", str(options.coverage)] if options.coverage else []
+    print(COVERAGE_HEADER if coverage else HEADER, flush=True)
     for name, program in PROGRAMS.items():
-        if options.only and name not in options.only:
+        if (options.only and name not in options.only) or (coverage and "delay: " not in name):
             continue
         delay, _ = DELAYS.get(name.removeprefix("delay: "), ("", None))
-        found[name] = measure(program, options.limit, delay)
-        print(row(name, found[name]), flush=True)
+        found[name] = measure(program, options.limit, delay, *coverage)
+        print((coverage_row if coverage else row)(name, found[name]), flush=True)
     if options.output:
         Path(options.output).write_text(json.dumps(found, indent=2) + "\n")
 

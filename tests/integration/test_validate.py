@@ -99,11 +99,11 @@ def test_a_cost_that_no_probe_sees_is_found_and_gone_when_it_is_calibrated(
 
 def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_path: Path) -> None:
     program = script(tmp_path, WHOLE)
-    result = run("validate", "--json", "--within", "90%", traced.python, program, "0.5")
+    result = run("validate", "--json", "--rounds", "4", traced.python, program, "0.5")
     assert "the program counts no iterations: whole runs take turns" in result.stderr
     found = facts(result)
     assert found["inflation_percent"] > 20
-    assert found["rounds"] == 3
+    assert (found["rounds"], 0 <= found["rounds_held"] <= 4) == (4, True)
     assert found["aa_interval"] is not None
     assert found["operations"] == {}
     assert found["operations_absent"] == "the program counts no iterations"

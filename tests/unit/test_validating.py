@@ -49,6 +49,10 @@ def test_a_correction_is_held_to_its_own_interval() -> None:
     assert judge(rounds(0.011, 0.011)).claimed == pytest.approx((0.001, 0.021))
 
 
+def test_rounds_are_counted_in_which_the_claim_held() -> None:
+    assert judge(rounds(0.009, -0.009, 0.011, 0.0, -0.2)).held == 3
+
+
 def test_a_control_of_one_round_is_none() -> None:
     one, two = rounds(0.0, 0.0)
     without = Round(two.added, two.removed, 0, 0, None, "")
