@@ -27,13 +27,16 @@ INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
 MOST_BIAS = 0.03
 """Of the time without recording: what corrected time may be off by."""
 
+# CPU time: what is taken out beside GPU work is no time of the process any more, even though the
+# GPU alone has it then.
 _REMOVED = """
 SELECT CAST(SUM(duration_ns - corrected_ns) AS DOUBLE) AS mean,
   CAST(SUM(duration_ns - corrected_high_ns) AS DOUBLE) AS low,
   CAST(SUM(duration_ns - corrected_low_ns) AS DOUBLE) AS high,
   (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
     GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS method
-FROM breakdown JOIN process USING (process_id) WHERE {}
+FROM breakdown JOIN process USING (process_id)
+WHERE NOT (layer = 'none' AND COALESCE(gpu_busy, FALSE)) AND {}
 """
 
 

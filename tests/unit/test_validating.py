@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import example_run
 import pytest
 
 from rlscope import inflation, validating
+from rlscope.load import load
 from rlscope.turns_file import BARE, RECORDED, Block
 from rlscope.validating import Round, judge
 
@@ -87,3 +92,25 @@ def test_the_control_compares_blocks_without_records() -> None:
     assert added.share.mean == pytest.approx(0.5)
     assert (control.added_ns.mean, control.pairs) == (0, 40)
     assert inflation.control(blocks[:20]) is None
+
+
+def test_what_is_taken_out_beside_gpu_work_is_cpu_time(tmp_path: Path) -> None:
+    """The program is compared by its CPU time, which the GPU's is not part of."""
+    directory = str(tmp_path / "run")
+    example_run.write(Path(directory))
+    costs = [
+        {"kind": kind, "mean_ns": 2000, "low_ns": 1000, "high_ns": 4000, "inside": 0.3}
+        for kind in ("operation", "native call")
+    ]
+    Path(directory, "rlscope_calibration.json").write_text(
+        json.dumps({"method": "known costs", "pairs": 50, "costs": costs})
+    )
+    with load(directory) as trace:
+        ((taken_ns, beside_ns),) = trace.sql(
+            "SELECT CAST(SUM(overhead_ns) AS BIGINT),"
+            " CAST(SUM(overhead_ns) FILTER (gpu_busy) AS BIGINT) FROM breakdown"
+        )
+    removed = validating._removed(directory, "TRUE")
+    assert removed["mean"] == taken_ns
+    assert 0 < beside_ns < taken_ns
+    assert removed["low"] < removed["mean"] < removed["high"]
