@@ -62,8 +62,13 @@ print(json.dumps(samples))
 _KEPT = ("--rollup", "0.01")
 
 
+# A burst has 80,000 records of a byte or more, and a state of sums some 15 kB: below this, most of
+# the burst is rolled up on any machine.
+_MOST_BYTES = 50_000
+
+
 def _small(bursts: int) -> list[str]:
-    return [str(bursts), "1000", "100000"]
+    return [str(bursts), "1000", str(_MOST_BYTES)]
 
 
 def check_count(directory: str, path: str, entries: int) -> None:
@@ -86,7 +91,7 @@ def check_rolled_up(directory: str, bursts: int) -> None:
             "SELECT count(*) FROM operation_instance JOIN operation USING (operation_id) "
             "WHERE path = 'outer'"
         )
-        assert left < 20_000 * (bursts - 1)
+        assert left <= 20_000 * (bursts - 1)  # of the last one the rings may hold all
         ((last,),) = trace.sql(
             "SELECT count(*) FROM operation_instance JOIN operation USING (operation_id) "
             "WHERE path = 'last'"
@@ -112,7 +117,7 @@ def test_sums_are_of_the_whole_run_and_single_records_of_its_end(
     )
     assert result.returncode == 0, result.stderr
     samples = json.loads(result.stdout)
-    assert all(size <= 100_000 for size, _ in samples), samples
+    assert all(size <= _MOST_BYTES for size, _ in samples), samples
     check_rolled_up(directory, 4)
     with load(directory) as trace:
         ((measured_ns,),) = trace.sql("SELECT max(measured_ns) FROM thread")
