@@ -38,8 +38,6 @@ class TimedBlock:
     wall_ns: int
     half_ns: float
     """What a half event of the stopwatch cost then."""
-    own_ns: float
-    """In which it did its own work, in no operation."""
     times: tuple[OperationTime, ...] | None
     """None: something happened that the stopwatch does not follow."""
 
@@ -64,7 +62,7 @@ def beside(turns: str) -> str:
 def append_timed(path: str, block: TimedBlock) -> None:
     """Writes one line at once. Raises OSError."""
     times = None if block.times is None else [astuple(each) for each in block.times]
-    line = (block.process, block.round, block.wall_ns, block.half_ns, block.own_ns, times)
+    line = (block.process, block.round, block.wall_ns, block.half_ns, times)
     append_line(path, json.dumps({"timed": line}))
 
 
@@ -80,9 +78,9 @@ def read(path: str | os.PathLike[str]) -> tuple[list[TimedBlock], list[RecordedB
     for line in read_lines(path):
         found = json.loads(line)
         if "timed" in found:
-            process, number, wall_ns, half_ns, own_ns, times = found["timed"]
+            process, number, wall_ns, half_ns, times = found["timed"]
             spent = None if times is None else _times(times)
-            timed.append(TimedBlock(process, number, wall_ns, half_ns, own_ns, spent))
+            timed.append(TimedBlock(process, number, wall_ns, half_ns, spent))
         else:
             recorded.append(RecordedBlock(*found["recorded"]))
     return timed, recorded

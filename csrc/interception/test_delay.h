@@ -4,8 +4,9 @@
 //
 // Nanoseconds of CPU time, by kind: around an operation and in it, before an automatic event and a
 // native call, in that call, at the end of a wait.
-// Where it is not set no path is another one: what delays is chosen when functions are patched and
-// types are made, or lies on paths that are slow anyway.
+// Where it is not set, native calls and operations take the same path as without this file: what
+// delays them is chosen when functions are patched and types are made. An automatic event and a
+// wait that is recorded test one number.
 #ifndef RLSCOPE_INTERCEPTION_TEST_DELAY_H_
 #define RLSCOPE_INTERCEPTION_TEST_DELAY_H_
 

@@ -62,13 +62,12 @@ class Stopwatch:
             stopwatch_file.append_timed(self._path, self._timed(block))
 
     def _timed(self, block: "Block") -> "TimedBlock":
-        own_ns, times = 0.0, None
+        times = None
         if self._taken is not None:
-            own_ns = self._taken[0]
             times = tuple(stopwatch_file.OperationTime(*each) for each in self._taken[1])
         wall_ns = self._end_ns - self._start_ns
-        cost = (self._half_ns, own_ns)
-        return stopwatch_file.TimedBlock(block.process, block.round, wall_ns, *cost, times)
+        place = (block.process, block.round)
+        return stopwatch_file.TimedBlock(*place, wall_ns, self._half_ns, times)
 
 
 def half_event_ns() -> float:

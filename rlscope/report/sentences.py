@@ -218,8 +218,9 @@ def _engine(row: dict[str, Any]) -> list[str]:
         )
     if row["scan_ns"]:
         said.append(
-            f"Finding and patching functions took {units.duration(row['scan_ns'])} of their "
-            f"imports, to begin recording took {units.duration(row['startup_ns'])}."
+            f"Start-up took {units.duration(row['startup_ns'])} longer because recording had to "
+            f"begin, and imports {units.duration(row['scan_ns'])} because functions had to be "
+            "patched."
         )
     if row["engine"] in BLIND and BLIND[row["engine"]]:
         said.append(f"Not seen: {'; '.join(BLIND[row['engine']])}.")

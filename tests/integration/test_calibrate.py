@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from known_costs import KNOWN, rlscope, script
+from known_costs import KNOWN, check_counted, counted_loop, rlscope, script
 from traced_python import TracedPython, untraced_environment
 
 from rlscope import calibrating, turns_file
@@ -266,35 +266,8 @@ def test_exactly_the_recorded_iterations_are_in_the_trace(
     traced: TracedPython, tmp_path: Path, library: str
 ) -> None:
     """Native calls and operations, of annotated and of other code; the rest passes no stub."""
-    blocks = turns(
-        traced,
-        tmp_path,
-        f"""
-import sys
-sys.path.insert(0, {os.path.dirname(library)!r})
-import rlscope as rls
-from rlscope.native import runtime
-rls.layer("simulator", module="sample")
-import sample
-thing = sample.Thing(3)
-seen = 0
-for number in range(400):
-    rls.iteration()
-    seen += runtime.is_recording()
-    with rls.operation("work"):
-        sample.noargs(); thing[1]
-        sum(range(20_000))
-runtime.hold(True)
-with open("seen", "w") as file:
-    print(seen, runtime.intercept_counts()["passed_through"], file=file)
-""",
-    )
-    seen, passed = map(int, (tmp_path / "seen").read_text().split())
-    assert 0 < seen < 400
-    assert passed == 0
-    with load(tmp_path / "run") as trace:
-        (row,) = trace.sql("SELECT operation_events, native_events FROM process").to_dicts()
-    assert row == {"operation_events": seen, "native_events": 2 * seen}
+    blocks = turns(traced, tmp_path, counted_loop(library))
+    seen = check_counted(tmp_path)
     complete = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
     assert 0 <= seen - complete <= 2 * max(block.iterations for block in blocks)
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_costs import script
+from known_costs import check_counted, counted_loop, script
 from recorded_child import run
 from traced_python import TracedPython, untraced_environment
 
 from rlscope import stopwatch_file, turns_file
-from rlscope.load import load
 from rlscope.stopwatch_file import RecordedBlock, TimedBlock
 from rlscope.turns_file import Block
 
@@ -261,35 +260,8 @@ def iterations(found: list[Block], mode: str) -> int:
 def test_a_timed_block_records_nothing_and_passes_no_stub(
     traced: TracedPython, tmp_path: Path, library: str
 ) -> None:
-    found, timed, recorded = blocks(
-        traced,
-        tmp_path,
-        f"""
-import sys
-sys.path.insert(0, {str(Path(library).parent)!r})
-import rlscope as rls
-from rlscope.native import runtime
-rls.layer("simulator", module="sample")
-import sample
-thing = sample.Thing(3)
-seen = 0
-for number in range(400):
-    rls.iteration()
-    seen += runtime.is_recording()
-    with rls.operation("work"):
-        sample.noargs(); thing[1]
-        sum(range(20_000))
-runtime.hold(True)
-with open("seen", "w") as file:
-    print(seen, runtime.intercept_counts()["passed_through"], file=file)
-""",
-    )
-    seen, passed = map(int, (tmp_path / "seen").read_text().split())
-    assert 0 < seen < 400
-    assert passed == 0
-    with load(tmp_path / "run") as trace:
-        (row,) = trace.sql("SELECT operation_events, native_events FROM process").to_dicts()
-    assert row == {"operation_events": seen, "native_events": 2 * seen}
+    found, timed, recorded = blocks(traced, tmp_path, counted_loop(library))
+    check_counted(tmp_path)
     lengths = {
         (block.process, block.round): block.iterations
         for block in found

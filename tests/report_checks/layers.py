@@ -16,9 +16,10 @@ def check(page: ReportPage, trace: Trace) -> None:
     facts = json.loads(said)
     for library, layer in facts["libraries"].items():
         assert f"{library} ({layer})" in seen
-    spent = units.duration(facts["counts"]["scan_ns"]), units.duration(facts["startup_ns"])
+    spent = units.duration(facts["startup_ns"]), units.duration(facts["counts"]["scan_ns"])
     assert cost == (
-        "Finding and patching functions took {} of their imports, to begin recording took {}."
+        "Start-up took {} longer because recording had to begin, and imports {} because functions "
+        "had to be patched."
     ).format(*spent)
     assert blind.startswith("Not seen: ")
     for way, count in _ways(trace):

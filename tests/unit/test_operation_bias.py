@@ -61,7 +61,7 @@ def recorded() -> list[RecordedBlock]:
 
 
 def timed(*times: OperationTime, rounds: range = ROUNDS, half_ns: float = 0) -> list[TimedBlock]:
-    return [TimedBlock(PROCESS, n, 10_000, half_ns, 0, times) for n in rounds]
+    return [TimedBlock(PROCESS, n, 10_000, half_ns, times) for n in rounds]
 
 
 def spent(name: str, ns: float, entries: int = LENGTH, *, of_loop: bool = True) -> OperationTime:
@@ -101,7 +101,7 @@ def test_the_stopwatch_is_taken_out_of_what_it_says(compare: Any) -> None:
 def test_one_block_does_not_say_what_the_stopwatch_costs(compare: Any) -> None:
     """The median of the run does."""
     blocks = timed(spent("a", 240), half_ns=10)
-    odd = TimedBlock(PROCESS, 0, 10_000, 1e6, 0, blocks[0].times)
+    odd = TimedBlock(PROCESS, 0, 10_000, 1e6, blocks[0].times)
     assert compare(Trace({"a": 100}), [odd, *blocks[1:]]).biases["a"].added == pytest.approx(0)
 
 
@@ -141,7 +141,7 @@ def test_why_there_are_none(compare: Any) -> None:
     trace = Trace({})
     assert compare(trace, timed()).absent == operation_bias.NO_OPERATIONS
     assert compare(trace, []).absent == operation_bias.NO_OPERATIONS
-    tasks = [TimedBlock(PROCESS, n, 10_000, 0, 0, None) for n in ROUNDS]
+    tasks = [TimedBlock(PROCESS, n, 10_000, 0, None) for n in ROUNDS]
     assert compare(trace, tasks).absent == operation_bias.NOT_FOLLOWED
 
 

@@ -16,9 +16,9 @@ def test_blocks_come_back_from_their_file(tmp_path: Path) -> None:
         OperationTime(False, ("a", "b c\n"), 2.0**40, 1, 2),
     )
     timed = [
-        TimedBlock(7, 1, 10**12, 2.5, 60.25, times),
-        TimedBlock(7, 2, 1, -0.5, 0.0, None),
-        TimedBlock(7, 3, 1, 0.0, 0.0, ()),
+        TimedBlock(7, 1, 10**12, 2.5, times),
+        TimedBlock(7, 2, 1, -0.5, None),
+        TimedBlock(7, 3, 1, 0.0, ()),
     ]
     recorded = RecordedBlock(7, 1, 20, 5, 10**15)
     for each in timed:
