@@ -77,13 +77,18 @@ def test_the_innermost_operation_owns_the_time() -> None:
         with around("a"):
             with rls.operation("a"):
                 spin("a")
-        with rls.operation("a"), around("a/b"), rls.operation("b"):
-            spin("a/b")
+        with rls.operation("outer"), around("outer/b"), rls.operation("b"):
+            spin("outer/b")
         with rls.operation("c"):
             pass
         """
     )
-    assert found == {"a": (True, 2, 6), "a/b": (True, 1, 2), "c": (True, 1, 2)}
+    assert found == {
+        "a": (True, 1, 2),
+        "outer": (True, 1, 4),
+        "outer/b": (True, 1, 2),
+        "c": (True, 1, 2),
+    }
 
 
 def test_an_operation_inside_itself_keeps_its_path() -> None:
