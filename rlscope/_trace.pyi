@@ -119,12 +119,13 @@ class Directory:
         bookkeeping          stage, phase, operation, layer, gpu_busy, kind, inside, outside
                              (bookkeeping): records of RECORD_KINDS that cost time in such rows
         bookkeeping_by_thread  thread + the same without stage      (bookkeeping)
-        probe                kind ("empty", "native_call" or "annotation"), recorded (False: the
-                             same without a record), duration_ps (between the two readings of the
-                             clock), inside_ps (of a recorded native call: as its own record has it;
-                             else NaN), of each thread in the order of time. Picoseconds, because a
-                             tick of the clock is a part of a nanosecond. What was rolled up has no
-                             probes any more (bookkeeping)
+        probe                kind ("empty", "native_call", "annotation" or "wait"), recorded
+                             (False: the same without a record), duration_ps (between the two
+                             readings of the clock; of a wait, what its record took), inside_ps (of
+                             what was recorded: as its own records have it; else NaN), of each
+                             thread in the order of time. Picoseconds, because a tick of the clock
+                             is a part of a nanosecond. What was rolled up has no probes any more
+                             (bookkeeping)
         iteration_breakdown  a RowStream of the columns of the relation but process_id; gpu_busy
                              and complete are 0 or 1
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns

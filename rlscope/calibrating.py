@@ -17,9 +17,12 @@ SELECT CAST(SUM(overhead_ns) FILTER (kind NOT LIKE 'CUDA %') AS DOUBLE) AS ns,
   CAST(COALESCE(SUM(count) FILTER (kind LIKE 'CUDA %'), 0) AS BIGINT) AS calls,
   CAST(COALESCE(SUM(count) FILTER (kind = 'CUDA submission'), 0) AS BIGINT) AS submissions
 FROM overhead JOIN process USING (process_id)
-WHERE kind <> 'clamped' AND os_pid IN ({})
+WHERE kind NOT IN ('clamped', 'ring wait') AND os_pid IN ({})
 """
-_COSTS = "SELECT kind, mean_ns, inside FROM calibration WHERE kind NOT LIKE 'CUDA %'"
+_COSTS = """
+SELECT kind, mean_ns, inside FROM calibration
+WHERE kind <> 'ring wait' AND kind NOT LIKE 'CUDA %'
+"""
 
 
 class Records(NamedTuple):

@@ -28,15 +28,19 @@ MOST_BIAS = 0.03
 """Of the time without recording: what corrected time may be off by."""
 
 # CPU time: what is taken out beside GPU work is no time of the process any more, even though the
-# GPU alone has it then.
+# GPU alone has it then; and a thread that waits for room in its ring sleeps.
 _REMOVED = """
-SELECT CAST(SUM(duration_ns - corrected_ns) AS DOUBLE) AS mean,
-  CAST(SUM(duration_ns - corrected_high_ns) AS DOUBLE) AS low,
-  CAST(SUM(duration_ns - corrected_low_ns) AS DOUBLE) AS high,
+WITH slept AS (
+  SELECT COALESCE(SUM(overhead_ns), 0) AS ns FROM overhead JOIN process USING (process_id)
+  WHERE kind = 'ring wait' AND {0}
+)
+SELECT CAST(SUM(duration_ns - corrected_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS mean,
+  CAST(SUM(duration_ns - corrected_high_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS low,
+  CAST(SUM(duration_ns - corrected_low_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS high,
   (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
     GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS method
-FROM breakdown JOIN process USING (process_id)
-WHERE NOT (layer = 'none' AND COALESCE(gpu_busy, FALSE)) AND {}
+FROM breakdown JOIN process USING (process_id) CROSS JOIN slept
+WHERE NOT (layer = 'none' AND COALESCE(gpu_busy, FALSE)) AND {0}
 """
 
 

@@ -9,9 +9,9 @@
 namespace rlscope::analysis {
 
 struct FoundProbe {
-  uint32_t kind;        // trace::ProbeKind
-  uint64_t ticks;       // of the clock itself
-  uint64_t call_ticks;  // of kProbeRecordedCall: as the call's own record says
+  uint32_t kind;          // trace::ProbeKind
+  uint64_t ticks;         // of the clock itself
+  uint64_t inside_ticks;  // of those that record: as their own records say; 0: not known
 };
 
 // Of one thread in the order of time.

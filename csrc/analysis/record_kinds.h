@@ -20,6 +20,7 @@ namespace rlscope::analysis {
   X(kCudaSubmission, "CUDA submission")                            \
   X(kOther, "other record") /* phase, iteration, progress, task */ \
   X(kLost, "lost record")                                          \
+  X(kRoom, "ring wait") /* counted in nanoseconds */               \
   X(kProbe, "probe")
 
 enum class RecordKind : uint8_t {

@@ -29,9 +29,12 @@ void ThreadStates::NoteRecord(uint32_t kind, uint32_t id, uint32_t before, int64
     case trace::kProgressDone:
       return PushRecord(RecordKind::kOther, after, after, now);
     case trace::kProbe:
+      if (id == trace::kProbeWait) return;  // its time is part of what the wait's record cost
       return PushRecord(RecordKind::kProbe, after, after, now);
     case trace::kGap:
-      return record_notes_.Push({now, after, after, LostBefore(), RecordKind::kLost});
+      return record_notes_.Push({now, after, after, ValueAsCount(), RecordKind::kLost});
+    case trace::kWait:
+      return record_notes_.Push({now, after, after, ValueAsCount(), RecordKind::kRoom});
   }
 }
 
@@ -41,8 +44,8 @@ void ThreadStates::PushCallRecord(uint32_t function, uint32_t inside, uint32_t o
   PushRecord(is_wait ? RecordKind::kWait : RecordKind::kNativeCall, inside, outside, now);
 }
 
-// Of the gap that is this item.
-uint32_t ThreadStates::LostBefore() const {
+// Of this item: how many records were lost before it, or how long it waited for room.
+uint32_t ThreadStates::ValueAsCount() const {
   if (value_ >= batch_->values) return 0;
   return static_cast<uint32_t>(std::min<uint64_t>(batch_->value[value_], UINT32_MAX));
 }
@@ -51,9 +54,9 @@ uint32_t ThreadStates::LostBefore() const {
 void ThreadStates::TakeProbe(uint32_t kind, uint32_t id) {
   const uint64_t ticks = batch_->probe[probe_++];
   if (kind == trace::kProbe && recording_ && context_.probes != nullptr) {
-    context_.probes->push_back({id, ticks, probe_call_ticks_});
+    context_.probes->push_back({id, ticks, probe_inside_ticks_});
   }
-  probe_call_ticks_ = kind == trace::kProbeCall ? ticks : 0;
+  probe_inside_ticks_ = kind == trace::kProbeRecord ? ticks : 0;
 }
 
 }  // namespace rlscope::analysis

@@ -127,7 +127,7 @@ class ThreadStates : public StateStream {
     record_notes_.Push({now, inside, outside, 1, kind});
   }
   void PushCallRecord(uint32_t function, uint32_t inside, uint32_t outside, int64_t now);
-  uint32_t LostBefore() const;
+  uint32_t ValueAsCount() const;
   void TakeProbe(uint32_t kind, uint32_t id);
 
   uint32_t LayerOf(uint32_t function) const {
@@ -170,11 +170,11 @@ class ThreadStates : public StateStream {
   const trace::CpuBatch* batch_ = nullptr;
   uint32_t item_ = 0;
   uint32_t call_ = 0;
-  uint32_t value_ = 0;             // next of the batch's values
-  uint32_t probe_ = 0;             // next of the batch's probes and their calls
-  uint64_t probe_call_ticks_ = 0;  // of the call before the next probe
-  bool has_read_ = false;          // some batch
-  bool call_is_open_ = false;      // a complete call, begun and to end at next_item_
+  uint32_t value_ = 0;               // next of the batch's values
+  uint32_t probe_ = 0;               // next of the batch's probes and their calls
+  uint64_t probe_inside_ticks_ = 0;  // what the next probe recorded
+  bool has_read_ = false;            // some batch
+  bool call_is_open_ = false;        // a complete call, begun and to end at next_item_
   // Chunks are missing before the batch: close what is open, at the end of the last item (which is
   // next_item_ then); at the first item, enter what the chunk's header says was open.
   bool close_before_batch_ = false;

@@ -16,7 +16,7 @@ const ProbeFunctions probe_functions = {DoNothing, reinterpret_cast<Function>(St
 void UseProbeStub() {
   Entry* entry = &entries[kProbeStub];
   entry->original = DoNothing;
-  entry->word = trace::MakeWord(trace::kProbeCall, 0, 0);
+  entry->word = trace::MakeWord(trace::kProbeRecord, 0, 0);
   __atomic_store_n(&entry->flags, DelayFlag(), __ATOMIC_RELEASE);
 }
 

@@ -1,5 +1,5 @@
 // A native function that does nothing, with a stub and without: what probes call. The stub lies
-// among those of hot functions and records as they do, but a kProbeCall: no native call of the
+// among those of hot functions and records as they do, but a kProbeRecord: no native call of the
 // program.
 #ifndef RLSCOPE_INTERCEPTION_PROBE_STUB_H_
 #define RLSCOPE_INTERCEPTION_PROBE_STUB_H_

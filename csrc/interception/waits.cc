@@ -10,6 +10,7 @@
 #include "interception/wait_names.h"
 #include "runtime/native_call.h"
 #include "runtime/open_wait.h"
+#include "runtime/probe.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::interception {
@@ -122,8 +123,17 @@ bool IsRecordable(const WaitFunction& function) {
   return (HasRing() || function.opens) && PrepareToRecord();
 }
 
-// The wait is over: it leaves a record if it was long, or the first on its object.
-void End(uint32_t number, WaitName name, void* result) {
+// Where a probe is due, it says what the record of this wait has cost: `before` ticks ahead of its
+// interval, and the time since its `end`.
+void Probe(uint64_t before, uint64_t end) {
+  const uint64_t now = runtime::ReadTicks();
+  if (!runtime::IsProbeDue(now) || rlscope_begin_probe(now) == 0) return;
+  rlscope_end_probe(trace::kProbeWait, end - before, now, now);
+}
+
+// The wait is over: it leaves a record if it was long, or the first on its object. `before`: ticks
+// that were spent on it before it began.
+void End(uint32_t number, WaitName name, void* result, uint64_t before) {
   struct rlscope_thread* self = &rlscope_self;
   const uint32_t generation = runtime::Load(rlscope_process.generation);
   const uint64_t end = runtime::ReadTicks();
@@ -139,6 +149,7 @@ void End(uint32_t number, WaitName name, void* result) {
   if (name.is_first) MarkRecorded(name.word);
   DelayRecord(Delayed::kWait);
   runtime::EndCall(self, generation, end);
+  if (is_held) Probe(before, end);
 }
 
 void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) {
@@ -151,12 +162,14 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
     return result;
   }
   if (!IsRecordable(function)) return entry->original(a, b, c, d, e);
-  const WaitName name = NameBefore(number, {static_cast<PyObject*>(a), b, c}, runtime::ReadTicks());
+  const uint64_t began = runtime::ReadTicks();
+  const WaitName name = NameBefore(number, {static_cast<PyObject*>(a), b, c}, began);
   if (name.word == 0 || !runtime::HasRoom()) return entry->original(a, b, c, d, e);
-  runtime::BeginCall(&rlscope_self, name.word, runtime::ReadTicks());
+  const uint64_t start = runtime::ReadTicks();
+  runtime::BeginCall(&rlscope_self, name.word, start);
   runtime::ShowOpenWait(rlscope_self);
   void* result = entry->original(a, b, c, d, e);
-  End(number, name, result);
+  End(number, name, result, start - began);
   return result;
 }
 

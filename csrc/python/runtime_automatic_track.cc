@@ -11,6 +11,7 @@
 #include "python/runtime_probe.h"
 #include "python/runtime_thread_name.h"
 #include "runtime/hot.h"
+#include "runtime/probe.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
@@ -75,7 +76,7 @@ __attribute__((noinline)) bool BeginIteration() {
 }
 
 inline void ProbeIfDue(uint64_t ticks) {
-  if (IsProbeDue(ticks)) RunProbe(phases, ticks);
+  if (runtime::IsProbeDue(ticks)) RunProbe(phases, ticks);
 }
 
 inline void Write(uint32_t kind, uint32_t id) {

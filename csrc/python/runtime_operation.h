@@ -4,6 +4,7 @@
 
 #include "python/runtime_module.h"
 #include "runtime/hot.h"
+#include "runtime/probe.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
@@ -33,12 +34,6 @@ inline uint64_t ReadTsc() { return __builtin_ia32_rdtsc(); }
 inline uint64_t ReadTsc() { return runtime::ReadTicks(); }
 #endif
 constexpr auto kUsualClock = static_cast<uint32_t>(base::kCounterKind);
-
-// A record that was written at `ticks` makes a probe due; 0: none was written.
-inline __attribute__((always_inline)) bool IsProbeDue(uint64_t ticks) {
-  const auto time = static_cast<uint32_t>(ticks >> RLSCOPE_PROBE_SHIFT);
-  return runtime::IsRare(time > rlscope_self.next_probe);
-}
 
 // kSwapped: a process that records takes the path of one that never does, through code that differs
 // in two numbers (runtime_probe.h).
@@ -89,7 +84,7 @@ void RunProbe(const OperationObject* operation, uint64_t ticks);
 inline void Record(uint32_t kind, OperationObject* operation) {
   uint64_t ticks;
   if (!RecordAtOnce(kind, operation, &ticks)) RecordSlowly(kind, operation);
-  if (kind == trace::kOperationExit && IsProbeDue(ticks)) RunProbe(operation, ticks);
+  if (kind == trace::kOperationExit && runtime::IsProbeDue(ticks)) RunProbe(operation, ticks);
 }
 
 }  // namespace rlscope::python

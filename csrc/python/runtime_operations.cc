@@ -82,7 +82,7 @@ PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   if (!RecordAtOnce<states>(trace::kOperationExit, AsOperation(self), &ticks)) {
     return ExitSlowly(self);
   }
-  if (IsProbeDue(ticks)) return ExitWithProbe(self, ticks);
+  if (runtime::IsProbeDue(ticks)) return ExitWithProbe(self, ticks);
   Py_RETURN_NONE;
 }
 

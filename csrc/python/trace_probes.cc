@@ -14,15 +14,16 @@ namespace rlscope::python {
 namespace {
 
 // What was measured, by trace::ProbeKind.
-constexpr const char* kProbeWords[] = {"empty", "native_call", "native_call", "annotation",
-                                       "annotation"};
+constexpr const char* kProbeWords[] = {"empty",      "native_call", "native_call",
+                                       "annotation", "annotation",  "wait"};
 static_assert(std::size(kProbeWords) == trace::kProbeKinds);
 
 std::vector<std::string> ProbeWords() { return {std::begin(kProbeWords), std::end(kProbeWords)}; }
 
 // Whether a record was made in it.
 bool IsRecorded(uint32_t probe) {
-  return probe == trace::kProbeRecordedCall || probe == trace::kProbeRecordedOperation;
+  return probe == trace::kProbeRecordedCall || probe == trace::kProbeRecordedOperation ||
+         probe == trace::kProbeWait;
 }
 
 }  // namespace
@@ -48,8 +49,8 @@ Columns MakeProbes(const analysis::FoundProbes& probes, double tick_ps) {
   }
   const size_t count = known.size();
   const auto inside_ps = [&](size_t i) {
-    if (known[i]->call_ticks == 0) return std::numeric_limits<double>::quiet_NaN();
-    return static_cast<double>(known[i]->call_ticks) * tick_ps;
+    if (known[i]->inside_ticks == 0) return std::numeric_limits<double>::quiet_NaN();
+    return static_cast<double>(known[i]->inside_ticks) * tick_ps;
   };
   Columns columns;
   columns.Add("kind", Words{ProbeWords(),

@@ -8,7 +8,8 @@ namespace rlscope::runtime {
 namespace {
 
 constexpr uint32_t kNever = UINT32_MAX;
-constexpr int64_t kSlots = 4;  // two of an operation or one of a call, that of the probe, one spare
+// Two of an operation and how long that was, or one of a call; that of the probe; one spare.
+constexpr int64_t kSlots = 5;
 
 // As rlscope_thread.next_probe has them.
 uint32_t TimeOf(uint64_t ticks) { return static_cast<uint32_t>(ticks >> RLSCOPE_PROBE_SHIFT); }
@@ -54,12 +55,32 @@ bool IsUsual(const rlscope_thread& self) {
          self.generation == Load(rlscope_process.generation);
 }
 
+// 32 bits of it: a probe may be preempted for longer.
+uint32_t Duration(uint64_t ticks) {
+  return static_cast<uint32_t>(ticks < UINT32_MAX ? ticks : UINT32_MAX);
+}
+
+bool IsOfProbe(const rlscope_slot& slot, uint32_t kind) {
+  return trace::KindOf(slot.word) == kind && trace::IdOf(slot.word) == trace::kProbeOperation;
+}
+
+// How long the operation of a probe was, from its own two records; a call's record says so itself.
+void PublishInside(rlscope_thread* self, uint64_t end_ticks) {
+  if (self->cursor - static_cast<const Ring*>(self->ring)->slots < 2) return;
+  const rlscope_slot* exit = self->cursor - 1;
+  const rlscope_slot* enter = exit - 1;
+  const bool are_both =
+      IsOfProbe(*enter, trace::kOperationEnter) && IsOfProbe(*exit, trace::kOperationExit);
+  if (!are_both) return;
+  PublishTo(self, trace::kProbeRecord, 0, end_ticks, Duration(exit->tsc - enter->tsc));
+}
+
 void PublishProbe(rlscope_thread* self, uint32_t probe, uint64_t ticks, uint64_t end_ticks) {
-  const bool has_slot = self->cursor != self->limit && self->call_start == 0 &&
-                        self->generation == Load(rlscope_process.generation);
-  if (probe >= trace::kProbeKinds || !has_slot) return;
-  const auto duration = static_cast<uint32_t>(ticks < UINT32_MAX ? ticks : UINT32_MAX);
-  PublishTo(self, trace::kProbe, probe, end_ticks, duration);
+  const bool has_slots = self->limit - self->cursor >= 2 && self->call_start == 0 &&
+                         self->generation == Load(rlscope_process.generation);
+  if (probe >= trace::kProbeKinds || !has_slots) return;
+  if (probe == trace::kProbeRecordedOperation) PublishInside(self, end_ticks);
+  PublishTo(self, trace::kProbe, probe, end_ticks, Duration(ticks));
 }
 
 }  // namespace

@@ -12,7 +12,15 @@
 
 #include <stdint.h>
 
+#include "runtime/hot.h"
+
 namespace rlscope::runtime {
+
+// A record that was written at `ticks` makes a probe due; 0: none was written.
+inline __attribute__((always_inline)) bool IsProbeDue(uint64_t ticks) {
+  const auto time = static_cast<uint32_t>(ticks >> RLSCOPE_PROBE_SHIFT);
+  return IsRare(time > rlscope_self.next_probe);
+}
 
 // A probe that took `spent` ticks, with all around it, is followed by a pause of 1,024 to 3,072
 // times as many, 2,048 on the average: 0.05 % of the thread's time, never more than 0.1 %.

@@ -11,7 +11,13 @@ from typing import Any
 
 from rlscope import regular_files
 from rlscope.calibrations import CUDA_CALL, CUDA_SUBMISSION, FILE
-from rlscope.trace.probe_costs import ProbeCost, ProbeSamples, mean_probe_ns, probe_costs
+from rlscope.trace.probe_costs import (
+    ProbeCost,
+    ProbeSamples,
+    mean_probe_ns,
+    probe_costs,
+    wait_cost,
+)
 
 # docs/design/0011 has the measurements behind these factors. Each mean is that of the geometric
 # mean of the two ends. Caches and a CPU that works ahead change the first nanoseconds of a cost:
@@ -48,6 +54,8 @@ _NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")
 OPERATION, AUTOMATIC, NATIVE = "operation", "automatic event", "native call"
 WAIT, CALLBACK, OTHER, LOST = "wait", "callback", "other record", "lost record"
 PROBE = "probe"
+RING_WAIT = "ring wait"
+"""Counted in nanoseconds: a thread waited until its ring had room."""
 
 # Kinds that cost about as much as another one, which is measured.
 _ALIKE = {WAIT: NATIVE, CALLBACK: NATIVE, LOST: NATIVE, OTHER: OPERATION}
@@ -161,10 +169,15 @@ def of_run(
             costs[kind] = _from_probes(kind, probed, records)
         if kind in gaps and metric in loops:
             costs[kind] = _between(loops[metric] / records, costs[kind], gaps[kind].cold_share)
+    of_wait = wait_cost(samples)
+    if of_wait is not None:
+        costs[WAIT] = _from_probes(WAIT, of_wait, 1)
     spent_ns = mean_probe_ns(samples)
     if costs and spent_ns is not None:
         # Twice, for what lies around its two readings of the clock.
         costs[PROBE] = Cost(PROBE, spent_ns, spent_ns, 2 * spent_ns, 1.0, 0, "their own durations")
+    if costs:
+        costs[RING_WAIT] = Cost(RING_WAIT, 1.0, 1.0, 1.0, 1.0, 0, "their own durations")
     if costs and cupti:
         costs.update(_of_cuda())
     return {**_with_alike(costs), **(calibrated or {})}

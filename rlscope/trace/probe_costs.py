@@ -4,7 +4,8 @@
     costs = probe_costs(samples, hot_ns={"native_call": 6.0, "annotation": 9.5})
 
 Which of two probes runs is drawn at random, so they differ in what they measure and in nothing
-else: the cost is the difference of their means.
+else: the cost is the difference of their means. Waits need no probe of their own: a wait of the
+program says itself what its record took.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Nanoseconds = NDArray[np.float64]
 
 KINDS = ("native_call", "annotation")
 """Of records with a cost: one native call; enter and exit of one operation."""
+WAIT = "wait"
 
 # The highest values of each probe that are left out: interrupts and preemptions, which take
 # microseconds to milliseconds and meet, of probes of 0.2 us, one in some thousand. What is slow
@@ -40,6 +42,8 @@ _NORMAL_95 = 1.96
 _LEAST_OF_HOT, _MOST_OF_HOT = 1.0, 20.0
 # A loop that says next to nothing was disturbed, and is wrong by as much as others differ.
 _LEAST_ERROR_NS = 5.0
+# Of what the plain probe does, the part that lies inside: the called function; one of two methods.
+_BODY_INSIDE = {"native_call": 1.0, "annotation": 0.5}
 # A body of 43.7 ns was reported as 60: 30 % of what surrounds a body falls inside its interval.
 _INSIDE_SHARE = 0.3
 
@@ -51,8 +55,10 @@ class ProbeSamples:
     recorded: Mapping[str, Nanoseconds]
     plain: Mapping[str, Nanoseconds]
     empty: Nanoseconds
-    inside: Nanoseconds
-    """Durations of the native calls of recorded probes, as their own records have them."""
+    inside: Mapping[str, Nanoseconds]
+    """Durations of what recorded probes recorded, as their own records have them."""
+    wait: Nanoseconds
+    """What the record of a wait took, before and behind the wait."""
 
     @staticmethod
     def of(columns: Mapping[str, Any]) -> ProbeSamples:
@@ -65,19 +71,24 @@ class ProbeSamples:
             {each: duration_ns[(kind == each) & recorded] for each in KINDS},
             {each: duration_ns[(kind == each) & ~recorded] for each in KINDS},
             duration_ns[kind == "empty"],
-            inside_ns[~np.isnan(inside_ns)],
+            {each: inside_ns[(kind == each) & ~np.isnan(inside_ns)] for each in KINDS},
+            duration_ns[kind == WAIT],
         )
 
     @staticmethod
     def joined(parts: Iterable[ProbeSamples]) -> ProbeSamples:
         """Those of several processes."""
         given = list(parts)
-        none = np.empty(0)
+
+        def join(values: Iterable[Nanoseconds]) -> Nanoseconds:
+            return np.concatenate([np.empty(0), *values])
+
         return ProbeSamples(
-            {each: np.concatenate([none, *(p.recorded[each] for p in given)]) for each in KINDS},
-            {each: np.concatenate([none, *(p.plain[each] for p in given)]) for each in KINDS},
-            np.concatenate([none, *(p.empty for p in given)]),
-            np.concatenate([none, *(p.inside for p in given)]),
+            {each: join(p.recorded[each] for p in given) for each in KINDS},
+            {each: join(p.plain[each] for p in given) for each in KINDS},
+            join(p.empty for p in given),
+            {each: join(p.inside[each] for p in given) for each in KINDS},
+            join(p.wait for p in given),
         )
 
 
@@ -109,10 +120,20 @@ def probe_costs(samples: ProbeSamples, hot_ns: Mapping[str, float | None]) -> di
         cost = _weighed(measured, _prior(hot_ns.get(kind)))
         if cost is None:
             continue
-        share = _inside_share(samples) if kind == "native_call" else _INSIDE_SHARE
+        share = _inside_share(samples, kind)
         count = len(samples.recorded[kind]) + len(samples.plain[kind])
         found[kind] = ProbeCost(cost.mean, cost.low, cost.high, count if measured else 0, share)
     return found
+
+
+def wait_cost(samples: ProbeSamples) -> ProbeCost | None:
+    """What the record of a wait costs, none of it inside; None with too few samples."""
+    if len(samples.wait) < _FEWEST:
+        return None
+    mean = _trimmed_mean(samples.wait)
+    deviations = _deviations(samples.wait, np.random.default_rng(_SEED))
+    low, high = np.quantile(deviations, (0.025, 0.975))
+    return ProbeCost(mean, mean + float(low), mean + float(high), len(samples.wait), 0.0)
 
 
 def mean_probe_ns(samples: ProbeSamples) -> float | None:
@@ -209,15 +230,17 @@ def _weighed(measured: _Estimate | None, prior: _Estimate | None) -> _Estimate |
     )
 
 
-def _inside_share(samples: ProbeSamples) -> float:
+def _inside_share(samples: ProbeSamples, kind: str) -> float:
     """A recorded call lasts longer, by its own record, than the plain one does: that is the part
-    of the cost inside."""
-    recorded, plain = samples.recorded["native_call"], samples.plain["native_call"]
-    if min(map(len, (recorded, plain, samples.empty, samples.inside))) < _FEWEST:
+    of the cost inside. Half of a `with` that records nothing lies inside of it."""
+    recorded, plain, inside_ns = (
+        each[kind] for each in (samples.recorded, samples.plain, samples.inside)
+    )
+    if min(map(len, (recorded, plain, samples.empty, inside_ns))) < _FEWEST:
         return _INSIDE_SHARE
     cost = _trimmed_mean(recorded) - _trimmed_mean(plain)
     body = _trimmed_mean(plain) - _trimmed_mean(samples.empty)
-    inside = _trimmed_mean(samples.inside) - body
+    inside = _trimmed_mean(inside_ns) - body * _BODY_INSIDE[kind]
     if cost <= 0:
         return _INSIDE_SHARE
     return min(1.0, max(0.0, inside / cost))

@@ -18,10 +18,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import cuda_loop  # noqa: E402
+
 TORTURE = ROOT / "tests" / "benchmarks" / "torture.py"
 LONG = "100000000"
 # Each makes every record of a kind longer by so many nanoseconds: what is added is known.
@@ -32,18 +37,49 @@ DELAYS = {
     "automatic event": ("automatic event=500", ["automatic", "300"]),
     "wait": ("wait=5000", ["waits"]),
 }
-PROGRAMS = {
-    **{f"delay: {name}": [str(TORTURE), *program] for name, (_, program) in DELAYS.items()},
-    **{
-        f"torture: {name.replace('_', ' ')}": [str(TORTURE), name]
-        for name in ("operations", "native_calls", "both", "threads", "automatic")
-    },
-    "updates of a small network": [str(TORTURE), "training"],
-    **{
-        name: [str(ROOT / "workloads" / f"{name}.py"), "--total-timesteps", LONG]
-        for name in ("ppo_cartpole", "a2c_cartpole", "dqn_cartpole", "sac_pendulum")
-    },
+# Nanoseconds that each callback and each activity record of the simulated CUPTI takes.
+SCRIPTED = {
+    "callbacks of 5 us": (5_000, 0),
+    "activity records of 20 us": (0, 20_000),
+    "both": (5_000, 20_000),
 }
+
+
+@dataclass(frozen=True)
+class Program:
+    arguments: list[str]
+    """Of Python."""
+    variables: dict[str, str] = field(default_factory=dict)
+    launcher: tuple[str, ...] = ()
+    """What rlscope itself is run under."""
+
+
+def programs(folder: Path) -> dict[str, Program]:
+    """By name, in the order of the table. What has no file yet is written into the folder."""
+    cuda = folder / "cuda_loop.py"
+    cuda.write_text(cuda_loop.program(int(LONG)))
+    simulated = (str(ROOT / "tests" / "simcuda" / "run"),)
+    return {
+        **{
+            f"delay: {name}": Program([str(TORTURE), *arguments], {"RLSCOPE_TEST_DELAY": delay})
+            for name, (delay, arguments) in DELAYS.items()
+        },
+        **{
+            f"simulated CUDA: {name}": Program([str(cuda)], cuda_loop.costs(*costs), simulated)
+            for name, costs in SCRIPTED.items()
+        },
+        **{
+            f"torture: {name.replace('_', ' ')}": Program([str(TORTURE), name])
+            for name in ("operations", "native_calls", "both", "threads", "automatic")
+        },
+        "updates of a small network": Program([str(TORTURE), "training"]),
+        **{
+            name: Program([str(ROOT / "workloads" / f"{name}.py"), "--total-timesteps", LONG])
+            for name in ("ppo_cartpole", "a2c_cartpole", "dqn_cartpole", "sac_pendulum")
+        },
+    }
+
+
 COVERAGE_HEADER = (
     "| program | recording adds | held, costs of its own probes | held, calibrated |\n"
     "|---|---|---|---|"
@@ -54,32 +90,31 @@ HEADER = (
 )
 
 
-def rlscope(
-    folder: str, verb: str, program: list[str], limit: float, delay: str, *options: str
-) -> str:
-    command = [sys.executable, "-m", "rlscope.commands", verb, "--limit", str(limit)]
+def rlscope(folder: str, verb: str, program: Program, limit: float, *options: str) -> str:
+    command = [*program.launcher, sys.executable, "-m", "rlscope.commands"]
+    command += [verb, "--limit", str(limit)]
     command += ["--json", *options] if verb == "validate" else []
     work = Path(folder, "work")  # a folder `rlscope` in it would be taken for the package
     work.mkdir(exist_ok=True)
     done = subprocess.run(
-        [*command, "--", sys.executable, *program],
+        [*command, "--", sys.executable, *program.arguments],
         stdout=subprocess.PIPE,
         text=True,
         check=False,
         cwd=work,
-        env={**os.environ, "XDG_DATA_HOME": f"{folder}/data", "RLSCOPE_TEST_DELAY": delay},
+        env={**os.environ, "XDG_DATA_HOME": f"{folder}/data", **program.variables},
     )
     if done.returncode not in (0, 1, 3) or (verb == "validate" and not done.stdout):
         raise SystemExit(f"rlscope {verb} failed: {program}")
     return done.stdout
 
 
-def measure(program: list[str], limit: float, delay: str, *options: str) -> dict[str, Any]:
+def measure(program: Program, limit: float, *options: str) -> dict[str, Any]:
     """What both validations say, as `rlscope validate --json` does."""
     with tempfile.TemporaryDirectory() as folder:
-        default = json.loads(rlscope(folder, "validate", program, limit, delay, *options))
-        rlscope(folder, "calibrate", program, limit, delay)
-        calibrated = json.loads(rlscope(folder, "validate", program, limit, delay, *options))
+        default = json.loads(rlscope(folder, "validate", program, limit, *options))
+        rlscope(folder, "calibrate", program, limit)
+        calibrated = json.loads(rlscope(folder, "validate", program, limit, *options))
     return {"default": default, "calibrated": calibrated}
 
 
@@ -124,12 +159,12 @@ def main() -> None:
     found = {}
     coverage = ["--rounds", str(options.coverage)] if options.coverage else []
     print(COVERAGE_HEADER if coverage else HEADER, flush=True)
-    for name, program in PROGRAMS.items():
-        if (options.only and name not in options.only) or (coverage and "delay: " not in name):
-            continue
-        delay, _ = DELAYS.get(name.removeprefix("delay: "), ("", None))
-        found[name] = measure(program, options.limit, delay, *coverage)
-        print((coverage_row if coverage else row)(name, found[name]), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, program in programs(Path(folder)).items():
+            if (options.only and name not in options.only) or (coverage and "delay: " not in name):
+                continue
+            found[name] = measure(program, options.limit, *coverage)
+            print((coverage_row if coverage else row)(name, found[name]), flush=True)
     if options.output:
         Path(options.output).write_text(json.dumps(found, indent=2) + "\n")
 

@@ -76,14 +76,14 @@ TEST(Encoder, RingHousekeepingCountsAsSlotsOnly) {
 TEST(Encoder, ProbesAreItemsAndNoEvents) {
   MemoryTrace trace;
   trace.Process().Items(1, {{kOperationEnter, 7, 10},
-                            {kProbeCall, 0, 20, 5},
+                            {kProbeRecord, 0, 20, 5},
                             {kProbe, kProbeRecordedCall, 30, 9},
                             {kCall, 9, 40, 3},
                             {kProbe, kProbeEmpty, 50, UINT32_MAX},
                             {kOperationExit, 7, 60}});
   EXPECT_THAT(
       ReadThread(*trace.Trace()),
-      ElementsAre(Decoded{10, kOperationEnter, 7}, Decoded{20, kProbeCall, 0, 0, 5},
+      ElementsAre(Decoded{10, kOperationEnter, 7}, Decoded{20, kProbeRecord, 0, 0, 5},
                   Decoded{30, kProbe, kProbeRecordedCall, 0, 9}, Decoded{40, kCall, 9, 43},
                   Decoded{50, kProbe, kProbeEmpty, 0, UINT32_MAX}, Decoded{60, kOperationExit, 0}));
   EXPECT_EQ(trace.File()->cpu()[0].events, 2u);

@@ -74,7 +74,7 @@ void AddStep(uint64_t ticks, RingFile* ring) {
   }
   ring->Add(kOperationExit, 1, ticks + 50);
   if (ticks % 500 == 0) {
-    ring->Add(kProbeCall, 0, ticks + 60, 20);
+    ring->Add(kProbeRecord, 0, ticks + 60, 20);
     ring->Add(kProbe, kProbeRecordedCall, ticks + 90, 35);
   }
 }

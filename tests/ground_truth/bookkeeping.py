@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ground_truth.missing import SNAPSHOT
-from ground_truth.raw import Kind
+from ground_truth.raw import WAIT_PROBE, Kind
 from ground_truth.relations import LAYERS, Bookkeeping, ThreadBookkeeping
 from ground_truth.replay import apply, cuda_call_goes_on, replay
 from ground_truth.rules import Rules
@@ -193,8 +193,12 @@ def _of_event(state: State, thread: ThreadState, event: Event, before: Own) -> I
         yield Record(now, number, "callback", after, before)
     elif item.kind in _OTHERS:
         yield Record(now, number, "other record", after, after)
-    elif item.kind is Kind.PROBE:
+    elif item.kind is Kind.PROBE and (
+        item.name != WAIT_PROBE or state.rules.wait_probes == "cost a probe"
+    ):
         yield Record(now, number, "probe", after, after)
+    elif item.kind is Kind.ROOM and state.rules.room_waits == "cost":
+        yield Record(now, number, "ring wait", after, after, count=item.number)
     elif item.kind is Kind.GAP and state.rules.lost_records == "cost":
         yield Record(now, number, "lost record", after, after, count=item.number)
 

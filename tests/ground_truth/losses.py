@@ -68,4 +68,5 @@ def _missing_records(process: RawProcess) -> int:
 
 
 def _slots(item: Item) -> int:
-    return 2 if item.kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP) else 1
+    two = (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP, Kind.ROOM)
+    return 2 if item.kind in two else 1

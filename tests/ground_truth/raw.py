@@ -33,6 +33,7 @@ class Kind(IntEnum):
     WINDOW_STOP = 9
     THREAD_END = 11
     GAP = 13
+    ROOM = 14
     CALL = 15
     CALL_BEGIN = 16
     CALL_END = 17
@@ -41,9 +42,10 @@ class Kind(IntEnum):
     AUTO_SEGMENT = 20
     AUTO_RESOLVE = 21
     PROBE = 24
-    PROBE_CALL = 25
+    PROBE_RECORD = 25
 
 
+WAIT_PROBE = "wait"
 # A segment from this state on is the operation whose name has the id state - NAMED.
 NAMED_STATE = 16
 
@@ -91,9 +93,9 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic), gaps (records lost), segments (Auto, or NAMED_STATE and a
-    name), resolves and probes (how long, in ticks: they have no part in time), `value` for
-    progress."""
+    any), iterations (1 = automatic), gaps (records lost), waits for room (nanoseconds), segments
+    (Auto, or NAMED_STATE and a name), resolves and probes (how long, in ticks: they have no part in
+    time; `name` WAIT_PROBE: of a wait), `value` for progress."""
 
     time_ns: int
     kind: Kind

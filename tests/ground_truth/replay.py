@@ -328,7 +328,7 @@ _EFFECTS = {
     Kind.CALL_END: _call_end,
     Kind.CALLBACK_BEGIN: _callback,
     Kind.CALLBACK_END: _callback_end,
-    Kind.PROBE_CALL: _probe_call,
+    Kind.PROBE_RECORD: _probe_call,
     Kind.AUTO_SEGMENT: _automatic,
     Kind.AUTO_RESOLVE: _automatic,
 }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ground_truth.raw import (
     FUNCTIONS,
+    WAIT_PROBE,
     Auto,
     CudaCall,
     Gpu,
@@ -57,14 +58,21 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
         return st.integers(0, 1).map(lambda automatic: Item(0, kind, number=automatic))
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
-    if kind in (Kind.PROBE, Kind.PROBE_CALL):
-        return st.sampled_from((0, 7, 1000)).map(lambda ticks: Item(0, kind, number=ticks))
+    if kind in (Kind.PROBE, Kind.PROBE_RECORD):
+        names = ("", WAIT_PROBE) if kind is Kind.PROBE else ("",)
+        return st.builds(
+            lambda name, ticks: Item(0, kind, name, number=ticks),
+            st.sampled_from(names),
+            st.sampled_from((0, 7, 1000)),
+        )
     if kind is Kind.AUTO_SEGMENT:
         return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
         return st.dictionaries(_open_state, _target, min_size=1, max_size=6).map(
             lambda targets: resolve(0, targets)
         )
+    if kind is Kind.ROOM:
+        return st.sampled_from((0, 1, 9)).map(lambda ns: Item(0, kind, number=ns))
     return st.just(Item(0, kind, number=int(kind is Kind.GAP)))
 
 
@@ -83,12 +91,13 @@ WEIGHTS = {
     Kind.PROGRESS_TOTAL: 1,
     Kind.PROGRESS_DONE: 1,
     Kind.GAP: 1,
+    Kind.ROOM: 1,
     Kind.WINDOW_START: 1,
     Kind.WINDOW_STOP: 1,
     Kind.AUTO_SEGMENT: 1,
     Kind.AUTO_RESOLVE: 1,
     Kind.PROBE: 1,
-    Kind.PROBE_CALL: 1,
+    Kind.PROBE_RECORD: 1,
 }
 
 # A process is about something: kinds that are drawn more often in all of its threads.

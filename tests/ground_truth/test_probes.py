@@ -15,7 +15,7 @@ from ground_truth.relations import RELATIONS, Rows
 from ground_truth.strategies import processes
 from ground_truth.swept import sweep
 
-PROBES = (Kind.PROBE_CALL, Kind.PROBE)
+PROBES = (Kind.PROBE_RECORD, Kind.PROBE)
 
 
 def _without(items: Sequence[Item]) -> list[Item]:

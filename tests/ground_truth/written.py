@@ -14,6 +14,7 @@ import numpy as np
 from ground_truth.raw import (
     NAMED,
     NAMED_STATE,
+    WAIT_PROBE,
     GpuWork,
     Item,
     Kind,
@@ -144,11 +145,14 @@ class _Names:
     def of_item(self, item: Item) -> int:
         if item.kind is Kind.AUTO_SEGMENT and item.name:
             return NAMED_STATE + self.id(Name.OPERATION, item.name)
-        if item.kind in (Kind.PROBE, Kind.PROBE_CALL):
-            return 0
+        if item.kind in (Kind.PROBE, Kind.PROBE_RECORD):
+            return _PROBE_WAIT if item.name == WAIT_PROBE else 0
         if item.kind not in NAMED or (item.kind is Kind.PHASE and not item.name):
             return item.number
         return self.id(NAMED[item.kind], item.name)
+
+
+_PROBE_WAIT = 5  # ProbeKind of csrc/trace/layout/record.h
 
 
 class ItemWriter:
@@ -197,20 +201,20 @@ def _write_chunk(
     if not items:
         return
     values = np.array([item.value for item in items], np.float64).view(np.uint64)
-    gaps = np.array([item.kind is Kind.GAP for item in items])
-    lost = np.array([item.number for item in items], np.uint64)
+    counts = np.array([item.kind in (Kind.GAP, Kind.ROOM) for item in items])
+    numbers = np.array([item.number for item in items], np.uint64)
     writer.items(
         number,
         np.array([_on_disk(item.time_ns) for item in items], np.int64),
         np.array([int(item.kind) for item in items], np.uint32),
         np.array(ids, np.uint32),
         np.array([_duration(item) for item in items], np.int64),
-        np.where(gaps, lost, values),
+        np.where(counts, numbers, values),
     )
 
 
 def _duration(item: Item) -> int:
-    return item.number if item.kind in (Kind.PROBE, Kind.PROBE_CALL) else item.duration_ns
+    return item.number if item.kind in (Kind.PROBE, Kind.PROBE_RECORD) else item.duration_ns
 
 
 def _write_cuda_calls(writer: _trace.Writer, names: _Names, number: int, thread: RawThread) -> None:

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from cuda_loop import BEGIN, CALLS_MADE, LAUNCHES, LOOP, QUERIES, SUBMITTED, costs, program
 from cuda_runs import losses
 from cuda_scripts import record_script
 from cuda_trace import GRAPH, KERNEL
@@ -24,39 +25,10 @@ from rlscope.calibrations import CudaRun, Store
 from rlscope.native import runtime
 from rlscope.turns_file import BARE, CALLS, CPU, RECORDED, WORK
 
-# An iteration makes so many calls, of which so many leave activity records: the launches, and the
-# synchronisation at its end.
-QUERIES, LAUNCHES = 10, 5
-CALLS_MADE, SUBMITTED = QUERIES + LAUNCHES + 1, LAUNCHES + 1
-LOOP = f"""
-import rlscope as rls
-
-def spin(ns):
-    end = time.thread_time_ns() + ns
-    while time.thread_time_ns() < end:
-        pass
-
-def train(iterations):
-    function, done = kernel("policy_step"), event()
-    for _ in range(iterations):
-        rls.iteration()
-        with rls.operation("work"):
-            spin(300_000)
-            for _ in range({QUERIES}):
-                check(cuda.cuEventQuery(done))
-            for _ in range({LAUNCHES}):
-                launch(function)
-            check(cuda.cuCtxSynchronize())
-"""
 # GPU work of which the call has no callbacks.
 UNLINKED = "gpu_work_without_launch"
-# Of CPU time: a callback, of which each call has two, and an activity record.
 CALLBACK_NS, ACTIVITY_NS = 10_000, 40_000
-COSTS = {
-    "SIMCUPTI_CALLBACK_NS": str(CALLBACK_NS),
-    "SIMCUPTI_ACTIVITY_NS": str(ACTIVITY_NS),
-    "SIMCUDA_KERNEL_DURATION": "1us",
-}
+COSTS = costs(CALLBACK_NS, ACTIVITY_NS)
 
 
 def turns(folder: Path, script: str, **environment: str) -> tuple[Any, list[turns_file.Block]]:
@@ -230,16 +202,11 @@ thread.join()
     assert losses(run).keys() <= {UNLINKED}
 
 
-BEGIN = "check(cuda.cuInit(0))\nprimary()\n"
-
-
-def command(
-    folder: Path, verb: str, *arguments: str, script: str = f"{BEGIN}train(2500)\n"
-) -> Outcome:
+def command(folder: Path, verb: str, *arguments: str, text: str = program(2500)) -> Outcome:
     """A verb of rlscope with a program of LOOP, on the simulated CUDA."""
-    program = folder / "train.py"
-    program.write_text(DECLARATIONS + LOOP + script)
-    told = rlscope(verb, *arguments, "--within", "30%", sys.executable, str(program))
+    file = folder / "train.py"
+    file.write_text(text)
+    told = rlscope(verb, *arguments, "--within", "30%", sys.executable, str(file))
     return run_simulated(folder, told, truth=False, **COSTS)
 
 
@@ -282,7 +249,7 @@ for _ in range(1500):
 {BEGIN}
 train(200)
 """
-    done = command(tmp_path, "calibrate", script=script)
+    done = command(tmp_path, "calibrate", text=DECLARATIONS + LOOP + script)
     assert done.code == 1
     assert "rounds of iterations with CUDA: that is fewer than 10, let it run" in done.err
     assert Store(str(tmp_path / "train.py")).subjects() == []

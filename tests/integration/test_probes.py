@@ -16,8 +16,8 @@ from recorded_child import ENTER, EXIT, Recorded, record
 from traced_python import TracedPython
 
 # Kinds of csrc/trace/layout/record.h, and what a probe measures.
-AUTO_SEGMENT, PROBE, PROBE_CALL = 20, 24, 25
-EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION = range(5)
+AUTO_SEGMENT, PROBE, PROBE_RECORD = 20, 24, 25
+EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION, WAIT = range(6)
 
 PROBED = {"RLSCOPE_PROBES": "1"}
 
@@ -72,7 +72,9 @@ def test_what_probes_record_is_not_among_the_programs_records(directory: str) ->
     kinds = Counter(items["kind"].tolist())
     assert kinds[ENTER] == kinds[EXIT] == turns
     assert not {15, 16, 17} & kinds.keys(), "native calls"
-    assert kinds[PROBE_CALL] == probes_of(items)[RECORDED_CALL] > 0
+    probes = probes_of(items)
+    assert kinds[PROBE_RECORD] == probes[RECORDED_CALL] + probes[RECORDED_OPERATION]
+    assert probes[RECORDED_CALL] > 0 and probes[RECORDED_OPERATION] > 0
     assert set(recorded.names().values()) == {"step"}
     row = recorded.process()
     swept = recorded.reader.sweep(row["index"])
@@ -80,14 +82,44 @@ def test_what_probes_record_is_not_among_the_programs_records(directory: str) ->
     assert swept["transition"]["count"].sum() == 0
 
 
-def test_the_call_of_a_probe_lies_within_the_probe(directory: str) -> None:
+def test_what_a_probe_records_lies_within_the_probe(directory: str) -> None:
     recorded = record_probed(directory, "_runtime.intercept_scan()\nuntil_probed(step)")
     items = items_of(recorded)
-    (calls,) = np.nonzero(items["kind"] == PROBE_CALL)
-    assert len(calls) > 0
-    assert np.all(items["kind"][calls + 1] == PROBE)
-    assert np.all(items["id"][calls + 1] == RECORDED_CALL)
-    assert np.all(items["value"][calls] <= items["value"][calls + 1])
+    (inside,) = np.nonzero(items["kind"] == PROBE_RECORD)
+    assert np.all(items["kind"][inside + 1] == PROBE)
+    assert set(items["id"][inside + 1].tolist()) == {RECORDED_CALL, RECORDED_OPERATION}
+    assert np.all(items["value"][inside] <= items["value"][inside + 1])
+
+
+def test_a_probe_tells_the_cost_inside_an_operation_from_that_around_it(directory: str) -> None:
+    """A delay lies before an enter and before an exit: half of it is inside."""
+    delay = {"RLSCOPE_TEST_DELAY": "operation=20000"}
+    recorded = record_probed(directory, "until_probed(step, 40)", **delay)
+    probes = recorded.reader.sweep(recorded.process()["index"])["probe"]
+    inside_ns = np.array(probes["inside_ps"], np.float64) / 1000
+    measured = (np.array(probes["kind"]) == "annotation") & ~np.isnan(inside_ns)
+    assert np.count_nonzero(measured) > 0
+    around_ns = np.array(probes["duration_ps"], np.float64)[measured] / 1000 - inside_ns[measured]
+    assert min(inside_ns[measured].min(), around_ns.min()) >= 20_000 * 0.99
+
+
+def test_waits_say_what_their_records_take(directory: str) -> None:
+    script = """
+import time
+from rlscope.capture import waiting
+waiting.begin()
+def turn():
+    time.sleep(1e-4)
+until_probed(turn, 40, own=1)
+"""
+    recorded = record_probed(directory, script, RLSCOPE_TEST_DELAY="wait=20000")
+    items = items_of(recorded)
+    waits = (items["kind"] == PROBE) & (items["id"] == WAIT)
+    assert np.count_nonzero(waits) > 0
+    probes = recorded.reader.sweep(recorded.process()["index"])["probe"]
+    of_wait = np.array(probes["kind"]) == "wait"
+    taken_ns = np.array(probes["duration_ps"], np.float64)[of_wait] / 1000
+    assert taken_ns.min() >= 20_000 * 0.99
 
 
 def test_a_program_with_automatic_operations_only_has_probes_of_calls(directory: str) -> None:
@@ -107,7 +139,8 @@ print(until_probed(event))
 def test_native_calls_that_are_not_intercepted_are_not_probed(directory: str) -> None:
     items = items_of(record_probed(directory, "until_probed(step)", RLSCOPE_INTERCEPT="off"))
     assert set(probes_of(items)) == {EMPTY, IDLE_OPERATION, RECORDED_OPERATION}
-    assert np.count_nonzero(items["kind"] == PROBE_CALL) == 0
+    of_operations = probes_of(items)[RECORDED_OPERATION]
+    assert np.count_nonzero(items["kind"] == PROBE_RECORD) == of_operations
 
 
 def test_native_calls_are_not_probed_once_patches_are_taken_out(directory: str) -> None:

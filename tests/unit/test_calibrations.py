@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rlscope import calibrations
@@ -140,12 +139,9 @@ def test_a_calibration_comes_before_probes(tmp_path: Path) -> None:
     Store("/home/me/train.py").keep(subject(), [run(native_call=(10.0, 0.3))] * 3)
     directory = trace(tmp_path / "run")
     place(directory)
-    empty = np.empty(0)
-    none = {"native_call": empty, "annotation": empty}
     metrics = {"operation_cost_ns": 12.0, "native_cost_ns": 6.0}
-    costs = calibration.of_run(
-        metrics, ProbeSamples(none, none, empty, empty), {}, calibration.placed(Path(directory))
-    )
+    none = ProbeSamples.joined([])
+    costs = calibration.of_run(metrics, none, {}, calibration.placed(Path(directory)))
     assert costs["native call"].mean_ns == pytest.approx(20.0)
     assert costs["operation"].method.startswith("a loop")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,8 @@ def probes(**durations: float) -> ProbeSamples:
         {"native_call": of.get("call", none), "annotation": of.get("operation", none)},
         {"native_call": of.get("plain", none), "annotation": of.get("idle", none)},
         of.get("empty", none),
-        of.get("inside", none),
+        {"native_call": of.get("inside", none), "annotation": none},
+        of.get("wait", none),
     )
 
 
@@ -190,7 +192,7 @@ def test_costs_of_loops_are_per_record_and_lower_bounds() -> None:
     assert costs["wait"].mean_ns == costs["native call"].mean_ns
     assert "automatic event" not in costs
     assert calibration.of_run({}, probes(), {}) == {}
-    too_few = ProbeSamples(probes().recorded, probes().plain, np.ones(3), np.empty(0))
+    too_few = replace(probes(), empty=np.ones(3))
     assert calibration.of_run({}, too_few, {}) == {}
 
 
@@ -223,6 +225,16 @@ def test_probes_of_the_run_come_before_loops() -> None:
     assert costs["native call"].inside == pytest.approx(10 / 30, abs=0.02)
     assert costs["automatic event"].method.startswith("a loop")
     assert costs["probe"].mean_ns == pytest.approx((70 + 40 + 90 + 50 + 30) / 5, abs=0.1)
+
+
+def test_waits_of_the_run_come_before_native_calls() -> None:
+    metrics = {"native_cost_ns": 6.0}
+    costs = calibration.of_run(metrics, probes(wait=5_000.0), {})
+    assert costs["wait"].low_ns == pytest.approx(5_000, abs=1)
+    assert costs["wait"].mean_ns == pytest.approx(5_000 + 60 * (math.sqrt(2.6) - 1), abs=1)
+    assert costs["wait"].at("mean", "outside") == costs["wait"].mean_ns
+    assert (costs["wait"].method, costs["wait"].samples) == ("probes in the run", 1_000)
+    assert costs["callback"].mean_ns == costs["native call"].mean_ns < 100
 
 
 def test_records_in_tight_loops_cost_what_the_loop_says() -> None:

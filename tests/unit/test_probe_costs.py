@@ -8,30 +8,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rlscope.trace.probe_costs import KINDS, ProbeCost, ProbeSamples, mean_probe_ns, probe_costs
+from rlscope.trace.probe_costs import (
+    KINDS,
+    ProbeCost,
+    ProbeSamples,
+    mean_probe_ns,
+    probe_costs,
+    wait_cost,
+)
 
 Values = NDArray[np.float64]
 NONE: Values = np.empty(0)
 
 
 def samples(
-    recorded: Values, plain: Values, empty: Values = NONE, inside: Values = NONE
-) -> ProbeSamples:
-    """Of native calls only."""
+    recorded: Values, plain: Values, empty: Values = NONE, inside: Values = NONE,
+    wait: Values = NONE, kind: str = "native_call",
+) -> ProbeSamples:  # fmt: skip
+    """Of one kind only, and of waits."""
+    none = dict.fromkeys(KINDS, NONE)
     return ProbeSamples(
-        {"native_call": recorded, "annotation": NONE},
-        {"native_call": plain, "annotation": NONE},
-        empty,
-        inside,
+        {**none, kind: recorded}, {**none, kind: plain}, empty, {**none, kind: inside}, wait
     )
 
 
 def cost_of(
     recorded: Values, plain: Values, hot_ns: float | None = None, empty: Values = NONE,
-    inside: Values = NONE,
+    inside: Values = NONE, kind: str = "native_call",
 ) -> ProbeCost:  # fmt: skip
-    probes = samples(recorded, plain, empty, inside)
-    return probe_costs(probes, {"native_call": hot_ns})["native_call"]
+    probes = samples(recorded, plain, empty, inside, kind=kind)
+    return probe_costs(probes, {kind: hot_ns})[kind]
 
 
 def durations(random: np.random.Generator, count: int, mean_ns: float) -> Values:
@@ -140,15 +146,33 @@ def test_the_inside_share_comes_from_the_calls_own_records() -> None:
     assert cost.inside_share == pytest.approx(0.4, abs=0.02)
 
 
-def test_the_inside_share_is_a_constant_where_it_is_not_measured() -> None:
-    assert cost_of(np.full(100, 60.0), np.full(100, 20.0)).inside_share == 0.3
+def test_half_of_a_with_that_records_nothing_lies_inside() -> None:
+    recorded, plain, empty = (np.full(100, ns) for ns in (1_070.0, 70.0, 20.0))
+    cost = cost_of(recorded, plain, empty=empty, inside=np.full(100, 525.0), kind="annotation")
+    assert cost.inside_share == 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_inside_share_is_a_constant_where_it_is_not_measured(kind: str) -> None:
+    assert cost_of(np.full(100, 60.0), np.full(100, 20.0), kind=kind).inside_share == 0.3
+
+
+def test_a_wait_says_itself_what_its_record_took() -> None:
+    random = np.random.default_rng(7)
+    cost = wait_cost(samples(NONE, NONE, wait=durations(random, 2_000, 500)))
+    assert cost is not None
+    assert cost.mean_ns == pytest.approx(527, abs=3)
+    assert cost.mean_ns - 5 < cost.low_ns < cost.mean_ns < cost.high_ns < cost.mean_ns + 5
+    assert (cost.samples, cost.inside_share) == (2_000, 0.0)
+    assert mean_probe_ns(samples(NONE, NONE, wait=np.full(100, 500.0))) is None
+    assert wait_cost(samples(NONE, NONE, wait=np.full(7, 500.0))) is None
 
 
 def test_probes_of_processes_are_joined() -> None:
     one = samples(np.full(10, 60.0), np.full(10, 20.0), np.full(3, 9.0), np.full(4, 30.0))
     both = ProbeSamples.joined([one, one])
     assert [len(both.recorded[kind]) for kind in KINDS] == [20, 0]
-    assert (len(both.empty), len(both.inside)) == (6, 8)
+    assert (len(both.empty), len(both.inside["native_call"])) == (6, 8)
     assert len(ProbeSamples.joined([]).empty) == 0
 
 

@@ -13,7 +13,7 @@ from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
 BEGAN, ENDED = 1, 4  # ProcessEvent of csrc/trace/layout/shared_pages.h
-EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION = range(5)
+EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION, WAIT = range(6)
 OPERATION, FUNCTION = 1, 3  # NameKind of trace.proto
 FRAMEWORK = 3
 
@@ -126,10 +126,16 @@ def test_a_probe_counts_in_the_automatic_operation(tmp_path: Path) -> None:
 def test_a_recorded_call_lies_inside_its_probe(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
     trace.write(1, [
-        (10, Kind.PROBE_CALL, 0, 30), probe(60, RECORDED_CALL, 50),
+        (10, Kind.PROBE_RECORD, 0, 30), probe(60, RECORDED_CALL, 50),
         probe(70, RECORDED_CALL, 51), probe(80, PLAIN_CALL, 20),
     ])  # fmt: skip
     assert [inside_ps for *_, inside_ps in trace.rows()] == [30_000, None, None]
+
+
+def test_a_wait_is_recorded_without_a_plain_one(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    trace.write(1, [probe(60, WAIT, 50)])
+    assert trace.rows() == [("wait", True, 50_000, None)]
 
 
 def test_probes_keep_their_durations_from_chunk_to_chunk(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ static_assert(sizeof(Slot) == 16);
   X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                         \
   X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                           \
   X(kProbe, 24, 1, "a probe; tsc = its end; id = ProbeKind, duration in ticks")               \
-  X(kProbeCall, 25, 1, "the native call that a probe recorded; duration in ticks")            \
+  X(kProbeRecord, 25, 1, "how long, in ticks, the call or operation of a probe was recorded") \
   X(kContinued, 30, 1, "further slot of a record")                                            \
   X(kPad, 31, 1, "skip to the start of the ring")
 
@@ -127,7 +127,8 @@ enum ProbeKind : uint32_t {
   kProbeRecordedCall = 2,
   kProbeIdleOperation = 3,  // as in a process that never records
   kProbeRecordedOperation = 4,
-  kProbeKinds = 5,
+  kProbeWait = 5,  // of a wait of the program: what it took before and behind its interval
+  kProbeKinds = 6,
 };
 
 constexpr uint32_t kLapMask = 1;
@@ -147,7 +148,7 @@ constexpr bool HasTwoSlots(uint32_t kind) {
   return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait;
 }
 // Kinds whose duration is a probe's.
-constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeCall; }
+constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeRecord; }
 constexpr uint32_t kMostSlots = 5;
 constexpr uint32_t SlotsOf(uint32_t kind) {
   return kind == kGpuWork ? 5 : HasTwoSlots(kind) || kind == kCudaCall ? 2 : 1;

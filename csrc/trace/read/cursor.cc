@@ -15,6 +15,20 @@ int64_t* ToNsInPlace(const base::ClockConverter& clock, std::vector<uint64_t>* t
   return ns;
 }
 
+// How long a producer waited for room, in nanoseconds in place of ticks. Before the ticks of the
+// items are converted: those are the ends of the waits.
+void RoomWaitsToNs(const base::ClockConverter& clock, CpuColumns* columns) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; columns->values > 0 && i < columns->count; ++i) {
+    const uint32_t kind = WhatKind(columns->what[i]);
+    if (!HasTwoSlots(kind)) continue;
+    uint64_t* const waited = &columns->value[value++];
+    if (kind != kWait) continue;
+    const uint64_t end = columns->ticks[i];
+    *waited = static_cast<uint64_t>(clock.ToNs(end) - clock.ToNs(end - std::min(*waited, end)));
+  }
+}
+
 // Moves leading times of an ascending column up to `floor`. How many it moved.
 uint32_t RaiseTo(int64_t floor, int64_t* times, uint32_t count) {
   uint32_t moved = 0;
@@ -65,6 +79,7 @@ bool ThreadCursor::Load(const CpuChunkRef& chunk) {
     return false;
   }
   const base::ClockConverter& clock = process_->clock();
+  RoomWaitsToNs(clock, &columns_);
   int64_t* const times = ToNsInPlace(clock, &columns_.ticks, columns_.count);
   int64_t* const call_ends = ToNsInPlace(clock, &columns_.call_end, columns_.calls);
   int64_t ahead_ns = at_.previous_end_ns;  // the record of a chunk without slots comes again
