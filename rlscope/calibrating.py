@@ -6,10 +6,12 @@ from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from rlscope import calibrations, inflation
+from rlscope.analysis.interception import interception
 from rlscope.calibrations import CudaRun, Run, Subject
 from rlscope.load import load
 from rlscope.runs_in_turns import RunError, RunInTurns, TooShort
 from rlscope.turns_file import OF_CUDA
+from rlscope.whole_runs import Pair
 
 _OVERHEAD = """
 SELECT CAST(SUM(overhead_ns) FILTER (kind NOT LIKE 'CUDA %') AS DOUBLE) AS ns,
@@ -17,8 +19,9 @@ SELECT CAST(SUM(overhead_ns) FILTER (kind NOT LIKE 'CUDA %') AS DOUBLE) AS ns,
   CAST(COALESCE(SUM(count) FILTER (kind LIKE 'CUDA %'), 0) AS BIGINT) AS calls,
   CAST(COALESCE(SUM(count) FILTER (kind = 'CUDA submission'), 0) AS BIGINT) AS submissions
 FROM overhead JOIN process USING (process_id)
-WHERE kind NOT IN ('clamped', 'ring wait') AND os_pid IN ({})
+WHERE kind NOT IN ('clamped', 'ring wait') AND {}
 """
+_PROFILER = "SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) AS ns FROM process"
 _COSTS = """
 SELECT kind, mean_ns, inside FROM calibration
 WHERE kind <> 'ring wait' AND kind NOT LIKE 'CUDA %'
@@ -44,9 +47,8 @@ def compare(run: RunInTurns) -> tuple[Subject, Run]:
     subject = calibrations.read_subject(run.directory)
     if subject is None:
         raise RunError("run.json of the run does not say what ran")
-    records = records_of(run.processes, run.directory)
-    if records.said_ns <= 0:
-        raise TooShort
+    processes = ", ".join(map(str, sorted(run.processes)))
+    records = records_of(run.directory, f"os_pid IN ({processes})")
     return subject, Run(
         time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         pairs=run.added.pairs,
@@ -57,6 +59,36 @@ def compare(run: RunInTurns) -> tuple[Subject, Run]:
         costs=records.costs,
         cuda=_of_cuda(run, records),
     )
+
+
+def of_whole_runs(pair: Pair) -> tuple[Subject, Run]:
+    """The same of a program without iterations, from two runs of it.
+
+    Raises RunError: they say nothing.
+    """
+    subject = calibrations.read_subject(pair.directory)
+    if subject is None:
+        raise RunError("run.json of the run does not say what ran")
+    records = records_of(pair.directory, "TRUE")
+    if records.cuda_calls:
+        raise RunError("what CUPTI costs is only seen by iterations: call rls.iteration()")
+    return subject, Run(
+        time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        pairs=1,
+        added_ns=pair.recorded_ns - pair.bare_ns - _once_ns(pair.directory),
+        error_ns=0.0,
+        base_ns=pair.bare_ns,
+        overhead_ns=records.said_ns,
+        costs=records.costs,
+    )
+
+
+def _once_ns(directory: str) -> int:
+    """What recording took once, and rlscope's own threads: no record costs that."""
+    with load(directory) as trace:
+        ((profiler_ns,),) = (row.values() for row in trace.sql(_PROFILER).to_dicts())
+        once = interception(trace)
+        return sum((profiler_ns or 0, *once["scan_ns"], *once["startup_ns"]))
 
 
 def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
@@ -79,18 +111,20 @@ def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
     )
 
 
-def records_of(processes: set[int], directory: str) -> Records:
-    """The records that the processes made.
+def records_of(directory: str, which: str) -> Records:
+    """The records that processes made; `which` is a condition on relation `process`.
 
-    Raises RunError: the cost of some is told neither by a probe nor by a loop.
+    Raises RunError: the cost of some is told neither by a probe nor by a loop, or there are none.
     """
     with load(directory) as trace:
         row: dict[str, Any]
-        (row,) = trace.sql(_OVERHEAD.format(", ".join(map(str, sorted(processes))))).to_dicts()
+        (row,) = trace.sql(_OVERHEAD.format(which)).to_dicts()
         costs = trace.sql(_COSTS).to_dicts()
     if not costs:
         raise TooShort
     if row["unknown"]:
         raise RunError(f"the cost of these records cannot be calibrated yet: {row['unknown']}")
+    if (row["ns"] or 0) <= 0:
+        raise TooShort
     of_kinds = {each["kind"]: (each["mean_ns"], each["inside"]) for each in costs}
-    return Records(row["ns"] or 0.0, of_kinds, row["calls"], row["submissions"])
+    return Records(row["ns"], of_kinds, row["calls"], row["submissions"])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
-import subprocess
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +15,9 @@ from rlscope.runs_in_turns import (
     RunInTurns,
     Say,
     TooShort,
-    folder_of_run,
-    recorded_run,
     run_in_turns,
 )
+from rlscope.whole_runs import Pair
 
 INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
 MOST_BIAS = 0.03
@@ -188,44 +184,15 @@ def _removed(directory: str, which: str) -> dict[str, Any]:
     return row
 
 
-class WholeRuns:
-    """Rounds of a program without iterations: one run that is recorded, and one that is not."""
-
-    def __init__(self, settings: Settings, say: Say) -> None:
-        self._settings = settings
-        self._say = say
-        self._choose = random.Random(0)
-        self._last_ns: int | None = None
-
-    def round(self) -> Round:
-        """Both runs, in random order. Raises RunError: the program failed, or was too short."""
-        first = self._choose.random() < 0.5
-        before_ns = self._bare_ns() if first else None
-        with folder_of_run() as folder:
-            recorded_ns, removed = self._recorded(os.path.join(folder, "trace"))
-        bare_ns = self._bare_ns() if before_ns is None else before_ns
-        control = None if self._last_ns is None else bare_ns / self._last_ns - 1
-        self._last_ns = bare_ns
-        return Round(
-            recorded_ns / bare_ns - 1,
-            removed["mean"] / bare_ns,
-            removed["low"] / bare_ns,
-            removed["high"] / bare_ns,
-            control,
-            removed["method"],
-            OperationsOfRun(absent="the program counts no iterations"),
-        )
-
-    def _bare_ns(self) -> int:
-        with subprocess.Popen(self._settings.command) as process:
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if status:
-            raise RunError(f"the program failed without recording, with status {status}")
-        return round((used.ru_utime + used.ru_stime) * 1e9)
-
-    def _recorded(self, directory: str) -> tuple[int, dict[str, Any]]:
-        outcome = recorded_run(self._settings, directory, self._say)
-        if outcome.ending.status:
-            raise RunError(outcome.ending.describe())
-        return outcome.ending.cpu_ns, _removed(outcome.directory, "TRUE")
+def of_whole_runs(pair: Pair) -> Round:
+    """Raises RunError: the program was too short."""
+    removed = _removed(pair.directory, "TRUE")
+    return Round(
+        pair.recorded_ns / pair.bare_ns - 1,
+        removed["mean"] / pair.bare_ns,
+        removed["low"] / pair.bare_ns,
+        removed["high"] / pair.bare_ns,
+        pair.control,
+        removed["method"],
+        OperationsOfRun(absent="the program counts no iterations"),
+    )

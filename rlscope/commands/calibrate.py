@@ -16,6 +16,7 @@ from rlscope.visible import visible
 if TYPE_CHECKING:
     from rlscope.calibrations import Run, Subject
     from rlscope.inflation import Combined
+    from rlscope.whole_runs import WholeRuns
 
 _DESCRIPTION = """\
 Measures what recording costs in a program: runs it several times, and in each run records some
@@ -35,9 +36,10 @@ examples:
   rlscope calibrate --again python train.py
       forgets what was measured of this program before
 
-The program needs iterations: rls.iteration() at the top of its training loop, or those that rlscope
-finds by itself. Where it calls CUDA, the cost of CUPTI's callbacks and of its activity records is
-measured apart.
+Iterations are rls.iteration() at the top of the training loop, or those that rlscope finds by
+itself. Of a program without any, whole runs with recording and without take turns, as those of the
+RL-Scope paper do: that takes more runs to be as precise. Where a program calls CUDA, iterations
+also tell the cost of CUPTI's callbacks and of its activity records apart.
 """
 
 
@@ -72,25 +74,23 @@ class _Calibration:
         self._seconds = limit / repeated_program.RUNS_IN_LIMIT
         self._again = again
         self._runs: list[Run] = []
+        self._whole: WholeRuns | None = None
 
     def run(self) -> int:
-        from rlscope import calibrating, calibrations
-        from rlscope.runs_in_turns import run_in_turns
-        from rlscope.turns_file import BARE, OF_CUDA, RECORDED
+        from rlscope import calibrations
+        from rlscope.runs_in_turns import NoIterations
+        from rlscope.whole_runs import WholeRuns
 
         made = 0
         # A run that is cut short is known less well than the others, which widens all intervals.
         while not self._is_precise() and self._end - time.monotonic() >= self._seconds / 2:
             _say(f"run {made + 1}: {' '.join(self._settings.command)}")
             try:
-                with run_in_turns(
-                    self._settings,
-                    error=self._within / 3,
-                    seconds=self._seconds,
-                    say=_say,
-                    modes=(BARE, RECORDED, *OF_CUDA),
-                ) as ran:
-                    subject, measured = calibrating.compare(ran)
+                subject, measured = self._measure()
+            except NoIterations:
+                _say("the program counts no iterations: whole runs take turns")
+                self._whole = WholeRuns(self._settings, _say)
+                continue
             except RlscopeError as error:
                 raise RlscopeError(f"{error}{self._kept()}") from error
             store = calibrations.Store(subject.program)
@@ -100,6 +100,24 @@ class _Calibration:
             made += 1
             self._tell(subject)
         return self._finish()
+
+    def _measure(self) -> tuple[Subject, Run]:
+        """One run, or one with recording and one without."""
+        from rlscope import calibrating
+        from rlscope.runs_in_turns import run_in_turns
+        from rlscope.turns_file import BARE, OF_CUDA, RECORDED
+
+        if self._whole is not None:
+            with self._whole.pair() as pair:
+                return calibrating.of_whole_runs(pair)
+        with run_in_turns(
+            self._settings,
+            error=self._within / 3,
+            seconds=self._seconds,
+            say=_say,
+            modes=(BARE, RECORDED, *OF_CUDA),
+        ) as ran:
+            return calibrating.compare(ran)
 
     def _is_precise(self) -> bool:
         from rlscope import calibrations
@@ -112,10 +130,8 @@ class _Calibration:
 
     def _tell(self, subject: Subject) -> None:
         last = self._runs[-1]
-        text = (
-            f"{last.pairs:,} pairs of iterations: recording adds {percent(last.share.mean)} "
-            f"to {subject.program}"
-        )
+        compared = "whole runs" if self._whole else f"{last.pairs:,} pairs of iterations"
+        text = f"{compared}: recording adds {percent(last.share.mean)} to {subject.program}"
         if len(self._runs) > 1:
             from rlscope import calibrations
 

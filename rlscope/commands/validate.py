@@ -97,10 +97,11 @@ def _validate(
 ) -> tuple[Verdict, OperationVerdicts]:
     from rlscope import validating
     from rlscope.runs_in_turns import NoIterations, RunError
+    from rlscope.whole_runs import WholeRuns
 
     end = time.monotonic() + limit
     rounds: list[Round] = []
-    whole: validating.WholeRuns | None = None
+    whole: WholeRuns | None = None
 
     def ends() -> bool:
         if wanted is not None:
@@ -123,10 +124,11 @@ def _validate(
                 )
             except NoIterations:
                 _say("the program counts no iterations: whole runs take turns")
-                whole = validating.WholeRuns(settings, _say)
+                whole = WholeRuns(settings, _say)
                 continue
         else:
-            rounds.append(whole.round())
+            with whole.pair() as pair:
+                rounds.append(validating.of_whole_runs(pair))
         last = rounds[-1]
         _say(f"recording adds {percent(last.added)}, the correction takes {percent(last.removed)}")
     if len(rounds) < 2:

@@ -104,6 +104,56 @@ def test_a_calibration_goes_on_where_it_ended(traced: TracedPython, tmp_path: Pa
     assert len(store.runs(subject)) == 3
 
 
+# Half a second, and a part more of it while it is recorded.
+WHOLE = """
+import time
+import rlscope as rls
+from rlscope.native import runtime
+
+def spin(ns):
+    end = time.thread_time_ns() + ns
+    while time.thread_time_ns() < end:
+        pass
+
+for _ in range(1000):
+    with rls.operation("work"):
+        spin(500_000)
+        if runtime.is_recording():
+            spin(250_000)
+"""
+
+
+def test_whole_runs_tell_the_cost_of_a_program_without_iterations(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    program = script(tmp_path, WHOLE)
+    result = calibrate(traced, "--within", "20%", traced.python, program)
+    assert result.returncode == 0, result.stderr
+    assert "the program counts no iterations: whole runs take turns" in result.stderr
+    assert result.stderr.count("whole runs: recording adds ") == 3
+    run = traced.run("-o", "run", traced.python, program)
+    assert run.returncode == 0, run.stderr
+    subprocess.run(rlscope("summary", "run"), capture_output=True, check=True)
+    with load("run") as trace:
+        (row,) = trace.sql(
+            "SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns FROM overhead "
+            "WHERE kind NOT IN ('clamped', 'ring wait')"
+        ).to_dicts()
+        (operation,) = trace.sql(
+            "SELECT method FROM calibration WHERE kind = 'operation'"
+        ).to_dicts()
+    assert row["ns"] == pytest.approx(250e6, rel=0.3)
+    assert operation["method"].startswith("`rlscope calibrate` (3 runs, ")
+
+
+def test_a_program_of_no_length_has_no_cost(traced: TracedPython, tmp_path: Path) -> None:
+    result = calibrate(traced, traced.python, script(tmp_path, "pass"))
+    assert result.returncode == 1
+    lines = result.stderr.splitlines()
+    assert "the program counts no iterations: whole runs take turns" in lines[1]
+    assert "the program ran too briefly to tell what a record costs" in lines[-1]
+
+
 def test_a_program_that_ends_by_itself_is_started_again(
     traced: TracedPython, tmp_path: Path
 ) -> None:
@@ -118,7 +168,6 @@ def test_a_program_that_ends_by_itself_is_started_again(
     ("text", "code", "said"),
     [
         ("raise SystemExit(3)", 1, "exited with code 3; this run is not kept, before it: none"),
-        ("pass", 1, "the program has no iterations that could be compared: call rls.iteration()"),
         (
             "import rlscope as rls\nfor _ in range(30): rls.iteration()",
             1,
@@ -244,7 +293,7 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
     with load("run") as trace:
         (process,) = trace.sql("SELECT os_pid FROM process").to_dicts()
     with pytest.raises(TooShort, match="ran too briefly"):
-        calibrating.records_of({process["os_pid"]}, "run")
+        calibrating.records_of("run", f"os_pid = {process['os_pid']}")
 
 
 def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Block]:
