@@ -326,7 +326,7 @@ class _Recording:
         self._begun = process_start_time(os.getpid()) or 0
         self._said_cut = False
         self._recorded_from: float | None = None
-        """When the first records were drained."""
+        """When the first records were drained, or recording was cut short."""
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
         self._sampler: MachineSampler | None = None
@@ -428,9 +428,11 @@ class _Recording:
             schedule.every(_EXIT_SECONDS, self._look_for_exit)
 
     def _look_for_exit(self) -> None:
-        """Recording begins at an iteration (--delay-iterations), which only the program knows."""
+        """Recording begins at an iteration (--delay-iterations), which only the program knows.
+        Where it was cut short before, nothing better will come of waiting."""
         now = time.monotonic()
-        if self._recorded_from is None and self._drainer.stats()["events"]:
+        statistics = self._drainer.stats()
+        if self._recorded_from is None and (statistics["events"] or statistics["cut"]):
             self._recorded_from = now
         begun = self._recorded_from
         if begun is not None and now - begun >= self._settings.exit_after_seconds:
