@@ -135,10 +135,11 @@ def _chosen(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
     for path in options.cells:
         found = cells.joined(found, cells.read(path))
     try:
-        found = cells.chosen(found, options.experiment or [cells.EVERY], quick=options.quick)
-        return cells.named(found, options.cell) if options.cell else found
+        only = cells.named(found, options.cell) if options.cell else found
+        wanted = cells.chosen(found, options.experiment or [cells.EVERY])
     except ValueError as error:
         parser.error(str(error))
+    return [cell for cell in only if cell in wanted]
 
 
 def _listed(wanted: Sequence[Cell]) -> Iterator[str]:

@@ -1,16 +1,21 @@
 """survey.md and its SVG figures: the survey for people who read a repository.
 
 All numbers and verdicts come from the results; the text around them says what was asked.
+
+    python -m rlscope.survey.article docs/survey-results.json docs
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from rlscope.survey import svg, wording
+from rlscope.survey import findings, runs, svg, wording
 from rlscope.survey.claims import FAILS, HOLDS, NEEDS_GPU, UNDECIDED, JudgedFinding
+from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import Picture, shares, times, transitions
-from rlscope.survey.results import Results
+from rlscope.survey.results import Results, read
 
 NAME = "survey.md"
 _HEADINGS = {
@@ -41,6 +46,7 @@ _CELL_COLUMNS = (
     "recording cost",
     "result",
 )
+_PAIR_COLUMNS = [name.removeprefix(">") for name in wording.PAIR_COLUMNS]
 
 
 def files(results: Results, found: Sequence[JudgedFinding]) -> dict[str, str]:
@@ -57,12 +63,17 @@ def _blocks(
     drawn: Sequence[tuple[Picture, str]],
 ) -> Iterator[str]:
     yield _BEGINNING
-    yield "\n".join(f"* {line}" for line in _conditions(results))
-    yield f"**{wording.verdicts(found)}.** {wording.STATISTICS}"
+    yield "\n".join(f"* {_plain(line)}" for line in _conditions(results))
+    yield f"**{wording.headline(results, found)}.** {wording.STATISTICS}"
     for picture, asked in drawn:
         yield f"## {asked}"
         yield f"![{picture.title}]({_file(picture)})"
         yield f"`{wording.command(results.plan, picture.experiment)}`"
+    if rows := pairs(results):
+        yield "## Programs of equal work"
+        yield "Ratios of the first to the second, with 95 % intervals."
+        yield _table(_PAIR_COLUMNS, [wording.pair_row(row) for row in rows])
+        yield f"`{wording.command(results.plan, 'framework')}`"
     for verdict, heading in _HEADINGS.items():
         if chosen := [each for each in found if each.verdict == verdict]:
             yield f"## {heading}"
@@ -113,3 +124,14 @@ def _plain(text: str) -> str:
 
 def _file(picture: Picture) -> str:
     return f"survey-{picture.key}.svg"
+
+
+def _main(source: str, folder: str) -> None:
+    """Writes the article of the results in `source`."""
+    found = read(source)
+    for name, text in files(found, findings.judge_all(found)).items():
+        runs.write(Path(folder) / name, text)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -127,7 +127,7 @@ def experiments(cells: Iterable[Cell]) -> list[str]:
     return list(dict.fromkeys(name for cell in cells for name in cell.experiment))
 
 
-def chosen(cells: Sequence[Cell], wanted: Sequence[str], *, quick: bool) -> list[Cell]:
+def chosen(cells: Sequence[Cell], wanted: Sequence[str]) -> list[Cell]:
     """The cells of the experiments `wanted`, or of all.
 
     Raises ValueError: there is no such experiment.
@@ -136,11 +136,7 @@ def chosen(cells: Sequence[Cell], wanted: Sequence[str], *, quick: bool) -> list
     for name in wanted:
         if name != EVERY and name not in known:
             raise ValueError(f"no experiment {name!r}; there are: {', '.join([*known, EVERY])}")
-    return [
-        cell
-        for cell in cells
-        if (EVERY in wanted or set(wanted) & set(cell.experiment)) and (cell.quick or not quick)
-    ]
+    return [cell for cell in cells if EVERY in wanted or set(wanted) & set(cell.experiment)]
 
 
 def named(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:

@@ -48,7 +48,7 @@ class Conductor:
         self._directory = directory
         self._plan = plan
         self._say = say
-        self._absent = {cell.name: requirements.absence(cell) for cell in cells}
+        self._absent = {cell.name: _absence(cell, quick=plan.quick) for cell in cells}
         self._cells = [cell for cell in cells if not self._absent[cell.name]]
         self._all = list(cells)
         self._seconds: dict[tuple[str, bool], float] = {}
@@ -61,7 +61,7 @@ class Conductor:
         for why, names in _grouped(self._absent).items():
             self._say(f"left out: {', '.join(names)}: {why}")
         if not self._cells:
-            raise RlscopeError("no cell can run here")
+            raise RlscopeError("there is no cell that can run here")
         plan = self._directory / results.PLAN
         if not plan.exists() and not _is_empty(self._directory):
             raise RlscopeError(
@@ -216,6 +216,10 @@ class Conductor:
 
     def _calibrated(self, cell: Cell) -> Path:
         return self._directory / cell.name / "calibrated.json"
+
+
+def _absence(cell: Cell, *, quick: bool) -> str:
+    return "--quick has no time for it" if quick and not cell.quick else requirements.absence(cell)
 
 
 def _is_empty(directory: Path) -> bool:

@@ -26,7 +26,11 @@ _PYTORCH = {"framework": PYTORCH, "mode": "eager"}
 
 
 def judge_all(results: Results) -> list[JudgedFinding]:
-    """Every finding with its values and its verdict, in the paper's order."""
+    """Every finding with its values and its verdict, in the paper's order; none where no cell is of
+    an experiment of the paper's, as in a survey of other programs."""
+    about = {finding.experiment for finding in FINDINGS}
+    if not any(about.intersection(each.cell.experiment) for each in results.cells):
+        return []
     found = list(repetitions(results))
     return [judge(finding, found) for finding in FINDINGS]
 

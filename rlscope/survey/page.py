@@ -29,7 +29,7 @@ def render(results: Results, found: Sequence[JudgedFinding]) -> str:
         page.Page(
             title="Survey - rlscope",
             run=wording.command(results.plan, cells.EVERY),
-            headline=f"Findings of the RL-Scope paper on this machine: {wording.verdicts(found)}",
+            headline=wording.headline(results, found),
             generator=f"rlscope {__version__}",
             details=[*map(Detail, wording.conditions(results)), *_warnings(results)],
             sections=list(_sections(results, found, drawn)),
@@ -56,12 +56,14 @@ def _warnings(results: Results) -> Iterator[Detail]:
 def _sections(
     results: Results, found: Sequence[JudgedFinding], drawn: Sequence[Picture]
 ) -> Iterator[page.Section]:
-    yield page.Section(
-        "findings",
-        "Findings",
-        "What of the paper's survey holds here?",
-        Drawing(notes=[wording.STATISTICS, *_remarks(found)], grids=[_findings(results, found)]),
-    )
+    if found:
+        notes = [wording.STATISTICS, *_remarks(found)]
+        yield page.Section(
+            "findings",
+            "Findings",
+            "What of the paper's survey holds here?",
+            Drawing(notes=notes, grids=[_findings(results, found)]),
+        )
     if rows := pairs(results):
         yield page.Section(
             "pairs",

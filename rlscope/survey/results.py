@@ -120,25 +120,16 @@ def value_of(values: Sequence[float]) -> Value | None:
 
 
 def to_text(results: Results) -> str:
-    """results.json."""
-    return (
-        json.dumps(
-            {
-                "format": FORMAT,
-                "plan": asdict(results.plan),
-                "cells": [
-                    {
-                        "cell": each.cell.to_json(),
-                        "absence": each.absence,
-                        "runs": [run.to_json() for run in each.runs],
-                    }
-                    for each in results.cells
-                ],
-            },
-            indent=1,
-        )
-        + "\n"
-    )
+    """results.json, with a line for each run: some thousand numbers, of which no part is edited."""
+    cells = ",\n".join(map(_cell_text, results.cells))
+    plan = json.dumps(asdict(results.plan))
+    return f'{{"format": "{FORMAT}",\n"plan": {plan},\n"cells": [\n{cells}\n]}}\n'
+
+
+def _cell_text(each: CellResult) -> str:
+    runs = ",\n".join(json.dumps(run.to_json(), separators=(",", ":")) for run in each.runs)
+    cell, absence = json.dumps(each.cell.to_json()), json.dumps(each.absence)
+    return f'{{"cell": {cell}, "absence": {absence}, "runs": [\n{runs}]}}'
 
 
 def read(path: str | Path) -> Results:

@@ -140,6 +140,13 @@ def bound(judged: Judged) -> str:
     return f"{100 * value:.3g} %" if judged.claim.percent else f"{value:g}"
 
 
+def headline(results: Results, found: Sequence[JudgedFinding]) -> str:
+    """What the survey says, in one line."""
+    if found:
+        return f"Findings of the RL-Scope paper on this machine: {verdicts(found)}"
+    return f"{units.plural(len(results.cells), 'program')}, compared"
+
+
 def verdicts(found: Sequence[JudgedFinding]) -> str:
     """How many findings have each verdict."""
     counts: dict[str, int] = {}
@@ -150,9 +157,7 @@ def verdicts(found: Sequence[JudgedFinding]) -> str:
 
 def number_value(value: Value | None) -> str:
     """ "1.24 (1.10 to 1.38)"."""
-    return _interval(
-        value, lambda number: f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}"
-    )
+    return _interval(value, _digits)
 
 
 def duration_value(value: Value | None) -> str:
@@ -179,6 +184,11 @@ def _interval(value: Value | None, text: Callable[[float], str]) -> str:
     if value.low is None or value.high is None:
         return text(value.mean)
     return f"{text(value.mean)} ({text(value.low)} to {text(value.high)})"
+
+
+def _digits(number: float) -> str:
+    places = 3 if abs(number) < 10 else 1 if abs(number) < 100 else 0
+    return f"{number:,.{places}f}"
 
 
 def _runs(each: CellResult) -> str:

@@ -140,6 +140,16 @@ def test_one_bad_cell_does_not_stop_the_others(traced: TracedPython) -> None:
     assert {row["cell"] for row in rows} == {"good", "failing", "absent", "endless"}
 
 
+def test_a_quick_survey_names_what_it_has_no_time_for(traced: TracedPython) -> None:
+    write_cells(good=LOOP, slow=f"#: quick = false\n{LOOP}")
+    done = survey(traced, "--quick", "-o", "found")
+    assert done.returncode == 0
+    assert done.stderr.startswith("rlscope survey: left out: slow: --quick has no time for it\n")
+    good, slow = results.read("found/results.json").cells
+    assert ([run.repetition for run in good.good], slow.runs) == ([1], [])
+    assert "slow: --quick has no time for it" in Path("found/survey.html").read_text()
+
+
 def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
     traced: TracedPython,
 ) -> None:

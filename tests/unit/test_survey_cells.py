@@ -76,14 +76,13 @@ def test_an_experiment_is_chosen_by_name() -> None:
         Cell("b", "x", ("simulator",), quick=False),
         Cell("c", "x"),
     ]
-    assert [cell.name for cell in cells.chosen(some, ["all"], quick=False)] == ["a", "b", "c"]
-    assert [cell.name for cell in cells.chosen(some, ["all"], quick=True)] == ["a", "c"]
-    assert [cell.name for cell in cells.chosen(some, ["algorithm", "own"], quick=False)] == [
+    assert [cell.name for cell in cells.chosen(some, ["all"])] == ["a", "b", "c"]
+    assert [cell.name for cell in cells.chosen(some, ["algorithm", "own"])] == [
         "a",
         "c",
     ]
     with pytest.raises(ValueError, match="no experiment 'x'; there are: framework, algorithm"):
-        cells.chosen(some, ["x"], quick=False)
+        cells.chosen(some, ["x"])
 
 
 def test_the_matrix_is_whole() -> None:

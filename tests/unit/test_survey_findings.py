@@ -237,6 +237,10 @@ def test_a_cell_that_lacks_a_repetition_is_in_no_finding() -> None:
     assert mean(found.judged[0]) == pytest.approx(0.9)
 
 
+def test_a_survey_of_other_programs_is_not_judged() -> None:
+    assert judge_all(survey(simulating("mine", [90, 90, 90], experiment="mine"))) == []
+
+
 def test_without_any_run_nothing_is_decided() -> None:
     found = judge_all(survey(cell("none", [])))
     assert {each.verdict for each in found} == {UNDECIDED}
