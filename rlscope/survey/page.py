@@ -57,76 +57,93 @@ def _sections(
     results: Results, found: Sequence[JudgedFinding], drawn: Sequence[Picture]
 ) -> Iterator[page.Section]:
     if found:
-        notes = [wording.STATISTICS, *_remarks(found)]
-        yield page.Section(
-            "findings",
-            "Findings",
-            "What of the paper's survey holds here?",
-            Drawing(notes=notes, grids=[_findings(results, found)]),
-        )
-    if rows := pairs(results):
-        yield page.Section(
-            "pairs",
-            "Pairs",
-            "How do two cells of equal work differ, in time and in entries into native code?",
-            Drawing(
-                notes=[f"Made again by: {wording.command(results.plan, 'framework')}"],
-                grids=[
-                    Grid(
-                        "Table: ratios of pairs, mean over the repetitions with its 95 % interval",
-                        wording.PAIR_COLUMNS,
-                        [wording.pair_row(row) for row in rows],
-                        open=True,
-                    )
-                ],
-            ),
-        )
+        yield _findings(results, found)
+    yield from _pairs(results)
     for picture in drawn:
         if not picture.absence:
-            yield page.Section(
-                f"section-{picture.key}", picture.title, picture.axis, _drawing(picture, results)
-            )
-    yield page.Section(
-        "cells",
-        "Cells",
-        "What was run, and how did it go?",
-        Drawing(
-            grids=[
-                Grid(
-                    "Table: mean over the repetitions with its 95 % interval",
-                    wording.CELL_COLUMNS,
-                    [wording.cell_row(each) for each in results.cells],
-                    open=True,
-                ),
-                Grid(
-                    "Table: commands",
-                    ("cell", "command"),
-                    [
-                        (each.cell.name, each.runs[0].command if each.runs else each.cell.command)
-                        for each in results.cells
-                    ],
-                ),
-            ]
-        ),
-    )
+            yield _picture(results, picture)
+    yield from _processes(results)
+    yield _cells(results)
 
 
-def _remarks(found: Sequence[JudgedFinding]) -> list[str]:
-    return [f"{each.finding.key}: {each.finding.remark}" for each in found if each.finding.remark]
-
-
-def _findings(results: Results, found: Sequence[JudgedFinding]) -> Grid:
-    return Grid(
+def _findings(results: Results, found: Sequence[JudgedFinding]) -> page.Section:
+    table = Grid(
         "Table: findings by number",
         wording.FINDING_COLUMNS,
         [row for each in found for row in wording.claim_rows(each, results.plan)],
         open=True,
     )
-
-
-def _drawing(picture: Picture, results: Results) -> Drawing:
-    figure = amount_bars(picture.names, picture.parts, picture.ends, picture.axis)
-    return Drawing(
-        notes=[wording.of_picture(picture, results.plan)],
-        charts=[Chart(picture.key, picture.title, {"all": figure})],
+    return page.Section(
+        "findings",
+        "Findings",
+        "What of the paper's survey holds here?",
+        Drawing(notes=[wording.STATISTICS, *_remarks(found)], grids=[table]),
     )
+
+
+def _pairs(results: Results) -> Iterator[page.Section]:
+    if rows := [wording.pair_row(pair) for pair in pairs(results)]:
+        table = Grid(
+            "Table: ratios of pairs, mean over the repetitions with its 95 % interval",
+            wording.PAIR_COLUMNS,
+            rows,
+            open=True,
+        )
+        yield page.Section(
+            "pairs",
+            "Pairs",
+            "How do two cells of equal work differ, in time and in entries into native code?",
+            Drawing(notes=[wording.made_again(results.plan, "framework")], grids=[table]),
+        )
+
+
+def _picture(results: Results, picture: Picture) -> page.Section:
+    figure = amount_bars(picture.names, picture.parts, picture.ends, picture.axis)
+    return page.Section(
+        f"section-{picture.key}",
+        picture.title,
+        picture.axis,
+        Drawing(
+            notes=[wording.made_again(results.plan, picture.experiment)],
+            charts=[Chart(picture.key, picture.title, {"all": figure})],
+        ),
+    )
+
+
+def _processes(results: Results) -> Iterator[page.Section]:
+    if rows := [row for each in results.of("scaleup") for row in wording.process_rows(each)]:
+        table = Grid(
+            "Table: processes of the first repetition, and their time in its window",
+            wording.PROCESS_COLUMNS,
+            rows,
+            open=True,
+        )
+        yield page.Section(
+            "processes",
+            "Processes",
+            "What did each process of the cells that scale up do?",
+            Drawing(notes=[wording.made_again(results.plan, "scaleup")], grids=[table]),
+        )
+
+
+def _cells(results: Results) -> page.Section:
+    numbers = Grid(
+        "Table: mean over the repetitions with its 95 % interval",
+        wording.CELL_COLUMNS,
+        [wording.cell_row(each) for each in results.cells],
+        open=True,
+    )
+    commands = Grid(
+        "Table: commands",
+        ("cell", "command"),
+        [
+            (each.cell.name, each.runs[0].command if each.runs else each.cell.command)
+            for each in results.cells
+        ],
+    )
+    question = "What was run, and how did it go?"
+    return page.Section("cells", "Cells", question, Drawing(grids=[numbers, commands]))
+
+
+def _remarks(found: Sequence[JudgedFinding]) -> list[str]:
+    return [f"{each.finding.key}: {each.finding.remark}" for each in found if each.finding.remark]

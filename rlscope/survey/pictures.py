@@ -162,7 +162,7 @@ def scale_up(results: Results) -> Picture:
                 rows.append((f"{name}, {_how_busy(reading)}", 0.0, reading.busy_percent))
     return _picture(
         "scaleup",
-        "Utilisation: what a poller says, and what was recorded of the same time",
+        "Utilisation in the first repetition: what a poller says, and what was recorded meanwhile",
         "share of a GPU, or of one core (%)",
         [name for name, *_ in rows],
         [

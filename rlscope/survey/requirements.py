@@ -21,7 +21,7 @@ _EXTRAS = {
 }
 ALL = "survey"
 """The extra that has every library of the package's own cells."""
-_PACKAGES = {"Box2D": "box2d", "stable_baselines3": "stable-baselines3"}
+_PACKAGES = {"Box2D": "'gymnasium[box2d]'", "stable_baselines3": "stable-baselines3"}
 
 
 def missing(cell: Cell) -> list[str]:

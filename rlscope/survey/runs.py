@@ -24,6 +24,8 @@ BACKEND = ("framework", "cuda_api")
 """Layers that the paper calls Backend and CUDA: a framework's native code."""
 # They prepare an update, and the paper counts them with it.
 _OF_AN_UPDATE = frozenset("advantage sample target target_update critic actor temperature".split())
+# Of a language model: the prompt, and the tokens after it.
+_OF_INFERENCE = frozenset(("prefill", "decode"))
 
 
 class DiskFull(RlscopeError):
@@ -182,13 +184,14 @@ class Run:
 
 def stage_of(operation: str) -> str:
     """
-    >>> [stage_of(path) for path in ("simulation", "critic/forward", "sample", "(none)")]
-    ['simulation', 'learning', 'learning', 'other']
+    >>> [stage_of(path) for path in ("simulation", "critic/forward", "rollout/decode", "(none)")]
+    ['simulation', 'learning', 'inference', 'other']
     """
     group = group_of(operation)
     if group in STAGES:
         return group
-    return LEARNING if group.rpartition("/")[2] in _OF_AN_UPDATE else OTHER
+    name = group.rpartition("/")[2]
+    return INFERENCE if name in _OF_INFERENCE else LEARNING if name in _OF_AN_UPDATE else OTHER
 
 
 def from_json(kept: Mapping[str, Any]) -> Run:

@@ -10,7 +10,7 @@ from rlscope.report import units
 from rlscope.survey import cells
 from rlscope.survey.claims import Judged, JudgedFinding
 from rlscope.survey.pairs import Pair
-from rlscope.survey.pictures import Picture, units_of
+from rlscope.survey.pictures import units_of
 from rlscope.survey.results import CellResult, Plan, Results, Value, median, value_of
 from rlscope.survey.runs import INFERENCE, LEARNING, SIMULATION, Run
 
@@ -32,12 +32,14 @@ CELL_COLUMNS = (
 )
 FINDING_COLUMNS = ("finding", "verdict", "here", "definition", "paper", "made again by")
 PAIR_COLUMNS = ("cell", "over", ">time of a step", ">time in native code", ">entries into it")
+PROCESS_COLUMNS = ("cell", "process", "role", ">lived", ">in operations", ">CPU time")
 STATISTICS = (
     "Intervals are 95 % intervals of the mean over repetitions, by Student's t. A repetition of "
     "all cells gives each finding one number. A finding holds only if the whole interval lies on "
     "the claimed side, and does not hold only if the whole interval lies on the other."
 )
 _DASH = "-"
+_STAGES = (SIMULATION, INFERENCE, LEARNING)
 
 
 def command(plan: Plan, experiment: str) -> str:
@@ -112,6 +114,13 @@ def pair_row(pair: Pair) -> list[str]:
     return [pair.first, pair.second, *map(number_value, ratios)]
 
 
+def process_rows(each: CellResult) -> Iterator[list[str]]:
+    """The values of PROCESS_COLUMNS, of the first run with numbers."""
+    for process in each.good[0].processes if each.good else ():
+        times = (process.wall_ns, process.busy_ns, process.cpu_ns)
+        yield [each.cell.name, process.name, process.role, *map(units.duration, times)]
+
+
 def claim_rows(found: JudgedFinding, plan: Plan) -> Iterator[list[str]]:
     """The values of FINDING_COLUMNS: a row for each claim, the finding in the first."""
     finding = found.finding
@@ -165,12 +174,9 @@ def duration_value(value: Value | None) -> str:
     return _interval(value, units.duration)
 
 
-def of_picture(picture: Picture, plan: Plan) -> str:
-    """The command beside it."""
-    return f"Made again by: {command(plan, picture.experiment)}"
-
-
-_STAGES = (SIMULATION, INFERENCE, LEARNING)
+def made_again(plan: Plan, experiment: str) -> str:
+    """The command beside a figure or a table."""
+    return f"Made again by: {command(plan, experiment)}"
 
 
 def _percent_value(value: Value | None, *, of_costs: bool = False) -> str:

@@ -12,7 +12,7 @@ from survey_runs import EAGER_LABELS, cell, lasting, row, run, simulating, surve
 
 from rlscope.errors import RlscopeError
 from rlscope.survey import article, files, findings, page, results, runs, svg
-from rlscope.survey.pictures import shares, times, transitions
+from rlscope.survey.pictures import scale_up, shares, times, transitions
 from rlscope.survey.results import CellResult, Results
 from rlscope.survey.runs import Crossing, Process, Reading, Run
 
@@ -134,6 +134,27 @@ def test_pictures_have_the_means_of_the_runs() -> None:
     assert [list(part.values) for part in entered.parts] == [[2.0]]
 
 
+def test_scaling_up_has_what_pollers_said_beside_what_was_recorded() -> None:
+    readings = [
+        Reading("gpu", "GPU 0", 100.0, 0.4, None),
+        Reading("core", "busiest core", 99.0, None, 50.0),
+        Reading("process", "worker 0", 80.0, 60.0, None),
+    ]
+    runs_of_cell = [
+        run("a", number, [row("x", "python", 9)], readings=readings) for number in (1, 2)
+    ]
+    picture = scale_up(survey(cell("a", runs_of_cell, experiment="scaleup")))
+    values = zip(*(part.values for part in picture.parts), strict=True)
+    assert dict(zip(picture.names, values, strict=True)) == {
+        "a: GPU 0, polled": (100.0, 0.0),
+        "a: GPU 0, GPU work ran": (0.0, 0.4),
+        "a: busiest core, polled": (99.0, 0.0),
+        "a: all cores, polled": (50.0, 0.0),
+        "a: worker 0, polled": (80.0, 0.0),
+        "a: worker 0, not waiting": (0.0, 60.0),
+    }
+
+
 def test_a_picture_without_cells_says_why() -> None:
     picture = shares(survey(), "algorithm")
     assert picture.absence == "no cell of algorithm has numbers"
@@ -152,7 +173,14 @@ def test_pages_have_every_cell_with_its_error_and_no_code_of_it() -> None:
     whole = example()
     text = page.render(whole, findings.judge_all(whole))
     assert "<script>alert" not in text
-    for expected in ("good", "failed", "x is not installed", "a processor", "needs a GPU"):
+    for expected in (
+        "good",
+        "failed",
+        "x is not installed",
+        "a processor",
+        "needs a GPU",
+        "trainer",
+    ):
         assert expected in text
     markdown = article.files(whole, findings.judge_all(whole))[article.NAME]
     assert "<img" not in markdown.replace("\\<img", "")
