@@ -62,7 +62,7 @@ class Cell:
     def arguments(self) -> list[str]:
         """The command as an argument vector."""
         words = shlex.split(self.command)
-        return [sys.executable if word_is_python(words[0]) else words[0], *words[1:]]
+        return [sys.executable if _is_python(words[0]) else words[0], *words[1:]]
 
     def label(self, name: str) -> str:
         """The value of a label; "" without it."""
@@ -73,7 +73,7 @@ class Cell:
         return asdict(self) | {"labels": dict(self.labels)}
 
 
-def word_is_python(word: str) -> bool:
+def _is_python(word: str) -> bool:
     """Whether a command begins with the Python that runs rlscope."""
     return word in ("python", "python3")
 
@@ -201,7 +201,7 @@ def _experiments(field_name: str, value: Any) -> tuple[str, ...]:
     found = _texts(field_name, value)
     if not found or EVERY in found:
         raise ValueError(f"experiment is a list of names, none of them {EVERY!r}")
-    return found
+    return tuple(_name(field_name, name) for name in found)
 
 
 def _labels(_: str, value: Any) -> dict[str, str]:

@@ -172,6 +172,13 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
         assert ran.returncode == 0, ran.stderr
 
 
+def test_a_program_that_never_comes_to_its_warm_up_says_so(traced: TracedPython) -> None:
+    write_cells(brief="print('done')\n")
+    done = survey(traced, "-n", "1", "-o", "found")
+    assert (done.returncode, done.stdout) == (1, "found/survey.html\n")
+    assert "nothing was recorded: the program ended before its warm-up of 1 iter" in done.stderr
+
+
 def test_what_failed_is_run_again_and_what_is_done_is_kept(traced: TracedPython) -> None:
     write_cells(good=LOOP, late=FAILING)
     assert survey(traced, "-n", "1", "-o", "found").returncode == 0
@@ -189,7 +196,12 @@ def test_what_failed_is_run_again_and_what_is_done_is_kept(traced: TracedPython)
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow),
+        (signal.SIGKILL, -9),
+    ],
 )
 def test_an_interrupted_survey_ends_its_program_and_goes_on(
     traced: TracedPython, number: signal.Signals, code: int
@@ -222,6 +234,7 @@ def test_an_interrupted_survey_ends_its_program_and_goes_on(
     assert all(each.good for each in results.read("found/results.json").cells)
 
 
+@pytest.mark.slow
 def test_a_program_is_calibrated_before_and_once(traced: TracedPython) -> None:
     """Whatever its arguments: two cells run it."""
     Path("loop.py").write_text(LOOP)

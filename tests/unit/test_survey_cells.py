@@ -49,6 +49,7 @@ def test_one_line_is_a_cell(tmp_path: Path) -> None:
         ('cells = [{ name = "a", command = "x", labels = { a = 1 } }]', "labels are texts"),
         ('cells = [{ name = "a", command = "x", experiment = "b" }]', "is a list of texts"),
         ('cells = [{ name = "a", command = "x", experiment = ["all"] }]', "none of them 'all'"),
+        ('cells = [{ name = "a", command = "x", experiment = ["<b>"] }]', "a name is letters"),
         (f"cells = [{ONE}, {ONE}]", "two cells are called 'mine'"),
     ],
 )
