@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rlscope.survey.comparison import Absent, NeedsGpu, Repetition
-from rlscope.survey.results import Value, value_of
+from rlscope.survey.results import Value, value_of, value_of_ratios
 
 HOLDS, FAILS = "holds", "does not hold"
 UNDECIDED, NEEDS_GPU = "not decided here", "needs a GPU"
@@ -35,7 +35,7 @@ class Claim:
     paper: str = ""
     """The paper's value, with its source."""
     percent: bool = False
-    """The number is a share."""
+    """The number is a share; else a ratio."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,12 @@ def _judge(claim: Claim, repetitions: Sequence[Repetition]) -> Judged:
     if not repetitions:
         return Judged(claim, None, UNDECIDED, "no run has numbers")
     try:
-        value = value_of([claim.statistic(each) for each in repetitions])
+        values = [claim.statistic(each) for each in repetitions]
     except NeedsGpu as absent:
         return Judged(claim, None, NEEDS_GPU, str(absent))
     except Absent as absent:
         return Judged(claim, None, UNDECIDED, str(absent))
+    value = value_of(values) if claim.percent else value_of_ratios(values)
     if value is None or value.low is None or value.high is None:
         return Judged(claim, value, UNDECIDED, "one repetition has no interval")
     verdict = decide(claim.side, claim.bound, value.low, value.high)

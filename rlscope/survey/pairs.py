@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rlscope.survey.comparison import Absent, Ran, Repetition, ratio, repetitions
-from rlscope.survey.results import Results, Value, value_of
+from rlscope.survey.results import Results, Value, value_of_ratios
 from rlscope.survey.runs import BACKEND
 
 
@@ -50,7 +50,7 @@ def _ratio(
     found: Sequence[Repetition], first: str, second: str, of: Callable[[Ran], float]
 ) -> Value | None:
     try:
-        return value_of(
+        return value_of_ratios(
             [ratio(of(_named(each, first)), of(_named(each, second)), "it") for each in found]
         )
     except Absent:

@@ -11,6 +11,7 @@ DIR/survey.html, survey.md    the pages made of them
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,7 @@ from rlscope.table import Table
 FORMAT = "rlscope survey 1"
 RESULTS, ROWS, PLAN = "results.json", "cells.csv", "survey.json"
 _MOST_BYTES = 1 << 30
+_LARGEST_LOGARITHM = 700.0
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,23 @@ def value_of(values: Sequence[float]) -> Value | None:
         return Value(values[0], None, None, 1)
     found = inflation.combined(values)
     return Value(found.mean, found.low, found.high, len(values))
+
+
+def value_of_ratios(values: Sequence[float]) -> Value | None:
+    """The same of ratios, by their logarithms: a ratio and its inverse then say the same, and no
+    interval reaches below 0. As value_of() where one of them is 0."""
+    if not values or min(values) <= 0:
+        return value_of(values)
+    found = value_of([math.log(each) for each in values])
+    if found is None or found.low is None or found.high is None:
+        return value_of(values)
+    low, high = (_exponential(end) for end in (found.low, found.high))
+    return Value(math.exp(found.mean), low, high, found.repetitions)
+
+
+def _exponential(value: float) -> float:
+    """Of two repetitions that differ much the interval has no end that a number could hold."""
+    return math.exp(min(value, _LARGEST_LOGARITHM))
 
 
 def to_text(results: Results) -> str:

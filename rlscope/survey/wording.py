@@ -34,11 +34,14 @@ FINDING_COLUMNS = ("finding", "verdict", "here", "definition", "paper", "made ag
 PAIR_COLUMNS = ("cell", "over", ">time of a step", ">time in native code", ">entries into it")
 PROCESS_COLUMNS = ("cell", "process", "role", ">lived", ">in operations", ">CPU time")
 STATISTICS = (
-    "Intervals are 95 % intervals of the mean over repetitions, by Student's t. A repetition of "
-    "all cells gives each finding one number. A finding holds only if the whole interval lies on "
-    "the claimed side, and does not hold only if the whole interval lies on the other."
+    "Intervals are 95 % intervals of the mean over repetitions, by Student's t; of ratios, of the "
+    "geometric mean, by their logarithms. A repetition of all cells gives each finding one number. "
+    "A finding holds only if the whole interval lies on the claimed side, and does not hold only "
+    "if the whole interval lies on the other."
 )
 _DASH = "-"
+_COUNTLESS = 1e6
+"""From here on digits say less than their number."""
 _STAGES = (SIMULATION, INFERENCE, LEARNING)
 
 
@@ -193,6 +196,8 @@ def _interval(value: Value | None, text: Callable[[float], str]) -> str:
 
 
 def _digits(number: float) -> str:
+    if abs(number) >= _COUNTLESS:
+        return f"{number:.1e}"
     places = 3 if abs(number) < 10 else 1 if abs(number) < 100 else 0
     return f"{number:,.{places}f}"
 

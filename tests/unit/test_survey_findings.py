@@ -20,7 +20,7 @@ from rlscope.survey.claims import (
 )
 from rlscope.survey.findings import FINDINGS, judge_all
 from rlscope.survey.pairs import pairs
-from rlscope.survey.results import Results, Value, value_of
+from rlscope.survey.results import Results, value_of, value_of_ratios
 
 EAGER = {"algorithm": "TD3", "framework": "TensorFlow", "mode": "eager", "environment": "P"}
 FUNCTION = {**EAGER, "mode": "function"}
@@ -62,6 +62,26 @@ def test_the_interval_is_students() -> None:
     assert (value.mean, value.repetitions) == (2.0, 3)
     assert value.high - 2.0 == pytest.approx(4.303 / 3**0.5)
     assert 2.0 - value.low == pytest.approx(4.303 / 3**0.5)
+
+
+def test_the_interval_of_ratios_is_that_of_their_logarithms() -> None:
+    """Those of 1, 2 and 4 are 0, 1 and 2 times ln 2, with the standard error ln 2 / sqrt(3)."""
+    value, inverse = value_of_ratios([1.0, 2.0, 4.0]), value_of_ratios([1.0, 0.5, 0.25])
+    assert value is not None and value.low is not None and value.high is not None
+    assert value.mean == pytest.approx(2.0)
+    assert value.high / value.mean == pytest.approx(2 ** (4.303 / 3**0.5))
+    assert value.mean / value.low == pytest.approx(2 ** (4.303 / 3**0.5))
+    assert inverse is not None and inverse.low == pytest.approx(1 / value.high)
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"), [([0.0, 2.0], 1.0), ([3.0], 3.0), ([1e-300, 1e300], 1.0)]
+)
+def test_ratios_of_any_kind_have_a_finite_mean(values: list[float], mean: float) -> None:
+    value = value_of_ratios(values)
+    assert value is not None and value.mean == pytest.approx(mean)
+    assert value.high is None or value.high < float("inf")
+    assert value_of_ratios([]) is None
 
 
 def test_all_findings_have_their_number_once() -> None:
@@ -167,8 +187,9 @@ def test_every_two_cells_of_equal_work_are_a_pair() -> None:
         ("graph", "silent"),
     ]
     first, second, _ = found
-    assert first.time == first.backend_time == Value(2.0, 2.0, 2.0, 3)
-    assert first.entries == Value(3.0, 3.0, 3.0, 3)
+    for value, ratio in ((first.time, 2), (first.backend_time, 2), (first.entries, 3)):
+        assert value is not None
+        assert (value.low, value.mean, value.high) == pytest.approx((ratio, ratio, ratio))
     assert second.entries is None, "nothing is divided by 0"
 
 
