@@ -166,6 +166,7 @@ setup(
     package_data={
         "rlscope": ["py.typed", "*.pyi", "trace_descriptor.bin"],
         "rlscope.analysis": ["sql/**/*.sql"],
+        "rlscope.survey": ["*.toml"],
         "rlscope.report": ["templates/*", "vendor/*"],
         "rlscope.capture": ["*.pth"],
     },

@@ -60,3 +60,10 @@ def around_loop(trace: Trace) -> Table:
     """stage (start-up, end), operation (None: in none), duration_ns, stage_ns, stage_waited_ns:
     time around the training loops, by outermost operation."""
     return statement.run(trace, "around_loop")
+
+
+def loop_time(trace: Trace) -> Table:
+    """operation, layer, gpu_busy (None: not recorded), duration_ns, corrected_ns and the ends of
+    its 95 % interval (None: no cost is known): wall time in the training loops of all processes
+    that count."""
+    return statement.run(trace, "loop_time", processes=0)

@@ -34,6 +34,7 @@ _LOOK_SECONDS = 0.25
 # A look at all processes of the machine takes some ms of CPU time.
 _ABSENCE_SECONDS = 1.0
 _CUT_SECONDS = 1.0
+_EXIT_SECONDS = 0.1
 # Children of the program may outlive it; those that end within this are awaited.
 _OUTLIVE_SECONDS = 2.0
 _OUTLIVE_POLL_SECONDS = 0.02
@@ -71,6 +72,8 @@ class Settings:
     """Record this many iterations, 0: all that follow."""
     exit_after_iterations: int = 0
     """End the program at the boundary after this many iterations, 0: never."""
+    exit_after_seconds: float = 0.0
+    """End the program at the next boundary once it has been recorded for so long, 0: never."""
     delay_seconds: float = 0.0
     """Record from this time on, counted from the program's start."""
     seconds: float = 0.0
@@ -322,6 +325,8 @@ class _Recording:
         # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
         self._begun = process_start_time(os.getpid()) or 0
         self._said_cut = False
+        self._recorded_from: float | None = None
+        """When the first records were drained, or recording was cut short."""
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
         self._sampler: MachineSampler | None = None
@@ -419,6 +424,19 @@ class _Recording:
             schedule.after(delay, lambda: self._drainer.set_recording(True))
         if length > 0:
             schedule.after(delay + length, lambda: self._drainer.set_recording(False))
+        if self._settings.exit_after_seconds > 0:
+            schedule.every(_EXIT_SECONDS, self._look_for_exit)
+
+    def _look_for_exit(self) -> None:
+        """Recording begins at an iteration (--delay-iterations), which only the program knows.
+        Where it was cut short before, nothing better will come of waiting."""
+        now = time.monotonic()
+        statistics = self._drainer.stats()
+        if self._recorded_from is None and (statistics["events"] or statistics["cut"]):
+            self._recorded_from = now
+        begun = self._recorded_from
+        if begun is not None and now - begun >= self._settings.exit_after_seconds:
+            self._drainer.end_program()
 
     def _wait_for_children(self) -> list[Image]:
         deadline = time.monotonic() + _OUTLIVE_SECONDS

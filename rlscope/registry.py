@@ -38,6 +38,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "info": "rlscope.commands.info",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
+        "survey": "rlscope.commands.survey",
         "doctor": "rlscope.commands.doctor",
     },
     PANELS: {

@@ -141,6 +141,13 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
             "end the program after N iterations: SystemExit in the thread that counts them, and in "
             "the main thread; 0, the default: never",
         ),
+        (
+            "--exit-after-seconds",
+            option_values.seconds,
+            "S",
+            "end the program in the same way at the first iteration after it was recorded for S "
+            "seconds; 0, the default: never",
+        ),
     ]
     for name, kind, metavar, meaning in options:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)

@@ -366,7 +366,7 @@ def test_alone_it_prints_its_help():
         (
             "zzz",
             "no verb 'zzz'; there are: prof, summary, report, query, info, calibrate, "
-            "validate, doctor",
+            "validate, survey, doctor",
         ),
     ],
 )

@@ -85,6 +85,32 @@ def test_exit_after_iterations_ends_the_program_cleanly(
     assert _numbers(_operations(directory)) == [0, 1, 2, 3]
 
 
+# Says in how many iterations, which last 10 ms each, it was recorded.
+_ENDLESS = """
+import atexit, itertools, time
+import rlscope as rls
+atexit.register(print, "cleaned up")
+for number in itertools.count():
+    rls.iteration()
+    with rls.operation("x"):
+        time.sleep(0.01)
+"""
+
+
+def test_exit_after_seconds_ends_the_program_at_an_iteration(
+    traced: TracedPython, directory: str
+) -> None:
+    """The time begins with the first record: it has not begun while the program is delayed."""
+    options = ["--delay-iterations", "100", "--exit-after-seconds", "0.2"]
+    result = traced.run("-o", directory, *options, traced.python, "-c", _ENDLESS)
+    assert (result.returncode, result.stdout) == (0, "cleaned up\n")
+    from rlscope._trace import Directory
+
+    (window,) = _rows(Directory(directory).sweep(0)["recording_window"])
+    assert window["duration_ns"] >= 0.2e9
+    assert _operations(directory)
+
+
 def test_window_of_time(traced: TracedPython, directory: str) -> None:
     options = ["--delay-seconds", "0.5", "--seconds", "0.5"]
     result = traced.run("-o", directory, *options, traced.python, "-c", _BY_TIME)

@@ -16,7 +16,7 @@ from report_page import ReportPage
 from rlscope.commands.report import write_report
 from rlscope.load import load
 from rlscope.report import limits
-from rlscope.report.renderers import html
+from rlscope.report.page import PLOTLY, resource
 
 # The smaller run's lines are at their limit too: two passes are one point.
 PASSES = 2 * limits.POINTS
@@ -58,7 +58,7 @@ def test_every_figure_holds_as_many_numbers(pages: tuple[Path, Path]) -> None:
 
 
 def test_the_page_is_as_large(pages: tuple[Path, Path]) -> None:
-    plotly = len(html.resource(html.PLOTLY).encode())
+    plotly = len(resource(PLOTLY).encode())
     small, large = (page.stat().st_size - plotly for page in pages)
     assert large == pytest.approx(small, rel=0.01)  # numbers in texts have more digits
 

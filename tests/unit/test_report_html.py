@@ -10,7 +10,7 @@ import pytest
 from relation_rows import Relations
 from report_rows import full_run
 
-from rlscope.report import limits
+from rlscope.report import limits, page
 from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
 
@@ -93,7 +93,7 @@ def test_the_page_needs_no_network() -> None:
 
 def test_no_style_or_script_of_ours_loads_anything() -> None:
     for name in ("templates/page.css", "templates/page.js"):
-        assert not re.search(r"https?:|url\(|@import|fetch\(|import\(", html.resource(name))
+        assert not re.search(r"https?:|url\(|@import|fetch\(|import\(", page.resource(name))
 
 
 def test_the_page_is_bounded_at_every_limit() -> None:

@@ -161,3 +161,37 @@ def test_five_thousand_nested_paths_are_a_tree() -> None:
     assert table["operation"][0] == "op0"
     assert table["total_ns"][0] == 5000
     assert len(table) == 60
+
+
+def test_the_time_of_all_loops_is_exact_with_its_interval() -> None:
+    ends = {"corrected_ns": 15, "corrected_low_ns": 12, "corrected_high_ns": 18}
+    trace = Relations(
+        process=[process(1, 0, 40)],
+        operation=[{"operation_id": 0, "name": "x", "path": "x", "depth": 0}],
+        breakdown=[
+            {**share(1, "x", "python", 20), **ends},
+            {**share(1, "x", "python", 20), "phase": "late", **ends},
+            {**share(1, "x", "framework", 4), **ends},
+            {**share(1, "x", "framework", 3), "phase": "late"},
+        ],
+    )
+    assert operations.loop_time(trace).to_dicts() == [
+        {
+            "operation": "x",
+            "layer": "python",
+            "gpu_busy": False,
+            "duration_ns": 40,
+            "corrected_ns": 30,
+            "corrected_low_ns": 24,
+            "corrected_high_ns": 36,
+        },
+        {
+            "operation": "x",
+            "layer": "framework",
+            "gpu_busy": False,
+            "duration_ns": 7,
+            "corrected_ns": None,
+            "corrected_low_ns": None,
+            "corrected_high_ns": None,
+        },
+    ]

@@ -1,0 +1,278 @@
+"""`rlscope survey -o DIR`: runs a matrix of programs, compares where their time goes."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlscope import option_values, stderr
+from rlscope.errors import RlscopeError
+from rlscope.status_line import progress
+from rlscope.visible import visible
+
+if TYPE_CHECKING:
+    from rlscope.survey.cells import Cell
+    from rlscope.survey.conducting import Progress
+    from rlscope.survey.results import Plan, Results
+
+_DESCRIPTION = """\
+Runs programs of reinforcement learning one after the other, several times each and interleaved,
+and says of all of them where the time goes, how they compare, and which findings of the RL-Scope
+paper hold on this machine. Writes DIR/survey.html, survey.md, cells.csv and results.json; the trace
+of each run stays in DIR/<cell>/<repetition>.
+
+After Ctrl-C the same command goes on: what is done is kept. A cell that fails is shown with its
+error, and run again by the next `rlscope survey` of DIR."""
+
+_EXAMPLES = """\
+examples:
+  rlscope survey --quick -o survey
+      every cell once, 10 s each; costs of records from probes in the runs
+  rlscope survey --experiment framework -n 5 -o survey
+      one experiment, five times, each program calibrated first
+  rlscope survey --cells mine.toml --experiment mine -o survey
+      programs of your own, a line of TOML each:
+      cells = [
+        { name = "mine", command = "python train.py", experiment = ["mine"] },
+      ]
+  rlscope survey --page-from survey/results.json -o pages
+      runs nothing: makes the pages again
+
+`pip install 'rlscope[survey]'` has every library of the package's own cells.
+"""
+
+_WINDOW, _QUICK_WINDOW = 30.0, 10.0
+_REPETITIONS, _QUICK_REPETITIONS = 3, 1
+_CALIBRATION = 180.0
+_MOST_REPETITIONS = 1000
+_BAR = 20
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="directory of the survey"
+    )
+    parser.add_argument(
+        "--experiment",
+        action="append",
+        metavar="NAME",
+        help="framework, algorithm, simulator, scaleup, another one that a cell names, or all, the "
+        "default; may be given several times",
+    )
+    parser.add_argument(
+        "--cell",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this cell of them; may be given several times",
+    )
+    parser.add_argument(
+        "--cells", action="append", default=[], metavar="FILE", help="cells of your own, as TOML"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"{_QUICK_REPETITIONS} repetition of {_QUICK_WINDOW:g} s, no calibration, few "
+        "compiled cells",
+    )
+    parser.add_argument(
+        "-n",
+        dest="repetitions",
+        type=_repetitions,
+        metavar="N",
+        help=f"repetitions of each cell (default: {_REPETITIONS})",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=_positive,
+        metavar="S",
+        help=f"record each run for so long, then end it (default: {_WINDOW:g})",
+    )
+    parser.add_argument(
+        "--limit",
+        type=_positive,
+        metavar="S",
+        help="kill a run that has not ended after so long (default: 120, and four windows)",
+    )
+    parser.add_argument(
+        "--calibration",
+        type=option_values.seconds,
+        metavar="S",
+        help="`rlscope calibrate` each program for so long before; 0: not at all, and probes in "
+        f"the runs say what recording costs (default: {_CALIBRATION:g})",
+    )
+    parser.add_argument("--list", action="store_true", help="print the cells and run nothing")
+    parser.add_argument(
+        "--page-from", metavar="FILE", help="make the pages of a results.json, and run nothing"
+    )
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Runs the survey and writes its pages; 1 if no cell has a number."""
+    from rlscope.survey import results
+
+    directory = Path(options.output)
+    if options.page_from:
+        return _write(directory, results.read(options.page_from))
+    wanted = _chosen(parser, options)
+    if options.list:
+        print("\n".join(_listed(wanted)))
+        return 0
+    return _write(directory, _conduct(directory, _plan(options), wanted))
+
+
+def _chosen(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[Cell]:
+    from rlscope.survey import cells
+
+    found = cells.matrix()
+    for path in options.cells:
+        found = cells.joined(found, cells.read(path))
+    try:
+        only = cells.named(found, options.cell) if options.cell else found
+        wanted = cells.chosen(found, options.experiment or [cells.EVERY])
+    except ValueError as error:
+        parser.error(str(error))
+    return [cell for cell in only if cell in wanted]
+
+
+def _listed(wanted: Sequence[Cell]) -> Iterator[str]:
+    from rlscope.survey import requirements
+
+    for cell in wanted:
+        why = requirements.absence(cell)
+        yield visible(f"{cell.name}: {cell.command}{f'  ({why})' if why else ''}")
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    from rlscope.survey.results import Plan
+
+    quick = options.quick
+    window = _given(options.seconds, _QUICK_WINDOW if quick else _WINDOW)
+    return Plan(
+        repetitions=_given(options.repetitions, _QUICK_REPETITIONS if quick else _REPETITIONS),
+        window=window,
+        limit=_given(options.limit, 120 + 4 * window),
+        calibration=_given(options.calibration, 0.0 if quick else _CALIBRATION),
+        quick=quick,
+        arguments=tuple(_arguments(options)),
+    )
+
+
+def _given(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def _arguments(options: argparse.Namespace) -> Iterator[str]:
+    """Those that decide what is run, but for the experiments."""
+    for path in options.cells:
+        yield from ("--cells", path)
+    for name in options.cell:
+        yield from ("--cell", name)
+    if options.quick:
+        yield "--quick"
+    for option, value in (
+        ("-n", options.repetitions),
+        ("--seconds", options.seconds),
+        ("--limit", options.limit),
+        ("--calibration", options.calibration),
+    ):
+        if value is not None:
+            yield from (option, f"{value:g}")
+
+
+def _conduct(directory: Path, plan: Plan, wanted: Sequence[Cell]) -> Results:
+    from rlscope.survey.conducting import Conductor
+    from rlscope.survey.runs import DiskFull
+
+    with _claimed(directory), _killed_like_interrupted(), progress() as line:
+
+        def say(text: str) -> None:
+            line.clear()
+            stderr.write(f"rlscope survey: {visible(text)}\n")
+
+        conductor = Conductor(directory, plan, wanted, say)
+        conductor.prepare()
+        try:
+            conductor.run(lambda now: line.step(_bar(now)))
+        except KeyboardInterrupt:
+            say("interrupted; what is done is kept, and the same command goes on")
+            raise
+        except DiskFull as error:
+            raise RlscopeError(
+                f"{error}; what is done is kept, and the same command goes on"
+            ) from error
+        return conductor.results()
+
+
+@contextmanager
+def _claimed(directory: Path) -> Iterator[None]:
+    """Two surveys in one directory would take each other's runs for their own.
+
+    Raises RlscopeError: another one is there, or the directory cannot be written.
+    """
+    from rlscope import claim
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        own = claim.take(str(directory))
+        own.settle()
+    except OSError as error:
+        raise RlscopeError(f"cannot write {directory}: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        own.withdraw()
+
+
+@contextmanager
+def _killed_like_interrupted() -> Iterator[None]:
+    """A SIGTERM or SIGHUP ends the running cell, too."""
+
+    def end(number: int, _frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _bar(now: Progress) -> str:
+    full = _BAR * now.done // now.whole
+    minutes, seconds = divmod(round(now.seconds_left), 60)
+    left = f"{minutes} min" if minutes >= 2 else f"{60 * minutes + seconds} s"
+    return (
+        f"[{'#' * full}{'.' * (_BAR - full)}] {now.done} of {now.whole}, about {left} left: "
+        f"{visible(now.doing)}"
+    )
+
+
+def _write(directory: Path, found: Results) -> int:
+    from rlscope.survey.files import write_all
+
+    path = write_all(directory, found)
+    print(path)
+    return 0 if any(each.good for each in found.cells) else 1
+
+
+def _repetitions(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    if not 1 <= number <= _MOST_REPETITIONS:
+        raise argparse.ArgumentTypeError(f"from 1 to {_MOST_REPETITIONS}, not {text!r}")
+    return number
+
+
+def _positive(text: str) -> float:
+    value = option_values.seconds(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text!r}")
+    return value

@@ -1,0 +1,80 @@
+"""Horizontal stacked bars of amounts that are no durations of one run: shares, rates, times of one
+step. rlscope.report.figures.bars has those of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from rlscope.report.figures import layout
+from rlscope.report.figures.bars import BAR_HEIGHT, FRAME_HEIGHT, ROOM_FOR_TEXT
+from rlscope.report.panel import Figure
+
+
+@dataclass(frozen=True)
+class Part:
+    """One colour of the bars: its amount in each bar, 0 where it has none."""
+
+    name: str
+    colour: str
+    values: Sequence[float]
+
+
+def amount_bars(
+    names: Sequence[str], parts: Sequence[Part], ends: Sequence[str], title: str
+) -> Figure:
+    """First bar on top. `ends` stand at the ends of the bars, `title` and its unit at the axis."""
+    totals = [sum(part.values[place] for part in parts) for place in range(len(names))]
+    figure = go.Figure(
+        [_trace(part) for part in parts],
+        layout=layout.base(
+            FRAME_HEIGHT + BAR_HEIGHT * len(names), legend_lines=1 + len(parts) // 7
+        ),
+    )
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.28,
+        xaxis={
+            "title": {"text": layout.plain(title)},
+            "range": [0, ROOM_FOR_TEXT * (max(totals, default=0) or 1)],
+        },
+        yaxis={
+            "range": [len(names) - 0.5, -0.5],
+            "tickvals": list(range(len(names))),
+            "ticktext": [layout.tick(name) for name in names],
+            "automargin": True,
+            "showgrid": False,
+            "zeroline": False,
+        },
+        annotations=[
+            _text_at_end(row, *end) for row, end in enumerate(zip(totals, ends, strict=True))
+        ],
+    )
+    return layout.as_json(figure)
+
+
+def _trace(part: Part) -> go.Bar:
+    cells = [(place, value) for place, value in enumerate(part.values) if value]
+    return go.Bar(
+        orientation="h",
+        name=layout.plain(part.name),
+        y=[place for place, _ in cells],
+        x=[value for _, value in cells],
+        hovertemplate="%{fullData.name}: %{x:,.4~r}<extra></extra>",
+        marker={"color": part.colour, "line": {"width": 0}},
+    )
+
+
+def _text_at_end(row: int, total: float, text: str) -> dict[str, Any]:
+    return {
+        "x": total,
+        "y": row,
+        "text": layout.plain(text),
+        "xanchor": "left",
+        "xshift": 6,
+        "showarrow": False,
+        "font": {"size": 12},
+    }

@@ -1,0 +1,187 @@
+"""What an HTML page of ours is made of: one self-contained file, nothing from the network.
+
+Everything that a user can name is escaped: texts of the page by `html.escape`, JSON inside
+<script> elements by `_script_json`, texts inside figures by `rlscope.report.figures.layout.plain`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+from typing import Any
+
+from rlscope.report import units
+from rlscope.report.headline import Detail
+from rlscope.report.panel import Chart, Drawing, Figure, Grid
+
+PLOTLY = "vendor/plotly-cartesian.min.js"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a page, with its place in the contents."""
+
+    name: str
+    """Unique in the page; letters, digits and hyphens."""
+    title: str
+    question: str
+    drawing: Drawing
+
+
+@dataclass(frozen=True)
+class Page:
+    """Texts, which are escaped, and drawings."""
+
+    title: str
+    """Of the window."""
+    run: str
+    """What it is about: small, above the headline."""
+    headline: str
+    generator: str
+    """Name and version of the program."""
+    details: Sequence[Detail]
+    sections: Sequence[Section]
+    absent_title: str
+    absent: Sequence[str]
+    """What has no section, a line each."""
+    footer: str
+    first: Sequence[Detail] = ()
+    """Above everything else."""
+
+
+def render(page: Page) -> str:
+    """The file."""
+    template = Template(resource("templates/page.html"))
+    return template.substitute(
+        generator=_escape(page.generator),
+        title=_escape(page.title),
+        cut="\n".join(map(_detail, page.first)),
+        run=_escape(page.run),
+        headline=_escape(page.headline),
+        details="\n".join(map(_detail, page.details)),
+        contents=" ".join(
+            f'<a href="#{each.name}">{_escape(each.title)}</a>' for each in page.sections
+        ),
+        panels="\n".join(map(_section, page.sections)),
+        nothing=_absent(page.absent_title, page.absent),
+        footer=_escape(page.footer),
+        css=resource("templates/page.css"),
+        script=resource("templates/page.js"),
+        plotly=resource(PLOTLY),
+    )
+
+
+def resource(path: str) -> str:
+    """The text of a file of this package."""
+    return resources.files("rlscope.report").joinpath(path).read_text(encoding="utf-8")
+
+
+def _escape(text: str) -> str:
+    return html.escape(units.visible(text))
+
+
+def _detail(detail: Detail) -> str:
+    kind = "detail warning" if detail.warning else "detail"
+    return f'<p class="{kind}">{_escape(detail.text)}</p>'
+
+
+def _absent(title: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    rows = "".join(f"<li>{_escape(line)}</li>" for line in lines)
+    return f"<aside><h2>{_escape(title)}</h2>\n<ul>{rows}</ul></aside>"
+
+
+def _section(section: Section) -> str:
+    drawing = section.drawing
+    body = "\n".join(
+        [f'<p class="note">{_escape(note)}</p>' for note in drawing.notes]
+        + [_figure(chart) for chart in drawing.charts]
+        + [_details(grid) for grid in drawing.grids]
+    )
+    return (
+        f'<section id="{section.name}">\n<h2>{_escape(section.title)}</h2>\n'
+        f'<p class="question">{_escape(section.question)}</p>\n{body}\n</section>'
+    )
+
+
+def _figure(chart: Chart) -> str:
+    views = "\n".join(
+        [_view(figure) for figure in chart.views.values()]
+        + [
+            _view(_difference(figure, chart.views[name]), ' class="corrected"')
+            for name, figure in chart.corrected.items()
+        ]
+    )
+    return (
+        f'<figure id="{chart.key}">\n<div class="head">'
+        f"<figcaption>{_escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
+        f'<div class="chart" role="img" aria-label="{_escape(chart.title)}"></div>\n'
+        f"{views}\n</figure>"
+    )
+
+
+def _difference(figure: Figure, other: Figure) -> Figure:
+    """The figure without the parts of its layout that are the other one's, such as names."""
+    layout = {
+        key: value for key, value in figure["layout"].items() if value != other["layout"].get(key)
+    }
+    return {**figure, "layout": layout}
+
+
+def _view(figure: Figure, kind: str = "") -> str:
+    return f'<script type="application/json"{kind}>{_script_json(figure)}</script>'
+
+
+def _correct(chart: Chart) -> str:
+    if not chart.corrected:
+        return ""
+    return '<label><input type="checkbox" autocomplete="off"> without what recording cost</label>'
+
+
+def _select(chart: Chart) -> str:
+    if len(chart.views) < 2:
+        return ""
+    options = "".join(
+        f'<option value="{_escape(name)}">{_escape(units.label(name))}</option>'
+        for name in chart.views
+    )
+    # autocomplete off: a reloaded page shows what it draws, the first view.
+    return f'<label>Show <select autocomplete="off">{options}</select></label>'
+
+
+def _script_json(value: Any) -> str:
+    """JSON that cannot end its <script> element, nor begin a comment in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _details(grid: Grid) -> str:
+    head = "".join(_heading(each) for each in grid.columns)
+    right = [each.startswith(">") for each in grid.columns]
+    body = "\n".join(_row(row, right) for row in grid.rows)
+    shown = " open" if grid.open else ""
+    return (
+        f"<details{shown}><summary>{_escape(grid.title)}</summary>\n<div class='scroll'><table>\n"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></details>"
+    )
+
+
+def _heading(column: str) -> str:
+    kind = ' class="number"' if column.startswith(">") else ""
+    return f"<th{kind}>{_escape(column.removeprefix('>'))}</th>"
+
+
+def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
+    return (
+        "<tr>"
+        + "".join(
+            f'<td class="number">{_escape(cell)}</td>' if flush else f"<td>{_escape(cell)}</td>"
+            for cell, flush in zip(cells, right, strict=True)
+        )
+        + "</tr>"
+    )

@@ -1,0 +1,137 @@
+"""survey.md and its SVG figures: the survey for people who read a repository.
+
+All numbers and verdicts come from the results; the text around them says what was asked.
+
+    python -m rlscope.survey.article docs/survey-results.json docs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rlscope.survey import findings, runs, svg, wording
+from rlscope.survey.claims import FAILS, HOLDS, NEEDS_GPU, UNDECIDED, JudgedFinding
+from rlscope.survey.pairs import pairs
+from rlscope.survey.pictures import Picture, shares, times, transitions
+from rlscope.survey.results import Results, read
+
+NAME = "survey.md"
+_HEADINGS = {
+    HOLDS: "What holds",
+    FAILS: "What does not hold",
+    UNDECIDED: "What is not decided here",
+    NEEDS_GPU: "What needs a GPU",
+}
+_BEGINNING = """\
+# Where the time of reinforcement learning goes
+
+The survey of the RL-Scope paper (Gleeson et al., MLSys 2021) with today's libraries. This page is
+made by `rlscope survey`: every number and verdict in it is computed from results.json. How to run
+it, or to survey programs of your own: [rlscope survey](guide/survey.md)."""
+_PICTURES = (
+    (shares, "algorithm", "Which part of the training loop is simulation, by algorithm"),
+    (times, "framework", "What a step costs in each framework, and where"),
+    (shares, "simulator", "What the simulator makes of it"),
+    (transitions, "framework", "How often a program enters the framework's native code"),
+)
+_CELL_COLUMNS = (
+    "cell",
+    "time",
+    "per",
+    "simulation",
+    "inference",
+    "learning",
+    "recording cost",
+    "result",
+)
+_PAIR_COLUMNS = [name.removeprefix(">") for name in wording.PAIR_COLUMNS]
+
+
+def files(results: Results, found: Sequence[JudgedFinding]) -> dict[str, str]:
+    """Name -> text: the page, and its figures."""
+    drawn = [(make(results, experiment), asked) for make, experiment, asked in _PICTURES]
+    shown = [(picture, asked) for picture, asked in drawn if not picture.absence]
+    texts = {NAME: "\n\n".join(_blocks(results, found, shown)) + "\n"}
+    return texts | {_file(picture): svg.bars(picture) for picture, _ in shown}
+
+
+def _blocks(
+    results: Results,
+    found: Sequence[JudgedFinding],
+    drawn: Sequence[tuple[Picture, str]],
+) -> Iterator[str]:
+    yield _BEGINNING
+    yield "\n".join(f"* {_plain(line)}" for line in _conditions(results))
+    yield f"**{wording.headline(results, found)}.** {wording.STATISTICS}"
+    for picture, asked in drawn:
+        yield f"## {asked}"
+        yield f"![{picture.title}]({_file(picture)})"
+        yield f"`{wording.command(results.plan, picture.experiment)}`"
+    if rows := pairs(results):
+        yield "## Programs of equal work"
+        yield "Ratios of the first to the second, with 95 % intervals."
+        yield _table(_PAIR_COLUMNS, [wording.pair_row(row) for row in rows])
+        yield f"`{wording.command(results.plan, 'framework')}`"
+    for verdict, heading in _HEADINGS.items():
+        if chosen := [each for each in found if each.verdict == verdict]:
+            yield f"## {heading}"
+            yield from (_finding(each, results) for each in chosen)
+    yield "## The cells"
+    yield "Means over the repetitions, with 95 % intervals."
+    yield _table(_CELL_COLUMNS, [_cell_row(row) for row in map(wording.cell_row, results.cells)])
+
+
+def _conditions(results: Results) -> list[str]:
+    absence = wording.gpu_absence(results)
+    return [*wording.conditions(results), *([absence] if absence else [])]
+
+
+def _finding(each: JudgedFinding, results: Results) -> str:
+    finding = each.finding
+    lines = [f"**{finding.key}. {_plain(finding.title)}.** {_plain(finding.remark)}".rstrip(), ""]
+    for judged in each.judged:
+        claim = judged.claim
+        reason = f" ({_plain(judged.reason)})" if judged.reason else ""
+        paper = f" Paper: {_plain(claim.paper)}." if claim.paper else ""
+        lines.append(
+            f"* {_plain(claim.what)}, claimed {claim.side} {wording.bound(judged)}: "
+            f"**{wording.claim_value(judged)}**, {judged.verdict}{reason}.{paper}"
+        )
+    return "\n".join([*lines, "", f"`{wording.command(results.plan, finding.experiment)}`"])
+
+
+def _cell_row(row: Sequence[str]) -> list[str]:
+    by_name = dict(zip((name.removeprefix(">") for name in wording.CELL_COLUMNS), row, strict=True))
+    return [by_name[name] for name in _CELL_COLUMNS]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown takes for nothing else: errors hold what programs print."""
+    escaped = "".join(f"\\{sign}" if sign in "\\`*_<>[]" else sign for sign in text)
+    return " ".join(escaped.split())
+
+
+def _file(picture: Picture) -> str:
+    return f"survey-{picture.key}.svg"
+
+
+def _main(source: str, folder: str) -> None:
+    """Writes the article of the results in `source`."""
+    found = read(source)
+    for name, text in files(found, findings.judge_all(found)).items():
+        runs.write(Path(folder) / name, text)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

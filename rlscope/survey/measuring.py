@@ -1,0 +1,136 @@
+"""From the trace of one run to its numbers, all of them answers of rlscope.analysis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields, replace
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from rlscope import calibrations, regular_files
+from rlscope.analysis import iterations, machine, operations, processes, transitions
+from rlscope.analysis.coverage import coverage, cut
+from rlscope.errors import RlscopeError
+from rlscope.load import load
+from rlscope.survey.cells import Cell
+from rlscope.survey.runs import Crossing, DiskFull, Process, Reading, Row, Run
+
+if TYPE_CHECKING:
+    from rlscope.trace.trace import Trace
+
+_PROCESSES = 1024
+_RUN_JSON_BYTES = 16 << 20
+_CROSSING = [each.name for each in fields(Crossing)]
+_PROCESS = [each.name for each in fields(Process)]
+_HOST = ("cpu", "cores", "memory_bytes", "kernel", "machine", "python", "cuda_driver")
+
+
+def measure(directory: str, cell: Cell, run: Run) -> Run:
+    """`run` with the numbers of the trace in `directory`; with an error where it has none.
+
+    Raises DiskFull: recording was cut short, as further ones would be.
+    """
+    calibrations.place(directory)
+    try:
+        with load(directory) as trace:
+            _refuse_cut(trace)
+            return _measured(trace, directory, cell, run)
+    except DiskFull:
+        raise
+    except RlscopeError as error:
+        return replace(run, error=str(error))
+
+
+def _refuse_cut(trace: Trace) -> None:
+    for row in cut(trace).to_dicts():
+        reason = row["reason"] or "the wrapper was gone"
+        if row["kind"] == "cut" and "--max-size" not in reason:
+            raise DiskFull(f"recording was cut short: {reason}")
+        raise RlscopeError(f"recording was cut short: {reason}")
+
+
+def _measured(trace: Trace, directory: str, cell: Cell, run: Run) -> Run:
+    rows = [Row(**row) for row in operations.loop_time(trace).to_dicts()]
+    if not rows:
+        raise RlscopeError(
+            "nothing was recorded: the program ended before its warm-up of "
+            f"{cell.warmup} iterations was over"
+        )
+    family = processes.process_tree(trace, processes=_PROCESSES).to_dicts()
+    done = _iterations(trace, family)
+    (facts,) = coverage(trace).to_dicts()
+    return replace(
+        run,
+        machine=_host(directory),
+        libraries=_versions(cell),
+        iterations=done,
+        steps=done * cell.steps if cell.steps and done else None,
+        rows=rows,
+        crossings=[
+            Crossing(**{name: row[name] for name in _CROSSING})
+            for row in transitions(trace).to_dicts()
+        ],
+        processes=[Process(**{name: row[name] for name in _PROCESS}) for row in family],
+        readings=_readings(trace),
+        gpu_absence=_gpu_absence(trace, rows),
+        correction=facts["cost_method"] or "",
+    )
+
+
+def _iterations(trace: Trace, family: list[dict[str, Any]]) -> int:
+    """Complete ones of the main process; of the process with most of them, where it has none."""
+    main = {row["process_id"] for row in family if row["role"] == "main"}
+    counted = iterations.iteration_summary(trace, processes=_PROCESSES).to_dicts()
+    of_main = [row["iterations"] for row in counted if row["process_id"] in main]
+    return max(of_main or [row["iterations"] for row in counted], default=0)
+
+
+def _readings(trace: Trace) -> list[Reading]:
+    return [
+        Reading(
+            row["kind"],
+            _device(row),
+            row["polled_percent"],
+            _percent(row["busy_ns"], row["duration_ns"]),
+            row["machine_percent"],
+        )
+        for row in machine.utilisation(trace, processes=_PROCESSES).to_dicts()
+    ]
+
+
+def _device(row: Mapping[str, Any]) -> str:
+    if row["kind"] == "process":
+        return str(row["process"] or "?")
+    return f"GPU {row['gpu']}" if row["kind"] == "gpu" else "busiest core"
+
+
+def _percent(part: int | None, whole: int) -> float | None:
+    return 100 * part / whole if part is not None and whole else None
+
+
+def _gpu_absence(trace: Trace, rows: list[Row]) -> str:
+    if any(row.gpu_busy for row in rows):
+        return ""
+    reasons = [row["reason"] for row in operations.gpu_absence(trace).to_dicts()]
+    return reasons[0] if reasons else "no GPU work was recorded"
+
+
+def _versions(cell: Cell) -> dict[str, str]:
+    """Of what the cell needs, as this Python has it installed."""
+    packages = metadata.packages_distributions() if cell.needs else {}
+    found = {}
+    for module in cell.needs:
+        for package in packages.get(module, ())[:1]:
+            with suppress(metadata.PackageNotFoundError):
+                found[package] = metadata.version(package)
+    return found
+
+
+def _host(directory: str) -> dict[str, Any]:
+    """What of the machine a reader has to know; nothing that names it."""
+    with suppress(OSError, ValueError, KeyError):
+        host = json.loads(regular_files.read(directory, "run.json", _RUN_JSON_BYTES))["host"]
+        return {name: host.get(name) for name in _HOST}
+    return {}

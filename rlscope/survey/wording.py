@@ -1,0 +1,240 @@
+"""Numbers of a survey in words, which the page and the article share. Nothing is computed here that
+is no mean over runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+
+from rlscope.report import units
+from rlscope.survey import cells
+from rlscope.survey.claims import Judged, JudgedFinding
+from rlscope.survey.pairs import Pair
+from rlscope.survey.pictures import units_of
+from rlscope.survey.results import CellResult, Plan, Results, Value, median, value_of
+from rlscope.survey.runs import INFERENCE, LEARNING, SIMULATION, Run
+
+CELL_COLUMNS = (
+    "cell",
+    ">runs",
+    ">iterations",
+    ">time",
+    "per",
+    ">simulation",
+    ">inference",
+    ">learning",
+    ">entries into the framework, an iteration",
+    ">GPU busy",
+    ">processes",
+    ">recording cost",
+    "cost measured by",
+    "result",
+)
+FINDING_COLUMNS = ("finding", "verdict", "here", "definition", "paper", "made again by")
+PAIR_COLUMNS = ("cell", "over", ">time of a step", ">time in native code", ">entries into it")
+PROCESS_COLUMNS = ("cell", "process", "role", ">lived", ">in operations", ">CPU time")
+STATISTICS = (
+    "Intervals are 95 % intervals of the mean over repetitions, by Student's t; of ratios, of the "
+    "geometric mean, by their logarithms. A repetition of all cells gives each finding one number. "
+    "A finding holds only if the whole interval lies on the claimed side, and does not hold only "
+    "if the whole interval lies on the other."
+)
+_DASH = "-"
+_COUNTLESS = 1e6
+"""From here on digits say less than their number."""
+_STAGES = (SIMULATION, INFERENCE, LEARNING)
+
+
+def command(plan: Plan, experiment: str) -> str:
+    """What makes a figure or a finding again."""
+    chosen = [] if experiment == cells.EVERY else ["--experiment", experiment]
+    return shlex.join(["rlscope", "survey", *chosen, *plan.arguments, "-o", "survey"])
+
+
+def conditions(results: Results) -> list[str]:
+    """The machine and the scale, a sentence each."""
+    machine, plan = results.machine, results.plan
+    found = []
+    if machine:
+        memory = units.size(machine.get("memory_bytes"))
+        found.append(
+            f"Machine: {machine.get('cpu')}, {units.plural(machine.get('cores') or 0, 'core')}, "
+            f"{memory} of memory, Linux {machine.get('kernel')}, Python {machine.get('python')}, "
+            f"{'with' if machine.get('cuda_driver') else 'without'} a CUDA driver."
+        )
+    ran = [each for each in results.cells if each.good]
+    found.append(
+        f"{units.plural(len(ran), 'cell')} of {len(results.cells)} with numbers, "
+        f"{units.plural(plan.repetitions, 'repetition')} each, interleaved; a run was recorded for "
+        f"{plan.window:g} s after its warm-up. {_calibration(plan)}"
+    )
+    if libraries := results.libraries:
+        named = ", ".join(f"{name} {version}" for name, version in libraries.items())
+        found.append(f"Libraries: {named}.")
+    if (cost := _typical_cost(results)) is not None:
+        found.append(
+            f"Recording cost, which all times are without: {100 * cost:.2f} % of the training loop "
+            f"(median over {units.plural(len([e for e in ran if _costs(e)]), 'cell')})."
+        )
+    return found
+
+
+def gpu_absence(results: Results) -> str:
+    """Why the columns of a GPU are empty; "" where some run recorded GPU work."""
+    good = [run for each in results.cells for run in each.good]
+    if any(run.has_gpu for run in good):
+        return ""
+    reason = good[0].gpu_absence if good else "no run has numbers"
+    return f"Nothing is said of a GPU: {reason}"
+
+
+def cell_row(each: CellResult) -> list[str]:
+    """The values of CELL_COLUMNS."""
+    good = each.good
+    if not good:
+        return [each.cell.name, _runs(each), *[""] * (len(CELL_COLUMNS) - 3), each.failure]
+    share = [_percent_value(value_of([run.share(stage) for run in good])) for stage in _STAGES]
+    entries = [run.entries(None) for run in good]
+    return [
+        each.cell.name,
+        _runs(each),
+        units.count(round(_mean(good, lambda run: float(run.iterations)))),
+        duration_value(value_of([run.ns / units_of(run) for run in good])),
+        "step" if good[0].steps else "iteration" if good[0].iterations else "run",
+        *share,
+        number_value(value_of([rate for rate in entries if rate is not None])),
+        _percent_value(value_of([_gpu_share(run) for run in good if run.has_gpu])),
+        units.count(round(_mean(good, lambda run: float(len(run.processes))))),
+        _percent_value(_cost(each), of_costs=True),
+        good[0].correction or _DASH,
+        each.failure or "good",
+    ]
+
+
+def pair_row(pair: Pair) -> list[str]:
+    """The values of PAIR_COLUMNS."""
+    ratios = (pair.time, pair.backend_time, pair.entries)
+    return [pair.first, pair.second, *map(number_value, ratios)]
+
+
+def process_rows(each: CellResult) -> Iterator[list[str]]:
+    """The values of PROCESS_COLUMNS, of the first run with numbers."""
+    for process in each.good[0].processes if each.good else ():
+        times = (process.wall_ns, process.busy_ns, process.cpu_ns)
+        yield [each.cell.name, process.name, process.role, *map(units.duration, times)]
+
+
+def claim_rows(found: JudgedFinding, plan: Plan) -> Iterator[list[str]]:
+    """The values of FINDING_COLUMNS: a row for each claim, the finding in the first."""
+    finding = found.finding
+    for place, judged in enumerate(found.judged):
+        first = place == 0
+        yield [
+            f"{finding.key}. {finding.title}" if first else "",
+            judged.verdict + (f": {judged.reason}" if judged.reason else ""),
+            claim_value(judged),
+            f"{judged.claim.what}; claimed: {judged.claim.side} {bound(judged)}",
+            judged.claim.paper or _DASH,
+            command(plan, finding.experiment) if first else "",
+        ]
+
+
+def claim_value(judged: Judged) -> str:
+    """With its interval."""
+    if judged.claim.percent:
+        return _percent_value(judged.value)
+    return number_value(judged.value)
+
+
+def bound(judged: Judged) -> str:
+    """Of a claim."""
+    value = judged.claim.bound
+    return f"{100 * value:.3g} %" if judged.claim.percent else f"{value:g}"
+
+
+def headline(results: Results, found: Sequence[JudgedFinding]) -> str:
+    """What the survey says, in one line."""
+    if found:
+        return f"Findings of the RL-Scope paper on this machine: {verdicts(found)}"
+    return f"{units.plural(len(results.cells), 'program')}, compared"
+
+
+def verdicts(found: Sequence[JudgedFinding]) -> str:
+    """How many findings have each verdict."""
+    counts: dict[str, int] = {}
+    for each in found:
+        counts[each.verdict] = counts.get(each.verdict, 0) + 1
+    return ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
+
+
+def number_value(value: Value | None) -> str:
+    """ "1.24 (1.10 to 1.38)"."""
+    return _interval(value, _digits)
+
+
+def duration_value(value: Value | None) -> str:
+    """ "1.24 ms (1.10 ms to 1.38 ms)"."""
+    return _interval(value, units.duration)
+
+
+def made_again(plan: Plan, experiment: str) -> str:
+    """The command beside a figure or a table."""
+    return f"Made again by: {command(plan, experiment)}"
+
+
+def _percent_value(value: Value | None, *, of_costs: bool = False) -> str:
+    places = 2 if of_costs else 1
+    return _interval(value, lambda number: f"{100 * number:.{places}f} %")
+
+
+def _interval(value: Value | None, text: Callable[[float], str]) -> str:
+    if value is None:
+        return _DASH
+    if value.low is None or value.high is None:
+        return text(value.mean)
+    return f"{text(value.mean)} ({text(value.low)} to {text(value.high)})"
+
+
+def _digits(number: float) -> str:
+    if abs(number) >= _COUNTLESS:
+        return f"{number:.1e}"
+    places = 3 if abs(number) < 10 else 1 if abs(number) < 100 else 0
+    return f"{number:,.{places}f}"
+
+
+def _runs(each: CellResult) -> str:
+    return f"{len(each.good)} of {len(each.runs)}" if each.runs else "0"
+
+
+def _mean(runs: Sequence[Run], of: Callable[[Run], float]) -> float:
+    return sum(map(of, runs)) / len(runs)
+
+
+def _gpu_share(run: Run) -> float:
+    return run.time(lambda row: bool(row.gpu_busy)) / run.ns
+
+
+def _cost(each: CellResult) -> Value | None:
+    """With the interval of the correction, where one run has no other."""
+    known = [run.cost for run in each.good if run.cost is not None]
+    if len(known) == 1:
+        return Value(*known[0], 1)
+    return value_of([mean for mean, _, _ in known])
+
+
+def _costs(each: CellResult) -> list[float]:
+    return [run.cost[0] for run in each.good if run.cost is not None]
+
+
+def _typical_cost(results: Results) -> float | None:
+    """The median over cells of the mean over repetitions."""
+    means = [value_of(_costs(each)) for each in results.cells]
+    return median(value.mean for value in means if value is not None)
+
+
+def _calibration(plan: Plan) -> str:
+    if plan.calibration:
+        return (
+            f"Each program was calibrated before by `rlscope calibrate` for {plan.calibration:g} s."
+        )
+    return "What recording costs was measured by probes in the runs."

@@ -1,0 +1,20 @@
+"""docs/survey.md is what its results say: no number or verdict in it was typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlscope.survey import article, findings, results
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_is_made_from_the_committed_results() -> None:
+    found = results.read(DOCS / "survey-results.json")
+    made = article.files(found, findings.judge_all(found))
+    committed = [path for path in DOCS.glob("survey*") if path.suffix in (".md", ".svg")]
+    assert sorted(made) == sorted(path.name for path in committed)
+    for path in committed:
+        assert path.read_text(encoding="utf-8") == made[path.name], (
+            f"make it again: python -m rlscope.survey.article {DOCS / 'survey-results.json'} {DOCS}"
+        )
