@@ -29,6 +29,14 @@ class Workload:
 
 
 _ROLLOUTS = {"data_collection", "training"}
+
+
+def _steps_of(network: str, times: int) -> dict[str, int]:
+    """A network's update: its path, and the three operations inside."""
+    inside = [f"{network}/{name}" for name in ("forward", "backprop", "optimizer")]
+    return dict.fromkeys([network, *inside], times)
+
+
 WORKLOADS = {
     # 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
     "ppo_cartpole": Workload(
@@ -86,28 +94,52 @@ WORKLOADS = {
             "simulation": 64,
             "sample": 48,
             "target": 48,
-            **{
-                path: 48
-                for network in ("critic", "actor", "temperature")
-                for path in (
-                    network,
-                    f"{network}/forward",
-                    f"{network}/backprop",
-                    f"{network}/optimizer",
-                )
-            },
+            **_steps_of("critic", 48),
+            **_steps_of("actor", 48),
+            **_steps_of("temperature", 48),
             "target_update": 48,
+        },
+    ),
+    "ddpg_pendulum": Workload(
+        "DDPG",
+        "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16",
+        64,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 48,
+            "target": 48,
+            **_steps_of("critic", 48),
+            **_steps_of("actor", 48),
+            "target_update": 48,
+        },
+    ),
+    # The policy is updated every third time.
+    "td3_pendulum": Workload(
+        "TD3",
+        "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16 --policy-frequency 3",
+        64,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 48,
+            "target": 48,
+            **_steps_of("critic", 48),
+            **_steps_of("actor", 16),
+            "target_update": 16,
         },
     ),
 }
 
 
+# Run by test_workloads_simulators.py.
+_WITH_NATIVE_SIMULATORS = {"dqn_pong", "ppo_pong"}
+
+
 def test_every_workload_is_run() -> None:
-    files = {path.stem for path in Path(ROOT, "workloads").glob("*.py")}
-    assert files - {"__init__", "arguments", "environments", "training_run"} == {
-        *WORKLOADS,
-        "dqn_pong",
-    }
+    files = Path(ROOT, "workloads").glob("*.py")
+    runnable = {path.stem for path in files if "def main(" in path.read_text(encoding="utf-8")}
+    assert runnable == {*WORKLOADS, *_WITH_NATIVE_SIMULATORS}
 
 
 def _run(python: str, *how: str) -> subprocess.CompletedProcess[str]:
@@ -173,6 +205,8 @@ def test_wrong_argument_is_one_line(traced: TracedPython, options: str, said: st
         ("a2c_cartpole", "FrozenLake-v1", "needs observations of kind Box, not Discrete("),
         ("dqn_cartpole", "NoSuchTask-v0", "Environment `NoSuchTask` doesn't exist"),
         ("sac_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
+        ("ddpg_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
+        ("ppo_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
         ("dqn_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
     ],
 )
@@ -188,6 +222,7 @@ def test_wrong_environment_is_one_line(
     [
         ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
         ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
+        ("ppo_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),
     ],
 )
@@ -205,6 +240,30 @@ def _check_one_line(done: subprocess.CompletedProcess[str], start: str, said: st
     (line,) = done.stderr.splitlines()
     assert line.startswith(start)
     assert said in line
+
+
+def test_compilation_without_a_compiler_is_one_line(
+    traced: TracedPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    done = _run(traced.python, "workloads/ppo_cartpole.py", "--compile")
+    _check_one_line(done, "--compile needs a C++ compiler: ", "there is no no-such-compiler")
+
+
+@pytest.mark.slow  # 20 to 60 s each, on two cores
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_compiled_workload_has_the_same_operations(
+    traced: TracedPython, directory: str, name: str
+) -> None:
+    pytest.importorskip("torch._inductor")
+    workload = WORKLOADS[name]
+    script = str(ROOT / "workloads" / f"{name}.py")
+    command = [traced.python, script, *workload.options.split(), "--compile"]
+    result = traced.run("-o", directory, *command, timeout=600)
+    assert result.returncode == 0, result.stderr
+    from rlscope._trace import Directory
+
+    assert instances(Directory(directory).sweep(0), "explicit") == workload.instances
 
 
 def test_top_level_import_is_refused() -> None:

@@ -25,9 +25,11 @@ SEEDS = (1, 2, 3)
 _RANDOM_EPISODES = 20
 WORKLOADS = {
     "a2c_cartpole": "CartPole-v1",
+    "ddpg_pendulum": "Pendulum-v1",
     "dqn_cartpole": "CartPole-v1",
     "ppo_cartpole": "CartPole-v1",
     "sac_pendulum": "Pendulum-v1",
+    "td3_pendulum": "Pendulum-v1",
 }
 
 
@@ -92,7 +94,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_agent_of_pong_learns_from_pixels() -> None:
+def test_the_dqn_agent_of_pong_learns_from_pixels() -> None:
     from rlscope.workloads import dqn_pong
 
     class Trainer(dqn_pong.Trainer):
@@ -101,6 +103,25 @@ def test_the_agent_of_pong_learns_from_pixels() -> None:
 
     trainer = Trainer(dqn_pong.Args(total_timesteps=2000, target_every=50, print_every=0))
     trainer.train()
-    print(f"from pixels: {trainer.returns[:10]} became {trainer.returns[-20:]}")
-    assert statistics.mean(trainer.returns[:10]) < 7, "random actions are right 5 times of 10"
-    assert statistics.mean(trainer.returns[-20:]) > 9
+    _check_it_learned(trainer.returns)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_ppo_agent_of_pong_learns_from_pixels() -> None:
+    from rlscope.workloads import ppo_pong
+
+    class Trainer(ppo_pong.Trainer):
+        def make_environments(self) -> Any:
+            game = lambda: gymnasium.wrappers.RecordEpisodeStatistics(LitSide())  # noqa: E731
+            same_step = gymnasium.vector.AutoresetMode.SAME_STEP
+            return gymnasium.vector.SyncVectorEnv([game] * 8, autoreset_mode=same_step)
+
+    trainer = Trainer(ppo_pong.Args(total_timesteps=4096, num_steps=32, print_every=0))
+    trainer.train()
+    _check_it_learned(trainer.returns)
+
+
+def _check_it_learned(returns: list[float]) -> None:
+    print(f"from pixels: {returns[:10]} became {returns[-20:]}")
+    assert statistics.mean(returns[:10]) < 7, "random actions are right 5 times of 10"
+    assert statistics.mean(returns[-20:]) > 9
