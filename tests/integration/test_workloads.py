@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from traced_python import ROOT, TracedPython
-from workload_traces import instances
+from workload_traces import Workload, check_profile, steps_of
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -17,26 +17,7 @@ pytest.importorskip("torch")
 pytest.importorskip("gymnasium")
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A brief run of a workload, and what its trace must hold."""
-
-    algorithm: str
-    options: str
-    iterations: int
-    instances: dict[str, int]
-    phases: set[str] = field(default_factory=set)
-
-
 _ROLLOUTS = {"data_collection", "training"}
-
-
-def _steps_of(network: str, times: int) -> dict[str, int]:
-    """A network's update: its path, and the three operations inside."""
-    inside = [f"{network}/{name}" for name in ("forward", "backprop", "optimizer")]
-    return dict.fromkeys([network, *inside], times)
-
-
 WORKLOADS = {
     # 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
     "ppo_cartpole": Workload(
@@ -94,9 +75,9 @@ WORKLOADS = {
             "simulation": 64,
             "sample": 48,
             "target": 48,
-            **_steps_of("critic", 48),
-            **_steps_of("actor", 48),
-            **_steps_of("temperature", 48),
+            **steps_of("critic", 48),
+            **steps_of("actor", 48),
+            **steps_of("temperature", 48),
             "target_update": 48,
         },
     ),
@@ -109,8 +90,8 @@ WORKLOADS = {
             "simulation": 64,
             "sample": 48,
             "target": 48,
-            **_steps_of("critic", 48),
-            **_steps_of("actor", 48),
+            **steps_of("critic", 48),
+            **steps_of("actor", 48),
             "target_update": 48,
         },
     ),
@@ -124,22 +105,31 @@ WORKLOADS = {
             "simulation": 64,
             "sample": 48,
             "target": 48,
-            **_steps_of("critic", 48),
-            **_steps_of("actor", 16),
+            **steps_of("critic", 48),
+            **steps_of("actor", 16),
             "target_update": 16,
         },
     ),
 }
 
 
-# Run by test_workloads_simulators.py.
-_WITH_NATIVE_SIMULATORS = {"dqn_pong", "ppo_pong"}
+# Run by test_workloads_simulators.py and test_workloads_frameworks.py.
+_ELSEWHERE = {
+    "dqn_pong",
+    "ppo_pong",
+    "ddpg_pendulum_tensorflow",
+    "td3_pendulum_tensorflow",
+    "ddpg_pendulum_jax",
+    "td3_pendulum_jax",
+    "ppo_cartpole_jax",
+    "ppo_cartpole_jax_scan",
+}
 
 
 def test_every_workload_is_run() -> None:
     files = Path(ROOT, "workloads").glob("*.py")
     runnable = {path.stem for path in files if "def main(" in path.read_text(encoding="utf-8")}
-    assert runnable == {*WORKLOADS, *_WITH_NATIVE_SIMULATORS}
+    assert runnable == {*WORKLOADS, *_ELSEWHERE}
 
 
 def _run(python: str, *how: str) -> subprocess.CompletedProcess[str]:
@@ -158,25 +148,7 @@ def test_workload_by_path_and_by_name(traced: TracedPython, name: str) -> None:
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_workload_under_the_profiler(traced: TracedPython, directory: str, name: str) -> None:
-    workload = WORKLOADS[name]
-    script = str(ROOT / "workloads" / f"{name}.py")
-    command = [traced.python, script, *workload.options.split()]
-    result = traced.run("-o", directory, *command, timeout=120)
-    assert result.returncode == 0, result.stderr
-    from rlscope._trace import Directory
-
-    trace = Directory(directory)
-    (process,) = trace.processes
-    assert process["name"] == "trainer"
-    assert process["metadata"]["algorithm"] == f'"{workload.algorithm}"'
-    swept = trace.sweep(0)
-    assert instances(swept, "explicit") == workload.instances
-    # Imports, and the reset before the first annotated operation.
-    found = instances(swept, "automatic")
-    assert {name: count for name, count in found.items() if name != "import"} == {"simulation": 1}
-    iterations = ["automatic", *["explicit"] * workload.iterations]
-    assert list(swept["iteration"]["source"]) == iterations
-    assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
+    check_profile(traced, directory, name, WORKLOADS[name])
 
 
 @pytest.mark.parametrize(
@@ -257,13 +229,8 @@ def test_compiled_workload_has_the_same_operations(
 ) -> None:
     pytest.importorskip("torch._inductor")
     workload = WORKLOADS[name]
-    script = str(ROOT / "workloads" / f"{name}.py")
-    command = [traced.python, script, *workload.options.split(), "--compile"]
-    result = traced.run("-o", directory, *command, timeout=600)
-    assert result.returncode == 0, result.stderr
-    from rlscope._trace import Directory
-
-    assert instances(Directory(directory).sweep(0), "explicit") == workload.instances
+    compiled = dataclasses.replace(workload, options=f"{workload.options} --compile")
+    check_profile(traced, directory, name, compiled, may_compile=True)
 
 
 def test_top_level_import_is_refused() -> None:

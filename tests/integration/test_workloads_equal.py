@@ -1,0 +1,223 @@
+"""DDPG and TD3 compute the same updates in PyTorch, TensorFlow and JAX.
+
+The same weights, batches and noise go into each; after each of four updates the critics' loss, the
+moments of both Adams (so: the gradients) and the weights of all networks are compared with those of
+PyTorch. They are sums of products of 32-bit numbers in another order: a loss may differ by 1e-5 of
+itself, a gradient by 1e-4 of itself and 1e-6 of 1. Adam divides gradients by their size, those too
+that are little more than rounding: weights may differ by a hundredth of its learning rate, 1e-5.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+from installed import need
+
+_UPDATES = 4
+_SIZES = {"batch_size": 32, "hidden": 16}
+_NETWORKS = ("actor", "critic", "slow_actor", "slow_critic")
+_rng = np.random.default_rng(1)
+_NOISE = _rng.normal(0.0, 3.0, (32, 1)).astype(np.float32)  # some of it is clipped
+
+
+def _batch() -> list[Any]:
+    observation, following = _rng.normal(size=(2, 32, 3))
+    action = _rng.uniform(-2.0, 2.0, (32, 1))
+    reward, terminated = _rng.normal(size=32), _rng.integers(2, size=32)
+    columns = (observation, action, reward, following, terminated)
+    return [column.astype(np.float32) for column in columns]
+
+
+_BATCHES = [_batch() for _ in range(_UPDATES)]
+
+
+@dataclass
+class After:
+    """What is there after an update."""
+
+    loss: float
+    """of the critics, before the update"""
+    gradients: dict[str, list[Any]]
+    """of the policy and the critics: first moments of Adam"""
+    weights: dict[str, list[Any]]
+    """of all networks: matrices of shape (inputs, outputs), and biases"""
+
+
+def _updates(trainer: Any, losses: list[float], state: Any) -> list[After]:
+    """Trains with the batches; `state` reads gradients and weights."""
+    from rlscope.workloads.replay import Batch
+
+    batches = iter(_BATCHES)
+    trainer.replay.sample = lambda _size: Batch(*next(batches))
+    found = []
+    for _ in range(_UPDATES):
+        trainer.learn()
+        gradients, weights = state()
+        found.append(After(losses[-1], gradients, weights))
+    return found
+
+
+def _of_torch(module: Any, first: dict[str, list[Any]]) -> list[After]:
+    import torch
+
+    trainer = module.Trainer(module.Args(**_SIZES))
+    twin = hasattr(trainer, "critics")
+    modules = {
+        "actor": trainer.actor,
+        "critic": trainer.critics if twin else trainer.critic,
+        "slow_actor": trainer.slow_actor,
+        "slow_critic": trainer.slow_critics if twin else trainer.slow_critic,
+    }
+    with torch.no_grad():
+        for name, weights in first.items():
+            for parameter, value in zip(modules[name].parameters(), weights, strict=True):
+                parameter.copy_(torch.tensor(value.T))
+    losses, loss_of = [], trainer.critic_loss
+
+    def critic_loss(*batch: Any) -> Any:
+        loss = loss_of(*batch)
+        losses.append(loss.item())
+        return loss
+
+    trainer.critic_loss = critic_loss
+
+    def moments(optimizer: Any, network: Any) -> list[Any]:
+        found = (optimizer.state.get(each) for each in network.parameters())
+        rows = zip(found, network.parameters(), strict=True)
+        return [(s["exp_avg"] if s else torch.zeros_like(p)).numpy().T.copy() for s, p in rows]
+
+    def state() -> Any:
+        gradients = {
+            "actor": moments(trainer.actor_optimizer, modules["actor"]),
+            "critic": moments(trainer.critic_optimizer, modules["critic"]),
+        }
+        weights = {
+            name: [each.detach().numpy().T.copy() for each in network.parameters()]
+            for name, network in modules.items()
+        }
+        return gradients, weights
+
+    return _updates(trainer, losses, state)
+
+
+def _recorded(trainer: Any, read: Any) -> list[float]:
+    """Losses that the compiled update of the critics returns from now on."""
+    losses: list[float] = []
+    name = "update_critics" if hasattr(trainer, "update_critics") else "update"
+    update = getattr(trainer, name)
+
+    def recording(*inputs: Any) -> Any:
+        result = update(*inputs)
+        losses.append(float(read(result)))
+        return result
+
+    setattr(trainer, name, recording)
+    return losses
+
+
+def _of_tensorflow(module: Any, mode: str) -> list[After]:
+    trainer = module.Trainer(module.Args(mode=mode, **_SIZES))
+    twin = hasattr(trainer, "critics")
+
+    def values(variables: list[Any]) -> list[Any]:
+        if mode == "graph":
+            with trainer.execution.scope():
+                return list(trainer.execution.session.run(variables))
+        return [variable.numpy() for variable in variables]
+
+    def state() -> Any:
+        adams = {"actor": trainer.actor_adam, "critic": trainer.critic_adam}
+        weights = {
+            "actor": trainer.actor,
+            "critic": [*chain(*trainer.critics)] if twin else trainer.critic,
+            "slow_actor": trainer.slow_actor,
+            "slow_critic": [*chain(*trainer.slow_critics)] if twin else trainer.slow_critic,
+        }
+        return (
+            {name: values(adam.first) for name, adam in adams.items()},
+            {name: values(network) for name, network in weights.items()},
+        )
+
+    return _updates(trainer, _recorded(trainer, lambda loss: loss), state)
+
+
+def _jax_weights(trainer: Any) -> dict[str, list[Any]]:
+    import jax
+
+    state = trainer.state._asdict()
+    networks = ((name, state.get(name, state.get(f"{name}s"))) for name in _NETWORKS)
+    return {name: [np.asarray(a) for a in jax.tree.leaves(network)] for name, network in networks}
+
+
+def _of_jax(module: Any) -> tuple[dict[str, list[Any]], list[After]]:
+    """The weights before, and what the updates make of them."""
+    import jax
+
+    trainer = module.Trainer(module.Args(**_SIZES))
+    first = _jax_weights(trainer)
+
+    def state() -> Any:
+        adams = {"actor": trainer.state.actor_adam, "critic": trainer.state.critic_adam}
+        gradients = {
+            name: [np.asarray(moment) for moment in jax.tree.leaves(adam.first)]
+            for name, adam in adams.items()
+        }
+        return gradients, _jax_weights(trainer)
+
+    return first, _updates(trainer, _recorded(trainer, lambda result: result[1]), state)
+
+
+def _compare(found: list[After], expected: list[After]) -> None:
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours.loss, theirs.loss, rtol=1e-5)
+        _compare_arrays(ours.gradients, theirs.gradients, rtol=1e-4, atol=1e-6)
+        _compare_arrays(ours.weights, theirs.weights, rtol=0, atol=1e-5)
+
+
+def _compare_arrays(ours: Any, theirs: Any, **tolerance: float) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, arrays in theirs.items():
+        for one, other in zip(ours[name], arrays, strict=True):
+            np.testing.assert_allclose(one, other, err_msg=name, **tolerance)
+
+
+@pytest.fixture(params=["ddpg", "td3"])
+def modules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The algorithm in each framework, by the framework, with the same noise for its target."""
+    need("torch", "tensorflow", "jax", "gymnasium")
+    import torch
+
+    found = {
+        framework: importlib.import_module(f"rlscope.workloads.{request.param}_pendulum{ending}")
+        for framework, ending in (("torch", ""), ("tensorflow", "_tensorflow"), ("jax", "_jax"))
+    }
+    if request.param == "td3":
+        for framework, module in found.items():
+            noise = torch.as_tensor(_NOISE) if framework == "torch" else _NOISE
+            monkeypatch.setattr(module.Trainer, "_noise", lambda *_, noise=noise: noise)
+    return found
+
+
+def test_same_updates_in_every_framework(modules: dict[str, Any]) -> None:
+    first, by_jax = _of_jax(modules["jax"])
+    by_torch = _of_torch(modules["torch"], first)
+    moved = [
+        np.abs(after - before).max()
+        for name in _NETWORKS
+        for after, before in zip(by_torch[-1].weights[name], first[name], strict=True)
+    ]
+    assert min(moved) > 1e-5, "what does not move cannot differ"
+    _compare(by_jax, by_torch)
+    for mode in ("eager", "function", "graph"):
+        _compare(_of_tensorflow(modules["tensorflow"], mode), by_torch)
+
+
+def test_same_options_in_every_framework(modules: dict[str, Any]) -> None:
+    args = {framework: vars(module.Args()) for framework, module in modules.items()}
+    assert args["torch"].items() >= args["jax"].items()
+    assert args["tensorflow"].items() >= args["jax"].items()
