@@ -93,7 +93,8 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py \
-	    tests/integration/test_first_sentences_frameworks.py
+	    tests/integration/test_first_sentences_frameworks.py \
+	    tests/integration/test_workloads_frameworks.py tests/integration/test_workloads_equal.py
 
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \

@@ -221,3 +221,122 @@ def test_same_options_in_every_framework(modules: dict[str, Any]) -> None:
     args = {framework: vars(module.Args()) for framework, module in modules.items()}
     assert args["torch"].items() >= args["jax"].items()
     assert args["tensorflow"].items() >= args["jax"].items()
+
+
+def test_same_ppo_updates_in_torch_and_jax() -> None:
+    """Eight epochs over one rollout, which is one minibatch: the order in it does not count."""
+    need("torch", "jax", "gymnasium")
+    import jax
+    import torch
+
+    from rlscope.workloads import ppo_cartpole, ppo_cartpole_jax
+
+    options: Any = {"num_envs": 3, "num_steps": 40, "num_minibatches": 1, "ent_coef": 0.1}
+    trainer = ppo_cartpole.Trainer(ppo_cartpole.Args(**options))
+    agent = ppo_cartpole_jax.new_agent(4, 2)
+    networks = {"actor": trainer.agent.actor, "critic": trainer.agent.critic}
+    with torch.no_grad():
+        for name, network in networks.items():
+            weights = getattr(agent, name)
+            for parameter, value in zip(network.parameters(), weights, strict=True):
+                parameter.copy_(torch.tensor(value.T))
+    trainer.collect()
+    seen = trainer.rollout
+    done = torch.cat([seen.done[1:], trainer.done[None]])  # ended in a step, not before it
+    columns = (seen.observation, seen.action, seen.log_prob, seen.value, seen.reward, done)
+    rollout = ppo_cartpole_jax.Rollout(*(column.numpy().copy() for column in columns))
+    assert rollout.done.sum() > 3
+
+    args = ppo_cartpole_jax.Args(**options)
+    following = ppo_cartpole_jax.value_of(agent, trainer.observation.numpy())
+    advantage = ppo_cartpole_jax.advantages(rollout, following, args.gamma, args.gae_lambda)
+    np.testing.assert_allclose(advantage, trainer._advantages().detach(), rtol=1e-4, atol=1e-5)
+    agent, rollout = jax.device_put((agent, rollout))
+    adam, random = ppo_cartpole_jax.new_adam(agent), jax.random.key(1)
+    rate = args.learning_rate
+    learned, _ = ppo_cartpole_jax.learned(agent, adam, rollout, advantage, rate, random, args)
+    trainer.learn()
+    for name, network in networks.items():
+        ours, before = getattr(learned, name), getattr(agent, name)
+        for one, parameter, first in zip(ours, network.parameters(), before, strict=True):
+            assert np.abs(one - first).max() > 1e-3, "what does not move cannot differ"
+            np.testing.assert_allclose(one, parameter.detach().numpy().T, rtol=0, atol=1e-4)
+
+
+def test_orthogonal_weights() -> None:
+    from rlscope.workloads.initial_weights import orthogonal_weights
+
+    first, bias, second, _, third, _ = orthogonal_weights(4, 2, 64, last_gain=0.5)
+    np.testing.assert_allclose(first @ first.T, 2 * np.eye(4), atol=1e-5)
+    np.testing.assert_allclose(second @ second.T, 2 * np.eye(64), atol=1e-5)
+    np.testing.assert_allclose(third.T @ third, 0.25 * np.eye(2), atol=1e-5)
+    assert not bias.any()
+
+
+def test_the_cart_pole_in_jax_moves_as_gymnasiums() -> None:
+    need("jax", "gymnasium")
+    import gymnasium
+
+    from rlscope.workloads import ppo_cartpole_jax_scan as scan
+
+    env = gymnasium.make("CartPole-v1")
+    state, _ = env.reset(seed=1)
+    falls = 0
+    for action in _rng.integers(2, size=300):
+        ours = np.asarray(scan.moved(state[None], np.asarray([action])))
+        state, _, terminated, truncated, _ = env.step(action)
+        np.testing.assert_allclose(ours[0], state, rtol=1e-5, atol=1e-6)
+        assert bool(scan.fallen(ours)[0]) == terminated
+        if terminated or truncated:
+            falls += 1
+            state, _ = env.reset()
+    assert falls > 5
+
+
+def test_carts_begin_anew_after_a_fall_and_at_the_time_limit() -> None:
+    need("jax")
+    import jax
+    import jax.numpy as jnp
+
+    from rlscope.workloads import ppo_cartpole_jax_scan as scan
+
+    state = jnp.zeros((3, 4)).at[1, 0].set(3.0)
+    carts = scan.Carts(state, jnp.asarray([498, 498, 499]))
+    following, told = scan.stepped(carts, jnp.asarray([1, 1, 1]), jax.random.key(1))
+    assert told.terminated.tolist() == [False, True, False]
+    assert told.truncated.tolist() == [False, False, True]
+    assert following.age.tolist() == [499, 0, 0]
+    np.testing.assert_array_equal(following.state[0], told.last[0])
+    assert (abs(following.state[1:]) <= 0.05).all()
+
+
+_TINY = {"total_timesteps": 201, "batch_size": 8, "hidden": 16, "print_every": 0}
+_TINY_PPO = {"total_timesteps": 256, "num_envs": 2, "num_steps": 64, "print_every": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("td3_pendulum_tensorflow", _TINY | {"mode": "eager"}),
+        ("td3_pendulum_tensorflow", _TINY | {"mode": "function"}),
+        ("td3_pendulum_tensorflow", _TINY | {"mode": "graph"}),
+        ("td3_pendulum_jax", _TINY),
+        ("ppo_cartpole_jax", _TINY_PPO),
+        ("ppo_cartpole_jax_scan", _TINY_PPO),
+    ],
+)
+def test_same_seed_trains_the_same_with_and_without_annotations(
+    name: str, options: dict[str, Any]
+) -> None:
+    need("tensorflow" if "tensorflow" in name else "jax")
+    module = importlib.import_module(f"rlscope.workloads.{name}")
+
+    def returns(**more: Any) -> list[float]:
+        trainer = module.Trainer(module.Args(**options, **more))
+        trainer.train()
+        return list(trainer.returns)
+
+    first = returns()
+    assert first
+    assert returns(annotate=False) == first
+    assert returns(seed=2) != first
