@@ -53,7 +53,9 @@ class Args:
 
 @dataclass
 class DDPGArgs(Args):
-    exploration_noise: float = 0.1
+    total_timesteps: Count = 12_000
+    """environment steps of the whole run"""
+    exploration_noise: float = 0.3
     """standard deviation of what is added to actions, in half ranges of the action space"""
 
 

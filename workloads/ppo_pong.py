@@ -10,6 +10,7 @@ hours on a CPU; random actions lose by 20. Needs the packages ale-py and opencv-
 """
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,10 @@ class Args(ppo_cartpole.Args):
     """how far a policy may move from the one that collected"""
     ent_coef: float = 0.01
     """weight of the entropy bonus"""
+
+    def __post_init__(self) -> None:
+        """A run that is shorter than a rollout has a shorter one: a whole one takes ten seconds."""
+        self.num_steps = min(self.num_steps, math.ceil(self.total_timesteps / self.num_envs))
 
 
 class PixelAgent(nn.Module):  # type: ignore[misc]

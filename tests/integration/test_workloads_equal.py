@@ -3,8 +3,9 @@
 The same weights, batches and noise go into each; after each of four updates the critics' loss, the
 moments of both Adams (so: the gradients) and the weights of all networks are compared with those of
 PyTorch. They are sums of products of 32-bit numbers in another order: a loss may differ by 1e-5 of
-itself, a gradient by 1e-4 of itself and 1e-6 of 1. Adam divides gradients by their size, those too
-that are little more than rounding: weights may differ by a hundredth of its learning rate, 1e-5.
+itself, a moment by 1e-4 of itself and 1e-6 of 1, or 1e-8 if it is of squares. Adam divides
+gradients by their size, those too that are little more than rounding: weights may differ by a
+hundredth of its learning rate, 1e-5.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class After:
     """of the critics, before the update"""
     gradients: dict[str, list[Any]]
     """of the policy and the critics: first moments of Adam"""
+    squares: dict[str, list[Any]]
+    """of those gradients: second moments of Adam"""
     weights: dict[str, list[Any]]
     """of all networks: matrices of shape (inputs, outputs), and biases"""
 
@@ -57,8 +60,7 @@ def _updates(trainer: Any, losses: list[float], state: Any) -> list[After]:
     found = []
     for _ in range(_UPDATES):
         trainer.learn()
-        gradients, weights = state()
-        found.append(After(losses[-1], gradients, weights))
+        found.append(After(losses[-1], *state()))
     return found
 
 
@@ -86,21 +88,23 @@ def _of_torch(module: Any, first: dict[str, list[Any]]) -> list[After]:
 
     trainer.critic_loss = critic_loss
 
-    def moments(optimizer: Any, network: Any) -> list[Any]:
-        found = (optimizer.state.get(each) for each in network.parameters())
-        rows = zip(found, network.parameters(), strict=True)
-        return [(s["exp_avg"] if s else torch.zeros_like(p)).numpy().T.copy() for s, p in rows]
+    optimizers = {"actor": trainer.actor_optimizer, "critic": trainer.critic_optimizer}
+
+    def moments(which: str) -> dict[str, list[Any]]:
+        return {
+            name: [
+                optimizer.state[each].get(which, torch.zeros_like(each)).numpy().T.copy()
+                for each in modules[name].parameters()
+            ]
+            for name, optimizer in optimizers.items()
+        }
 
     def state() -> Any:
-        gradients = {
-            "actor": moments(trainer.actor_optimizer, modules["actor"]),
-            "critic": moments(trainer.critic_optimizer, modules["critic"]),
-        }
         weights = {
             name: [each.detach().numpy().T.copy() for each in network.parameters()]
             for name, network in modules.items()
         }
-        return gradients, weights
+        return moments("exp_avg"), moments("exp_avg_sq"), weights
 
     return _updates(trainer, losses, state)
 
@@ -140,6 +144,7 @@ def _of_tensorflow(module: Any, mode: str) -> list[After]:
         }
         return (
             {name: values(adam.first) for name, adam in adams.items()},
+            {name: values(adam.second) for name, adam in adams.items()},
             {name: values(network) for name, network in weights.items()},
         )
 
@@ -163,11 +168,14 @@ def _of_jax(module: Any) -> tuple[dict[str, list[Any]], list[After]]:
 
     def state() -> Any:
         adams = {"actor": trainer.state.actor_adam, "critic": trainer.state.critic_adam}
-        gradients = {
-            name: [np.asarray(moment) for moment in jax.tree.leaves(adam.first)]
-            for name, adam in adams.items()
-        }
-        return gradients, _jax_weights(trainer)
+        gradients, squares = (
+            {
+                name: [np.asarray(each) for each in jax.tree.leaves(of(adam))]
+                for name, adam in adams.items()
+            }
+            for of in (lambda adam: adam.first, lambda adam: adam.second)
+        )
+        return gradients, squares, _jax_weights(trainer)
 
     return first, _updates(trainer, _recorded(trainer, lambda result: result[1]), state)
 
@@ -176,6 +184,7 @@ def _compare(found: list[After], expected: list[After]) -> None:
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours.loss, theirs.loss, rtol=1e-5)
         _compare_arrays(ours.gradients, theirs.gradients, rtol=1e-4, atol=1e-6)
+        _compare_arrays(ours.squares, theirs.squares, rtol=1e-4, atol=1e-8)
         _compare_arrays(ours.weights, theirs.weights, rtol=0, atol=1e-5)
 
 

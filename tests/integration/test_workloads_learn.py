@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed import need
 from traced_python import ROOT, TracedPython
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean_environment")]
@@ -26,15 +27,22 @@ _RANDOM_EPISODES = 20
 WORKLOADS = {
     "a2c_cartpole": "CartPole-v1",
     "ddpg_pendulum": "Pendulum-v1",
+    "ddpg_pendulum_jax": "Pendulum-v1",
+    "ddpg_pendulum_tensorflow": "Pendulum-v1",
     "dqn_cartpole": "CartPole-v1",
     "ppo_cartpole": "CartPole-v1",
+    "ppo_cartpole_jax": "CartPole-v1",
+    "ppo_cartpole_jax_scan": "CartPole-v1",
     "sac_pendulum": "Pendulum-v1",
     "td3_pendulum": "Pendulum-v1",
+    "td3_pendulum_jax": "Pendulum-v1",
+    "td3_pendulum_tensorflow": "Pendulum-v1",
 }
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_workload_beats_random_actions(traced: TracedPython, name: str) -> None:
+    need(*(framework for framework in ("jax", "tensorflow") if framework in name))
     learned = [_learned(traced.python, name, seed) for seed in SEEDS]
     by_chance = [_by_chance(WORKLOADS[name], seed) for seed in SEEDS]
     more = statistics.mean(learned) - statistics.mean(by_chance)
@@ -47,7 +55,9 @@ def _learned(python: str, name: str, seed: int) -> float:
     """Mean return of the last 20 episodes of a whole run."""
     command = [python, f"workloads/{name}.py", "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    return float(done.stdout.split()[-1])
+    trained = done.stdout.splitlines()[-1]
+    print(f"{name}, seed {seed}: {trained}")
+    return float(trained.split()[-1])
 
 
 def _by_chance(env_id: str, seed: int) -> float:

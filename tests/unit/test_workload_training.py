@@ -97,6 +97,12 @@ def test_options_of_a_derived_workload_have_its_own_help() -> None:
     assert of_pong["gamma"] == of_cart_pole["gamma"]
 
 
+def test_a_brief_run_from_pixels_has_a_short_rollout() -> None:
+    ppo_pong = importlib.import_module("rlscope.workloads.ppo_pong")
+    assert ppo_pong.Args(total_timesteps=250, num_envs=8).num_steps == 32
+    assert ppo_pong.Args().num_steps == 128
+
+
 def test_all_steps_that_were_asked_for_are_trained() -> None:
     args = ppo_cartpole.Args(total_timesteps=33, num_envs=2, num_steps=8, print_every=0)
     trainer = ppo_cartpole.Trainer(args)
