@@ -44,7 +44,7 @@ class Args(ppo_cartpole.Args):
     """weight of the entropy bonus"""
 
     def __post_init__(self) -> None:
-        """A run that is shorter than a rollout has a shorter one: a whole one takes ten seconds."""
+        """A run that is shorter than a rollout has a shorter one, and is not rounded up to it."""
         self.num_steps = min(self.num_steps, math.ceil(self.total_timesteps / self.num_envs))
 
 

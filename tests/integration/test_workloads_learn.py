@@ -126,7 +126,7 @@ def test_the_ppo_agent_of_pong_learns_from_pixels() -> None:
             same_step = gymnasium.vector.AutoresetMode.SAME_STEP
             return gymnasium.vector.SyncVectorEnv([game] * 8, autoreset_mode=same_step)
 
-    trainer = Trainer(ppo_pong.Args(total_timesteps=4096, num_steps=32, print_every=0))
+    trainer = Trainer(ppo_pong.Args(total_timesteps=8192, num_steps=32, print_every=0))
     trainer.train()
     _check_it_learned(trainer.returns)
 
