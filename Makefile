@@ -93,7 +93,8 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	    --dist loadfile tests/integration/test_layers_frameworks.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py \
-	    tests/integration/test_first_sentences_frameworks.py
+	    tests/integration/test_first_sentences_frameworks.py \
+	    tests/integration/test_workloads_frameworks.py tests/integration/test_workloads_equal.py
 
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \
@@ -136,11 +137,13 @@ check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
 	$(BIN)/python tests/check_includes.py
 
-check-long: system-packages $(VENV)/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
+check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake --build build/tests --parallel $(JOBS)
 	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
 	HYPOTHESIS_PROFILE=long RLSCOPE_TEST_KILLS=200 $(BIN)/pytest -q -n $(JOBS) --dist loadfile \
 	    -m 'not gpu and not torch_cuda'
+	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) -m slow \
+	    tests/integration/test_workloads_learn.py -k 'tensorflow or jax'
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks

@@ -1,6 +1,28 @@
-"""What the trace of a workload says of its operations."""
+"""Brief runs of workloads, and what their traces say of operations, iterations and phases."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, field
 from typing import Any
+
+from traced_python import ROOT, TracedPython
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A brief run of a workload, and what its trace must hold."""
+
+    algorithm: str
+    options: str
+    iterations: int
+    instances: dict[str, int]
+    phases: set[str] = field(default_factory=set)
+
+
+def steps_of(network: str, times: int) -> dict[str, int]:
+    """A network's update: its path, and the three operations inside."""
+    inside = [f"{network}/{name}" for name in ("forward", "backprop", "optimizer")]
+    return dict.fromkeys([network, *inside], times)
 
 
 def instances(swept: Any, source: str) -> dict[str, int]:
@@ -8,3 +30,36 @@ def instances(swept: Any, source: str) -> dict[str, int]:
     columns = (swept["operation"][name] for name in ("path", "source", "instances"))
     rows = zip(*columns, strict=True)
     return {path: int(count) for path, of, count in rows if of == source and path != "(none)"}
+
+
+def check_profile(
+    traced: TracedPython,
+    directory: str,
+    name: str,
+    workload: Workload,
+    *,
+    may_compile: bool = False,
+) -> None:
+    """Runs a workload under rls-prof and compares its trace with what must be there."""
+    from rlscope._trace import Directory
+
+    script = str(ROOT / "workloads" / f"{name}.py")
+    command = [traced.python, script, *workload.options.split()]
+    result = traced.run("-o", directory, *command, timeout=600 if may_compile else 120)
+    assert result.returncode == 0, result.stderr
+    trace = Directory(directory)
+    process = trace.processes[0]
+    assert process["name"] == "trainer"
+    assert process["metadata"]["algorithm"] == f'"{workload.algorithm}"'
+    swept = trace.sweep(0)
+    assert instances(swept, "explicit") == workload.instances
+    iterations = list(swept["iteration"]["source"])
+    assert [of for of in iterations if of == "explicit"] == ["explicit"] * workload.iterations
+    assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
+    if not may_compile:
+        assert len(trace.processes) == 1
+        # Imports, and the reset before the first annotated operation.
+        found = instances(swept, "automatic")
+        assert {path: n for path, n in found.items() if path != "import"} == {"simulation": 1}
+        assert iterations[0] == "automatic"
+        assert len(iterations) == 1 + workload.iterations

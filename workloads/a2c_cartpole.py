@@ -21,13 +21,22 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 
 import rlscope as rls
-from rlscope.workloads.arguments import Count, Device, parse_args
+from rlscope.workloads.arguments import Count, parse_args
 from rlscope.workloads.environments import in_one_line, require
-from rlscope.workloads.training_run import no_operation, run_training, seed_everything
+from rlscope.workloads.torch_training import (
+    TorchArgs,
+    compiled_step,
+    compiler_of,
+    rate,
+    run_training,
+    seed_everything,
+    set_rate,
+)
+from rlscope.workloads.training_run import iterations, no_operation
 
 
 @dataclass
-class Args:
+class Args(TorchArgs):
     seed: int = 1
     """seed of every random number generator"""
     env_id: str = "CartPole-v1"
@@ -48,10 +57,6 @@ class Args:
     """weight of the value loss"""
     max_grad_norm: float = 0.5
     """gradients are scaled down to this norm"""
-    device: Device = "cpu"
-    """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
-    torch_threads: Count = 1
-    """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
     """annotate operations for rlscope (--no-annotate: measure without)"""
     print_every: int = 200
@@ -100,9 +105,12 @@ class Trainer:
         self.device = torch.device(args.device)
         actions = int(self.envs.single_action_space.n)
         self.agent = Agent(self.observations, actions).to(self.device)
-        self.optimizer = torch.optim.RMSprop(
-            self.agent.parameters(), args.learning_rate, alpha=0.99, eps=1e-5
-        )
+        rmsprop = torch.optim.RMSprop(self.agent.parameters(), rate(args), alpha=0.99, eps=1e-5)
+        self.optimizer = compiled_step(rmsprop, args)
+        compiled = compiler_of(args)
+        self.act = compiled(self._act)
+        self.value = compiled(self.agent.value)
+        self.loss = compiled(self._loss)
         self.rollout = Rollout(args.num_steps, args.num_envs, self.observations, self.device)
         first, _ = self.envs.reset(seed=args.seed)
         self.observation = self._tensor(first)
@@ -121,20 +129,13 @@ class Trainer:
     def train(self) -> None:
         """Runs all iterations."""
         size = self.args.num_envs * self.args.num_steps
-        iterations = math.ceil(self.args.total_timesteps / size)
-        for iteration in range(iterations):
-            if self.args.annotate:
-                rls.iteration()
-                rls.progress(iteration, iterations)
-            self.run_iteration(1.0 - iteration / iterations)
-            self._print_progress(iteration + 1, iterations)
-        if self.args.annotate:
-            rls.progress(iterations, iterations)
+        count = math.ceil(self.args.total_timesteps / size)
+        for iteration in iterations(self, count):
+            self.run_iteration(1.0 - iteration / count)
 
     def run_iteration(self, learning_rate_factor: float = 1.0) -> None:
         """Collects one rollout and learns from it."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate_factor * self.args.learning_rate
+        set_rate(self.optimizer, learning_rate_factor * self.args.learning_rate)
         with self._phase("data_collection"):
             self.collect()
         with self._phase("training"):
@@ -146,7 +147,7 @@ class Trainer:
         for step in range(self.args.num_steps):
             rollout.observation[step] = self.observation
             with self.operation("inference"), torch.no_grad():
-                action = self.agent.policy(self.observation).sample()
+                action = self.act(self.observation)
                 chosen = action.cpu().numpy()
             with self.operation("simulation"):
                 following, reward, terminated, truncated, info = self.envs.step(chosen)
@@ -160,12 +161,16 @@ class Trainer:
             self.observation = self._tensor(following)
             self._note_returns(reward, done)
 
+    def _act(self, observation: Tensor) -> Tensor:
+        """Sampled actions, shape (batch,)."""
+        return self.agent.policy(observation).sample()
+
     def _rest(self, cut_off: Any, last: Any) -> Tensor:
         """What more the episodes were worth that a time limit cut off; 0 for the others."""
         worth = torch.zeros(self.args.num_envs, device=self.device)
         observation = self._tensor(np.stack(last[cut_off]))
         with self.operation("inference"), torch.no_grad():
-            value = self.agent.value(observation)
+            value = self.value(observation)
         worth[torch.as_tensor(cut_off)] = self.args.gamma * value
         return worth
 
@@ -174,7 +179,7 @@ class Trainer:
         with self.operation("advantage"), torch.no_grad():
             target = self._returns()
         with self.operation("forward"):
-            loss = self._loss(target)
+            loss = self.loss(target)
         with self.operation("backprop"):
             self.optimizer.zero_grad()
             loss.backward()
@@ -186,7 +191,7 @@ class Trainer:
         """Discounted rewards up to the rollout's end and the value from there on, backwards."""
         rollout = self.rollout
         returns = torch.zeros_like(rollout.reward)
-        following = self.agent.value(self.observation)
+        following = self.value(self.observation)
         for step in reversed(range(self.args.num_steps)):
             alive = 1.0 - rollout.done[step]
             following = rollout.reward[step] + self.args.gamma * alive * following
@@ -215,12 +220,6 @@ class Trainer:
         self.rewards += reward
         self.returns += self.rewards[done].tolist()
         self.rewards[done] = 0.0
-
-    def _print_progress(self, done: int, iterations: int) -> None:
-        every = self.args.print_every
-        if every and (done % every == 0 or done == iterations) and self.returns:
-            mean = np.mean(self.returns[-20:])
-            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
 def _network(inputs: int, outputs: int) -> nn.Sequential:

@@ -20,7 +20,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import Field, fields
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin
 
 Args = TypeVar("Args")
 
@@ -66,6 +66,8 @@ def _reading(field: Field[Any]) -> dict[str, Any]:
     """How argparse reads the text that is given for a field."""
     if isinstance(field.default, bool):
         return {"action": argparse.BooleanOptionalAction}
+    if get_origin(field.type) is Literal:
+        return {"type": str, "choices": get_args(field.type)}
     if field.type == Device:
         return {"type": _device}
     if isinstance(field.default, str):

@@ -12,7 +12,7 @@ Runs alike with and without rls-prof: unrecorded annotations cost next to nothin
 import math
 import random
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -21,13 +21,22 @@ from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 
 import rlscope as rls
-from rlscope.workloads.arguments import Count, Device, parse_args
+from rlscope.workloads.arguments import Count, parse_args
 from rlscope.workloads.environments import in_one_line, require
-from rlscope.workloads.training_run import no_operation, run_training, seed_everything
+from rlscope.workloads.replay import Batch, Replay
+from rlscope.workloads.torch_training import (
+    TorchArgs,
+    compiled_step,
+    compiler_of,
+    on_device,
+    run_training,
+    seed_everything,
+)
+from rlscope.workloads.training_run import iterations, no_operation
 
 
 @dataclass
-class Args:
+class Args(TorchArgs):
     seed: int = 1
     """seed of every random number generator"""
     env_id: str = "CartPole-v1"
@@ -54,10 +63,6 @@ class Args:
     """part of the run in which the share of random actions falls"""
     max_grad_norm: float = 10.0
     """gradients are scaled down to this norm"""
-    device: Device = "cpu"
-    """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
-    torch_threads: Count = 1
-    """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
     """annotate operations for rlscope (--no-annotate: measure without)"""
     print_every: int = 1000
@@ -83,44 +88,6 @@ class QNetwork(nn.Module):  # type: ignore[misc]
         return self.layers(observation.float())
 
 
-class Batch(NamedTuple):
-    """Transitions that were drawn together; the first dimension of every tensor is the batch."""
-
-    observation: Tensor
-    action: Tensor
-    reward: Tensor
-    following: Tensor
-    terminated: Tensor
-
-
-class Replay:
-    """The last `size` transitions: a new one takes the place of the oldest."""
-
-    def __init__(self, size: int, observations: Box) -> None:
-        self.size = size
-        self.observation = np.empty((size, *observations.shape), observations.dtype)
-        self.action = np.empty(size, np.int64)
-        self.reward = np.empty(size, np.float32)
-        self.following = np.empty_like(self.observation)
-        self.terminated = np.empty(size, np.float32)
-        self.added = 0
-
-    def add(self, *transition: Any) -> None:
-        """Stores observation, action, reward, following observation, terminated."""
-        place = self.added % self.size
-        for column, value in zip(self._columns(), transition, strict=True):
-            column[place] = value
-        self.added += 1
-
-    def sample(self, batch_size: int, device: torch.device) -> Batch:
-        """Transitions drawn with equal chances, with replacement."""
-        drawn = np.random.randint(min(self.added, self.size), size=batch_size)
-        return Batch(*(torch.as_tensor(column[drawn], device=device) for column in self._columns()))
-
-    def _columns(self) -> tuple[Any, ...]:
-        return self.observation, self.action, self.reward, self.following, self.terminated
-
-
 class Trainer:
     """One training run; `train` is the loop."""
 
@@ -137,8 +104,16 @@ class Trainer:
         self.network = self.make_network().to(self.device)
         self.target_network = self.make_network().to(self.device)
         self.target_network.load_state_dict(self.network.state_dict())
-        self.optimizer = torch.optim.Adam(self.network.parameters(), args.learning_rate)
-        self.replay = Replay(args.buffer_size, self.env.observation_space)
+        adam = torch.optim.Adam(self.network.parameters(), args.learning_rate)
+        self.optimizer = compiled_step(adam, args)
+        seen = self.env.observation_space
+        self.replay = Replay(
+            args.buffer_size, observation=(seen.dtype, seen.shape), action=(np.int64, ())
+        )
+        compiled = compiler_of(args)
+        self.values = compiled(self.network)
+        self.target = compiled(self._target)
+        self.loss = compiled(self._loss)
         self.observation, _ = self.env.reset(seed=args.seed)
         self.steps = self.updates = 0
         self.returns: list[float] = []
@@ -153,15 +128,9 @@ class Trainer:
 
     def train(self) -> None:
         """Runs all iterations."""
-        iterations = math.ceil(self.args.total_timesteps / self.args.train_every)
-        for iteration in range(iterations):
-            if self.args.annotate:
-                rls.iteration()
-                rls.progress(iteration, iterations)
+        count = math.ceil(self.args.total_timesteps / self.args.train_every)
+        for _ in iterations(self, count):
             self.run_iteration()
-            self._print_progress(iteration + 1, iterations)
-        if self.args.annotate:
-            rls.progress(iterations, iterations)
 
     def run_iteration(self) -> None:
         """Some steps of the environment, then an update."""
@@ -190,21 +159,18 @@ class Trainer:
         if random.random() < self._epsilon():
             return random.randrange(self.actions)
         with torch.no_grad():
-            values = self.network(torch.as_tensor(observation, device=self.device).unsqueeze(0))
+            values = self.values(torch.as_tensor(observation, device=self.device).unsqueeze(0))
         return int(values.argmax())
 
     def learn(self) -> None:
         """One step towards the values that the target network expects (equation 2)."""
         args = self.args
         with self.operation("sample"):
-            batch = self.replay.sample(args.batch_size, self.device)
+            batch = on_device(self.replay.sample(args.batch_size), self.device)
         with self.operation("target"), torch.no_grad():
-            best = self.target_network(batch.following).amax(dim=1)
-            target = batch.reward + args.gamma * (1.0 - batch.terminated) * best
+            target = self.target(batch)
         with self.operation("forward"):
-            values = self.network(batch.observation)
-            value = values.gather(1, batch.action.unsqueeze(1)).squeeze(1)
-            loss = nn.functional.smooth_l1_loss(value, target)
+            loss = self.loss(batch, target)
         with self.operation("backprop"):
             self.optimizer.zero_grad()
             loss.backward()
@@ -216,16 +182,21 @@ class Trainer:
             with self.operation("target_update"):
                 self.target_network.load_state_dict(self.network.state_dict())
 
+    def _target(self, batch: Batch) -> Tensor:
+        """Reward, and discounted value of the best that can be done next."""
+        best = self.target_network(batch.following).amax(dim=1)
+        return batch.reward + self.args.gamma * (1.0 - batch.terminated) * best
+
+    def _loss(self, batch: Batch, target: Tensor) -> Tensor:
+        """How far the values of what was done are from the target."""
+        values = self.network(batch.observation)
+        value = values.gather(1, batch.action.unsqueeze(1)).squeeze(1)
+        return nn.functional.smooth_l1_loss(value, target)
+
     def _epsilon(self) -> float:
         falling = self.args.exploration_fraction * self.args.total_timesteps
         done = min(1.0, self.steps / falling) if falling else 1.0
         return 1.0 + done * (self.args.epsilon_end - 1.0)
-
-    def _print_progress(self, done: int, iterations: int) -> None:
-        every = self.args.print_every
-        if every and (done % every == 0 or done == iterations) and self.returns:
-            mean = np.mean(self.returns[-20:])
-            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -12,13 +12,12 @@ Needs the packages ale-py and opencv-python-headless.
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium as gym
-from gymnasium.wrappers import AtariPreprocessing, ClipReward, FrameStackObservation
 from torch import Tensor, nn
 
 from rlscope.workloads import dqn_cartpole
 from rlscope.workloads.arguments import Count, parse_args
-from rlscope.workloads.training_run import run_training
+from rlscope.workloads.atari import make_game, pixel_layers
+from rlscope.workloads.torch_training import run_training
 
 
 @dataclass
@@ -46,18 +45,7 @@ class PixelNetwork(nn.Module):  # type: ignore[misc]
 
     def __init__(self, actions: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Conv2d(4, 32, kernel_size=8, stride=4),
-            nn.ReLU(),
-            nn.Conv2d(32, 64, kernel_size=4, stride=2),
-            nn.ReLU(),
-            nn.Conv2d(64, 64, kernel_size=3, stride=1),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(64 * 7 * 7, 512),
-            nn.ReLU(),
-            nn.Linear(512, actions),
-        )
+        self.layers = nn.Sequential(*pixel_layers(), nn.Linear(512, actions))
 
     def forward(self, observation: Tensor) -> Tensor:
         """Values of a batch of observations, whose pixels are 0 to 255."""
@@ -68,18 +56,8 @@ class Trainer(dqn_cartpole.Trainer):
     """DQN that sees pixels."""
 
     def make_environment(self) -> Any:
-        """The game as Machado et al. 2018 play it; returns are noted before rewards are clipped."""
-        if not self.args.env_id.startswith("ALE/"):
-            raise gym.error.Error("not a game of the Arcade Learning Environment, like ALE/Pong-v5")
-        try:
-            import ale_py
-            import cv2  # noqa: F401  AtariPreprocessing imports it
-        except ImportError as error:
-            raise ImportError(f"{error}: pip install ale-py opencv-python-headless") from None
-        gym.register_envs(ale_py)
-        env = gym.make(self.args.env_id, frameskip=1)  # AtariPreprocessing skips frames itself
-        env = AtariPreprocessing(gym.wrappers.RecordEpisodeStatistics(env))
-        return FrameStackObservation(ClipReward(env, -1.0, 1.0), 4)
+        """The game, which notes the return of each episode."""
+        return make_game(self.args.env_id)
 
     def make_network(self) -> nn.Module:
         """A network with random weights."""

@@ -21,13 +21,22 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 
 import rlscope as rls
-from rlscope.workloads.arguments import Count, Device, parse_args
+from rlscope.workloads.arguments import Count, parse_args
 from rlscope.workloads.environments import in_one_line, require
-from rlscope.workloads.training_run import no_operation, run_training, seed_everything
+from rlscope.workloads.torch_training import (
+    TorchArgs,
+    compiled_step,
+    compiler_of,
+    rate,
+    run_training,
+    seed_everything,
+    set_rate,
+)
+from rlscope.workloads.training_run import iterations, no_operation
 
 
 @dataclass
-class Args:
+class Args(TorchArgs):
     seed: int = 1
     """seed of every random number generator"""
     env_id: str = "CartPole-v1"
@@ -56,10 +65,6 @@ class Args:
     """weight of the value loss"""
     max_grad_norm: float = 0.5
     """gradients are scaled down to this norm"""
-    device: Device = "cpu"
-    """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
-    torch_threads: Count = 1
-    """threads of PyTorch; networks this small are slower with more"""
     annotate: bool = True
     """annotate operations for rlscope (--no-annotate: measure without)"""
     print_every: int = 10
@@ -74,22 +79,21 @@ class Agent(nn.Module):  # type: ignore[misc]
         self.actor = _network(observations, actions, last_gain=0.01)
         self.critic = _network(observations, 1, last_gain=1.0)
 
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of the actions, shape (batch, actions), and values, shape (batch,)."""
+        return self.actor(observation), self.value(observation)
+
     def value(self, observation: Tensor) -> Tensor:
         """Expected return of each observation, shape (batch,)."""
         return self.critic(observation).squeeze(-1)
-
-    def act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """A sampled action, its log-probability and the value, each of shape (batch,)."""
-        policy = Categorical(logits=self.actor(observation))
-        action = policy.sample()
-        return action, policy.log_prob(action), self.value(observation)
 
 
 class Rollout:
     """What one iteration collects; every tensor is (num_steps, num_envs, ...)."""
 
-    def __init__(self, steps: int, envs: int, observations: int, device: torch.device) -> None:
-        self.observation = torch.zeros(steps, envs, observations, device=device)
+    def __init__(self, steps: int, first: Tensor) -> None:
+        envs, device = len(first), first.device
+        self.observation = first.new_zeros(steps, *first.shape)
         self.action = torch.zeros(steps, envs, dtype=torch.long, device=device)
         self.log_prob = torch.zeros(steps, envs, device=device)
         self.reward = torch.zeros(steps, envs, device=device)
@@ -108,13 +112,17 @@ class Trainer:
             self.envs = self.make_environments()
             require("observations", self.envs.single_observation_space, Box)
             require("actions", self.envs.single_action_space, Discrete)
-        observations = math.prod(self.envs.single_observation_space.shape)
         self.device = torch.device(args.device)
-        self.agent = Agent(observations, int(self.envs.single_action_space.n)).to(self.device)
-        self.optimizer = torch.optim.Adam(self.agent.parameters(), args.learning_rate, eps=1e-5)
-        self.rollout = Rollout(args.num_steps, args.num_envs, observations, self.device)
+        self.agent = self.make_agent(int(self.envs.single_action_space.n)).to(self.device)
+        adam = torch.optim.Adam(self.agent.parameters(), rate(args), eps=1e-5)
+        self.optimizer = compiled_step(adam, args)
+        compiled = compiler_of(args)
+        self.act = compiled(self._act)
+        self.value = compiled(self.agent.value)
+        self.loss = compiled(self._loss)
         first, _ = self.envs.reset(seed=args.seed)
         self.observation = torch.as_tensor(first, device=self.device)
+        self.rollout = Rollout(args.num_steps, self.observation)
         self.done = torch.zeros(args.num_envs, device=self.device)
         self.rewards = np.zeros(args.num_envs)
         self.returns: list[float] = []
@@ -128,23 +136,20 @@ class Trainer:
             vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
         )
 
+    def make_agent(self, actions: int) -> nn.Module:
+        """Policy and value function with random weights."""
+        return Agent(math.prod(self.envs.single_observation_space.shape), actions)
+
     def train(self) -> None:
         """Runs all iterations."""
         size = self.args.num_envs * self.args.num_steps
-        iterations = math.ceil(self.args.total_timesteps / size)
-        for iteration in range(iterations):
-            if self.args.annotate:
-                rls.iteration()
-                rls.progress(iteration, iterations)
-            self.run_iteration(1.0 - iteration / iterations)
-            self._print_progress(iteration + 1, iterations)
-        if self.args.annotate:
-            rls.progress(iterations, iterations)
+        count = math.ceil(self.args.total_timesteps / size)
+        for iteration in iterations(self, count):
+            self.run_iteration(1.0 - iteration / count)
 
     def run_iteration(self, learning_rate_factor: float = 1.0) -> None:
         """Collects one rollout and learns from it."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate_factor * self.args.learning_rate
+        set_rate(self.optimizer, learning_rate_factor * self.args.learning_rate)
         with self._phase("data_collection"):
             self.collect()
         with self._phase("training"):
@@ -157,7 +162,7 @@ class Trainer:
             rollout.observation[step] = self.observation
             rollout.done[step] = self.done
             with self.operation("inference"), torch.no_grad():
-                action, log_prob, value = self.agent.act(self.observation)
+                action, log_prob, value = self.act(self.observation)
                 chosen = action.cpu().numpy()
             rollout.action[step], rollout.log_prob[step], rollout.value[step] = (
                 action,
@@ -173,14 +178,21 @@ class Trainer:
             self.observation = torch.as_tensor(following, device=self.device)
             done = terminated | truncated
             self.done = torch.as_tensor(done, dtype=torch.float32, device=self.device)
-            self._note_returns(reward, done)
+            self._note_returns(reward, done, info)
+
+    def _act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """A sampled action, its log-probability and the value, each of shape (batch,)."""
+        logits, value = self.agent(observation)
+        policy = Categorical(logits=logits)
+        action = policy.sample()
+        return action, policy.log_prob(action), value
 
     def _rest(self, cut_off: Any, last: Any) -> Tensor:
         """What more the episodes were worth that a time limit cut off; 0 for the others."""
         worth = torch.zeros(self.args.num_envs, device=self.device)
         observation = torch.as_tensor(np.stack(last[cut_off]), device=self.device)
         with self.operation("inference"), torch.no_grad():
-            value = self.agent.value(observation)
+            value = self.value(observation)
         worth[torch.as_tensor(cut_off)] = self.args.gamma * value
         return worth
 
@@ -194,7 +206,7 @@ class Trainer:
         for _ in range(self.args.update_epochs):
             for batch in torch.randperm(size, device=self.device).chunk(self.args.num_minibatches):
                 with self.operation("forward"):
-                    loss = self._loss(batch, advantage, target)
+                    loss = self.loss(batch, advantage, target)
                 with self.operation("backprop"):
                     self.optimizer.zero_grad()
                     loss.backward()
@@ -206,7 +218,7 @@ class Trainer:
         """Generalized advantage estimation (Schulman et al. 2016, equation 16), backwards."""
         rollout, args = self.rollout, self.args
         advantage = torch.zeros_like(rollout.reward)
-        following_value = self.agent.value(self.observation)
+        following_value = self.value(self.observation)
         following_alive = 1.0 - self.done
         last = torch.zeros_like(self.done)
         for step in reversed(range(args.num_steps)):
@@ -222,47 +234,43 @@ class Trainer:
         """Clipped surrogate objective (PPO, equation 7), value error and entropy."""
         rollout, args = self.rollout, self.args
         observation = rollout.observation.flatten(0, 1)[batch]
-        policy = Categorical(logits=self.agent.actor(observation))
+        logits, value = self.agent(observation)
+        policy = Categorical(logits=logits)
         log_prob = policy.log_prob(rollout.action.flatten()[batch])
         ratio = (log_prob - rollout.log_prob.flatten()[batch]).exp()
         weight = advantage[batch]
         weight = (weight - weight.mean()) / (weight.std() + 1e-8)
         clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
         policy_loss = -torch.min(ratio * weight, clipped * weight).mean()
-        value_loss = 0.5 * (self.agent.value(observation) - target[batch]).square().mean()
+        value_loss = 0.5 * (value - target[batch]).square().mean()
         entropy = policy.entropy().mean()
         return policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy
 
     def _phase(self, name: str) -> Any:
         return rls.phase(name) if self.args.annotate else contextlib.nullcontext()
 
-    def _note_returns(self, reward: Any, done: Any) -> None:
+    def _note_returns(self, reward: Any, done: Any, _info: Any) -> None:
         self.rewards += reward
         self.returns += self.rewards[done].tolist()
         self.rewards[done] = 0.0
 
-    def _print_progress(self, done: int, iterations: int) -> None:
-        every = self.args.print_every
-        if every and (done % every == 0 or done == iterations) and self.returns:
-            mean = np.mean(self.returns[-20:])
-            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
-
 
 def _network(inputs: int, outputs: int, last_gain: float) -> nn.Sequential:
     return nn.Sequential(
-        _layer(inputs, 64),
+        layer(inputs, 64),
         nn.Tanh(),
-        _layer(64, 64),
+        layer(64, 64),
         nn.Tanh(),
-        _layer(64, outputs, last_gain),
+        layer(64, outputs, last_gain),
     )
 
 
-def _layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
-    nn.init.orthogonal_(layer.weight, gain)
-    nn.init.zeros_(layer.bias)
-    return layer
+def layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
+    """A layer whose weights are orthogonal, as PPO begins best."""
+    linear = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(linear.weight, gain)
+    nn.init.zeros_(linear.bias)
+    return linear
 
 
 def main(argv: list[str] | None = None) -> None:

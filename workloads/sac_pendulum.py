@@ -13,62 +13,39 @@ Runs alike with and without rls-prof: unrecorded annotations cost next to nothin
 import copy
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import gymnasium as gym
-import numpy as np
 import torch
-from gymnasium.spaces import Box
 from torch import Tensor, nn
 from torch.distributions import Normal
+from torch.optim import Optimizer
 
-import rlscope as rls
-from rlscope.workloads.arguments import Count, Device, parse_args
-from rlscope.workloads.environments import in_one_line, require
-from rlscope.workloads.training_run import no_operation, run_training, seed_everything
+from rlscope.workloads import continuous_control
+from rlscope.workloads.arguments import parse_args
+from rlscope.workloads.replay import Batch
+from rlscope.workloads.torch_networks import Critics, follow, perceptron
+from rlscope.workloads.torch_training import (
+    TorchArgs,
+    compiled_step,
+    compiler_of,
+    on_device,
+    run_training,
+)
 
 
 @dataclass
-class Args:
-    seed: int = 1
-    """seed of every random number generator"""
-    env_id: str = "Pendulum-v1"
-    """environment: any with a vector of numbers to observe and one to act, which is bounded"""
-    total_timesteps: Count = 8_000
-    """environment steps of the whole run"""
-    learning_starts: int = 128
-    """environment steps with random actions before the first update"""
-    buffer_size: Count = 100_000
-    """transitions that the replay buffer keeps"""
-    batch_size: Count = 128
-    """transitions of one update"""
-    hidden: Count = 128
-    """width of the two hidden layers of every network"""
-    learning_rate: float = 1e-3
-    """of the three Adams: critics, policy, temperature"""
-    gamma: float = 0.99
-    """discount of future rewards"""
-    tau: float = 0.005
-    """how far the slow critics move towards the critics in one update"""
-    device: Device = "cpu"
-    """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
-    torch_threads: Count = 1
-    """threads of PyTorch; networks this small are slower with more"""
-    annotate: bool = True
-    """annotate operations for rlscope (--no-annotate: measure without)"""
-    print_every: int = 1000
-    """iterations between lines of progress, 0: none"""
+class Args(TorchArgs, continuous_control.Args):
+    """The three Adams of SAC have one learning rate."""
 
 
 class Actor(nn.Module):  # type: ignore[misc]
     """A Gaussian for each dimension of the action, squashed into the bounds of the action space."""
 
-    def __init__(self, observations: int, actions: Box, hidden: int) -> None:
+    def __init__(self, observations: int, scale: Any, middle: Any, hidden: int) -> None:
         super().__init__()
-        self.layers = _network(observations, 2 * math.prod(actions.shape), hidden)
-        high, low = (torch.as_tensor(bound.flatten()) for bound in (actions.high, actions.low))
-        self.register_buffer("scale", (high - low).float() / 2)
-        self.register_buffer("middle", (high + low).float() / 2)
+        self.layers = perceptron(observations, 2 * len(scale), hidden)
+        self.register_buffer("scale", torch.as_tensor(scale))
+        self.register_buffer("middle", torch.as_tensor(middle))
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Sampled actions and their log-probabilities, shape (batch,) (appendix C)."""
@@ -81,151 +58,58 @@ class Actor(nn.Module):  # type: ignore[misc]
         return self.middle + self.scale * wide.tanh(), log_prob.sum(dim=-1)
 
 
-class Critics(nn.Module):  # type: ignore[misc]
-    """Two estimates of the value of an action; the lower one is the less deceived."""
-
-    def __init__(self, observations: int, actions: int, hidden: int) -> None:
-        super().__init__()
-        self.first = _network(observations + actions, 1, hidden)
-        self.second = _network(observations + actions, 1, hidden)
-
-    def forward(self, observation: Tensor, action: Tensor) -> Tensor:
-        """Both values of each action in each observation, shape (2, batch)."""
-        both = torch.cat([observation, action], dim=-1)
-        return torch.stack([self.first(both).squeeze(-1), self.second(both).squeeze(-1)])
-
-
-class Batch(NamedTuple):
-    """Transitions that were drawn together; the first dimension of every tensor is the batch."""
-
-    observation: Tensor
-    action: Tensor
-    reward: Tensor
-    following: Tensor
-    terminated: Tensor
-
-
-class Replay:
-    """The last `size` transitions: a new one takes the place of the oldest."""
-
-    def __init__(self, size: int, observations: int, actions: int) -> None:
-        self.size = size
-        self.columns = [
-            np.empty((size, observations), np.float32),
-            np.empty((size, actions), np.float32),
-            np.empty(size, np.float32),
-            np.empty((size, observations), np.float32),
-            np.empty(size, np.float32),
-        ]
-        self.added = 0
-
-    def add(self, *transition: Any) -> None:
-        """Stores observation, action, reward, following observation, terminated."""
-        place = self.added % self.size
-        for column, value in zip(self.columns, transition, strict=True):
-            column[place] = value
-        self.added += 1
-
-    def sample(self, batch_size: int, device: torch.device) -> Batch:
-        """Transitions drawn with equal chances, with replacement."""
-        drawn = np.random.randint(min(self.added, self.size), size=batch_size)
-        return Batch(*(torch.as_tensor(column[drawn], device=device) for column in self.columns))
-
-
-class Trainer:
-    """One training run; `train` is the loop."""
+class Trainer(continuous_control.Trainer):
+    """One training run."""
 
     def __init__(self, args: Args) -> None:
-        self.args = args
-        seed_everything(args.seed)
-        self.operation: Any = rls.operation if args.annotate else no_operation
-        with in_one_line(args.env_id):
-            self.env = self.make_environment()
-        self.env.action_space.seed(args.seed)
+        super().__init__(args)
+        torch.manual_seed(args.seed)
         self.device = torch.device(args.device)
-        observations = math.prod(self.env.observation_space.shape)
-        actions = math.prod(self.env.action_space.shape)
-        self.actor = Actor(observations, self.env.action_space, args.hidden).to(self.device)
-        self.critics = Critics(observations, actions, args.hidden).to(self.device)
+        actor = Actor(self.observations, self.scale, self.middle, args.hidden)
+        self.actor = actor.to(self.device)
+        critics = Critics(self.observations, self.actions, args.hidden)
+        self.critics = critics.to(self.device)
         self.slow_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.log_temperature = torch.zeros((), device=self.device, requires_grad=True)
-        self.target_entropy = -float(actions)
+        self.target_entropy = -float(self.actions)
         self.actor_optimizer = self._adam(self.actor.parameters())
         self.critic_optimizer = self._adam(self.critics.parameters())
         self.temperature_optimizer = self._adam([self.log_temperature])
-        self.replay = Replay(args.buffer_size, observations, actions)
-        first, _ = self.env.reset(seed=args.seed)
-        self.observation = first.flatten()
-        self.steps = 0
-        self.returns: list[float] = []
-
-    def make_environment(self) -> Any:
-        """The environment, which notes the return of each episode."""
-        env = gym.wrappers.RecordEpisodeStatistics(gym.make(self.args.env_id))
-        require("observations", env.observation_space, Box)
-        require("actions", env.action_space, Box)
-        if not env.action_space.is_bounded():
-            raise gym.error.Error(f"the algorithm needs bounded actions, not {env.action_space}")
-        return env
-
-    def train(self) -> None:
-        """Runs all iterations."""
-        iterations = self.args.total_timesteps
-        for iteration in range(iterations):
-            if self.args.annotate:
-                rls.iteration()
-                rls.progress(iteration, iterations)
-            self.run_iteration()
-            self._print_progress(iteration + 1, iterations)
-        if self.args.annotate:
-            rls.progress(iterations, iterations)
-
-    def run_iteration(self) -> None:
-        """One step of the environment, then an update."""
-        self.step()
-        if self.steps > self.args.learning_starts:
-            self.learn()
-
-    def step(self) -> None:
-        """One step of the environment, kept for replay."""
-        with self.operation("inference"):
-            action = self.act(self.observation)
-        with self.operation("simulation"):
-            following, reward, terminated, truncated, info = self.env.step(action)
-            done = terminated or truncated
-            first = self.env.reset()[0] if done else following
-        # An episode that was cut off would have gone on: only a terminated one is worth 0 then.
-        self.replay.add(self.observation, action.flatten(), reward, following.flatten(), terminated)
-        self.observation = first.flatten()
-        self.steps += 1
-        if done:
-            self.returns.append(float(info["episode"]["r"]))
+        compiled = compiler_of(args)
+        self.policy = compiled(self.actor)
+        self.target = compiled(self._target)
+        self.critic_loss = compiled(self._critic_loss)
+        self.actor_loss = compiled(self._actor_loss)
+        self.temperature_loss = compiled(self._temperature_loss)
+        self.follow = compiled(self._follow)
 
     def act(self, observation: Any) -> Any:
-        """An action of the policy, in the beginning a random one."""
-        if self.steps < self.args.learning_starts:
-            return self.env.action_space.sample()
-        seen = torch.as_tensor(observation, dtype=torch.float32, device=self.device)
+        """A sampled action of the policy."""
+        seen = torch.as_tensor(observation, device=self.device)
         with torch.no_grad():
-            action, _ = self.actor(seen)
-        return action.cpu().numpy().reshape(self.env.action_space.shape)
+            action, _ = self.policy(seen)
+        return action.cpu().numpy()
 
     def learn(self) -> None:
         """One update of the critics, the policy, the temperature and the slow critics."""
         with self.operation("sample"):
-            batch = self.replay.sample(self.args.batch_size, self.device)
+            batch = on_device(self.replay.sample(self.args.batch_size), self.device)
         with self.operation("target"), torch.no_grad():
-            target = self._target(batch)
+            target = self.target(batch)
         with self.operation("critic"):
-            self._learn_critics(batch, target)
+            with self.operation("forward"):
+                loss = self.critic_loss(batch, target)
+            self._descend(loss, self.critic_optimizer)
         with self.operation("actor"):
-            log_prob = self._learn_actor(batch)
+            with self.operation("forward"):
+                loss, log_prob = self.actor_loss(batch)
+            self._descend(loss, self.actor_optimizer)
         with self.operation("temperature"):
-            self._learn_temperature(log_prob)
+            with self.operation("forward"):
+                loss = self.temperature_loss(log_prob)
+            self._descend(loss, self.temperature_optimizer)
         with self.operation("target_update"), torch.no_grad():
-            pairs = zip(self.slow_critics.parameters(), self.critics.parameters(), strict=True)
-            for slow, fast in pairs:
-                slow.lerp_(fast, self.args.tau)
+            self.follow()
 
     def _target(self, batch: Batch) -> Tensor:
         """Reward, and discounted value and entropy of what follows (equations 2 and 3)."""
@@ -234,53 +118,35 @@ class Trainer:
         soft_value = value - self.log_temperature.exp() * log_prob
         return batch.reward + self.args.gamma * (1.0 - batch.terminated) * soft_value
 
-    def _learn_critics(self, batch: Batch, target: Tensor) -> None:
-        """One step of both critics towards the target (equation 5)."""
-        with self.operation("forward"):
-            values = self.critics(batch.observation, batch.action)
-            loss = (values - target).square().mean(dim=1).sum()
-        self._descend(loss, self.critic_optimizer)
+    def _critic_loss(self, batch: Batch, target: Tensor) -> Tensor:
+        """How far both critics are from the target (equation 5)."""
+        values = self.critics(batch.observation, batch.action)
+        return (values - target).square().mean(dim=1).sum()
 
-    def _learn_actor(self, batch: Batch) -> Tensor:
-        """One step towards valuable and varied actions (equation 7); their log-probabilities."""
-        with self.operation("forward"):
-            action, log_prob = self.actor(batch.observation)
-            value = self.critics(batch.observation, action).amin(dim=0)
-            loss = (self.log_temperature.exp().detach() * log_prob - value).mean()
-        self._descend(loss, self.actor_optimizer)
-        return log_prob.detach()
+    def _actor_loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Low for valuable and varied actions (equation 7); and their log-probabilities."""
+        action, log_prob = self.actor(batch.observation)
+        value = self.critics(batch.observation, action).amin(dim=0)
+        loss = (self.log_temperature.exp().detach() * log_prob - value).mean()
+        return loss, log_prob.detach()
 
-    def _learn_temperature(self, log_prob: Tensor) -> None:
-        """One step that raises the temperature where the entropy is too low (equation 18)."""
-        with self.operation("forward"):
-            loss = -(self.log_temperature.exp() * (log_prob + self.target_entropy)).mean()
-        self._descend(loss, self.temperature_optimizer)
+    def _temperature_loss(self, log_prob: Tensor) -> Tensor:
+        """Raises the temperature where the entropy is too low (equation 18)."""
+        return -(self.log_temperature.exp() * (log_prob + self.target_entropy)).mean()
 
-    def _descend(self, loss: Tensor, optimizer: torch.optim.Optimizer) -> None:
+    def _follow(self) -> None:
+        follow(self.slow_critics.parameters(), self.critics.parameters(), self.args.tau)
+
+    def _descend(self, loss: Tensor, optimizer: Optimizer) -> None:
         with self.operation("backprop"):
             optimizer.zero_grad()
             loss.backward()
         with self.operation("optimizer"):
             optimizer.step()
 
-    def _adam(self, parameters: Any) -> torch.optim.Adam:
-        return torch.optim.Adam(parameters, self.args.learning_rate)
-
-    def _print_progress(self, done: int, iterations: int) -> None:
-        every = self.args.print_every
-        if every and (done % every == 0 or done == iterations) and self.returns:
-            mean = np.mean(self.returns[-20:])
-            print(f"iteration {done}/{iterations}: mean return of 20 episodes {mean:.1f}")
-
-
-def _network(inputs: int, outputs: int, hidden: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(inputs, hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, outputs),
-    )
+    def _adam(self, parameters: Any) -> Optimizer:
+        adam = torch.optim.Adam(parameters, self.args.learning_rate)
+        return compiled_step(adam, self.args)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from traced_python import ROOT, TracedPython
-from workload_traces import instances
+from workload_traces import Workload, check_profile, steps_of
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 pytest.importorskip("torch")
 pytest.importorskip("gymnasium")
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A brief run of a workload, and what its trace must hold."""
-
-    algorithm: str
-    options: str
-    iterations: int
-    instances: dict[str, int]
-    phases: set[str] = field(default_factory=set)
 
 
 _ROLLOUTS = {"data_collection", "training"}
@@ -86,28 +75,61 @@ WORKLOADS = {
             "simulation": 64,
             "sample": 48,
             "target": 48,
-            **{
-                path: 48
-                for network in ("critic", "actor", "temperature")
-                for path in (
-                    network,
-                    f"{network}/forward",
-                    f"{network}/backprop",
-                    f"{network}/optimizer",
-                )
-            },
+            **steps_of("critic", 48),
+            **steps_of("actor", 48),
+            **steps_of("temperature", 48),
             "target_update": 48,
+        },
+    ),
+    "ddpg_pendulum": Workload(
+        "DDPG",
+        "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16",
+        64,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 48,
+            "target": 48,
+            **steps_of("critic", 48),
+            **steps_of("actor", 48),
+            "target_update": 48,
+        },
+    ),
+    # The policy is updated every third time.
+    "td3_pendulum": Workload(
+        "TD3",
+        "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16 --policy-frequency 3",
+        64,
+        {
+            "inference": 64,
+            "simulation": 64,
+            "sample": 48,
+            "target": 48,
+            **steps_of("critic", 48),
+            **steps_of("actor", 16),
+            "target_update": 16,
         },
     ),
 }
 
 
+# Run by test_workloads_simulators.py and test_workloads_frameworks.py.
+_ELSEWHERE = {
+    "dqn_pong",
+    "ppo_pong",
+    "ddpg_pendulum_tensorflow",
+    "td3_pendulum_tensorflow",
+    "ddpg_pendulum_jax",
+    "td3_pendulum_jax",
+    "ppo_cartpole_jax",
+    "ppo_cartpole_jax_scan",
+}
+
+
 def test_every_workload_is_run() -> None:
-    files = {path.stem for path in Path(ROOT, "workloads").glob("*.py")}
-    assert files - {"__init__", "arguments", "environments", "training_run"} == {
-        *WORKLOADS,
-        "dqn_pong",
-    }
+    files = Path(ROOT, "workloads").glob("*.py")
+    runnable = {path.stem for path in files if "def main(" in path.read_text(encoding="utf-8")}
+    assert runnable == {*WORKLOADS, *_ELSEWHERE}
 
 
 def _run(python: str, *how: str) -> subprocess.CompletedProcess[str]:
@@ -126,25 +148,7 @@ def test_workload_by_path_and_by_name(traced: TracedPython, name: str) -> None:
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_workload_under_the_profiler(traced: TracedPython, directory: str, name: str) -> None:
-    workload = WORKLOADS[name]
-    script = str(ROOT / "workloads" / f"{name}.py")
-    command = [traced.python, script, *workload.options.split()]
-    result = traced.run("-o", directory, *command, timeout=120)
-    assert result.returncode == 0, result.stderr
-    from rlscope._trace import Directory
-
-    trace = Directory(directory)
-    (process,) = trace.processes
-    assert process["name"] == "trainer"
-    assert process["metadata"]["algorithm"] == f'"{workload.algorithm}"'
-    swept = trace.sweep(0)
-    assert instances(swept, "explicit") == workload.instances
-    # Imports, and the reset before the first annotated operation.
-    found = instances(swept, "automatic")
-    assert {name: count for name, count in found.items() if name != "import"} == {"simulation": 1}
-    iterations = ["automatic", *["explicit"] * workload.iterations]
-    assert list(swept["iteration"]["source"]) == iterations
-    assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
+    check_profile(traced, directory, name, WORKLOADS[name])
 
 
 @pytest.mark.parametrize(
@@ -173,6 +177,8 @@ def test_wrong_argument_is_one_line(traced: TracedPython, options: str, said: st
         ("a2c_cartpole", "FrozenLake-v1", "needs observations of kind Box, not Discrete("),
         ("dqn_cartpole", "NoSuchTask-v0", "Environment `NoSuchTask` doesn't exist"),
         ("sac_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
+        ("ddpg_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
+        ("ppo_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
         ("dqn_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
     ],
 )
@@ -188,6 +194,7 @@ def test_wrong_environment_is_one_line(
     [
         ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
         ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
+        ("ppo_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),
     ],
 )
@@ -205,6 +212,25 @@ def _check_one_line(done: subprocess.CompletedProcess[str], start: str, said: st
     (line,) = done.stderr.splitlines()
     assert line.startswith(start)
     assert said in line
+
+
+def test_compilation_without_a_compiler_is_one_line(
+    traced: TracedPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    done = _run(traced.python, "workloads/ppo_cartpole.py", "--compile")
+    _check_one_line(done, "--compile needs a C++ compiler: ", "there is no no-such-compiler")
+
+
+@pytest.mark.slow  # 20 to 60 s each, on two cores
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_compiled_workload_has_the_same_operations(
+    traced: TracedPython, directory: str, name: str
+) -> None:
+    pytest.importorskip("torch._inductor")
+    workload = WORKLOADS[name]
+    compiled = dataclasses.replace(workload, options=f"{workload.options} --compile")
+    check_profile(traced, directory, name, compiled, may_compile=True)
 
 
 def test_top_level_import_is_refused() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed import need
 from traced_python import ROOT, TracedPython
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean_environment")]
@@ -25,14 +26,23 @@ SEEDS = (1, 2, 3)
 _RANDOM_EPISODES = 20
 WORKLOADS = {
     "a2c_cartpole": "CartPole-v1",
+    "ddpg_pendulum": "Pendulum-v1",
+    "ddpg_pendulum_jax": "Pendulum-v1",
+    "ddpg_pendulum_tensorflow": "Pendulum-v1",
     "dqn_cartpole": "CartPole-v1",
     "ppo_cartpole": "CartPole-v1",
+    "ppo_cartpole_jax": "CartPole-v1",
+    "ppo_cartpole_jax_scan": "CartPole-v1",
     "sac_pendulum": "Pendulum-v1",
+    "td3_pendulum": "Pendulum-v1",
+    "td3_pendulum_jax": "Pendulum-v1",
+    "td3_pendulum_tensorflow": "Pendulum-v1",
 }
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_workload_beats_random_actions(traced: TracedPython, name: str) -> None:
+    need(*(framework for framework in ("jax", "tensorflow") if framework in name))
     learned = [_learned(traced.python, name, seed) for seed in SEEDS]
     by_chance = [_by_chance(WORKLOADS[name], seed) for seed in SEEDS]
     more = statistics.mean(learned) - statistics.mean(by_chance)
@@ -45,7 +55,9 @@ def _learned(python: str, name: str, seed: int) -> float:
     """Mean return of the last 20 episodes of a whole run."""
     command = [python, f"workloads/{name}.py", "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    return float(done.stdout.split()[-1])
+    trained = done.stdout.splitlines()[-1]
+    print(f"{name}, seed {seed}: {trained}")
+    return float(trained.split()[-1])
 
 
 def _by_chance(env_id: str, seed: int) -> float:
@@ -92,7 +104,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_agent_of_pong_learns_from_pixels() -> None:
+def test_the_dqn_agent_of_pong_learns_from_pixels() -> None:
     from rlscope.workloads import dqn_pong
 
     class Trainer(dqn_pong.Trainer):
@@ -101,6 +113,25 @@ def test_the_agent_of_pong_learns_from_pixels() -> None:
 
     trainer = Trainer(dqn_pong.Args(total_timesteps=2000, target_every=50, print_every=0))
     trainer.train()
-    print(f"from pixels: {trainer.returns[:10]} became {trainer.returns[-20:]}")
-    assert statistics.mean(trainer.returns[:10]) < 7, "random actions are right 5 times of 10"
-    assert statistics.mean(trainer.returns[-20:]) > 9
+    _check_it_learned(trainer.returns)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_ppo_agent_of_pong_learns_from_pixels() -> None:
+    from rlscope.workloads import ppo_pong
+
+    class Trainer(ppo_pong.Trainer):
+        def make_environments(self) -> Any:
+            game = lambda: gymnasium.wrappers.RecordEpisodeStatistics(LitSide())  # noqa: E731
+            same_step = gymnasium.vector.AutoresetMode.SAME_STEP
+            return gymnasium.vector.SyncVectorEnv([game] * 8, autoreset_mode=same_step)
+
+    trainer = Trainer(ppo_pong.Args(total_timesteps=8192, num_steps=32, print_every=0))
+    trainer.train()
+    _check_it_learned(trainer.returns)
+
+
+def _check_it_learned(returns: list[float]) -> None:
+    print(f"from pixels: {returns[:10]} became {returns[-20:]}")
+    assert statistics.mean(returns[:10]) < 7, "random actions are right 5 times of 10"
+    assert statistics.mean(returns[-20:]) > 9
