@@ -4,10 +4,12 @@
     class Args:
         num_envs: Count = 8
         \"\"\"environments that step together\"\"\"
+        vector: Literal["sync", "async"] = "sync"
+        \"\"\"how they step\"\"\"
         annotate: bool = True
         \"\"\"annotate operations for rlscope\"\"\"
 
-    args = parse_args(Args, "PPO on CartPole")    # --num-envs 4 --no-annotate
+    args = parse_args(Args, "PPO on CartPole")    # --num-envs 4 --vector async --no-annotate
 
 The string under a field is the help of its option. A value that cannot be right is one line on
 stderr and exit code 2.
@@ -20,7 +22,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import Field, fields
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin
 
 Args = TypeVar("Args")
 
@@ -66,6 +68,8 @@ def _reading(field: Field[Any]) -> dict[str, Any]:
     """How argparse reads the text that is given for a field."""
     if isinstance(field.default, bool):
         return {"action": argparse.BooleanOptionalAction}
+    if get_origin(field.type) is Literal:
+        return {"choices": get_args(field.type)}
     if field.type == Device:
         return {"type": _device}
     if isinstance(field.default, str):
