@@ -101,6 +101,21 @@ WORKLOADS = {
             "target_update": 48,
         },
     ),
+    # 4 iterations of 2 prompts with 4 answers of 2 digits each; 2 updates with each.
+    "grpo_tiny": Workload(
+        "GRPO",
+        "--total-timesteps 64 --digits 2 --prompts 2 --group-size 4 --width 16",
+        4,
+        {
+            "rollout": 4,
+            "rollout/prefill": 4,
+            "rollout/decode": 8,
+            "reward": 4,
+            "reference": 4,
+            **dict.fromkeys(("update", "update/forward", "update/backprop", "update/optimizer"), 8),
+        },
+        resets=0,
+    ),
 }
 _ELSEWHERE = {
     "dqn_pong": "test_workloads_simulators.py",
