@@ -120,6 +120,7 @@ WORKLOADS = {
 _ELSEWHERE = {
     "dqn_pong": "test_workloads_simulators.py",
     "self_play_connect_four": "test_workloads_processes.py",
+    "sb3": "test_workloads_sb3.py",
 }
 _NO_WORKLOADS = {
     "__init__",
@@ -185,6 +186,7 @@ def test_workload_under_the_profiler(traced: TracedPython, directory: str, name:
         ("sac_pendulum --gamma nan", "--gamma: 'nan' is not a number, at least 0"),
         ("dqn_cartpole --device warp", "--device: 'warp' cannot be used: "),
         ("dqn_cartpole --device meta", "--device: 'meta' cannot be used: "),
+        ("sb3 --algorithm TRPO", "--algorithm: invalid choice: 'TRPO' (choose from "),
         ("dqn_cartpole --total 5", "unrecognized arguments: --total 5"),
     ],
 )
