@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
-from torch.distributions import Categorical
+from torch.distributions import Categorical, Distribution
 
 import rlscope as rls
 from rlscope.workloads.arguments import Count, Device, parse_args
@@ -74,23 +74,23 @@ class Agent(nn.Module):  # type: ignore[misc]
         self.actor = _network(observations, actions, last_gain=0.01)
         self.critic = _network(observations, 1, last_gain=1.0)
 
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of the actions, shape (batch, actions), and values, shape (batch,)."""
+        return self.actor(observation), self.value(observation)
+
     def value(self, observation: Tensor) -> Tensor:
         """Expected return of each observation, shape (batch,)."""
         return self.critic(observation).squeeze(-1)
-
-    def act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """A sampled action, its log-probability and the value, each of shape (batch,)."""
-        policy = Categorical(logits=self.actor(observation))
-        action = policy.sample()
-        return action, policy.log_prob(action), self.value(observation)
 
 
 class Rollout:
     """What one iteration collects; every tensor is (num_steps, num_envs, ...)."""
 
-    def __init__(self, steps: int, envs: int, observations: int, device: torch.device) -> None:
-        self.observation = torch.zeros(steps, envs, observations, device=device)
-        self.action = torch.zeros(steps, envs, dtype=torch.long, device=device)
+    def __init__(self, steps: int, first: Tensor, action: Tensor) -> None:
+        """Room for what is like the first observations, and like the action of one environment."""
+        envs, device = len(first), first.device
+        self.observation = first.new_zeros(steps, *first.shape)
+        self.action = torch.zeros(steps, envs, *action.shape, dtype=action.dtype, device=device)
         self.log_prob = torch.zeros(steps, envs, device=device)
         self.reward = torch.zeros(steps, envs, device=device)
         self.done = torch.zeros(steps, envs, device=device)
@@ -100,6 +100,9 @@ class Rollout:
 class Trainer:
     """One training run; `train` is the loop."""
 
+    actions: type = Discrete
+    """The kind of actions that the policy chooses from."""
+
     def __init__(self, args: Args) -> None:
         self.args = args
         seed_everything(args.seed)
@@ -107,14 +110,14 @@ class Trainer:
         with in_one_line(args.env_id):
             self.envs = self.make_environments()
             require("observations", self.envs.single_observation_space, Box)
-            require("actions", self.envs.single_action_space, Discrete)
-        observations = math.prod(self.envs.single_observation_space.shape)
+            require("actions", self.envs.single_action_space, self.actions)
         self.device = torch.device(args.device)
-        self.agent = Agent(observations, int(self.envs.single_action_space.n)).to(self.device)
+        self.agent = self.make_agent().to(self.device)
         self.optimizer = torch.optim.Adam(self.agent.parameters(), args.learning_rate, eps=1e-5)
-        self.rollout = Rollout(args.num_steps, args.num_envs, observations, self.device)
         first, _ = self.envs.reset(seed=args.seed)
         self.observation = torch.as_tensor(first, device=self.device)
+        action = torch.as_tensor(self.envs.single_action_space.sample())
+        self.rollout = Rollout(args.num_steps, self.observation, action)
         self.done = torch.zeros(args.num_envs, device=self.device)
         self.rewards = np.zeros(args.num_envs)
         self.returns: list[float] = []
@@ -127,6 +130,16 @@ class Trainer:
             vectorization_mode="sync",
             vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
         )
+
+    def make_agent(self) -> nn.Module:
+        """Policy and value function with random weights."""
+        envs = self.envs
+        observations = math.prod(envs.single_observation_space.shape)
+        return Agent(observations, int(envs.single_action_space.n))
+
+    def policy(self, output: Any) -> Distribution:
+        """The distribution of actions that the agent's output means."""
+        return Categorical(logits=output)
 
     def train(self) -> None:
         """Runs all iterations."""
@@ -157,7 +170,7 @@ class Trainer:
             rollout.observation[step] = self.observation
             rollout.done[step] = self.done
             with self.operation("inference"), torch.no_grad():
-                action, log_prob, value = self.agent.act(self.observation)
+                action, log_prob, value = self._act(self.observation)
                 chosen = action.cpu().numpy()
             rollout.action[step], rollout.log_prob[step], rollout.value[step] = (
                 action,
@@ -174,6 +187,13 @@ class Trainer:
             done = terminated | truncated
             self.done = torch.as_tensor(done, dtype=torch.float32, device=self.device)
             self._note_returns(reward, done)
+
+    def _act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """A sampled action, its log-probability and the value, each of shape (batch,)."""
+        output, value = self.agent(observation)
+        policy = self.policy(output)
+        action = policy.sample()
+        return action, policy.log_prob(action), value
 
     def _rest(self, cut_off: Any, last: Any) -> Tensor:
         """What more the episodes were worth that a time limit cut off; 0 for the others."""
@@ -222,14 +242,15 @@ class Trainer:
         """Clipped surrogate objective (PPO, equation 7), value error and entropy."""
         rollout, args = self.rollout, self.args
         observation = rollout.observation.flatten(0, 1)[batch]
-        policy = Categorical(logits=self.agent.actor(observation))
-        log_prob = policy.log_prob(rollout.action.flatten()[batch])
+        output, value = self.agent(observation)
+        policy = self.policy(output)
+        log_prob = policy.log_prob(rollout.action.flatten(0, 1)[batch])
         ratio = (log_prob - rollout.log_prob.flatten()[batch]).exp()
         weight = advantage[batch]
         weight = (weight - weight.mean()) / (weight.std() + 1e-8)
         clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
         policy_loss = -torch.min(ratio * weight, clipped * weight).mean()
-        value_loss = 0.5 * (self.agent.value(observation) - target[batch]).square().mean()
+        value_loss = 0.5 * (value - target[batch]).square().mean()
         entropy = policy.entropy().mean()
         return policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy
 
