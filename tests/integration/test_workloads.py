@@ -11,6 +11,8 @@ import pytest
 from traced_python import ROOT, TracedPython
 from workload_traces import instances
 
+from rlscope.load import load
+
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 pytest.importorskip("torch")
@@ -31,22 +33,21 @@ class Workload:
 
 
 _ROLLOUTS = {"data_collection", "training"}
+# 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
+_BRIEF_PPO = (
+    "--total-timesteps 128 --num-envs 2 --num-steps 32 --update-epochs 1 --num-minibatches 4"
+)
+_OF_BRIEF_PPO = {
+    "inference": 64,
+    "simulation": 64,
+    "advantage": 2,
+    "forward": 8,
+    "backprop": 8,
+    "optimizer": 8,
+}
 WORKLOADS = {
-    # 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
-    "ppo_cartpole": Workload(
-        "PPO",
-        "--total-timesteps 128 --num-envs 2 --num-steps 32 --update-epochs 1",
-        2,
-        {
-            "inference": 64,
-            "simulation": 64,
-            "advantage": 2,
-            "forward": 8,
-            "backprop": 8,
-            "optimizer": 8,
-        },
-        _ROLLOUTS,
-    ),
+    "ppo_cartpole": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_vector": Workload("PPO", f"--vector sync {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
     # 2 environments, 9 rollouts of 4 steps: 66 steps are no whole number of rollouts.
     "a2c_cartpole": Workload(
         "A2C",
@@ -178,6 +179,23 @@ def test_workload_under_the_profiler(traced: TracedPython, directory: str, name:
     assert set(swept["phase_name"]["name"]) == {"(none)", *workload.phases}
 
 
+def test_environments_in_processes_of_their_own(traced: TracedPython, directory: str) -> None:
+    script = str(ROOT / "workloads" / "ppo_vector.py")
+    command = [traced.python, script, "--vector", "async", *_BRIEF_PPO.split()]
+    result = traced.run("-o", directory, *command, timeout=120)
+    assert result.returncode == 0, result.stderr
+    with load(directory) as trace:
+        names = dict(trace.sql("SELECT name, process_id FROM process"))
+    assert names.keys() == {"trainer", "env worker 0", "env worker 1"}
+    from rlscope._trace import Directory
+
+    trainer = Directory(directory).sweep(names["trainer"])
+    assert instances(trainer, "explicit") == _OF_BRIEF_PPO
+    for name in ("env worker 0", "env worker 1"):
+        steps = instances(Directory(directory).sweep(names[name]), "automatic")["simulation"]
+        assert steps >= 64, name
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -186,6 +204,7 @@ def test_workload_under_the_profiler(traced: TracedPython, directory: str, name:
         ("sac_pendulum --gamma nan", "--gamma: 'nan' is not a number, at least 0"),
         ("dqn_cartpole --device warp", "--device: 'warp' cannot be used: "),
         ("dqn_cartpole --device meta", "--device: 'meta' cannot be used: "),
+        ("ppo_vector --vector ray", "--vector: invalid choice: 'ray' (choose from "),
         ("sb3 --algorithm TRPO", "--algorithm: invalid choice: 'TRPO' (choose from "),
         ("dqn_cartpole --total 5", "unrecognized arguments: --total 5"),
     ],
@@ -219,6 +238,11 @@ def test_wrong_environment_is_one_line(
     ("name", "env_id", "package", "said"),
     [
         ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
+        (
+            "Walker2DBulletEnv-v0",
+            "pybullet_envs_gymnasium",
+            "pip install pybullet",
+        ),
         ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),
     ],
