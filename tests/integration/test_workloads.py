@@ -47,6 +47,7 @@ _OF_BRIEF_PPO = {
 }
 WORKLOADS = {
     "ppo_cartpole": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_continuous": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
     "ppo_vector": Workload("PPO", f"--vector sync {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
     # 2 environments, 9 rollouts of 4 steps: 66 steps are no whole number of rollouts.
     "a2c_cartpole": Workload(
@@ -225,6 +226,7 @@ def test_wrong_argument_is_one_line(traced: TracedPython, options: str, said: st
         ("dqn_cartpole", "NoSuchTask-v0", "Environment `NoSuchTask` doesn't exist"),
         ("sac_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
         ("dqn_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
+        ("ppo_continuous", "CartPole-v1", "needs actions of kind Box, not Discrete("),
     ],
 )
 def test_wrong_environment_is_one_line(
@@ -239,6 +241,7 @@ def test_wrong_environment_is_one_line(
     [
         ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
         (
+            "ppo_continuous",
             "Walker2DBulletEnv-v0",
             "pybullet_envs_gymnasium",
             "pip install pybullet",
