@@ -32,6 +32,7 @@ def require(what: str, space: "gym.Space[object]", kind: type) -> None:
 
 _REGISTERING = {
     "BulletEnv-v0": ("pybullet_envs_gymnasium", "pip install pybullet_envs_gymnasium"),
+    "DroneDepth-v0": ("rlscope.workloads.heavy_environment", ""),
 }
 """End of an environment's name -> the module whose import registers it, how to install that."""
 

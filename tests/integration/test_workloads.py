@@ -49,6 +49,7 @@ WORKLOADS = {
     "ppo_cartpole": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
     "ppo_continuous": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
     "ppo_vector": Workload("PPO", f"--vector sync {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_drone": Workload("PPO", f"--resolution 12 {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
     # 2 environments, 9 rollouts of 4 steps: 66 steps are no whole number of rollouts.
     "a2c_cartpole": Workload(
         "A2C",
@@ -129,6 +130,7 @@ _NO_WORKLOADS = {
     "arguments",
     "connect_four",
     "environments",
+    "heavy_environment",
     "training_run",
     "tree_search",
     "worker_processes",
@@ -195,6 +197,15 @@ def test_environments_in_processes_of_their_own(traced: TracedPython, directory:
     for name in ("env worker 0", "env worker 1"):
         steps = instances(Directory(directory).sweep(names[name]), "automatic")["simulation"]
         assert steps >= 64, name
+
+
+@pytest.mark.parametrize(
+    ("resolution", "said"),
+    [("13", "resolution must be a multiple of 12, not 13"), ("6", "a multiple of 12, not 6")],
+)
+def test_drone_needs_whole_pixels(traced: TracedPython, resolution: str, said: str) -> None:
+    done = _run(traced.python, "workloads/ppo_drone.py", "--resolution", resolution)
+    _check_one_line(done, "DroneDepth-v0: ", said)
 
 
 @pytest.mark.parametrize(
