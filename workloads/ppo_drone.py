@@ -20,7 +20,7 @@ from rlscope.workloads.training_run import run_training
 class Args(ppo_cartpole.Args):
     env_id: str = heavy_environment.ENV_ID
     """environment: this one, or what takes the same options"""
-    total_timesteps: Count = 100_000
+    total_timesteps: Count = 50_000
     """environment steps of the whole run, rounded up to whole iterations"""
     num_steps: Count = 32
     """steps of each environment in one iteration"""
