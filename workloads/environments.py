@@ -31,17 +31,17 @@ def require(what: str, space: "gym.Space[object]", kind: type) -> None:
 
 
 _REGISTERING = {
-    "BulletEnv-v0": ("pybullet_envs_gymnasium", "pip install pybullet_envs_gymnasium"),
-    "DroneDepth-v0": ("rlscope.workloads.heavy_environment", ""),
+    "BulletEnv-v0": "pybullet_envs_gymnasium",
+    "DroneDepth-v0": "rlscope.workloads.heavy_environment",
 }
-"""End of an environment's name -> the module whose import registers it, how to install that."""
+"""End of an environment's name -> the module, and the package, whose import registers it."""
 
 
 def _register(env_id: str) -> None:
     """Imports what gymnasium does not find by itself."""
-    for end, (module, remedy) in _REGISTERING.items():
+    for end, module in _REGISTERING.items():
         if env_id.endswith(end):
             try:
                 importlib.import_module(module)
             except ImportError as error:
-                raise ImportError(f"{error}: {remedy}") from None
+                raise ImportError(f"{error}: pip install {module}") from None

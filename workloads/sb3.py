@@ -13,11 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import stable_baselines3
 import torch
 from gymnasium.spaces import Box, Discrete
-from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 from rlscope.workloads.arguments import Count, Device, parse_args
 from rlscope.workloads.environments import in_one_line, require
@@ -88,12 +85,13 @@ class Trainer:
         self.args = args
         env_id = args.env_id or _ENVIRONMENT[args.algorithm]
         with in_one_line(env_id):
+            algorithm = _algorithm(args.algorithm)
             envs = self.make_environments(env_id)
             require("observations", envs.observation_space, Box)
             if args.algorithm in _ACTIONS:
                 require("actions", envs.action_space, _ACTIONS[args.algorithm])
         own = env_id == _ENVIRONMENT[args.algorithm]
-        self.model: Any = getattr(stable_baselines3, args.algorithm)(
+        self.model: Any = algorithm(
             "MlpPolicy",
             envs,
             seed=args.seed,
@@ -105,6 +103,9 @@ class Trainer:
 
     def make_environments(self, env_id: str) -> Any:
         """Several environments, which note the return of each episode."""
+        from stable_baselines3.common.env_util import make_vec_env
+        from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
         args = self.args
         count = args.num_envs or (8 if args.algorithm in _SEVERAL else 1)
         vector = SubprocVecEnv if args.vector == "subproc" else DummyVecEnv
@@ -120,6 +121,15 @@ class Trainer:
     def returns(self) -> list[float]:
         """Of the last 20 episodes."""
         return [float(episode["r"]) for episode in self.model.ep_info_buffer]
+
+
+def _algorithm(name: str) -> Any:
+    """A class of the library."""
+    try:
+        import stable_baselines3
+    except ImportError as error:
+        raise ImportError(f"{error}: pip install stable-baselines3") from None
+    return getattr(stable_baselines3, name)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -257,6 +257,7 @@ def test_wrong_environment_is_one_line(
             "pybullet_envs_gymnasium",
             "pip install pybullet",
         ),
+        ("sb3", "CartPole-v1", "stable_baselines3", "pip install stable-baselines3"),
         ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),
     ],
