@@ -69,7 +69,7 @@ def _reading(field: Field[Any]) -> dict[str, Any]:
     if isinstance(field.default, bool):
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(field.type) is Literal:
-        return {"choices": get_args(field.type)}
+        return {"type": str, "choices": get_args(field.type)}
     if field.type == Device:
         return {"type": _device}
     if isinstance(field.default, str):
