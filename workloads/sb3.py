@@ -8,6 +8,7 @@ Pendulum-v1 in minutes; other environments get the library's own. rlscope finds 
 iterations by itself. Needs the package stable-baselines3.
 """
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -99,6 +100,7 @@ class Trainer:
             verbose=args.verbose,
             stats_window_size=20,
             **(_HYPERPARAMETERS[args.algorithm] if own else {}),
+            **(_noise(envs.action_space) if args.algorithm == "TD3" else {}),
         )
 
     def make_environments(self, env_id: str) -> Any:
@@ -130,6 +132,14 @@ def _algorithm(name: str) -> Any:
     except ImportError as error:
         raise ImportError(f"{error}: pip install stable-baselines3") from None
     return getattr(stable_baselines3, name)
+
+
+def _noise(actions: Box) -> dict[str, Any]:
+    """What TD3 explores with, which the library leaves to its user."""
+    from stable_baselines3.common.noise import NormalActionNoise
+
+    size = math.prod(actions.shape)
+    return {"action_noise": NormalActionNoise(np.zeros(size), np.full(size, 0.1))}
 
 
 def main(argv: list[str] | None = None) -> None:
