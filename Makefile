@@ -18,7 +18,7 @@ share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
 # Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
 EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray)
-IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pygame
+IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pybullet_envs_gymnasium,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \

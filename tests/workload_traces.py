@@ -17,6 +17,8 @@ class Workload:
     iterations: int
     instances: dict[str, int]
     phases: set[str] = field(default_factory=set)
+    resets: int = 1
+    """Of environments, before the first annotated operation: found automatically."""
 
 
 def steps_of(network: str, times: int) -> dict[str, int]:
@@ -60,6 +62,6 @@ def check_profile(
         assert len(trace.processes) == 1
         # Imports, and the reset before the first annotated operation.
         found = instances(swept, "automatic")
-        assert {path: n for path, n in found.items() if path != "import"} == {"simulation": 1}
-        assert iterations[0] == "automatic"
-        assert len(iterations) == 1 + workload.iterations
+        resets = {"simulation": workload.resets} if workload.resets else {}
+        assert {path: n for path, n in found.items() if path != "import"} == resets
+        assert iterations == ["automatic"] * workload.resets + ["explicit"] * workload.iterations

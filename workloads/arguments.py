@@ -4,10 +4,12 @@
     class Args:
         num_envs: Count = 8
         \"\"\"environments that step together\"\"\"
+        vector: Literal["sync", "async"] = "sync"
+        \"\"\"how they step\"\"\"
         annotate: bool = True
         \"\"\"annotate operations for rlscope\"\"\"
 
-    args = parse_args(Args, "PPO on CartPole")    # --num-envs 4 --no-annotate
+    args = parse_args(Args, "PPO on CartPole")    # --num-envs 4 --vector async --no-annotate
 
 The string under a field is the help of its option. A value that cannot be right is one line on
 stderr and exit code 2.

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
-from torch.distributions import Categorical
+from torch.distributions import Categorical, Distribution
 
 import rlscope as rls
 from rlscope.workloads.arguments import Count, parse_args
@@ -91,10 +91,11 @@ class Agent(nn.Module):  # type: ignore[misc]
 class Rollout:
     """What one iteration collects; every tensor is (num_steps, num_envs, ...)."""
 
-    def __init__(self, steps: int, first: Tensor) -> None:
+    def __init__(self, steps: int, first: Tensor, action: Tensor) -> None:
+        """Room for what is like the first observations, and like the action of one environment."""
         envs, device = len(first), first.device
         self.observation = first.new_zeros(steps, *first.shape)
-        self.action = torch.zeros(steps, envs, dtype=torch.long, device=device)
+        self.action = torch.zeros(steps, envs, *action.shape, dtype=action.dtype, device=device)
         self.log_prob = torch.zeros(steps, envs, device=device)
         self.reward = torch.zeros(steps, envs, device=device)
         self.done = torch.zeros(steps, envs, device=device)
@@ -104,6 +105,9 @@ class Rollout:
 class Trainer:
     """One training run; `train` is the loop."""
 
+    actions: type = Discrete
+    """The kind of actions that the policy chooses from."""
+
     def __init__(self, args: Args) -> None:
         self.args = args
         seed_everything(args.seed)
@@ -111,9 +115,9 @@ class Trainer:
         with in_one_line(args.env_id):
             self.envs = self.make_environments()
             require("observations", self.envs.single_observation_space, Box)
-            require("actions", self.envs.single_action_space, Discrete)
+            require("actions", self.envs.single_action_space, self.actions)
         self.device = torch.device(args.device)
-        self.agent = self.make_agent(int(self.envs.single_action_space.n)).to(self.device)
+        self.agent = self.make_agent().to(self.device)
         adam = torch.optim.Adam(self.agent.parameters(), rate(args), eps=1e-5)
         self.optimizer = compiled_step(adam, args)
         compiled = compiler_of(args)
@@ -122,7 +126,8 @@ class Trainer:
         self.loss = compiled(self._loss)
         first, _ = self.envs.reset(seed=args.seed)
         self.observation = torch.as_tensor(first, device=self.device)
-        self.rollout = Rollout(args.num_steps, self.observation)
+        action = torch.as_tensor(self.envs.single_action_space.sample())
+        self.rollout = Rollout(args.num_steps, self.observation, action)
         self.done = torch.zeros(args.num_envs, device=self.device)
         self.rewards = np.zeros(args.num_envs)
         self.returns: list[float] = []
@@ -136,9 +141,15 @@ class Trainer:
             vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
         )
 
-    def make_agent(self, actions: int) -> nn.Module:
+    def make_agent(self) -> nn.Module:
         """Policy and value function with random weights."""
-        return Agent(math.prod(self.envs.single_observation_space.shape), actions)
+        envs = self.envs
+        observations = math.prod(envs.single_observation_space.shape)
+        return Agent(observations, int(envs.single_action_space.n))
+
+    def policy(self, output: Any) -> Distribution:
+        """The distribution of actions that the agent's output means."""
+        return Categorical(logits=output)
 
     def train(self) -> None:
         """Runs all iterations."""
@@ -182,8 +193,8 @@ class Trainer:
 
     def _act(self, observation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """A sampled action, its log-probability and the value, each of shape (batch,)."""
-        logits, value = self.agent(observation)
-        policy = Categorical(logits=logits)
+        output, value = self.agent(observation)
+        policy = self.policy(output)
         action = policy.sample()
         return action, policy.log_prob(action), value
 
@@ -234,9 +245,9 @@ class Trainer:
         """Clipped surrogate objective (PPO, equation 7), value error and entropy."""
         rollout, args = self.rollout, self.args
         observation = rollout.observation.flatten(0, 1)[batch]
-        logits, value = self.agent(observation)
-        policy = Categorical(logits=logits)
-        log_prob = policy.log_prob(rollout.action.flatten()[batch])
+        output, value = self.agent(observation)
+        policy = self.policy(output)
+        log_prob = policy.log_prob(rollout.action.flatten(0, 1)[batch])
         ratio = (log_prob - rollout.log_prob.flatten()[batch]).exp()
         weight = advantage[batch]
         weight = (weight - weight.mean()) / (weight.std() + 1e-8)

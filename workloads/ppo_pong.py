@@ -81,9 +81,9 @@ class Trainer(ppo_cartpole.Trainer):
             [game] * self.args.num_envs, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP
         )
 
-    def make_agent(self, actions: int) -> nn.Module:
+    def make_agent(self) -> nn.Module:
         """Policy and value function with random weights."""
-        return PixelAgent(actions)
+        return PixelAgent(int(self.envs.single_action_space.n))
 
     def _note_returns(self, _reward: Any, done: Any, info: Any) -> None:
         """What the games noted before rewards were clipped."""

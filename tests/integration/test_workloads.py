@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from traced_python import ROOT, TracedPython
-from workload_traces import Workload, check_profile, steps_of
+from workload_traces import Workload, check_profile, instances, steps_of
+
+from rlscope.load import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -18,22 +20,23 @@ pytest.importorskip("gymnasium")
 
 
 _ROLLOUTS = {"data_collection", "training"}
+# 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
+_BRIEF_PPO = (
+    "--total-timesteps 128 --num-envs 2 --num-steps 32 --update-epochs 1 --num-minibatches 4"
+)
+_OF_BRIEF_PPO = {
+    "inference": 64,
+    "simulation": 64,
+    "advantage": 2,
+    "forward": 8,
+    "backprop": 8,
+    "optimizer": 8,
+}
 WORKLOADS = {
-    # 2 environments, 2 rollouts of 32 steps, one pass over 4 minibatches.
-    "ppo_cartpole": Workload(
-        "PPO",
-        "--total-timesteps 128 --num-envs 2 --num-steps 32 --update-epochs 1",
-        2,
-        {
-            "inference": 64,
-            "simulation": 64,
-            "advantage": 2,
-            "forward": 8,
-            "backprop": 8,
-            "optimizer": 8,
-        },
-        _ROLLOUTS,
-    ),
+    "ppo_cartpole": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_continuous": Workload("PPO", _BRIEF_PPO, 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_vector": Workload("PPO", f"--vector sync {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
+    "ppo_drone": Workload("PPO", f"--resolution 12 {_BRIEF_PPO}", 2, _OF_BRIEF_PPO, _ROLLOUTS),
     # 2 environments, 9 rollouts of 4 steps: 66 steps are no whole number of rollouts.
     "a2c_cartpole": Workload(
         "A2C",
@@ -81,6 +84,21 @@ WORKLOADS = {
             "target_update": 48,
         },
     ),
+    # 4 iterations of 2 prompts with 4 answers of 2 digits each; 2 updates with each.
+    "grpo_tiny": Workload(
+        "GRPO",
+        "--total-timesteps 64 --digits 2 --prompts 2 --group-size 4 --width 16",
+        4,
+        {
+            "rollout": 4,
+            "rollout/prefill": 4,
+            "rollout/decode": 8,
+            "reward": 4,
+            "reference": 4,
+            **dict.fromkeys(("update", "update/forward", "update/backprop", "update/optimizer"), 8),
+        },
+        resets=0,
+    ),
     "ddpg_pendulum": Workload(
         "DDPG",
         "--total-timesteps 64 --learning-starts 16 --batch-size 8 --hidden 16",
@@ -113,8 +131,10 @@ WORKLOADS = {
 }
 
 
-# Run by test_workloads_simulators.py and test_workloads_frameworks.py.
+# Run by test_workloads_simulators.py, _frameworks.py, _processes.py and _sb3.py.
 _ELSEWHERE = {
+    "self_play_connect_four",
+    "sb3",
     "dqn_pong",
     "ppo_pong",
     "ddpg_pendulum_tensorflow",
@@ -151,6 +171,32 @@ def test_workload_under_the_profiler(traced: TracedPython, directory: str, name:
     check_profile(traced, directory, name, WORKLOADS[name])
 
 
+def test_environments_in_processes_of_their_own(traced: TracedPython, directory: str) -> None:
+    script = str(ROOT / "workloads" / "ppo_vector.py")
+    command = [traced.python, script, "--vector", "async", *_BRIEF_PPO.split()]
+    result = traced.run("-o", directory, *command, timeout=120)
+    assert result.returncode == 0, result.stderr
+    with load(directory) as trace:
+        names = dict(trace.sql("SELECT name, process_id FROM process"))
+    assert names.keys() == {"trainer", "env worker 0", "env worker 1"}
+    from rlscope._trace import Directory
+
+    trainer = Directory(directory).sweep(names["trainer"])
+    assert instances(trainer, "explicit") == _OF_BRIEF_PPO
+    for name in ("env worker 0", "env worker 1"):
+        steps = instances(Directory(directory).sweep(names[name]), "automatic")["simulation"]
+        assert steps >= 64, name
+
+
+@pytest.mark.parametrize(
+    ("resolution", "said"),
+    [("13", "resolution must be a multiple of 12, not 13"), ("6", "a multiple of 12, not 6")],
+)
+def test_drone_needs_whole_pixels(traced: TracedPython, resolution: str, said: str) -> None:
+    done = _run(traced.python, "workloads/ppo_drone.py", "--resolution", resolution)
+    _check_one_line(done, "DroneDepth-v0: ", said)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -159,6 +205,8 @@ def test_workload_under_the_profiler(traced: TracedPython, directory: str, name:
         ("sac_pendulum --gamma nan", "--gamma: 'nan' is not a number, at least 0"),
         ("dqn_cartpole --device warp", "--device: 'warp' cannot be used: "),
         ("dqn_cartpole --device meta", "--device: 'meta' cannot be used: "),
+        ("ppo_vector --vector ray", "--vector: invalid choice: 'ray' (choose from "),
+        ("sb3 --algorithm TRPO", "--algorithm: invalid choice: 'TRPO' (choose from "),
         ("dqn_cartpole --total 5", "unrecognized arguments: --total 5"),
     ],
 )
@@ -180,6 +228,7 @@ def test_wrong_argument_is_one_line(traced: TracedPython, options: str, said: st
         ("ddpg_pendulum", "CartPole-v1", "needs actions of kind Box, not Discrete("),
         ("ppo_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
         ("dqn_pong", "CartPole-v1", "not a game of the Arcade Learning Environment"),
+        ("ppo_continuous", "CartPole-v1", "needs actions of kind Box, not Discrete("),
     ],
 )
 def test_wrong_environment_is_one_line(
@@ -193,6 +242,13 @@ def test_wrong_environment_is_one_line(
     ("name", "env_id", "package", "said"),
     [
         ("sac_pendulum", "Hopper-v5", "mujoco", 'pip install "gymnasium[mujoco]"'),
+        (
+            "ppo_continuous",
+            "Walker2DBulletEnv-v0",
+            "pybullet_envs_gymnasium",
+            "pip install pybullet",
+        ),
+        ("sb3", "CartPole-v1", "stable_baselines3", "pip install stable-baselines3"),
         ("dqn_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("ppo_pong", "ALE/Pong-v5", "ale_py", "pip install ale-py opencv-python-headless"),
         ("dqn_pong", "ALE/Pong-v5", "cv2", "pip install ale-py opencv-python-headless"),

@@ -33,27 +33,64 @@ WORKLOADS = {
     "ppo_cartpole": "CartPole-v1",
     "ppo_cartpole_jax": "CartPole-v1",
     "ppo_cartpole_jax_scan": "CartPole-v1",
+    "ppo_continuous": "Pendulum-v1",
+    "ppo_drone --resolution 12": "DroneDepth-v0",
+    "ppo_vector --vector async": "CartPole-v1",
+    "ppo_vector --vector envpool": "CartPole-v1",
     "sac_pendulum": "Pendulum-v1",
+    "sb3 --algorithm PPO": "CartPole-v1",
+    "sb3 --algorithm A2C": "CartPole-v1",
+    "sb3 --algorithm DQN": "CartPole-v1",
+    "sb3 --algorithm SAC": "Pendulum-v1",
+    "sb3 --algorithm TD3": "Pendulum-v1",
     "td3_pendulum": "Pendulum-v1",
     "td3_pendulum_jax": "Pendulum-v1",
     "td3_pendulum_tensorflow": "Pendulum-v1",
 }
+"""Name and options of a workload -> its environment."""
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_workload_beats_random_actions(traced: TracedPython, name: str) -> None:
-    need(*(framework for framework in ("jax", "tensorflow") if framework in name))
-    learned = [_learned(traced.python, name, seed) for seed in SEEDS]
-    by_chance = [_by_chance(WORKLOADS[name], seed) for seed in SEEDS]
-    more = statistics.mean(learned) - statistics.mean(by_chance)
-    squares = statistics.variance(learned) + statistics.variance(by_chance)
-    print(f"{name}: learned {learned}, by chance {by_chance}")
-    assert more > 3 * math.sqrt(squares / len(SEEDS)), (learned, by_chance)
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_workload_beats_random_actions(traced: TracedPython, workload: str) -> None:
+    need(*(library for library in ("envpool", "jax", "tensorflow") if library in workload))
+    learned = [_learned(traced.python, workload, seed) for seed in SEEDS]
+    by_chance = [_by_chance(WORKLOADS[workload], seed) for seed in SEEDS]
+    _check_better(workload, learned, by_chance)
 
 
-def _learned(python: str, name: str, seed: int) -> float:
-    """Mean return of the last 20 episodes of a whole run."""
-    command = [python, f"workloads/{name}.py", "--seed", str(seed)]
+def test_self_play_beats_the_network_that_has_not_learned(traced: TracedPython) -> None:
+    from rlscope.workloads.self_play_connect_four import Args, Trainer
+
+    learned = [_learned(traced.python, "self_play_connect_four", seed) for seed in SEEDS]
+    before = [Trainer(Args(seed=seed, annotate=False)).score_against_chance() for seed in SEEDS]
+    _check_better("self_play_connect_four", learned, before)
+
+
+def test_language_model_gets_more_reward_than_at_first(traced: TracedPython) -> None:
+    from rlscope.workloads.grpo_tiny import Args, Trainer
+
+    learned = [_learned(traced.python, "grpo_tiny", seed) for seed in SEEDS]
+    before = []
+    for seed in SEEDS:
+        trainer = Trainer(Args(seed=seed, annotate=False))
+        trainer.run_iteration()
+        before += trainer.rewards
+    _check_better("grpo_tiny", learned, before)
+
+
+def _check_better(workload: str, learned: list[float], before: list[float]) -> None:
+    """By three standard errors of the difference of the means."""
+    more = statistics.mean(learned) - statistics.mean(before)
+    squares = statistics.variance(learned) + statistics.variance(before)
+    error = math.sqrt(squares / len(SEEDS))
+    print(f"{workload}: {more:.3f} more, standard error {error:.3f}: {learned} after {before}")
+    assert more > 3 * error, (learned, before)
+
+
+def _learned(python: str, workload: str, seed: int) -> float:
+    """What a whole run prints in the end: mostly the mean return of the last 20 episodes."""
+    name, *options = workload.split()
+    command = [python, f"workloads/{name}.py", "--seed", str(seed), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     trained = done.stdout.splitlines()[-1]
     print(f"{name}, seed {seed}: {trained}")
@@ -61,6 +98,9 @@ def _learned(python: str, name: str, seed: int) -> float:
 
 
 def _by_chance(env_id: str, seed: int) -> float:
+    """Mean return of 20 episodes of random actions."""
+    from rlscope.workloads import heavy_environment  # noqa: F401  registers its environment
+
     env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make(env_id))
     env.action_space.seed(seed)
     env.reset(seed=seed)

@@ -1,0 +1,79 @@
+"""Stable-Baselines3 runs as its users run it; its operations are found."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from traced_python import ROOT, TracedPython
+from workload_traces import instances
+
+from rlscope.load import load
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+pytest.importorskip("stable_baselines3")
+
+_SCRIPT = str(ROOT / "workloads" / "sb3.py")
+_OPERATIONS = {"inference", "simulation", "backprop"}
+# An environment for each algorithm, whose own hyper-parameters learn within 256 steps there.
+_ALGORITHMS = {
+    "PPO": ("Pendulum-v1", {"target"}),  # the value of the rollout's end
+    "A2C": ("CartPole-v1", {"target"}),
+    "DQN": ("Acrobot-v1", {"target"}),
+    "SAC": ("Pendulum-v1", {"target"}),
+    "TD3": ("Pendulum-v1", {"target"}),
+}
+
+
+@pytest.mark.parametrize("algorithm", _ALGORITHMS)
+def test_operations_of_an_algorithm_are_found(
+    traced: TracedPython, directory: str, algorithm: str
+) -> None:
+    env_id, more = _ALGORITHMS[algorithm]
+    options = ["--algorithm", algorithm, "--env-id", env_id, "--total-timesteps", "256"]
+    done = traced.run("-o", directory, traced.python, _SCRIPT, *options, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("trained in ")
+    from rlscope._trace import Directory
+
+    trace = Directory(directory)
+    assert len(trace.processes) == 1
+    swept = trace.sweep(0)
+    assert instances(swept, "explicit") == {}
+    found = instances(swept, "automatic")
+    assert found.keys() - {"import"} == _OPERATIONS | more
+    assert found["simulation"] >= found["inference"] >= 256 / 8
+    assert set(swept["iteration"]["source"]) == {"automatic"}
+
+
+def test_environments_in_processes_of_their_own(traced: TracedPython, directory: str) -> None:
+    options = ["--vector", "subproc", "--num-envs", "2", "--total-timesteps", "64"]
+    command = [traced.python, _SCRIPT, "--algorithm", "A2C", *options]
+    done = traced.run("-o", directory, *command, timeout=120)
+    assert done.returncode == 0, done.stderr
+    from rlscope._trace import Directory
+
+    with load(directory) as trace:
+        names = dict(trace.sql("SELECT name, process_id FROM process"))
+    for name in ("sb3.py", "env worker 0", "env worker 1"):
+        swept = Directory(directory).sweep(names[name])
+        assert instances(swept, "automatic")["simulation"] >= 32, name
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "env_id", "said"),
+    [
+        ("SAC", "CartPole-v1", "the algorithm needs actions of kind Box, not Discrete(2)"),
+        ("DQN", "Pendulum-v1", "the algorithm needs actions of kind Discrete, not Box("),
+        ("PPO", "FrozenLake-v1", "the algorithm needs observations of kind Box, not Discrete(16)"),
+    ],
+)
+def test_wrong_environment_is_one_line(
+    traced: TracedPython, algorithm: str, env_id: str, said: str
+) -> None:
+    command = [traced.python, _SCRIPT, "--algorithm", algorithm, "--env-id", env_id]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{env_id}: {said}")
