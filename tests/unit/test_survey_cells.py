@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,9 @@ def test_the_matrix_is_whole() -> None:
     for cell in matrix:
         assert cell.needs, f"{cell.name} needs no library"
         assert cell.label("algorithm") and cell.label("framework") and cell.label("environment")
-        assert shlex.split(cell.command)[:2] == ["python", "-m"]
+        python, option, module = shlex.split(cell.command)[:3]
+        assert (python, option) == ("python", "-m")
+        assert find_spec(module) is not None, f"there is no {module}"
     compiled = [cell for cell in matrix if cell.quick and cell.label("mode") != "eager"]
     assert len(compiled) <= 4, "a quick survey has no time for more"
 
