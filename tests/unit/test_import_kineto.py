@@ -316,6 +316,15 @@ def test_copies_and_synchronisation_say_between_what_and_of_what(tmp_path):
         assert [tuple(each) for each in syncs] == [("stream", 5 * US)]
 
 
+def test_the_first_names_of_categories_are_known(tmp_path):
+    renamed = {"cpu_op": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel"}
+    rows = [op("a", at(0), 9), launch(at(1), 1, 2), kernel("gemm", at(5), 3, 2)]
+    old = [{**each, "cat": renamed[each["cat"]]} for each in rows]
+    directory = import_rows(tmp_path, old)
+    assert events(directory, "call") == [("a", 0, 9 * US, None)]
+    assert events(directory, "kernel") == [("gemm", 5 * US, 3 * US, None)]
+
+
 def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
     rows = [
         op("a", at(0), 5),
