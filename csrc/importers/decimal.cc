@@ -69,9 +69,33 @@ bool Round(const Digits& found, bool negative, int64_t* value) {
   return true;
 }
 
+// What nearly all numbers are: a few digits, with fewer behind the point than `scale` asks for.
+// False: it is another one.
+bool ParseShort(std::string_view text, int scale, int64_t* value) {
+  constexpr size_t kMost = 18;  // digits of which no sum overflows
+  int64_t whole = 0;
+  size_t digits = 0;
+  int missing = scale;
+  bool in_fraction = false;
+  for (const char c : text) {
+    if (c == '.' && !in_fraction && digits > 0) {
+      in_fraction = true;
+      continue;
+    }
+    if (!IsDigit(c) || ++digits > kMost) return false;
+    whole = 10 * whole + (c - '0');
+    missing -= in_fraction;
+  }
+  if (digits == 0 || missing < 0 || digits + static_cast<size_t>(missing) > kMost) return false;
+  for (; missing > 0; --missing) whole *= 10;
+  *value = whole;
+  return true;
+}
+
 }  // namespace
 
 bool ParseDecimal(std::string_view text, int scale, int64_t* value) {
+  if (ParseShort(text, scale, value)) return true;
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
   Digits found;

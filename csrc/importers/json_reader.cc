@@ -13,11 +13,17 @@ constexpr uint32_t kReplacement = 0xfffd;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
+// Sets of bytes, by byte: a load is less than comparisons.
+struct Set {
+  bool has[256] = {};
+  constexpr explicit Set(std::string_view bytes) {
+    for (const char c : bytes) has[static_cast<uint8_t>(c)] = true;
+  }
+  bool operator()(char c) const { return has[static_cast<uint8_t>(c)]; }
+};
 // Of a number or a literal.
-bool IsOfWord(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-         c == '+' || c == '.';
-}
+constexpr Set IsOfWord("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.");
+constexpr Set IsStructure("\"{}[]");
 
 bool IsHighSurrogate(uint32_t code) { return code >= 0xd800 && code < 0xdc00; }
 bool IsLowSurrogate(uint32_t code) { return code >= 0xdc00 && code < 0xe000; }
@@ -91,7 +97,11 @@ bool JsonReader::NextKey() {
   if (Peek() != '"') Fail("no key");
   ++at_;
   TakeString();
-  if (Peek() != ':') Fail("no value of a key");
+  if (at_ == end_ || *at_ != ':') {  // the buffer may change before the colon
+    kept_.assign(text_);
+    text_ = kept_;
+    if (Peek() != ':') Fail("no value of a key");
+  }
   ++at_;
   return true;
 }
@@ -134,11 +144,25 @@ void JsonReader::SkipValue() {
 // ---- strings ------------------------------------------------------------------------------------
 
 void JsonReader::Put(const char* bytes, size_t size) {
-  text_.append(bytes, std::min(size, kMostText - text_.size()));
+  kept_.append(bytes, std::min(size, kMostText - kept_.size()));
 }
 
 void JsonReader::TakeString() {
-  text_.clear();
+  const char* const from = at_;
+  while (at_ != end_ && *at_ != '"' && *at_ != '\\') ++at_;
+  if (at_ != end_ && *at_ == '"') {
+    text_ = {from, std::min(static_cast<size_t>(at_ - from), kMostText)};
+    ++at_;
+    return;
+  }
+  at_ = from;
+  TakeLongString();
+  text_ = kept_;
+}
+
+// One with escapes, or that lies across the end of the buffer.
+void JsonReader::TakeLongString() {
+  kept_.clear();
   for (;;) {
     const char* const from = at_;
     while (at_ != end_ && *at_ != '"' && *at_ != '\\') ++at_;
@@ -220,23 +244,32 @@ void JsonReader::PutCodePoint(uint32_t code) {
     put(0x80 | (code >> 6 & 63));
   }
   if (code >= 0x80) put(0x80 | (code & 63));
-  if (kMostText - text_.size() >= size) Put(bytes, size);
+  if (kMostText - kept_.size() >= size) Put(bytes, size);
 }
 
 // ---- the rest -----------------------------------------------------------------------------------
 
 void JsonReader::TakeWord() {
-  text_.clear();
-  do {
-    const char* const from = at_;
+  const char* const from = at_;
+  while (at_ != end_ && IsOfWord(*at_)) ++at_;
+  if (at_ != end_) {
+    text_ = {from, std::min(static_cast<size_t>(at_ - from), kMostText)};
+    return;
+  }
+  kept_.clear();
+  Put(from, static_cast<size_t>(at_ - from));
+  while (at_ == end_ && Fill()) {
+    const char* const begin = at_;
     while (at_ != end_ && IsOfWord(*at_)) ++at_;
-    Put(from, static_cast<size_t>(at_ - from));
-  } while (at_ == end_ && Fill());
+    Put(begin, static_cast<size_t>(at_ - begin));
+  }
+  text_ = kept_;
 }
 
 void JsonReader::PassContainer() {
   const size_t outside = brackets_.size();
   do {
+    while (at_ != end_ && !IsStructure(*at_)) ++at_;
     const char c = Get();
     if (c == '"') {
       PassString();

@@ -68,6 +68,7 @@ class JsonReader {
   void PassString();
   void TakeEscape();
   uint32_t TakeHex();
+  void TakeLongString();
   void Put(const char* bytes, size_t size);
   void PutCodePoint(uint32_t code);
   void TakeWord();
@@ -77,8 +78,9 @@ class JsonReader {
   std::vector<char> buffer_;
   const char* at_;
   const char* end_;
-  uint64_t offset_ = 0;  // of the buffer's first byte
-  std::string text_;
+  uint64_t offset_ = 0;    // of the buffer's first byte
+  std::string_view text_;  // of the buffer, where it lies there as it is; else of `kept_`
+  std::string kept_;
   std::string brackets_;  // that are open
   bool first_ = false;    // nothing was read of the innermost one
 };

@@ -47,6 +47,11 @@ std::optional<uint32_t> ToUint32(const std::string& text) {
   return static_cast<uint32_t>(value);
 }
 
+// Rows of which no argument is read: they are the most, and have the longest arguments.
+bool HasOnlyDetails(std::string_view category) {
+  return category == "cpu_op" || category == "user_annotation" || category == "python_function";
+}
+
 // The kinds of memory that Kineto names, by CUPTI's numbers.
 struct MemoryWord {
   std::string_view word;
@@ -220,7 +225,7 @@ void KinetoScan::ReadEvent(JsonReader* reader) {
     } else if (text != nullptr) {
       text->clear();
       if (reader->ReadStringOrNumber()) *text = reader->text().substr(0, most);
-    } else if (key == "args") {
+    } else if (key == "args" && !HasOnlyDetails(event_.category)) {
       ReadArguments(reader);
     } else {
       reader->SkipValue();
@@ -502,10 +507,12 @@ std::vector<ImportedThread> KinetoScan::Threads() const {
 KinetoScan::Losses KinetoScan::WriteTo(TraceFile* file, int64_t shift_ns) const {
   ProcessWriter writer(file, shift_ns);
   writer.WriteNames(names_, trace::Layer::kFramework);
-  RowMerge<ThreadRow> thread_rows(*spill_, thread_rows_.runs());
-  writer.WriteThreads(Threads(), &thread_rows);
-  RowMerge<GpuRow> gpu_rows(*spill_, gpu_rows_.runs());
-  writer.WriteGpu(streams_, &gpu_rows);
+  {
+    RowMerge<ThreadRow> rows(*spill_, thread_rows_.runs());
+    writer.WriteThreads(Threads(), &rows);
+  }
+  RowMerge<GpuRow> rows(*spill_, gpu_rows_.runs());
+  writer.WriteGpu(streams_, &rows);
   return {names_.refused(), writer.too_deep()};
 }
 

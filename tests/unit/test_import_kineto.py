@@ -25,6 +25,7 @@ from kineto_files import (
 )
 
 from rlscope import _trace
+from rlscope.commands import main
 from rlscope.errors import DirectoryInUse, RlscopeError
 from rlscope.importing import import_files
 from rlscope.load import load
@@ -392,6 +393,38 @@ def test_a_run_without_any_real_clock_has_no_date(tmp_path):
         assert run["end_ns"] - run["start_ns"] == 5 * US
         absent = {(each[0], each[1]): each[2] for each in trace.table("absent")}
         assert "no file has a real clock" in absent["run", "start_time"]
+
+
+# ---- the verb -----------------------------------------------------------------------------------
+
+
+def test_the_verb_prints_the_directory_and_says_what_was_taken(tmp_path, capsys):
+    real = str(write(tmp_path / "real.json", [op("a", at(0), 5), row("Trace", "all", at(0), 9)]))
+    relative = str(write(tmp_path / "relative.json", [op("b", 12, 5)]))
+    directory = str(tmp_path / "run")
+    assert main(["import", real, relative, "-o", directory]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{directory}\n"
+    assert told.err.splitlines() == [
+        "taken: 2 cpu_op",
+        "not taken: 1 Trace (phase X)",
+        f"{relative} has no real clock: its times are not aligned with those of the other files, "
+        "and its process begins with the run",
+    ]
+    assert main(["import", real, "-o", directory]) == 1
+    assert "will not overwrite" in capsys.readouterr().err
+    assert main(["summary", directory]) == 0
+    assert "imported from torch.profiler (Kineto): real.json" in capsys.readouterr().out
+    assert main(["info", directory]) == 0
+    assert "imported" in capsys.readouterr().out
+    assert main(["report", directory]) == 0
+    assert "imported from" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path, capsys):
+    assert main(["import", str(tmp_path / "no.json"), "-o", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    assert told == f"rlscope: cannot read {tmp_path}/no.json: No such file or directory\n"
 
 
 # ---- refused ------------------------------------------------------------------------------------
