@@ -414,7 +414,7 @@ def test_the_verb_prints_the_directory_and_says_what_was_taken(tmp_path, capsys)
     assert main(["import", real, "-o", directory]) == 1
     assert "will not overwrite" in capsys.readouterr().err
     assert main(["summary", directory]) == 0
-    assert "imported from torch.profiler (Kineto): real.json" in capsys.readouterr().out
+    assert "imported from torch.profiler (Kineto): " in capsys.readouterr().out
     assert main(["info", directory]) == 0
     assert "imported" in capsys.readouterr().out
     assert main(["report", directory]) == 0
