@@ -4,7 +4,7 @@ Columns are numpy arrays unless they hold text, which is a list of str. All time
 CLOCK_MONOTONIC nanoseconds (int64). Every function releases the GIL while it works.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -307,6 +307,48 @@ class Writer:
         """Says that the process goes on in another file."""
 
     def close(self) -> None: ...
+
+class SpillFile:
+    """A temporary file without a name, in TMPDIR, for the sorted rows of all scans of an import."""
+
+    def __init__(self) -> None: ...
+
+class KinetoScan:
+    """A trace of torch.profiler (Kineto's Chrome trace): rows sorted by thread or stream, and time.
+
+    Memory does not grow with the file: rows go to `spill`.
+    """
+
+    def __init__(self, spill: SpillFile) -> None: ...
+    def read(self, read: Callable[[int], bytes]) -> None:
+        """Reads all of the JSON; once. `read(n)` gives up to n bytes of it, none at its end.
+
+        Raises:
+            TraceError: it is no such JSON, or ends in the middle.
+            OSError: no room for the rows.
+        """
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """base_ns (baseTimeNanoseconds), first_ns and last_ns (without it), empty, rank and
+        world_size (None unknown), backend, host_name, devices (models of GPUs), first_step (of the
+        ProfilerSteps; None without), os_pid (0 unknown), process_name, has_gpu_work, taken and
+        not_taken (rows by what they are)."""
+
+    def write(
+        self,
+        path: str,
+        *,
+        start_time: int,
+        shift_ns: int = 0,
+        host: str = "",
+        program: str = "",
+        metadata: Mapping[str, str] = ...,
+    ) -> dict[str, int]:
+        """Writes the process as a new trace file; `shift_ns` is added to every time.
+
+        Returns losses by kind. Raises OSError.
+        """
 
 def process_record(
     event: int,

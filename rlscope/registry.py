@@ -1,4 +1,5 @@
-"""What can be added by one file and one row: verbs, panels, renderers, frameworks, simulators.
+"""What can be added by one file and one row: verbs, panels, renderers, importers, frameworks,
+simulators.
 
 A row is "name": "module:object", or "module" when the module itself is the object. The module is
 imported at first use, so that `rlscope --help` imports no framework, no DuckDB and no plotly.
@@ -27,6 +28,7 @@ SIMULATORS = "rlscope.simulators"
 WAITS = "rlscope.waits"
 PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
+IMPORTERS = "rlscope.importers"
 
 # Order matters: help lists verbs, and a report shows panels, in the order of their rows.
 _ROWS: Mapping[str, Mapping[str, str]] = {
@@ -36,6 +38,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
+        "import": "rlscope.commands.import_",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
         "survey": "rlscope.commands.survey",
@@ -60,6 +63,10 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "terminal": "rlscope.report.renderers.terminal:render_summary",
         "html": "rlscope.report.renderers.html:render",
         "json": "rlscope.report.renderers.json:render",
+    },
+    # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
+    IMPORTERS: {
+        "kineto": "rlscope.trace.importers.kineto:IMPORTER",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {

@@ -2,6 +2,7 @@
 
 interpose > capture > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis
+python > importers > write > base
 
 and inside of csrc/trace, where write and read know nothing of each other:
 
@@ -30,8 +31,18 @@ ALLOWED = {
     "capture": {"capture", *RECORDER},
     "interpose": {"interpose", "capture", *RECORDER},
     "analysis": {"analysis", "trace/directory", *READ},
+    "importers": {"importers", "trace/write", *FORMAT},
     "interception": {"interception", *RECORDER},
-    "python": {"python", "interception", "analysis", "trace/directory", *DRAIN, *READ, *RECORDER},
+    "python": {
+        "python",
+        "interception",
+        "analysis",
+        "importers",
+        "trace/directory",
+        *DRAIN,
+        *READ,
+        *RECORDER,
+    },
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
 

@@ -18,6 +18,7 @@ class TraceError : public std::runtime_error {
 // Text that a program recorded may hold any bytes; what Python gets is UTF-8.
 void AddDirectory(nanobind::module_& module);
 void AddWriter(nanobind::module_& module);
+void AddImporters(nanobind::module_& module);
 void AddOverlap(nanobind::module_& module);
 // LAYERS, GPU_KINDS, EVENT_KINDS and RECORD_KINDS.
 void AddKinds(nanobind::module_& module);

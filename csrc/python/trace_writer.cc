@@ -1,17 +1,13 @@
 #include "python/trace_writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
-#include <system_error>
 
 #include "base/crc32c.h"
 #include "python/trace_module.h"
@@ -40,17 +36,7 @@ void CheckLength(size_t length, const OptionalArray<T>& array) {
     throw std::invalid_argument("the arrays differ in length");
 }
 
-}  // namespace
-
-Writer::Writer(const std::string& path, const WriterOptions& options)
-    : path_(path),
-      buffer_(std::make_unique<trace::ChunkBuffer>()),
-      encoder_(std::make_unique<trace::CpuEncoder>()) {
-  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-  if (descriptor_ < 0) Check(errno);
-  sink_.SetDescriptor(descriptor_);
-  for (const auto& [ticks, starts] : options.windows) changes_.Append(ticks, starts);
-  const bool has_pairs = options.clock_pairs.has_value();
+trace::ProcessFields ToProcess(const WriterOptions& options) {
   trace::ProcessFields fields{};
   fields.tool_version = "";
   fields.host = options.host.c_str();
@@ -58,168 +44,82 @@ Writer::Writer(const std::string& path, const WriterOptions& options)
   fields.os_pid = options.os_pid;
   fields.start_time = options.start_time;
   fields.began_ns = options.began_ns;
-  fields.clock = has_pairs ? base::ClockKind::kTsc : base::ClockKind::kMonotonic;
+  fields.clock = options.clock_pairs ? base::ClockKind::kTsc : base::ClockKind::kMonotonic;
   fields.tick_hz = kNanosecondHz;
   fields.main_thread = options.main_thread;
-  Check(trace::WriteProcess(&sink_, buffer_.get(), fields));
-  if (!has_pairs) return;
+  return fields;
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const WriterOptions& options)
+    : file_(path, ToProcess(options)) {
+  for (const auto& [ticks, starts] : options.windows) file_.AddWindowChange(ticks, starts);
+  if (!options.clock_pairs) return;
   std::vector<base::ClockPair> pairs;
   for (const auto& [ticks, ns] : *options.clock_pairs) pairs.push_back({ticks, ns});
-  Check(trace::WriteClock(&sink_, buffer_.get(), pairs.data(), pairs.size()));
+  file_.AddClockPairs(pairs);
 }
-
-Writer::~Writer() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void Writer::Close() {
-  if (descriptor_ < 0) return;
-  const int error = close(descriptor_) == 0 ? 0 : errno;
-  descriptor_ = -1;
-  Check(error);
-}
-
-void Writer::Check(int error) {
-  if (error != 0) throw std::system_error(error, std::generic_category(), path_);
-}
-
-void Writer::CheckOpen() const {
-  if (descriptor_ < 0) throw std::logic_error("the trace file is closed: " + path_);
-}
-
-// ---- small chunks -------------------------------------------------------------------------------
 
 uint32_t Writer::Name(uint32_t kind, const std::string& text, uint32_t layer) {
-  CheckOpen();
-  const trace::NameFields fields = {++names_, static_cast<trace::NameKind>(kind),
-                                    static_cast<trace::Layer>(layer), ToText(text)};
-  Check(trace::WriteNames(&sink_, buffer_.get(), &fields, 1));
-  return names_;
+  return file_.AddName(static_cast<trace::NameKind>(kind), text, static_cast<trace::Layer>(layer));
 }
 
 void Writer::Thread(uint32_t thread, uint32_t os_tid, const std::string& name, bool is_python) {
-  CheckOpen();
-  const trace::ThreadFields fields = {thread, os_tid, is_python, ToText(name)};
-  Check(trace::WriteThreads(&sink_, buffer_.get(), &fields, 1));
+  file_.AddThread({thread, os_tid, is_python, ToText(name)});
 }
 
 void Writer::Metadata(const std::vector<std::pair<std::string, std::string>>& entries,
                       const std::string& process_name, const std::string& program,
                       const std::string& python) {
-  CheckOpen();
   std::vector<trace::MetadataFields> fields;
   for (const auto& [key, value] : entries) fields.push_back({ToText(key), ToText(value)});
-  const trace::ProcessNames names = {ToText(process_name), ToText(program), ToText(python)};
-  Check(trace::WriteMetadata(&sink_, buffer_.get(), names, fields.data(), fields.size()));
-}
-
-void Writer::CloseForNext() {
-  CheckOpen();
-  Check(trace::WriteClosed(&sink_));
+  file_.AddMetadata({ToText(process_name), ToText(program), ToText(python)}, fields);
 }
 
 void Writer::End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
                  const std::vector<std::pair<std::string, uint64_t>>& losses) {
-  CheckOpen();
   std::vector<trace::LossFields> fields;
   for (const auto& [kind, count] : losses) fields.push_back({kind.c_str(), count});
-  uint64_t clamped = 0;  // items that ran backwards and were moved when they were encoded
-  for (const auto& [thread, stream] : streams_) clamped += stream->stream.clamped;
-  if (clamped > 0) fields.push_back({"clamped", clamped});
-  const trace::EndFields end = {end_ns, exited, python_begin_ns, python_end_ns, 0};
-  Check(trace::WriteEnd(&sink_, buffer_.get(), end, fields.data(), fields.size()));
+  file_.End({end_ns, exited, python_begin_ns, python_end_ns, 0}, std::move(fields));
 }
 
-// ---- items --------------------------------------------------------------------------------------
-
-Writer::Stream* Writer::FindStream(uint32_t thread) {
-  std::unique_ptr<Stream>& stream = streams_[thread];
-  if (stream == nullptr) {
-    stream = std::make_unique<Stream>();
-    stream->stream.Reset(thread);
-  }
-  return stream.get();
-}
+// ---- items and intervals ------------------------------------------------------------------------
 
 void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uint32_t>& kinds,
                    const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
                    const OptionalArray<uint64_t>& values) {
-  CheckOpen();
   CheckLengths(ticks, kinds, ids);
   CheckLength(ticks.shape(0), durations);
   CheckLength(ticks.shape(0), values);
   nb::gil_scoped_release release;
-  Stream* stream = FindStream(thread);
-  encoder_->Begin(&stream->stream, /*ring=*/2 * thread, stream->slots, &changes_);
+  file_.BeginItems(thread);
   for (size_t i = 0; i < ticks.shape(0); ++i) {
-    AddItem(stream, static_cast<uint64_t>(ticks.data()[i]), kinds.data()[i], ids.data()[i],
-            durations ? static_cast<uint64_t>(durations->data()[i]) : 0,
-            values ? values->data()[i] : 0);
+    file_.AddItem(static_cast<uint64_t>(ticks.data()[i]), kinds.data()[i], ids.data()[i],
+                  durations ? static_cast<uint64_t>(durations->data()[i]) : 0,
+                  values ? values->data()[i] : 0);
   }
-  Check(encoder_->Finish(&sink_));
+  file_.EndItems();
 }
 
 void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
-  CheckOpen();
-  Stream* stream = FindStream(thread);
-  encoder_->Begin(&stream->stream, 2 * thread, stream->slots, &changes_);
-  const uint32_t word = trace::MakeWord(trace::kCallBegin, id, 1);
-  encoder_->AddAhead({static_cast<uint64_t>(ticks), 0, word});
-  Check(encoder_->Finish(&sink_));
+  file_.AddOpenWait(thread, static_cast<uint64_t>(ticks), id);
 }
-
-// A call that is too long for a slot is a begin and an end, as the recorder writes it.
-void Writer::AddItem(Stream* stream, uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
-                     uint64_t value) {
-  const auto word = [](uint32_t slot_kind, uint32_t slot_id) {
-    return trace::MakeWord(slot_kind, slot_id, 1);
-  };
-  if (kind == trace::kCall && duration > UINT32_MAX) {
-    AddSlot(stream, {ticks, 0, word(trace::kCallBegin, id)}, 0);
-    AddSlot(stream, {ticks + duration, 0, word(trace::kCallEnd, 0)}, 0);
-  } else {
-    AddSlot(stream, {ticks, static_cast<uint32_t>(duration), word(kind, id)}, value);
-  }
-}
-
-void Writer::AddSlot(Stream* stream, const trace::Slot& slot, uint64_t value) {
-  if (encoder_->Full()) FinishChunk(stream);
-  const trace::Slot second = {value, 0, trace::MakeWord(trace::kContinued, 0, 1)};
-  const bool has_two = trace::HasTwoSlots(trace::KindOf(slot.word));
-  encoder_->Add(slot, has_two ? &second : nullptr);
-  stream->slots += has_two ? 2 : 1;
-}
-
-void Writer::FinishChunk(Stream* stream) {
-  Check(encoder_->Finish(&sink_));
-  encoder_->Begin(&stream->stream, 2 * stream->stream.thread, stream->slots, &changes_);
-}
-
-// ---- intervals ----------------------------------------------------------------------------------
 
 void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
                        const Array<int64_t>& durations, const Array<uint32_t>& names,
                        const Array<int64_t>& correlations,
                        const OptionalArray<uint32_t>& statuses) {
-  CheckOpen();
   CheckLengths(ticks, durations, names, correlations);
   CheckLength(ticks.shape(0), statuses);
   nb::gil_scoped_release release;
-  Stream* stream = FindStream(thread);
   std::vector<trace::CudaCall> calls;
-  for (size_t at = 0; at < ticks.shape(0); at += calls.size()) {
-    calls.clear();
-    const size_t end = std::min(ticks.shape(0), at + trace::kChunkIntervals);
-    for (size_t i = at; i < end; ++i) {
-      const uint64_t start = static_cast<uint64_t>(ticks.data()[i]);
-      calls.push_back({start, static_cast<uint64_t>(durations.data()[i]), names.data()[i],
-                       correlations.data()[i], statuses ? statuses->data()[i] : 0, 0});
-    }
-    const uint64_t slots = 2 * calls.size();
-    Check(trace::WriteCudaCalls(&sink_, buffer_.get(), thread, 2 * thread + 1, stream->cuda_slots,
-                                slots, calls.data(), calls.size(), &stream->stream.clamped));
-    stream->cuda_slots += slots;
+  for (size_t i = 0; i < ticks.shape(0); ++i) {
+    const uint64_t start = static_cast<uint64_t>(ticks.data()[i]);
+    calls.push_back({start, static_cast<uint64_t>(durations.data()[i]), names.data()[i],
+                     correlations.data()[i], statuses ? statuses->data()[i] : 0, 0});
   }
+  file_.AddCudaCalls(thread, calls.data(), calls.size());
 }
 
 void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array<int64_t>& start_ns,
@@ -227,30 +127,24 @@ void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,
                  const OptionalArray<int64_t>& sizes, const OptionalArray<uint32_t>& graphs,
                  const OptionalArray<uint32_t>& hows) {
-  CheckOpen();
   CheckLengths(start_ns, duration_ns, kinds, names, correlations);
   CheckLength(start_ns.shape(0), sizes);
   CheckLength(start_ns.shape(0), graphs);
   CheckLength(start_ns.shape(0), hows);
   nb::gil_scoped_release release;
   std::vector<trace::GpuInterval> intervals;
-  for (size_t at = 0; at < start_ns.shape(0); at += intervals.size()) {
-    intervals.clear();
-    const size_t end = std::min(start_ns.shape(0), at + trace::kChunkIntervals);
-    for (size_t i = at; i < end; ++i) {
-      intervals.push_back({start_ns.data()[i],
-                           duration_ns.data()[i],
-                           static_cast<trace::GpuKind>(kinds.data()[i]),
-                           names.data()[i],
-                           correlations.data()[i],
-                           sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0,
-                           graphs ? graphs->data()[i] : 0,
-                           {}});
-      if (hows) intervals.back().detail.how = static_cast<uint8_t>(hows->data()[i]);
-    }
-    Check(trace::WriteGpu(&sink_, buffer_.get(), {device, context, stream}, intervals.data(),
-                          intervals.size()));
+  for (size_t i = 0; i < start_ns.shape(0); ++i) {
+    intervals.push_back({start_ns.data()[i],
+                         duration_ns.data()[i],
+                         static_cast<trace::GpuKind>(kinds.data()[i]),
+                         names.data()[i],
+                         correlations.data()[i],
+                         sizes ? static_cast<uint64_t>(sizes->data()[i]) : 0,
+                         graphs ? graphs->data()[i] : 0,
+                         {}});
+    if (hows) intervals.back().detail.how = static_cast<uint8_t>(hows->data()[i]);
   }
+  file_.AddGpu({device, context, stream}, intervals.data(), intervals.size());
 }
 
 // ---- module -------------------------------------------------------------------------------------

@@ -6,17 +6,12 @@
 #include <nanobind/ndarray.h>
 #include <stdint.h>
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "trace/write/chunks.h"
-#include "trace/write/encoder.h"
-#include "trace/write/sink.h"
-#include "trace/write/window_changes.h"
+#include "importers/trace_file.h"
 
 namespace rlscope::python {
 
@@ -43,9 +38,6 @@ struct WriterOptions {
 class Writer {
  public:
   Writer(const std::string& path, const WriterOptions& options);
-  ~Writer();
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
 
   uint32_t Name(uint32_t kind, const std::string& text, uint32_t layer);
   void Thread(uint32_t thread, uint32_t os_tid, const std::string& name, bool is_python);
@@ -64,35 +56,13 @@ class Writer {
            const Array<uint32_t>& names, const Array<int64_t>& correlations,
            const OptionalArray<int64_t>& sizes, const OptionalArray<uint32_t>& graphs,
            const OptionalArray<uint32_t>& hows);
-  void CloseForNext();
+  void CloseForNext() { file_.CloseForNext(); }
   void End(int64_t end_ns, bool exited, int64_t python_begin_ns, int64_t python_end_ns,
            const std::vector<std::pair<std::string, uint64_t>>& losses);
-  void Close();
+  void Close() { file_.Close(); }
 
  private:
-  // A thread's stream and, as if it had one ring for its items and one for its CUDA calls, the
-  // slots that it used so far.
-  struct Stream {
-    trace::ThreadStream stream;
-    uint64_t slots = 0;
-    uint64_t cuda_slots = 0;
-  };
-  Stream* FindStream(uint32_t thread);
-  void AddItem(Stream* stream, uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
-               uint64_t value);
-  void AddSlot(Stream* stream, const trace::Slot& slot, uint64_t value);
-  void FinishChunk(Stream* stream);
-  void Check(int error);
-  void CheckOpen() const;
-
-  const std::string path_;
-  int descriptor_ = -1;
-  trace::FileSink sink_;
-  std::unique_ptr<trace::ChunkBuffer> buffer_;
-  std::unique_ptr<trace::CpuEncoder> encoder_;
-  trace::WindowChanges changes_;
-  std::unordered_map<uint32_t, std::unique_ptr<Stream>> streams_;
-  uint32_t names_ = 0;
+  importers::TraceFile file_;
 };
 
 }  // namespace rlscope::python

@@ -106,9 +106,15 @@ def _run_line(run: dict[str, Any], facts: dict[str, Any]) -> str:
         units.duration(run["end_ns"] - run["start_ns"]),
         units.plural(facts["processes"], "process"),
         f"{units.count(facts['events'])} events",
-        units.visible(str(run.get("command") or run.get("name") or "")),
+        units.visible(_what_ran(run)),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _what_ran(run: dict[str, Any]) -> str:
+    if run.get("imported"):
+        return f"imported from {run['imported']}"
+    return str(run.get("command") or run.get("name") or "")
 
 
 def sentence(times: Rows, facts: dict[str, Any], waited: Rows = (), found: Rows = ()) -> str:

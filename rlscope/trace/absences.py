@@ -90,11 +90,39 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("timeline", "gpu_busy"): _NO_WORK,
 }
 
+# What only rlscope records: no row of another tool's trace says it.
+_OF_RLSCOPE = frozenset(
+    {
+        ("run", "command"),
+        ("host", "cpu"),
+        ("host", "cores"),
+        ("host", "boot_id"),
+        ("process", "parent_process_id"),
+        ("process", "exit"),
+        ("process", "cpu_ns"),
+        ("process", "profiler_cpu_ns"),
+        ("process", "program"),
+        ("wait", ALL),
+        ("machine_sample", ALL),
+        ("utilisation", ALL),
+        ("overhead", ALL),
+        ("calibration", ALL),
+        *((name, column) for name, column in _REASONS if _REASONS[name, column] == _NO_CALIBRATION),
+        *(
+            (name, column)
+            for name, column in _REASONS
+            if _REASONS[name, column] == _NO_THREAD_TIMES
+        ),
+    }
+)
+
 
 class Absences:
     """Looks at the columns of relations as they are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, tool: str = "") -> None:
+        """`tool`: the one that recorded a run which was imported; empty: rlscope did."""
+        self._tool = tool
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
         self._no_work: dict[str, None] = {}
@@ -123,8 +151,8 @@ class Absences:
         nothing = self._filled.isdisjoint(cuda_rows.RELATIONS)
         no_work = "; ".join(self._no_work)
         reasons = {
-            key: self._with_note(key[0], why, no_cuda if nothing else no_work)
-            for key, why in _REASONS.items()
+            key: self._with_note(key[0], self._reason(key), no_cuda if nothing else no_work)
+            for key in _REASONS
         }
         said = [
             (relation, column, reason)
@@ -136,6 +164,15 @@ class Absences:
         names = ("relation", "column_name", "reason")
         columns = [list(column) for column in zip(*said, strict=True)]
         return dict(zip(names, columns or [[], [], []], strict=True))
+
+    def _reason(self, key: tuple[str, str]) -> str:
+        if not self._tool:
+            return _REASONS[key]
+        if key in _OF_RLSCOPE:
+            return f"the run was imported, and a trace of {self._tool} does not hold it"
+        if key == ("run", "start_time"):
+            return "the run was imported, and no file has a real clock"
+        return _REASONS[key]
 
     @staticmethod
     def _with_note(relation: str, reason: str, note: str) -> str:

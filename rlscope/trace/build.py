@@ -89,7 +89,7 @@ class _Build:
         self._operations = Operations()
         self._run_json = run_facts.read_run_json(root)
         self._kept = kept_iterations.find(root)
-        self._absences = Absences()
+        self._absences = Absences(run_facts.tool_of(self._run_json))
         self._devices = Devices()
         self._waits = Waits()
         self._hosts = run_facts.host_ids(self._processes)
@@ -229,8 +229,11 @@ class _Build:
             cupti=self._has_cupti_calls(),
         )
         self._put("calibration", calibration.columns(costs))
+        imported = bool(run_facts.tool_of(self._run_json))
         for breakdowns in self._breakdowns:
             for name, columns in breakdowns.relations(costs).items():
+                if name == "overhead" and imported:
+                    continue  # its rows are not records of ours
                 self._put(name, columns, breakdowns.process_id)
 
     def _has_cupti_calls(self) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlscope.trace import known_roles as known
+from rlscope.trace.imported import NOTE as IMPORTED_NOTE
 from rlscope.trace.known_roles import HELPER, MAIN, PROGRAM, WORKER
 
 NOTE = "rlscope.role"
@@ -79,6 +80,8 @@ def _of(
     note = _read_note(process, NOTE)
     if parent is not None and parent.serves:
         return _Process(HELPER, parent.name, serves=True)
+    if IMPORTED_NOTE in process["metadata"]:
+        return _imported(process)
     if not process["python"]:
         return _Process(HELPER, process["comm"])
     if "helper" in note:
@@ -93,6 +96,14 @@ def _of(
     if _is_ray_worker(process["program"], parent):
         return _ray_worker(process["program"], note)
     return _program(process["program"], process["comm"])
+
+
+def _imported(process: Mapping[str, Any]) -> _Process:
+    """Of another tool's trace: whatever it profiled is a program of the algorithm."""
+    rank = _read_note(process, RANK_NOTE).get("rank")
+    if isinstance(rank, int):
+        return _Process(known.RANK, "rank", rank, always_numbered=True)
+    return _Process(PROGRAM, process["comm"])
 
 
 def _child_of_multiprocessing(note: Mapping[str, Any]) -> _Process:

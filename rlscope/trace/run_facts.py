@@ -22,6 +22,7 @@ _KINDS: dict[str, type] = {
     "options": dict,
     "environment": dict,
     "host": dict,
+    "imported": dict,
 }
 _HOST_KINDS: dict[str, type] = {
     "name": str,
@@ -76,6 +77,7 @@ def run_columns(
         "start_time": run.get("start_time"),
         "options": json.dumps(run["options"]) if run["options"] else None,
         "nested": ", ".join(nested) or None,
+        "imported": imported_from(run),
     }
     return {name: [shown(value)] for name, value in row.items()}
 
@@ -159,6 +161,22 @@ def command_words(run: Mapping[str, Any]) -> list[str]:
     """The argument vector of the run's program."""
     command = run.get("command")
     return [shown(str(word)) for word in command] if isinstance(command, list) else []
+
+
+def imported_from(run: Mapping[str, Any]) -> str | None:
+    """Tool and files whose traces a run was made of (rlscope/importing.py); None: of none."""
+    imported = run.get("imported")
+    if imported is None:
+        return None
+    files = imported.get("files")
+    names = [str(name) for name in files] if isinstance(files, list) else []
+    return str(shown(f"{tool_of(run)}: {', '.join(names)}"))
+
+
+def tool_of(run: Mapping[str, Any]) -> str:
+    """The tool that recorded a run which was imported; empty: it was not imported."""
+    imported = run.get("imported")
+    return "" if imported is None else str(shown(str(imported.get("as", "another tool"))))
 
 
 def _command(run: Mapping[str, Any]) -> str | None:

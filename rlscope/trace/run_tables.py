@@ -17,6 +17,9 @@ run = columns.relation(
     columns.text("start_time", "when the run began, by the calendar, in UTC"),
     columns.text("options", "how it was recorded, as JSON"),
     columns.text("nested", "directories of runs of other rls-prof that it started; NULL: none"),
+    columns.text(
+        "imported", "tool and files whose traces it was made of; NULL: rlscope recorded it"
+    ),
 )
 
 host = columns.relation(

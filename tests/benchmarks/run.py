@@ -26,6 +26,7 @@ NAMES = (
     "layers",
     "sweep",
     "tables",
+    "importing",
     "process_counts",
     "cuda_calls",
     "writeback",

@@ -23,6 +23,7 @@ cmake -S tests/fuzz/standalone -B "$build" -G Ninja $compilers -DRLSCOPE_TESTS=O
 cmake --build "$build"
 "$build/fuzz/reader_replay" tests/fuzz/corpus "$count"
 "$build/fuzz/rings_replay" --all
+"$build/fuzz/importer_replay" "$count"
 if [ $fuzz = ON ]; then
   mkdir -p "$build/found"
   "$build/fuzz/reader_fuzz" -max_total_time="$seconds" -max_len=16384 -print_final_stats=0 \

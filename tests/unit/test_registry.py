@@ -25,6 +25,7 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.PANELS, "report/panels"),
         (registry.RENDERERS, "report/renderers"),
         (registry.WAITS, "waits"),
+        (registry.IMPORTERS, "trace/importers"),
     ],
 )
 def test_every_file_has_a_row_and_every_row_a_file(group, folder):

@@ -54,7 +54,10 @@ def _run(row: dict[str, Any]) -> list[list[str]]:
         "name": row["name"],
         "began": row.get("start_time"),
         "lasted": units.duration(row["end_ns"] - row["start_ns"]),
-        "recorded by": f"rlscope {row['version']}" if row["version"] else None,
+        "imported from": row.get("imported"),
+        "imported by" if row.get("imported") else "recorded by": (
+            f"rlscope {row['version']}" if row["version"] else None
+        ),
         "options": _options(row.get("options")),
         "run id": row["run_id"],
     }

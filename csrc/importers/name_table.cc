@@ -1,0 +1,33 @@
+#include "importers/name_table.h"
+
+namespace rlscope::importers {
+namespace {
+
+constexpr std::string_view kOther = "(other)";
+
+void MakeKey(trace::NameKind kind, std::string_view text, std::string* key) {
+  key->assign(1, static_cast<char>(kind));
+  key->append(text);
+}
+
+}  // namespace
+
+uint32_t NameTable::Find(trace::NameKind kind, std::string_view text) {
+  MakeKey(kind, text, &key_);
+  const auto found = numbers_.find(key_);
+  if (found != numbers_.end()) return found->second;
+  if (in_order_.size() < kMostNames && bytes_ + key_.size() <= kMostBytes) return Add();
+  ++refused_;
+  MakeKey(kind, kOther, &key_);
+  const auto other = numbers_.find(key_);
+  return other != numbers_.end() ? other->second : Add();
+}
+
+uint32_t NameTable::Add() {
+  const auto added = numbers_.emplace(key_, static_cast<uint32_t>(in_order_.size() + 1)).first;
+  in_order_.push_back(&added->first);
+  bytes_ += key_.size();
+  return added->second;
+}
+
+}  // namespace rlscope::importers

@@ -1,0 +1,49 @@
+// The names of one process, each with the number that it gets in the trace file. Bounded: names
+// beyond the limits are `(other)`, as the recorder has it.
+#ifndef RLSCOPE_IMPORTERS_NAME_TABLE_H_
+#define RLSCOPE_IMPORTERS_NAME_TABLE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/format/name_kind.h"
+
+namespace rlscope::importers {
+
+class NameTable {
+ public:
+  static constexpr size_t kMostNames = 65'536;
+  static constexpr size_t kMostBytes = 32 << 20;
+
+  // From 1 on, in order of first appearance.
+  uint32_t Find(trace::NameKind kind, std::string_view text);
+
+  // Calls visit(kind, text), in the order of the numbers.
+  template <class Visit>
+  void Each(Visit visit) const {
+    for (const std::string* key : in_order_) {
+      visit(static_cast<trace::NameKind>(key->front()), std::string_view(*key).substr(1));
+    }
+  }
+
+  // How often a name had no room.
+  uint64_t refused() const { return refused_; }
+
+ private:
+  uint32_t Add();
+
+  std::string key_;  // kind and text
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<const std::string*> in_order_;  // keys of numbers_
+  size_t bytes_ = 0;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace rlscope::importers
+
+#endif  // RLSCOPE_IMPORTERS_NAME_TABLE_H_

@@ -1,0 +1,59 @@
+// What importers make of the rows of another tool's trace, before they are written: intervals of
+// threads, and of GPUs, sorted by where and when they were.
+#ifndef RLSCOPE_IMPORTERS_ROWS_H_
+#define RLSCOPE_IMPORTERS_ROWS_H_
+
+#include <stdint.h>
+
+#include <tuple>
+
+#include "trace/layout/cuda_interval.h"
+
+namespace rlscope::importers {
+
+enum class ThreadRowKind : uint32_t {
+  kIteration,
+  kOperation,
+  kCall,  // of native code
+  kCudaCall,
+};
+
+struct ThreadRow {
+  uint32_t thread;
+  ThreadRowKind kind;
+  int64_t start_ns;
+  int64_t end_ns;
+  int64_t correlation;  // of CUDA calls
+  uint64_t number;      // of the row in its file
+  uint32_t name;
+  uint32_t unused = 0;  // rows are written to files byte by byte
+
+  // Rows of one start stand as in their file: profilers write a thread's rows in the order in which
+  // they began. Lengths say less: of two calls of one microsecond, the first may be the shorter
+  // one.
+  bool operator<(const ThreadRow& other) const {
+    return std::tie(thread, start_ns, number) <
+           std::tie(other.thread, other.start_ns, other.number);
+  }
+};
+
+struct GpuRow {
+  uint32_t stream;  // by place in a list
+  trace::GpuKind kind;
+  int64_t start_ns;
+  int64_t duration_ns;
+  int64_t correlation;
+  uint64_t bytes;
+  uint64_t number;
+  uint32_t name;
+  uint32_t how;  // GpuDetail::how
+
+  bool operator<(const GpuRow& other) const {
+    return std::tie(stream, start_ns, number) <
+           std::tie(other.stream, other.start_ns, other.number);
+  }
+};
+
+}  // namespace rlscope::importers
+
+#endif  // RLSCOPE_IMPORTERS_ROWS_H_

@@ -1,0 +1,72 @@
+"""`rlscope import FILE...`: makes a trace directory of traces of other tools."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rlscope import stderr
+from rlscope.status_line import progress
+from rlscope.visible import visible
+
+if TYPE_CHECKING:
+    from rlscope.importing import Imported
+
+_DESCRIPTION = """\
+Makes a trace directory of traces that other tools recorded, for rlscope summary, report and query.
+Several files are the processes of one run. The kind of a file is found by its content:
+torch.profiler (Kineto), as JSON or JSON.gz."""
+
+_EXAMPLES = """\
+examples:
+  rlscope import trace.json.gz -o runs/imported
+  rlscope import rank-*.json.gz -o runs/job
+      the ranks of one job, aligned by their clocks
+  rlscope summary runs/imported
+"""
+
+_MOST_KINDS = 12  # that are named on the terminal; the metadata has more
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("files", metavar="FILE", nargs="+", help="trace, one process each")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="trace directory to make"
+    )
+    parser.add_argument("--force", action="store_true", help="remove a run that is in DIR")
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Imports the files, says what was taken of them, and prints the directory's path."""
+    from rlscope.importing import import_files
+
+    with progress() as line:
+        imported = import_files(options.files, options.output, force=options.force, step=line.step)
+    stderr.write("".join(f"{text}\n" for text in _told(imported)))
+    print(imported.directory)
+    return 0
+
+
+def _told(imported: Imported) -> list[str]:
+    taken, not_taken = imported.taken(), imported.not_taken()
+    lines = [f"taken: {_listed(taken)}"]
+    if not_taken:
+        lines.append(f"not taken: {_listed(not_taken)}")
+    lines += [
+        f"{visible(file.path)} has no real clock: its times are not aligned with those of the "
+        "other files, and its process begins with the run"
+        for file in imported.unaligned()
+    ]
+    return lines
+
+
+def _listed(counts: Counter[str]) -> str:
+    named = counts.most_common(_MOST_KINDS)
+    parts = [f"{count:,} {visible(kind)}" for kind, count in named]
+    if others := counts.total() - sum(count for _, count in named):
+        parts.append(f"{others:,} others")
+    return ", ".join(parts)

@@ -1,0 +1,227 @@
+"""Makes a trace directory of files of other tools: one process of each, aligned by their clocks.
+
+Everything is read before the directory is touched, so that a damaged file, or a Ctrl-C while it is
+read, leaves all as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from rlscope import _trace, process_log, registry, regular_files, run_directory
+from rlscope.claimed_directory import RunDirectory, prepare_directory
+from rlscope.errors import RecordingError, RlscopeError
+from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
+from rlscope.trace.imported import HEAD_BYTES, NOTE, Importer, Scan, Source, has_real_clock
+
+# Where a run without a real clock begins: no reading of a clock is 0.
+_UNALIGNED_START_NS = 10**12
+# No process has it that could still be alive: clock ticks of a machine that is up for ages.
+_FIRST_START_TIME = 1 << 62
+# Of the kinds of rows that were not taken, and of their names: metadata has room for 64 KiB.
+_MOST_KINDS = 100
+_LONGEST_KIND = 120
+_LONGEST_COMM = 15
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """One file and what became of it."""
+
+    path: str
+    importer: Importer
+    scan: Scan
+    shift_ns: int = 0
+    """Added to its times."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A run that was made."""
+
+    directory: str
+    files: Sequence[ImportedFile]
+
+    def taken(self) -> Counter[str]:
+        """Rows by category, over all files."""
+        return _added_up(file.scan.taken for file in self.files)
+
+    def not_taken(self) -> Counter[str]:
+        """Rows that are not in the trace, by what they are."""
+        return _added_up(file.scan.not_taken for file in self.files)
+
+    def unaligned(self) -> list[ImportedFile]:
+        """Files that cannot be compared with others in time, if there are others."""
+        return [file for file in self.files if file.shift_ns and len(self.files) > 1]
+
+
+def import_files(
+    paths: Sequence[str],
+    directory: str,
+    *,
+    force: bool = False,
+    step: Callable[[str], None] = lambda _: None,
+) -> Imported:
+    """Imports files of one job into a new trace directory.
+
+    Args:
+        paths: one process each.
+        force: remove a run that is there.
+        step: called with a few words on the work that goes on.
+
+    Raises:
+        RlscopeError: a file is of no known kind, damaged, or has nothing that can be taken.
+        DirectoryInUse: the directory holds a run.
+        RecordingError: it cannot be written.
+    """
+    place = os.path.realpath(directory)
+    importers = [_importer_of(path) for path in paths]
+    if os.path.isdir(place):
+        _check_room(place, force)
+    spill = _trace.SpillFile()
+    try:
+        scans = [
+            _scan(path, importer, spill, step)
+            for path, importer in zip(paths, importers, strict=True)
+        ]
+    except OSError as error:
+        raise RlscopeError(f"cannot sort the rows: {error.strerror or error}") from error
+    shifts = _shifts(scans)
+    files = [ImportedFile(*each) for each in zip(paths, importers, scans, shifts, strict=True)]
+    step("writing the trace")
+    run = prepare_directory(directory, force=force)
+    try:
+        _write(run, files)
+    except BaseException as error:
+        run.abandon()
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise RecordingError(f"cannot write {run.path}: {reason}") from error
+        raise
+    run.release()
+    with suppress(OSError):
+        os.rmdir(os.path.join(run.path, "rings"))
+    return Imported(directory, files)
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def _importer_of(path: str) -> Importer:
+    """The importer of a file, by its content."""
+    with Source(path) as source:
+        head = source.read(HEAD_BYTES)
+    found: list[Importer] = [each for _, each in registry.load_all(registry.IMPORTERS)]
+    for importer in found:
+        if importer.recognises(head):
+            return importer
+    known = ", ".join(importer.title for importer in found)
+    raise RlscopeError(f"{path} is of no kind that can be imported; known are: {known}")
+
+
+def _check_room(place: str, force: bool) -> None:
+    try:
+        run_directory.check_room(place, force)
+    except OSError as error:
+        raise RecordingError(f"cannot write {place}: {error.strerror}") from error
+
+
+def _scan(
+    path: str, importer: Importer, spill: _trace.SpillFile, step: Callable[[str], None]
+) -> Scan:
+    name = os.path.basename(path)
+    with Source(path, lambda part: step(f"reading {name}: {part:.0%}")) as source:
+        return importer.scan(source, spill)
+
+
+def _shifts(scans: Sequence[Scan]) -> list[int]:
+    """What is added to the times of each file: one without a real clock begins with the run."""
+    real = [scan.span_ns[0] for scan in scans if has_real_clock(scan)]
+    start_ns = min(real, default=_UNALIGNED_START_NS)
+    return [0 if has_real_clock(scan) else start_ns - scan.span_ns[0] for scan in scans]
+
+
+# ---- writing ------------------------------------------------------------------------------------
+
+
+def _write(run: RunDirectory, files: Sequence[ImportedFile]) -> None:
+    records = [_write_process(run.path, number, file) for number, file in enumerate(files)]
+    regular_files.replace(run.path, process_log.FILE, b"".join(records))
+    text = json.dumps(_run_json(run.path, files), indent=2) + "\n"
+    regular_files.replace(run.path, "run.json", text.encode())
+
+
+def _write_process(directory: str, number: int, file: ImportedFile) -> bytes:
+    """Writes the file of a process; returns its record in the log."""
+    scan = file.scan
+    start_time = _FIRST_START_TIME + number
+    notes = {**scan.notes(), NOTE: _note(file)}
+    scan.write(
+        os.path.join(directory, "trace", f"imported.{scan.os_pid}.{start_time}.1.rls"),
+        start_time=start_time,
+        shift_ns=file.shift_ns,
+        metadata={name: json.dumps(value) for name, value in notes.items()},
+    )
+    began_ns = scan.span_ns[0] + file.shift_ns
+    return _trace.process_record(
+        process_log.Event.BEGAN,
+        pid=scan.os_pid,
+        start_time=start_time,
+        began_ns=began_ns,
+        time_ns=began_ns,
+        name=scan.name[:_LONGEST_COMM] or "imported",
+    )
+
+
+def _note(file: ImportedFile) -> dict[str, object]:
+    note: dict[str, object] = {
+        "file": os.path.basename(file.path),
+        "as": file.importer.title,
+        "rows": dict(file.scan.taken),
+        "not_taken": dict(_shortened(file.scan.not_taken)),
+    }
+    if file.shift_ns:
+        note["clock"] = "not a real one: the process begins with the run"
+    return note
+
+
+def _shortened(counts: Mapping[str, int]) -> Counter[str]:
+    """The most frequent kinds by name, the others as one."""
+    ranked = Counter(counts).most_common()
+    kinds: Counter[str] = Counter()
+    for place, (kind, count) in enumerate(ranked):
+        kinds[kind[:_LONGEST_KIND] if place < _MOST_KINDS else "(other)"] += count
+    return kinds
+
+
+def _added_up(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+def _run_json(directory: str, files: Sequence[ImportedFile]) -> dict[str, object]:
+    from rlscope import __version__
+
+    start_ns = min(file.scan.span_ns[0] + file.shift_ns for file in files)
+    run: dict[str, object] = {
+        "format": RUN_FORMAT,
+        "format_version": RUN_FORMAT_VERSION,
+        "version": __version__,
+        "name": os.path.basename(directory),
+        "start_ns": start_ns,
+        "imported": {
+            "as": ", ".join(dict.fromkeys(file.importer.title for file in files)),
+            "files": [os.path.basename(file.path) for file in files],
+        },
+    }
+    if any(has_real_clock(file.scan) for file in files):
+        run["start_time"] = datetime.fromtimestamp(start_ns / 1e9, timezone.utc).isoformat()
+    return run

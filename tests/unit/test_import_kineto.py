@@ -1,0 +1,508 @@
+"""Traces of torch.profiler become traces of rlscope: what becomes what, to the nanosecond."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from kineto_files import (
+    GOLDEN,
+    RANKS,
+    REAL_US,
+    TAKEN,
+    annotation,
+    import_golden,
+    import_rows,
+    kernel,
+    launch,
+    op,
+    read,
+    row,
+    self_times,
+    to_ns,
+    write,
+)
+
+from rlscope import _trace
+from rlscope.commands import main
+from rlscope.errors import DirectoryInUse, RlscopeError
+from rlscope.importing import import_files
+from rlscope.load import load
+
+US = 1000
+BEGIN_NS = REAL_US * US
+
+
+def at(microseconds):
+    """Microseconds since the begin, as a file has them: exact text, not a float."""
+    return REAL_US + microseconds
+
+
+def named(path):
+    return path.name.removesuffix(".json.gz")
+
+
+# ---- real files ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=GOLDEN, ids=named)
+def golden(request, tmp_path_factory):
+    """(content, what import_files says, trace directory) of a real file."""
+    folder = tmp_path_factory.mktemp("golden")
+    return read(request.param), import_golden(request.param, folder), folder / "run"
+
+
+def test_rows_of_a_real_file_are_taken_by_category(golden):
+    content, imported, _ = golden
+    rows = [each for each in content["traceEvents"] if each["ph"] == "X"]
+    assert imported.taken() == Counter(each["cat"] for each in rows if each["cat"] in TAKEN)
+    others = [each for each in content["traceEvents"] if each["ph"] != "M"]
+    assert imported.not_taken().total() == len(others) - imported.taken().total()
+
+
+def test_the_sum_of_the_breakdown_is_the_time_range_of_the_file(golden):
+    content, _, directory = golden
+    base_ns = content.get("baseTimeNanoseconds", 0)
+    rows = [each for each in content["traceEvents"] if each.get("cat") in TAKEN]
+    start_ns = min(to_ns(each["ts"]) for each in rows) + base_ns
+    end_ns = max(to_ns(each["ts"]) + to_ns(each["dur"]) for each in rows) + base_ns
+    with load(directory) as trace:
+        (process,) = trace.table("process").to_dicts()
+        assert (process["start_ns"], process["end_ns"]) == (start_ns, end_ns)
+        ((total,),) = trace.sql("SELECT sum(duration_ns)::BIGINT FROM breakdown")
+        assert total == end_ns - start_ns
+        assert not trace.table("loss").to_dicts()
+
+
+def test_kernels_of_a_real_file_have_its_times_streams_and_correlation(golden):
+    content, _, directory = golden
+    base_ns = content.get("baseTimeNanoseconds", 0)
+    trace = _trace.Directory(str(directory))
+    found = trace.gpu_intervals(0)
+    kinds = {"kernel": 1, "gpu_memcpy": 2, "gpu_memset": 3, "cuda_sync": 5}
+    names = ("device", "context", "stream", "start_ns", "duration_ns", "kind", "correlation")
+    rows = Counter(zip(*(found[name].tolist() for name in names), strict=True))
+    expected = Counter(
+        (
+            each["args"]["device"],
+            each["args"]["context"],
+            signed(each["args"]["stream"]),
+            to_ns(each["ts"]) + base_ns,
+            to_ns(each["dur"]),
+            kinds[each["cat"]],
+            each["args"]["correlation"],
+        )
+        for each in content["traceEvents"]
+        if each.get("cat") in kinds
+    )
+    assert rows == expected
+
+
+def signed(stream):
+    """No stream is -1, which some files have as a number of 32 bits without a sign."""
+    return stream - (1 << 32) if stream >= 1 << 31 else stream
+
+
+def test_launches_of_a_real_file_are_found_by_correlation(golden):
+    content, _, directory = golden
+    calls = {
+        each["args"]["correlation"]
+        for each in content["traceEvents"]
+        if each.get("cat") in ("cuda_runtime", "cuda_driver")
+    }
+    kernels = [each for each in content["traceEvents"] if each.get("cat") == "kernel"]
+    linked = sum(each["args"]["correlation"] in calls for each in kernels)
+    with load(directory) as trace:
+        ((count,),) = trace.sql(
+            """SELECT coalesce(sum("count"), 0)::BIGINT FROM kernel
+            WHERE operation <> '(unlinked)'"""
+        )
+    assert count == linked
+
+
+def test_every_call_of_a_real_file_is_there_and_nests(golden):
+    content, _, directory = golden
+    rows = [
+        each
+        for each in content["traceEvents"]
+        if each.get("cat") in ("cpu_op", "user_annotation")
+        and not each["name"].startswith("ProfilerStep#")
+    ]
+    counts = {name: count for name, (count, _) in self_times(directory).items()}
+    assert counts == Counter(each["name"] for each in rows)
+
+
+def test_two_ranks_are_one_run_by_their_clocks(tmp_path):
+    imported = import_files([str(path) for path in RANKS], str(tmp_path / "run"))
+    assert not imported.unaligned()
+    with load(tmp_path / "run") as trace:
+        processes = trace.sql("SELECT name, role, start_ns FROM process ORDER BY process_id")
+        assert list(processes) == [
+            ("rank 0", "rank", 1682725898079292000),
+            ("rank 1", "rank", 1682725898079484000),
+        ]
+
+
+# ---- what becomes what --------------------------------------------------------------------------
+
+
+def events(directory, kind):
+    """(name, start since the begin, duration, operation) of events of a kind, in order."""
+    with load(directory) as trace:
+        table = trace.sql(
+            """
+            SELECT event.name, start_ns - $begin AS start_ns, duration_ns, path
+            FROM event LEFT JOIN operation USING (operation_id)
+            WHERE kind = $kind ORDER BY start_ns, duration_ns DESC, event.name
+            """,
+            {"kind": kind, "begin": BEGIN_NS},
+        )
+        return [tuple(each) for each in table]
+
+
+def test_times_are_decimal_text_and_no_floats(tmp_path):
+    text = """{"schemaVersion": 1, "traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7,
+     "ts": 1700000000000000.001, "dur": 0.002},
+    {"ph": "X", "cat": "cpu_op", "name": "b", "pid": 7, "tid": 7,
+     "ts": 1.700000000000000010e15, "dur": 1.2345},
+    {"ph": "X", "cat": "cpu_op", "name": "c", "pid": 7, "tid": 7,
+     "ts": 1700000000000020, "dur": 1.2344999999999999999999999999}]}"""
+    (tmp_path / "rows.json").write_text(text)
+    import_files([str(tmp_path / "rows.json")], str(tmp_path / "run"))
+    assert events(tmp_path / "run", "call") == [
+        ("a", 1, 2, None),
+        ("b", 10, 1235, None),
+        ("c", 20_000, 1234, None),
+    ]
+
+
+def test_the_base_is_added_wherever_it_stands_in_the_file(tmp_path):
+    rows = json.dumps([op("a", -1.5, 2)])
+    (tmp_path / "rows.json").write_text(
+        f'{{"schemaVersion": 1, "traceEvents": {rows}, "baseTimeNanoseconds": {BEGIN_NS}}}'
+    )
+    import_files([str(tmp_path / "rows.json")], str(tmp_path / "run"))
+    assert events(tmp_path / "run", "call") == [("a", -1500, 2000, None)]
+
+
+def test_annotations_are_operations_and_calls_inside_of_calls_belong_to_the_outer_one(tmp_path):
+    directory = import_rows(
+        tmp_path,
+        [
+            kernel("gemm", at(50), 4, 9),
+            annotation("inner", at(10), 30),
+            op("aten::mm", at(12), 6),
+            op("aten::empty", at(13), 2),
+            launch(at(15), 2, 9),
+            annotation("outer", at(0), 60),
+        ],
+    )
+    assert events(directory, "operation") == [
+        ("outer", 0, 60 * US, "outer"),
+        ("outer/inner", 10 * US, 30 * US, "outer/inner"),
+    ]
+    assert events(directory, "call") == [("aten::mm", 12 * US, 6 * US, "outer/inner")]
+    assert events(directory, "cuda_call") == [("cudaLaunchKernel", 15 * US, 2 * US, "outer/inner")]
+    assert events(directory, "kernel") == [("gemm", 50 * US, 4 * US, "outer/inner")]
+    assert self_times(directory)["aten::mm"] == (1, 4 * US)
+
+
+def test_rows_of_one_microsecond_stand_as_in_their_file(tmp_path):
+    directory = import_rows(
+        tmp_path,
+        [
+            annotation("step", at(0), 20),
+            op("before", at(5), 0),
+            op("parent", at(5), 5),
+            op("child", at(5), 5),
+            op("grandchild", at(5), 0),
+            op("next", at(10), 5),
+            annotation("same", at(15), 5),
+            op("same", at(15), 5),
+        ],
+    )
+    assert events(directory, "call") == [
+        ("parent", 5 * US, 5 * US, "step"),
+        ("before", 5 * US, 0, "step"),
+        ("next", 10 * US, 5 * US, "step"),
+        ("same", 15 * US, 5 * US, "step/same"),
+    ]
+    assert self_times(directory)["parent"] == (1, 0)
+    assert self_times(directory)["child"] == (1, 5 * US)
+    with load(directory) as trace:
+        assert not trace.table("loss").to_dicts()
+
+
+def test_a_call_that_outlasts_the_one_around_it_begins_where_that_ends(tmp_path):
+    directory = import_rows(
+        tmp_path, [op("first", at(0), 10), op("late", at(5), 15), op("inside", at(6), 1)]
+    )
+    assert events(directory, "call") == [
+        ("first", 0, 10 * US, None),
+        ("late", 10 * US, 10 * US, None),
+    ]
+    with load(directory) as trace:
+        losses = {each["kind"]: each["count"] for each in trace.table("loss").to_dicts()}
+    assert losses == {"clamped": 2}
+
+
+def test_annotations_may_overlap(tmp_path):
+    directory = import_rows(tmp_path, [annotation("a", at(0), 10), annotation("b", at(5), 10)])
+    assert events(directory, "operation") == [
+        ("a", 0, 10 * US, "a"),
+        ("a/b", 5 * US, 10 * US, "a/b"),
+    ]
+
+
+def test_profiler_steps_are_iterations(tmp_path):
+    steps = [annotation(f"ProfilerStep#{5 + n}", at(10 + 20 * n), 20) for n in range(3)]
+    directory = import_rows(tmp_path, [op("a", at(0), 5), *steps, op("b", at(70), 30)])
+    with load(directory) as trace:
+        found = trace.sql(
+            "SELECT start_ns - $b, duration_ns, complete FROM iteration", {"b": BEGIN_NS}
+        )
+        assert [tuple(each) for each in found] == [
+            (10 * US, 20 * US, True),
+            (30 * US, 20 * US, True),
+            (50 * US, 20 * US, True),
+            (70 * US, 30 * US, False),
+        ]
+        assert trace.sql("SELECT count(*) FROM operation").to_dicts() == [{"count_star()": 0}]
+
+
+def test_the_main_thread_is_in_python_and_others_are_not(tmp_path):
+    directory = import_rows(
+        tmp_path, [op("a", at(0), 5), op("b", at(15), 5), op("c", at(5), 5, tid=8)]
+    )
+    with load(directory) as trace:
+        found = trace.sql(
+            """SELECT os_tid, layer, sum(duration_ns)::BIGINT FROM breakdown_by_thread
+            JOIN thread USING (thread_id) GROUP BY ALL ORDER BY ALL"""
+        )
+        assert [tuple(each) for each in found] == [
+            (7, "framework", 10 * US),
+            (7, "python", 10 * US),
+            (8, "framework", 5 * US),
+            (8, "none", 10 * US),
+        ]
+
+
+def test_copies_and_synchronisation_say_between_what_and_of_what(tmp_path):
+    where = {"device": 0, "context": 1, "stream": 7}
+    directory = import_rows(
+        tmp_path,
+        [
+            op("a", at(0), 30),
+            row("cuda_runtime", "cudaStreamSynchronize", at(20), 5, correlation=3),
+            row("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", at(5), 1, **where, bytes=512),
+            row("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", at(7), 1, **where, bytes=8),
+            row("gpu_memset", "Memset (Device)", at(9), 1, **where, bytes=16),
+            row(
+                "cuda_sync", "Stream Sync", at(21), 3, -1, **where, correlation=3,
+                cuda_sync_kind="Stream Sync",
+            ),
+        ],
+    )  # fmt: skip
+    with load(directory) as trace:
+        copies = trace.sql("SELECT direction, memory, bytes FROM memcpy ORDER BY direction")
+        assert [tuple(each) for each in copies] == [
+            ("device_to_host", "pinned", 512),
+            ("host_to_device", "pageable", 8),
+        ]
+        sets = trace.sql("SELECT memory, bytes FROM memset")
+        assert [tuple(each) for each in sets] == [("device", 16)]
+        syncs = trace.sql("SELECT kind, duration_ns FROM sync")
+        assert [tuple(each) for each in syncs] == [("stream", 5 * US)]
+
+
+def test_the_first_names_of_categories_are_known(tmp_path):
+    renamed = {"cpu_op": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel"}
+    rows = [op("a", at(0), 9), launch(at(1), 1, 2), kernel("gemm", at(5), 3, 2)]
+    old = [{**each, "cat": renamed[each["cat"]]} for each in rows]
+    directory = import_rows(tmp_path, old)
+    assert events(directory, "call") == [("a", 0, 9 * US, None)]
+    assert events(directory, "kernel") == [("gemm", 5 * US, 3 * US, None)]
+
+
+def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
+    rows = [
+        op("a", at(0), 5),
+        {"ph": "s", "cat": "ac2g", "name": "ac2g", "pid": 7, "tid": 7, "ts": at(1), "id": 1},
+        row("python_function", "train.py(1): main", at(0), 5),
+        op("endless", at(2), None),
+        op("backwards", at(2), -1),
+        {"ph": "X", "cat": "cpu_op", "name": "when", "pid": 7, "tid": 7, "dur": 1},
+        "no row",
+    ]
+    imported = import_files([str(write(tmp_path / "rows.json", rows))], str(tmp_path / "run"))
+    expected = {
+        "ac2g (phase s)": 1,
+        "python_function (phase X)": 1,
+        "cpu_op without a duration": 2,
+        "cpu_op without a time": 1,
+        "what is no row": 1,
+    }
+    assert imported.not_taken() == expected
+    with load(tmp_path / "run") as trace:
+        ((value,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.imported'")
+    note = json.loads(value)
+    assert note["not_taken"] == expected
+    assert note["rows"] == {"cpu_op": 1}
+    assert note["file"] == "rows.json"
+
+
+def test_what_only_rlscope_records_is_absent_with_the_reason(tmp_path):
+    directory = import_rows(tmp_path, [annotation("a", at(0), 5), launch(at(1), 1, 2)])
+    with load(directory) as trace:
+        absent = {(each[0], each[1]): each[2] for each in trace.table("absent")}
+        reason = "the run was imported, and a trace of torch.profiler (Kineto) does not hold it"
+        for relation in ("overhead", "calibration", "wait", "machine_sample", "utilisation"):
+            assert absent[relation, "*"] == reason
+            assert not len(trace.table(relation))
+        for column in ("cpu_ns", "profiler_cpu_ns", "exit"):
+            assert absent["process", column] == reason
+        assert absent["breakdown", "overhead_ns"] == reason
+        assert "no row of GPU work" in absent["breakdown", "gpu_busy"]
+        (run,) = trace.table("run").to_dicts()
+        assert run["imported"] == "torch.profiler (Kineto): rows.json"
+        assert run["command"] is None
+
+
+# ---- several files ------------------------------------------------------------------------------
+
+
+def test_a_file_without_a_real_clock_begins_with_the_run_and_says_so(tmp_path):
+    real = write(tmp_path / "real.json", [op("a", at(0), 5)])
+    relative = write(tmp_path / "relative.json", [op("b", 12, 5)])
+    imported = import_files([str(relative), str(real)], str(tmp_path / "run"))
+    assert [file.path for file in imported.unaligned()] == [str(relative)]
+    assert events(tmp_path / "run", "call") == [("a", 0, 5 * US, None), ("b", 0, 5 * US, None)]
+    with load(tmp_path / "run") as trace:
+        told = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.imported'")
+        clocks = [json.loads(value).get("clock") for (value,) in told]
+    assert sorted(map(str, clocks)) == ["None", "not a real one: the process begins with the run"]
+
+
+def test_a_run_without_any_real_clock_has_no_date(tmp_path):
+    directory = import_rows(tmp_path, [op("b", 0, 5)])
+    with load(directory) as trace:
+        (run,) = trace.table("run").to_dicts()
+        assert run["start_time"] is None
+        assert run["end_ns"] - run["start_ns"] == 5 * US
+        absent = {(each[0], each[1]): each[2] for each in trace.table("absent")}
+        assert "no file has a real clock" in absent["run", "start_time"]
+
+
+# ---- the verb -----------------------------------------------------------------------------------
+
+
+def test_the_verb_prints_the_directory_and_says_what_was_taken(tmp_path, capsys):
+    real = str(write(tmp_path / "real.json", [op("a", at(0), 5), row("Trace", "all", at(0), 9)]))
+    relative = str(write(tmp_path / "relative.json", [op("b", 12, 5)]))
+    directory = str(tmp_path / "run")
+    assert main(["import", real, relative, "-o", directory]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{directory}\n"
+    assert told.err.splitlines() == [
+        "taken: 2 cpu_op",
+        "not taken: 1 Trace (phase X)",
+        f"{relative} has no real clock: its times are not aligned with those of the other files, "
+        "and its process begins with the run",
+    ]
+    assert main(["import", real, "-o", directory]) == 1
+    assert "will not overwrite" in capsys.readouterr().err
+    assert main(["summary", directory]) == 0
+    assert "imported from torch.profiler (Kineto): " in capsys.readouterr().out
+    assert main(["info", directory]) == 0
+    assert "imported" in capsys.readouterr().out
+    assert main(["report", directory]) == 0
+    assert "imported from" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path, capsys):
+    assert main(["import", str(tmp_path / "no.json"), "-o", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    assert told == f"rlscope: cannot read {tmp_path}/no.json: No such file or directory\n"
+
+
+# ---- refused ------------------------------------------------------------------------------------
+
+
+def test_a_run_in_the_way_is_refused_and_removed_with_force(tmp_path):
+    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
+    import_files([file], str(tmp_path / "run"))
+    before = sorted(tmp_path.rglob("*.rls"))
+    with pytest.raises(DirectoryInUse):
+        import_files([file], str(tmp_path / "run"))
+    assert sorted(tmp_path.rglob("*.rls")) == before
+    import_files([file, file], str(tmp_path / "run"), force=True)
+    assert len(list(tmp_path.rglob("*.rls"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "of no kind that can be imported; known are: torch.profiler"),
+        (b'{"some": "json"}', "of no kind that can be imported; known are: torch.profiler"),
+        (b'{"schemaVersion": 1}', "no traceEvents"),
+        (b'{"schemaVersion": 1, "traceEvents": [', "ends in the middle"),
+        (b'{"schemaVersion": 1, "traceEvents": []}', "no row that can be taken"),
+        (b'{"schemaVersion": 1, "traceEvents": [}', "no valid JSON at byte"),
+        (b'{"schemaVersion": 1, "a": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"schemaVersion": 1, "baseTimeNanoseconds": 1e40, "traceEvents": []}', "no time"),
+        (b"\x1f\x8b\x08\x00", "is damaged"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(tmp_path, content, reason):
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(RlscopeError) as error:
+        import_files([str(tmp_path / "file")], str(tmp_path / "run"))
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_times_of_no_one_recording_are_refused(tmp_path):
+    file = write(tmp_path / "rows.json", [op("a", at(0), 5), op("b", 0, 5)])
+    with pytest.raises(RlscopeError, match="days apart"):
+        import_files([str(file)], str(tmp_path / "run"))
+
+
+def test_an_interrupt_while_it_reads_leaves_nothing(tmp_path):
+    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
+
+    def step(text):
+        if "reading" in text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_files([file], str(tmp_path / "run"), step=step)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            (OSError, 28, "No space left on device"),
+            (RlscopeError, "cannot write .*: No space left"),
+        ),
+        ((KeyboardInterrupt,), (KeyboardInterrupt, "^$")),
+    ],
+    ids=["full", "interrupt"],
+)
+def test_what_stops_the_writing_leaves_nothing(tmp_path, monkeypatch, error, told):
+    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
+    written = _trace.KinetoScan.write
+
+    def write_and_fail(scan, path, **options):
+        written(scan, path, **options)
+        kind, *arguments = error
+        raise kind(*arguments)
+
+    monkeypatch.setattr(_trace.KinetoScan, "write", write_and_fail)
+    with pytest.raises(told[0], match=told[1]):
+        import_files([file], str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
