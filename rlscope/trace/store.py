@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Double, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, MetaData, Table, Text
 from sqlalchemy.types import TypeEngine
 
 from rlscope.trace import cuda_tables, run_tables, sweep_tables
 from rlscope.trace.columns import METADATA, PROCESS, RUN
-from rlscope.trace.run_tables import absent, process, thread
+from rlscope.trace.run_tables import absent, process, run, thread
 from rlscope.trace.sweep_tables import (
     breakdown,
     breakdown_by_thread,
@@ -50,6 +50,8 @@ __all__ = [
     "operation_instance",
     "process",
     "relations",
+    "relations_of_runs",
+    "run",
     "swept_relations",
     "thread",
     "type_name",
@@ -68,6 +70,26 @@ def relations() -> dict[str, Table]:
         for table in (value if isinstance(value, tuple) else (value,))
         if isinstance(table, Table)
     }
+
+
+def relations_of_runs() -> dict[str, Table]:
+    """Every relation of several runs: with the column run_id in front, and `run` also with the
+    directory of each."""
+    return {name: _of_runs(relation) for name, relation in relations().items()}
+
+
+def _of_runs(relation: Table) -> Table:
+    name = relation.name
+    others = [
+        Column(column.name, column.type, comment=column.comment)
+        for column in relation.columns
+        if column.name != "run_id"
+    ]
+    meaning = "identity of the run" if name == run.name else "run.run_id"
+    if name == run.name:
+        others.append(Column("directory", Text, comment="trace directory, as it was named"))
+    identity = Column("run_id", Text, comment=meaning)
+    return Table(name, MetaData(), identity, *others, comment=relation.comment)
 
 
 def swept_relations() -> list[Table]:
