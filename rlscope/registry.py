@@ -36,6 +36,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "report": "rlscope.commands.report",
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
+        "runs": "rlscope.commands.runs",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
         "survey": "rlscope.commands.survey",

@@ -336,7 +336,7 @@ def test_alone_it_prints_its_help():
         ("reports", "no verb 'reports'; did you mean report?"),
         (
             "zzz",
-            "no verb 'zzz'; there are: prof, summary, report, query, info, calibrate, "
+            "no verb 'zzz'; there are: prof, summary, report, query, info, runs, calibrate, "
             "validate, survey, doctor",
         ),
     ],
