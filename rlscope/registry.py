@@ -61,6 +61,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "terminal": "rlscope.report.renderers.terminal:render_summary",
         "html": "rlscope.report.renderers.html:render",
         "json": "rlscope.report.renderers.json:render",
+        "notebook": "rlscope.report.renderers.notebook:render",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {

@@ -8,7 +8,9 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlscope import registry
 from rlscope.errors import TraceError
+from rlscope.inline_page import InlinePage
 from rlscope.table import Table
 from rlscope.trace import store
 from rlscope.trace.database import Database
@@ -59,6 +61,13 @@ class Trace(Queries):
         """The relation `process`."""
         return self.table("process")
 
+    def report(self) -> InlinePage:
+        """The page that `rlscope report` writes. A notebook shows it; save(path) writes it.
+
+        Raises RlscopeError: a table cannot be read.
+        """
+        return InlinePage(registry.load(registry.RENDERERS, "html")(self))
+
     @property
     def in_memory(self) -> bool:
         """Whether the tables could not be kept in DIR/tables: it is read-only, or in use."""
@@ -67,6 +76,11 @@ class Trace(Queries):
     def close(self) -> None:
         """Lets go of the files; later queries fail."""
         self._closer()
+
+    def _repr_html_(self) -> str:
+        """The run in a notebook: its headline, and its breakdown as a figure."""
+        # What draws lies above this layer: it is asked by its name in the registry.
+        return str(registry.load(registry.RENDERERS, "notebook")(self))
 
     def __repr__(self) -> str:
         return f"Trace({str(self.path)!r})"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import TraceError
+from rlscope.table import Table
 from rlscope.trace import store
 from rlscope.trace.database import Database
 from rlscope.trace.parts import Parts
@@ -66,8 +67,17 @@ class Traces(Queries):
         """Opens one run after the other; the one who asks closes it."""
         return map(Trace, self.paths)
 
+    @property
+    def runs(self) -> Table:
+        """The relation `run`: one row for each."""
+        return self.table("run")
+
     def __repr__(self) -> str:
         return f"<Traces of {len(self)} runs>"
+
+    def _repr_html_(self) -> str:
+        """The runs in a notebook."""
+        return self.runs._repr_html_()
 
     @property
     def _database(self) -> Database:
