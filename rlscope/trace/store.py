@@ -17,6 +17,7 @@ A relation lies in DIR/tables in one of two layouts (`layout_of`):
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, MetaData, Table, Text
@@ -50,11 +51,13 @@ __all__ = [
     "operation_instance",
     "process",
     "relations",
+    "relations_in",
     "relations_of_runs",
     "run",
     "swept_relations",
     "thread",
     "type_name",
+    "unit",
 ]
 
 # Made on request only: it is as large as the trace itself.
@@ -66,10 +69,18 @@ def relations() -> dict[str, Table]:
     return {
         table.name: table
         for module in (run_tables, sweep_tables, cuda_tables)
+        for table in relations_in(module)
+    }
+
+
+def relations_in(module: ModuleType) -> list[Table]:
+    """The relations of one of the files, in order."""
+    return [
+        table
         for value in vars(module).values()
         for table in (value if isinstance(value, tuple) else (value,))
         if isinstance(table, Table)
-    }
+    ]
 
 
 def relations_of_runs() -> dict[str, Table]:
@@ -105,6 +116,14 @@ def layout_of(relation: Table) -> str:
 def descriptions(relation: Table) -> dict[str, str]:
     """The meaning of each column."""
     return {column.name: str(column.comment) for column in relation.columns}
+
+
+_UNITS = {"ns": "ns", "bytes": "bytes", "hz": "Hz", "percent": "%"}
+
+
+def unit(column: str) -> str:
+    """The unit of a column, which is the end of its name; "" where it has none."""
+    return _UNITS.get(column.rpartition("_")[2], "")
 
 
 def type_name(type_: TypeEngine[Any]) -> str:
