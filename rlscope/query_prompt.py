@@ -6,7 +6,6 @@ The line editor is readline, which Python has: history and completion, and nothi
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -124,8 +123,9 @@ class _line_editor:
             readline.write_history_file(self._history)
 
     def _complete(self, text: str, number: int) -> str | None:
-        # "b.dura" is completed behind its dot.
-        before, word = re.fullmatch(r"(\w+\.)?(.*)", text).groups(default="")
+        # "b.dura" is completed behind its dot, ".tab" from it.
+        alias, dot, word = text.rpartition(".")
+        before, word = (f"{alias}{dot}", word) if alias else ("", text)
         found = [f"{before}{each}" for each in self._words if each.startswith(word)]
         return found[number] if number < len(found) else None
 
