@@ -1,7 +1,7 @@
 """The runs below a folder: what each is, how it ended, and where its time went.
 
 Made of what is cheap: run.json, and the index of the trace files, which are not analysed. The
-headline needs tables; a run that has none yet has no headline here. Others are asked once:
+headline needs tables; a run that has none yet has no headline here. It is kept where it was made:
 
     tables/headline.json   the sentence, and the identity of the manifest that it was read behind
 """
@@ -13,11 +13,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlscope import contents, regular_files, run_folders
 from rlscope.errors import RlscopeError
 from rlscope.trace import dataset, run_facts
+
+if TYPE_CHECKING:
+    from rlscope.load import Trace
 
 IMPORTED = "imported"
 """Key of run.json that says which program's files a run was made from."""
@@ -120,13 +123,21 @@ def _with_headline(run: Run, step: Callable[[str], None]) -> Run:
 
 def _read_headline(root: Path) -> str:
     from rlscope.load import load
-    from rlscope.report import headline
 
     with load(root) as trace:
-        sentence = headline.first_sentence(trace)
-    text = json.dumps({"manifest": _identity(root), "sentence": sentence})
+        return keep_headline(trace)
+
+
+def keep_headline(trace: Trace) -> str:
+    """The first sentence about a trace, which is kept beside its tables. Who has just made a report
+    of the trace has it at once: no question is asked twice of a trace."""
+    from rlscope.report import headline
+
+    sentence = headline.first_sentence(trace)
     with suppress(OSError):  # read-only, or full
-        regular_files.replace(root, _HEADLINE, text.encode())
+        if not trace.in_memory:
+            text = json.dumps({"manifest": _identity(trace.path), "sentence": sentence})
+            regular_files.replace(trace.path, _HEADLINE, text.encode())
     return sentence
 
 

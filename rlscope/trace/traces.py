@@ -86,19 +86,27 @@ class Traces(Queries):
     def _open(self, open_trace: Callable[[Path], Trace], unrestricted: bool) -> None:
         for number, path in enumerate(self.paths):
             copies = Path(self._holder.copies.name) / str(number)
-            parts = Parts(path, copies, open_trace)
-            self._holder.parts.append(parts)
-            (run_id,) = self._database.read_column(parts.files["run"], "run_id")
-            if run_id in self._runs:
-                other = self._runs[run_id].root
-                raise TraceError(f"both are traces of one run, name one of them: {other}, {path}")
-            self._runs[run_id] = parts
+            self._holder.parts.append(Parts(path, copies, open_trace))
+        self._runs = self._by_run_id(self._holder.parts)
         self._database.add_runs({key: str(parts.root) for key, parts in self._runs.items()})
         for name, relation in self.relations.items():
             if name not in store.ON_REQUEST:
                 self._view(relation)
         if not unrestricted:
             self._database.restrict(folders=[parts.event_folder for parts in self._holder.parts])
+
+    def _by_run_id(self, opened: Sequence[Parts]) -> dict[str, Parts]:
+        """Raises TraceError: two are of one run."""
+        files = [file for parts in opened for file in parts.files["run"]]
+        run_ids = self._database.read_column(files, "run_id")
+        runs: dict[str, Parts] = {}
+        for file, parts in zip(files, opened, strict=True):
+            run_id = run_ids[file]
+            if run_id in runs:
+                both = f"{runs[run_id].root}, {parts.root}"
+                raise TraceError(f"both are traces of one run, name one of them: {both}")
+            runs[run_id] = parts
+        return runs
 
     def _view(self, relation: sa.Table) -> None:
         files = {key: parts.files.get(relation.name, []) for key, parts in self._runs.items()}

@@ -101,6 +101,13 @@ def test_one_with_tables_has_its_headline(folder, monkeypatch):
     assert listed(folder / "a") == [run]
 
 
+@pytest.mark.parametrize("verb", ["summary", "report"])
+def test_who_looked_at_a_run_left_its_headline(folder, verb, monkeypatch):
+    assert rlscope(verb, folder / "a").returncode == 0
+    monkeypatch.setattr(headline, "first_sentence", None)
+    assert listed(folder / "a")[0]["headline"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"[]", b"{", b'{"manifest": 1}', b"\xff"])
 def test_a_damaged_headline_is_read_again(folder, damage):
     load(folder / "a").close()
