@@ -67,9 +67,9 @@ class Parts:
         return [path]
 
     @property
-    def event_folder(self) -> Path:
-        """Where files of `event` will be once they are asked for."""
-        return self._copies if self._in_memory else dataset.folder_of(self.root, store.event)
+    def event_folders(self) -> list[Path]:
+        """Where files of `event` may be once they are asked for."""
+        return [self._copies, dataset.folder_of(self.root, store.event)]
 
     def open_events(self) -> None:
         """Adds the files of `event`, which it makes if need be. Raises TraceError."""
@@ -80,8 +80,10 @@ class Parts:
         if found is None:
             with self._open_trace(self.root) as trace:
                 trace.first_rows("FROM event", 0)
-            found = dataset.current_files(self.root, dataset.EVENT_MANIFEST, finished=False)
-        self.files |= found or {}
+                found = dataset.current_files(self.root, dataset.EVENT_MANIFEST, finished=False)
+                if found is None:  # it could only be kept in memory
+                    found = {"event": self._copy(trace, "event")}
+        self.files |= found
 
     def close(self) -> None:
         """Lets writers in."""

@@ -93,7 +93,9 @@ class Traces(Queries):
             if name not in store.ON_REQUEST:
                 self._view(relation)
         if not unrestricted:
-            self._database.restrict(folders=[parts.event_folder for parts in self._holder.parts])
+            self._database.restrict(
+                folders=[folder for parts in self._holder.parts for folder in parts.event_folders]
+            )
 
     def _by_run_id(self, opened: Sequence[Parts]) -> dict[str, Parts]:
         """Raises TraceError: two are of one run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,15 @@ def test_the_first_rows_are_those_of_the_whole_answer(roots, most):
         table, count = runs.first_rows(statement, most)
         assert (table.names, count) == (whole.names, len(whole))
         assert [*table] == [*whole][:most]
+
+
+def test_events_that_cannot_be_kept_are_there_all_the_same(roots):
+    with load_many(roots[:2]) as runs:
+        events = [*runs.table("event")]
+    for root in roots[:2]:
+        shutil.rmtree(root / "tables")
+        load(root).close()
+        (root / "tables/event").write_text("a file where the folder should be")
+    with load_many(roots[:2]) as runs:
+        assert sorted(runs.table("event"), key=repr) == sorted(events, key=repr)
+        assert events
