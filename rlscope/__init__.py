@@ -23,7 +23,7 @@ from rlscope.annotate import (
     stop,
 )
 from rlscope.errors import RlscopeError
-from rlscope.lazy import TYPE_CHECKING, LazyModule, load, profile
+from rlscope.lazy import TYPE_CHECKING, LazyModule, load, load_many, profile
 
 if TYPE_CHECKING:
     from rlscope import analysis
@@ -39,6 +39,7 @@ __all__ = [
     "iteration",
     "layer",
     "load",
+    "load_many",
     "metadata",
     "operation",
     "phase",

@@ -31,6 +31,10 @@ class Contents:
     """Rows as those of the analysis `cut`: where recording stopped before the program did."""
     nested: list[str] = field(default_factory=list)
     """Directories of runs that other rls-prof recorded, which the program started."""
+    duration_ns: int | None = None
+    """From the first start of a process to the last end; None: there is no process."""
+    running: bool = False
+    """Whether a process still records."""
 
 
 def read(directory: str) -> Contents:
@@ -59,7 +63,16 @@ def read(directory: str) -> Contents:
         lost={kind: count for kind, count in lost.items() if count and kind not in _NOT_LOST},
         cuts=_cuts(trace, rows),
         nested=trace.nested,
+        duration_ns=_duration_ns(processes),
+        running=any(process["ended"] == "running" for process in processes),
     )
+
+
+def _duration_ns(processes: list[dict[str, Any]]) -> int | None:
+    if not processes:
+        return None
+    start_ns = min(process["start_ns"] for process in processes)
+    return int(max(process["end_ns"] for process in processes) - start_ns)
 
 
 _NOT_LOST = losses.HARMLESS | set(cuts.KINDS)

@@ -8,10 +8,12 @@ shorter, but CPython does not specialise attribute loads on a module that has on
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
     from typing import Any
 
     from rlscope.session import Profile
     from rlscope.trace.trace import Trace
+    from rlscope.trace.traces import Traces
 
 
 class LazyModule:
@@ -43,6 +45,26 @@ def load(path: "str | os.PathLike[str]") -> "Trace":
     # callable, so that rls.load stays what it is.
     trace: Trace = _import_now("rlscope.load").load(path)
     return trace
+
+
+def load_many(
+    paths: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+) -> "Traces":
+    """Opens several runs at once, so that one SQL statement reads them all.
+
+        runs = rls.load_many("runs")
+        runs.sql("SELECT run_id, sum(duration_ns) AS ns FROM breakdown GROUP BY run_id")
+
+    Every relation has a column `run_id` in front; relation `run` has a row for each run.
+
+    Args:
+        paths: the directories; or one folder, of which every run below it is opened.
+
+    Raises:
+        TraceError: there is none, one is no trace or cannot be read, or two are of one run.
+    """
+    traces: Traces = _import_now("rlscope.load").load_many(paths)
+    return traces
 
 
 def profile(

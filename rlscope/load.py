@@ -1,8 +1,10 @@
-"""The front door to a recorded run: `trace = rls.load("rlscope_out/...")`.
+"""The front door to recorded runs: `trace = rls.load("rlscope_out/...")`.
 
 trace.table("breakdown")                     a relation, as a Table
 trace.sql("SELECT ... FROM breakdown ...")   SQL over the relations
 rls.analysis.breakdown(trace, by=["layer"])  an analysis: Trace -> Table
+
+rls.load_many("rlscope_out").sql("...")      SQL over several runs, by run_id
 """
 
 from __future__ import annotations
@@ -10,11 +12,16 @@ from __future__ import annotations
 import os
 import sys
 import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+from rlscope import run_folders
+from rlscope.errors import TraceError
 from rlscope.trace.progress import Tell
 from rlscope.trace.trace import Trace
+from rlscope.trace.traces import Traces
 
-__all__ = ["Trace", "load"]
+__all__ = ["Trace", "Traces", "load", "load_many"]
 
 
 def load(
@@ -37,6 +44,42 @@ def load(
         TraceError: not a trace directory, or nothing in it can be read.
     """
     return Trace(path, unrestricted=unrestricted, progress=progress)
+
+
+def load_many(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    unrestricted: bool = False,
+    open_trace: Callable[[Path], Trace] = load,
+) -> Traces:
+    """Opens several runs at once: one SQL statement reads them all.
+
+        runs = rls.load_many("runs")
+        runs.sql("SELECT run_id, sum(duration_ns) AS ns FROM breakdown GROUP BY run_id")
+
+    Every relation has a column `run_id` in front; relation `run` has a row for each run.
+
+    Args:
+        paths: the directories; or one folder, of which every run below it is opened.
+        unrestricted: as for `load`.
+        open_trace: opens a run whose tables are missing or out of date.
+
+    Raises:
+        TraceError: there is none, one is no trace or cannot be read, or two are of one run.
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        return Traces(_below(paths), unrestricted=unrestricted, open_trace=open_trace)
+    return Traces([*map(Path, paths)], unrestricted=unrestricted, open_trace=open_trace)
+
+
+def _below(folder: str | os.PathLike[str]) -> list[Path]:
+    try:
+        found = run_folders.find(folder)
+    except OSError as error:
+        raise TraceError(f"cannot read {os.fspath(folder)}: {error.strerror}") from error
+    if not found:
+        raise TraceError(f"no trace directory at or below {os.fspath(folder)}")
+    return [*map(Path, found)]
 
 
 class _Door(types.ModuleType):

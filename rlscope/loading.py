@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlscope import calibrations, stderr
 from rlscope.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from pathlib import Path
+
+    from rlscope.load import Trace, Traces
 
 
 def load_shown(
@@ -27,6 +29,7 @@ def load_shown(
     from rlscope.load import load
 
     line = StatusLine()
+    step = step or line.step
     if reason := calibrations.place(os.fspath(directory)):
         stderr.write(f"rlscope: {reason}\n")
 
@@ -34,6 +37,23 @@ def load_shown(
         if part >= 1:
             line.clear()
         else:
-            (step or line.step)(f"making tables: {part:.0%}")
+            step(f"making tables: {part:.0%}")
 
     return load(directory, unrestricted=unrestricted, progress=tell)
+
+
+def load_many_shown(
+    directories: Sequence[str | os.PathLike[str]], *, unrestricted: bool = False
+) -> Traces:
+    """Several traces behind one SQL; see rlscope.load.load_many."""
+    from rlscope.load import load_many
+
+    line = StatusLine()
+
+    def open_shown(path: Path) -> Trace:
+        return load_shown(path, step=lambda text: line.step(f"{path}: {text}"))
+
+    try:
+        return load_many(directories, unrestricted=unrestricted, open_trace=open_shown)
+    finally:
+        line.clear()

@@ -39,6 +39,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
         "import": "rlscope.commands.import_",
+        "runs": "rlscope.commands.runs",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
         "survey": "rlscope.commands.survey",
@@ -63,6 +64,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "terminal": "rlscope.report.renderers.terminal:render_summary",
         "html": "rlscope.report.renderers.html:render",
         "json": "rlscope.report.renderers.json:render",
+        "notebook": "rlscope.report.renderers.notebook:render",
     },
     # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
     IMPORTERS: {

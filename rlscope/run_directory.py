@@ -31,7 +31,7 @@ _FOLDERS = {
     "trace": re.compile(rf"[^/]+\.{_IMAGE}\.rls(\.new)?"),
     "rings": re.compile(rf"control|probe|{_IMAGE}\.(process|\d+\.(ring|names))"),
     "tables": re.compile(
-        r"lock|\.?(manifest|event)\.json(\.\d+\.tmp)?"
+        r"lock|\.?(manifest|event|headline)\.json(\.\d+\.tmp)?"
         rf"|[a-z_]+/{own_files.TABLE_PART}"
     ),
 }

@@ -6,8 +6,8 @@
               trainer  none         67,890
 
 A column is a tuple of plain Python values (int, float, str, bool or None, which is SQL's NULL), so
-that a nanosecond stays an exact integer whatever else is installed. pandas and pyarrow are
-optional: only `to_pandas` and `to_arrow` need them.
+that a nanosecond stays an exact integer whatever else is installed. pandas, polars and pyarrow are
+optional: only `to_pandas`, `to_polars`, and `to_arrow` with Arrow's PyCapsule interface need them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import importlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -175,8 +176,31 @@ class Table:
         ]
         return arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
 
-    def __repr__(self) -> str:
-        head, tail, hidden = self._shown()
+    def to_polars(self) -> Any:
+        """A polars.DataFrame; integers stay Int64 beside NULLs.
+
+        Raises RlscopeError when polars is not installed.
+        """
+        polars = _optional("polars", "to_polars")
+        return polars.DataFrame(
+            [polars.Series(key, list(values)) for key, values in self._columns.items()]
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A capsule that holds an ArrowArrayStream, which is how polars, pandas, DuckDB and other
+        libraries take tables of one another: `polars.DataFrame(table)`.
+
+        Raises RlscopeError when pyarrow, which makes it, is not installed.
+        """
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_text(self, most: int | None = None) -> str:
+        """Aligned lines below a line of names, as repr() has them.
+
+        Args:
+            most: rows to show; of a longer table the middle is left out. None: all.
+        """
+        head, tail, hidden = self._shown(most)
         # Amounts are grouped, 12,345; identities such as a pid are not.
         grouped = [bool(self.unit(key)) for key in self._columns]
         cells = [
@@ -189,26 +213,33 @@ class Table:
             lines.insert(2 + len(head), f"... {hidden:,} more rows ...")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """The table in a notebook; every text is escaped."""
-        head, tail, hidden = self._shown()
-        names = "".join(
-            f'<th title="{html.escape(self._descriptions.get(key, ""))}">{html.escape(key)}</th>'
-            for key in self._columns
-        )
-        body = [_html_row(row) for row in head]
-        if hidden:
-            body.append(f'<tr><td colspan="{len(self._columns)}">{hidden:,} more rows</td></tr>')
-        body += [_html_row(row) for row in tail]
-        return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    def __repr__(self) -> str:
+        return self.to_text(SHOWN_ROWS)
 
-    def _shown(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
+    def _repr_html_(self) -> str:
+        """The first rows in a notebook, with units and meaning of the columns, and how many more
+        there are; every text is escaped."""
+        units = [self.unit(key) for key in self._columns]
+        names = "".join(map(self._html_name, self._columns))
+        shown = islice(self.rows(), SHOWN_ROWS)
+        body = "".join(_html_row(row, units) for row in shown)
+        hidden = self._length - SHOWN_ROWS
+        more = f"<p>{hidden:,} more rows</p>" if hidden > 0 else ""
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+    def _html_name(self, key: str) -> str:
+        """The heading of a column; its meaning appears when a mouse is on it."""
+        meaning, unit = self._descriptions.get(key, ""), self.unit(key)
+        below = f"<br><small>{unit}</small>" if unit else ""
+        return f'<th title="{html.escape(meaning)}">{html.escape(visible(key))}{below}</th>'
+
+    def _shown(self, most: int | None) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
         """Rows to show at the beginning and at the end, and how many are left out between."""
         rows = list(self.rows())
-        if len(rows) <= SHOWN_ROWS:
+        if most is None or len(rows) <= most:
             return rows, [], 0
-        half = SHOWN_ROWS // 2
-        return rows[:half], rows[-half:], len(rows) - 2 * half
+        head, tail = most - most // 2, most // 2
+        return rows[:head], rows[len(rows) - tail :], len(rows) - most
 
 
 def _plain(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -267,5 +298,12 @@ def _aligned(cells: list[list[str]], right: list[bool]) -> list[str]:
     return lines
 
 
-def _html_row(row: tuple[Any, ...]) -> str:
-    return "<tr>" + "".join(f"<td>{html.escape(_text_cell(cell))}</td>" for cell in row) + "</tr>"
+def _html_row(row: tuple[Any, ...], units: Sequence[str]) -> str:
+    """Amounts, which have a unit, are grouped and set flush right."""
+    cells = (
+        f'<td style="text-align:right">{html.escape(_text_cell(cell, True))}</td>'
+        if unit
+        else f"<td>{html.escape(_text_cell(cell))}</td>"
+        for cell, unit in zip(row, units, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"

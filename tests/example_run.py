@@ -43,20 +43,21 @@ SAVER = [raw.enter((START - 50) * US, "save"), raw.leave((START + 350) * US, "sa
 class _Trainer:
     """Writes the program line by line; `now` is its clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, iterations: int) -> None:
+        self.iterations = iterations
         self.items: list[Item] = []
         self.cuda: list[CudaCall] = []
         self.gpu: list[GpuWork] = []
         self.now = START
 
     def run(self) -> None:
-        for number in range(ITERATIONS):
+        for number in range(self.iterations):
             self.items.append(raw.iteration(self.now * US))
             self.items.append(raw.phase(self.now * US, "data_collection"))
             self._rollout(number)
             self.items.append(raw.phase(self.now * US, "training"))
             self._update()
-            self.items += raw.progress(self.now * US, number + 1, 10 * ITERATIONS)
+            self.items += raw.progress(self.now * US, number + 1, 10 * self.iterations)
         self.items.append(raw.phase(self.now * US, ""))
         self._open(HOSTILE)
         self._wait(900)
@@ -130,9 +131,9 @@ class _Trainer:
         self.gpu.append(work)
 
 
-def write(directory: Path) -> None:
+def write(directory: Path, iterations: int = ITERATIONS) -> None:
     """Writes run.json, processes.log, trace files and machine.jsonl."""
-    trainer = _Trainer()
+    trainer = _Trainer(iterations)
     trainer.run()
     end = (trainer.now + 5_000) * US
     processes = [

@@ -1,25 +1,29 @@
-"""`rlscope query DIR "SELECT ..."`: asks a trace anything, in SQL."""
+"""`rlscope query DIR "SELECT ..."`: asks one trace, or several, anything, in SQL."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import QueryError, RlscopeError
-from rlscope.loading import load_shown
+from rlscope.loading import load_many_shown, load_shown
 from rlscope.visible import visible_lines
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
     from rlscope.table import Table
+    from rlscope.trace.queries import Queries
 
 _DESCRIPTION = """\
-Runs one SQL statement (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
---schema lists relations and columns with their meaning. The statement reads the relations and
-nothing else: no file, no network, no extension."""
+Runs SQL statements (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
+--schema lists relations and columns with their meaning. A statement reads the relations and
+nothing else: no file, no network, no extension. Without a statement a prompt asks for them.
+
+With several trace directories one statement reads all of them: every relation has a column
+run_id in front, and relation run has a row for each."""
 
 _EXAMPLES = """\
 examples:
@@ -32,6 +36,12 @@ examples:
   rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
                           FROM iteration WHERE complete GROUP BY source"
       explicit: the program's own iterations; automatic: those that rlscope found
+  rlscope query runs/ppo
+      a prompt for statements; .help lists what else it knows
+  rlscope query runs/ppo --file questions.sql
+  rlscope query runs/seed-* "SELECT name, sum(duration_ns) / 1e9 AS seconds
+                             FROM breakdown JOIN run USING (run_id)
+                             WHERE operation = 'inference' GROUP BY ALL ORDER BY ALL"
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
       every recorded interval; made when first asked for
@@ -39,14 +49,22 @@ examples:
 """
 
 _FORMATS = ("table", "csv", "json", "parquet")
+_SEPARATOR = "\n"
+_SHOWN_ROWS = 40  # on a terminal, where a screen has about as many
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    parser.add_argument("directory", metavar="DIR", help="trace directory")
-    parser.add_argument("statement", metavar="SQL", nargs="?", help="the statement; - reads stdin")
+    parser.usage = "rlscope query DIR [DIR ...] [SQL] [options]"
+    parser.add_argument(
+        "words",
+        metavar="DIR ... SQL",
+        nargs="+",
+        help="trace directories, then the statement; - reads it from stdin",
+    )
+    parser.add_argument("--file", metavar="FILE", help="run the statements of a file, in order")
     parser.add_argument(
         "--schema",
         metavar="RELATION",
@@ -60,6 +78,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         help="default: by the ending of FILE's name, else table",
     )
     parser.add_argument(
+        "--limit",
+        metavar="ROWS",
+        type=int,
+        help=f"print at most so many rows, 0: all (default: {_SHOWN_ROWS} on a terminal, else all)",
+    )
+    parser.add_argument(
         "--unrestricted",
         action="store_true",
         help="run any statement: read and write files, install extensions",
@@ -68,36 +92,107 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Answers one statement, or describes the relations."""
-    if (options.statement is None) == (options.schema is None):
-        parser.error("give either an SQL statement or --schema")
+    """Answers statements, describes the relations, or shows the prompt."""
+    directories, statement = _told_apart(options.words)
+    if [statement, options.schema, options.file].count(None) < 2:
+        parser.error("give one of: an SQL statement, --file and --schema")
+    if options.limit is not None and options.limit < 0:
+        parser.error("--limit takes a number of rows, 0 for all")
     if options.schema is not None:
-        print(_schema(options.schema), end="")
+        print(_schema(options.schema, several=len(directories) > 1), end="")
         return 0
     form = options.format or _format_of(options.output)
     if form == "parquet" and options.output is None:
         parser.error("--format parquet needs -o FILE")
-    statement = _read_stdin() if options.statement == "-" else options.statement
-    with load_shown(options.directory, unrestricted=options.unrestricted) as trace:
-        _answer(trace, statement, form, options.output)
+    asks = statement is None and options.file is None
+    if asks and not (sys.stdin.isatty() and options.output is None):
+        parser.error("give an SQL statement, --file or --schema; the prompt needs a terminal")
+    text = "" if asks else _read(statement, options.file)
+    with _load(directories, options.unrestricted) as trace:
+        if asks:
+            from rlscope.query_prompt import Prompt
+
+            Prompt(
+                lambda each: _show(trace, each, form, options.limit),
+                lambda relation: _schema(relation, several=len(directories) > 1),
+                trace.relations,
+            ).run()
+        else:
+            _answer(trace, text, form, options)
     return 0
 
 
-def _read_stdin() -> str:
+def _told_apart(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """The directories, and the statement behind them if there is one."""
+    if len(words) > 1 and not os.path.isdir(words[-1]):
+        return [*words[:-1]], words[-1]
+    return [*words], None
+
+
+def _load(directories: list[str], unrestricted: bool) -> Queries:
+    if len(directories) > 1:
+        return load_many_shown(directories, unrestricted=unrestricted)
+    return load_shown(directories[0], unrestricted=unrestricted)
+
+
+def _read(statement: str | None, file: str | None) -> str:
     try:
-        return sys.stdin.read()
+        if file is not None and file != "-":
+            return Path(file).read_text(encoding="utf-8")
+        return str(statement) if statement not in (None, "-") else sys.stdin.read()
+    except OSError as error:
+        raise QueryError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise QueryError(f"the statement on stdin is not text: {error}") from error
+        raise QueryError(f"{file or 'the statement on stdin'} is not text: {error}") from error
 
 
-def _answer(trace: Trace, statement: str, form: str, output: str | None) -> None:
+def _answer(trace: Queries, text: str, form: str, options: argparse.Namespace) -> None:
+    from rlscope.trace import statements
+
+    split = statements.split(text)
+    if not split:
+        raise QueryError("the statement is empty")
+    if len(split) > 1 and form != "table":
+        raise QueryError(f"{form} has the rows of one statement, there are {len(split)}")
     if form == "parquet":
-        _write_parquet(trace, statement, str(output))
+        _write_parquet(trace, text, str(options.output))
+    elif options.output is not None:
+        shown = [_text(_rows(trace, each, options.limit or 0)[0], form) for each in split]
+        _write(_SEPARATOR.join(filter(None, shown)), options.output)
     else:
-        _write_text(_text(trace.sql(statement), form), output)
+        for number, each in enumerate(split):
+            if number:
+                print()
+            _show(trace, each, form, options.limit)
 
 
-def _write_parquet(trace: Trace, statement: str, output: str) -> None:
+def _rows(trace: Queries, statement: str, limit: int) -> tuple[Table, int]:
+    """Rows of the answer, and how many it has."""
+    if limit:
+        return trace.first_rows(statement, limit)
+    table = trace.sql(statement)
+    return table, len(table)
+
+
+def _show(trace: Queries, statement: str, form: str, limit: int | None) -> None:
+    """Prints an answer; a terminal also gets the number of its rows, and not all of very many."""
+    terminal = sys.stdout.isatty()
+    if limit is None:
+        limit = _SHOWN_ROWS if terminal else 0
+    table, count = _rows(trace, statement, limit)
+    text = _text(table, form)
+    # A terminal obeys control characters, a file keeps them.
+    sys.stdout.write(visible_lines(text) if terminal else text)
+    said = "1 row" if count == 1 else f"{count:,} rows"
+    if count > len(table):
+        said = f"{said}, the first {len(table):,} are shown; --limit 0 shows all"
+    elif not terminal or form != "table" or not table.names:
+        return
+    sys.stdout.flush()
+    print(f"({said})", file=sys.stdout if terminal and form == "table" else sys.stderr)
+
+
+def _write_parquet(trace: Queries, statement: str, output: str) -> None:
     if not os.path.isdir(os.path.dirname(output) or "."):
         raise RlscopeError(f"cannot write {output}: no such directory")
     if os.path.isdir(output or "."):
@@ -105,11 +200,7 @@ def _write_parquet(trace: Trace, statement: str, output: str) -> None:
     trace.write_parquet(statement, output)
 
 
-def _write_text(text: str, output: str | None) -> None:
-    if output is None:
-        # A terminal obeys control characters, a file keeps them.
-        sys.stdout.write(visible_lines(text) if sys.stdout.isatty() else text)
-        return
+def _write(text: str, output: str) -> None:
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -121,7 +212,7 @@ def _text(table: Table, form: str) -> str:
         return table.to_csv()
     if form == "json":
         return table.to_json()
-    return f"{table!r}\n" if table.names else ""
+    return f"{table.to_text()}\n" if table.names else ""
 
 
 def _format_of(output: str | None) -> str:
@@ -129,11 +220,11 @@ def _format_of(output: str | None) -> str:
     return suffix if suffix in _FORMATS else "table"
 
 
-def _schema(relation: str) -> str:
+def _schema(relation: str, *, several: bool = False) -> str:
     """Relations, or the columns of one, with their meaning."""
     from rlscope.trace import store
 
-    known = store.relations()
+    known = store.relations_of_runs() if several else store.relations()
     if not relation:
         return _listed([(name, "", str(table.comment)) for name, table in known.items()])
     if relation not in known:

@@ -79,13 +79,14 @@ def write_report(
         TraceError: not a trace directory, or nothing in it can be read.
         RlscopeError: the file cannot be written.
     """
-    from rlscope import registry
+    from rlscope import catalogue, registry
 
     render = registry.load(registry.RENDERERS, form)
     step("reading the trace")
     with load_shown(directory, step=step) as trace:
         step("writing the report")
         text = render(trace, step=step) if form == "html" else render(trace)
+        catalogue.keep_headline(trace)
     own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
     path = own if output is None else Path(output)
     _write(path, text)

@@ -26,8 +26,10 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the summary."""
+    from rlscope import catalogue
     from rlscope.report.renderers.terminal import render_summary
 
     with load_shown(options.directory) as trace:
         print(render_summary(trace).rstrip("\n"))
+        catalogue.keep_headline(trace)
     return 0

@@ -55,6 +55,17 @@ class Headline:
     """Version of rlscope that recorded the run; "" unknown."""
 
 
+def first_sentence(trace: Trace) -> str:
+    """Headline.sentence alone, which takes a tenth of the time of all."""
+    (facts,) = coverage.coverage(trace).to_dicts()
+    run = next(iter(trace.table("run").to_dicts()), {})
+    if nested := _of_nested(run, facts):
+        return nested
+    times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
+    found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
+    return sentence(times, facts, waits.waited_for(trace).to_dicts(), found)
+
+
 def read(trace: Trace) -> Headline:
     """The headline of a trace; raises RlscopeError as analysis does."""
     (facts,) = coverage.coverage(trace).to_dicts()

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rlscope.survey import findings, runs, svg, wording
+from rlscope.report.figures import svg
+from rlscope.survey import findings, runs, wording
 from rlscope.survey.claims import FAILS, HOLDS, NEEDS_GPU, UNDECIDED, JudgedFinding
 from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import Picture, shares, times, transitions
@@ -54,7 +55,12 @@ def files(results: Results, found: Sequence[JudgedFinding]) -> dict[str, str]:
     drawn = [(make(results, experiment), asked) for make, experiment, asked in _PICTURES]
     shown = [(picture, asked) for picture, asked in drawn if not picture.absence]
     texts = {NAME: "\n\n".join(_blocks(results, found, shown)) + "\n"}
-    return texts | {_file(picture): svg.bars(picture) for picture, _ in shown}
+    return texts | {
+        _file(picture): svg.bars(
+            picture.title, picture.axis, picture.names, picture.parts, picture.ends
+        )
+        for picture, _ in shown
+    }
 
 
 def _blocks(

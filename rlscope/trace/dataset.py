@@ -214,11 +214,39 @@ def view(
         duckdb.Error: a file cannot be read.
     """
     for relation in relations:
-        found = files.get(relation.name, {})
-        for file, stamp in found.items():
-            if not _is_name_of(relation, file) or _file_stamp(root, file) != stamp:
-                raise ValueError(f"no file of {relation.name}: {file}")
-        database.view(relation, [root / FOLDER / file for file in found])
+        database.view(relation, _paths(root, files, relation))
+
+
+def current_files(root: Path, name: str, *, finished: bool) -> dict[str, list[Path]] | None:
+    """The files that the manifest `name` lists, by relation; None when they are out of date, gone
+    or not written here. Keep writers away meanwhile.
+
+    `finished`: tables made while a process still ran are out of date too.
+    """
+    manifest = read_manifest(root, name)
+    try:
+        if manifest is None or manifest.made_from != fingerprint(root):
+            return None
+        if finished and manifest.live:
+            return None
+        known = store.relations()
+        return {each: _paths(root, manifest.files, known[each]) for each in manifest.files}
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _paths(root: Path, files: Files, relation: sa.Table) -> list[Path]:
+    """The files of a relation. Raises ValueError: one is none of its, or not the one written."""
+    found = files.get(relation.name, {})
+    for file, stamp in found.items():
+        if not _is_name_of(relation, file) or _file_stamp(root, file) != stamp:
+            raise ValueError(f"no file of {relation.name}: {file}")
+    return [root / FOLDER / file for file in found]
+
+
+def folder_of(root: Path, relation: sa.Table) -> Path:
+    """Where the files of a relation lie."""
+    return root / FOLDER / relation.name
 
 
 def path_of(root: Path, relation: sa.Table, process_id: int) -> Path:

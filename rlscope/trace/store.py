@@ -17,14 +17,15 @@ A relation lies in DIR/tables in one of two layouts (`layout_of`):
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Double, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, MetaData, Table, Text
 from sqlalchemy.types import TypeEngine
 
 from rlscope.trace import cuda_tables, run_tables, sweep_tables
 from rlscope.trace.columns import METADATA, PROCESS, RUN
-from rlscope.trace.run_tables import absent, process, thread
+from rlscope.trace.run_tables import absent, process, run, thread
 from rlscope.trace.sweep_tables import (
     breakdown,
     breakdown_by_thread,
@@ -50,9 +51,13 @@ __all__ = [
     "operation_instance",
     "process",
     "relations",
+    "relations_in",
+    "relations_of_runs",
+    "run",
     "swept_relations",
     "thread",
     "type_name",
+    "unit",
 ]
 
 # Made on request only: it is as large as the trace itself.
@@ -64,10 +69,38 @@ def relations() -> dict[str, Table]:
     return {
         table.name: table
         for module in (run_tables, sweep_tables, cuda_tables)
+        for table in relations_in(module)
+    }
+
+
+def relations_in(module: ModuleType) -> list[Table]:
+    """The relations of one of the files, in order."""
+    return [
+        table
         for value in vars(module).values()
         for table in (value if isinstance(value, tuple) else (value,))
         if isinstance(table, Table)
-    }
+    ]
+
+
+def relations_of_runs() -> dict[str, Table]:
+    """Every relation of several runs: with the column run_id in front, and `run` also with the
+    directory of each."""
+    return {name: _of_runs(relation) for name, relation in relations().items()}
+
+
+def _of_runs(relation: Table) -> Table:
+    name = relation.name
+    others = [
+        Column(column.name, column.type, comment=column.comment)
+        for column in relation.columns
+        if column.name != "run_id"
+    ]
+    meaning = "identity of the run" if name == run.name else "run.run_id"
+    if name == run.name:
+        others.append(Column("directory", Text, comment="trace directory, as it was named"))
+    identity = Column("run_id", Text, comment=meaning)
+    return Table(name, MetaData(), identity, *others, comment=relation.comment)
 
 
 def swept_relations() -> list[Table]:
@@ -83,6 +116,14 @@ def layout_of(relation: Table) -> str:
 def descriptions(relation: Table) -> dict[str, str]:
     """The meaning of each column."""
     return {column.name: str(column.comment) for column in relation.columns}
+
+
+_UNITS = {"ns": "ns", "bytes": "bytes", "hz": "Hz", "percent": "%"}
+
+
+def unit(column: str) -> str:
+    """The unit of a column, which is the end of its name; "" where it has none."""
+    return _UNITS.get(column.rpartition("_")[2], "")
 
 
 def type_name(type_: TypeEngine[Any]) -> str:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 import weakref
-from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlscope.errors import QueryError, TraceError
+from rlscope import registry
+from rlscope.errors import TraceError
+from rlscope.inline_page import InlinePage
 from rlscope.table import Table
 from rlscope.trace import store
+from rlscope.trace.database import Database
 from rlscope.trace.progress import Tell
+from rlscope.trace.queries import Queries
 from rlscope.trace.tables import Tables
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-_WORD = re.compile(r"\w+")
 
-
-class Trace:
+class Trace(Queries):
     """The relations of one run. Queries may come from any thread; close it, or use `with`.
 
     Opening sweeps the trace files when DIR/tables is missing or out of date. What a running
@@ -52,42 +51,22 @@ class Trace:
             self.close()
             raise
 
-    def table(self, relation: str) -> Table:
-        """A whole relation; `event` is made now if need be. Raises QueryError: no such relation."""
-        known = store.relations()
-        if relation not in known:
-            raise QueryError(f"no relation {relation!r}; there are: {', '.join(known)}")
-        self._make_named(relation)
-        rows = self._tables.database.select(known[relation].select())
-        return Table(rows.columns, name=relation, descriptions=store.descriptions(known[relation]))
-
-    def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
-        """The result of an SQL statement of DuckDB over the relations.
-
-        `$name` in the statement is bound to parameters["name"]. The statement may read the
-        relations and nothing else, unless the trace was loaded with unrestricted=True.
-        Raises QueryError.
-        """
-        self._make_named(statement)
-        return self._tables.database.sql(statement, parameters)
-
-    def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
-        """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
-
-        Raises QueryError.
-        """
-        self._make_named(statement)
-        self._tables.database.write_query(statement, Path(path))
-
     @property
-    def engine(self) -> sa.Engine:
-        """The SQLAlchemy engine behind the queries: an in-memory DuckDB, restricted as sql() is."""
-        return self._tables.database.engine
+    def relations(self) -> dict[str, sa.Table]:
+        """The schema: every relation by name. Its comments are the meaning of each column."""
+        return store.relations()
 
     @property
     def processes(self) -> Table:
         """The relation `process`."""
         return self.table("process")
+
+    def report(self) -> InlinePage:
+        """The page that `rlscope report` writes. A notebook shows it; save(path) writes it.
+
+        Raises RlscopeError: a table cannot be read.
+        """
+        return InlinePage(registry.load(registry.RENDERERS, "html")(self))
 
     @property
     def in_memory(self) -> bool:
@@ -98,26 +77,21 @@ class Trace:
         """Lets go of the files; later queries fail."""
         self._closer()
 
-    def __enter__(self) -> Trace:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
+    def _repr_html_(self) -> str:
+        """The run in a notebook: its headline, and its breakdown as a figure."""
+        # What draws lies above this layer: it is asked by its name in the registry.
+        return str(registry.load(registry.RENDERERS, "notebook")(self))
 
     def __repr__(self) -> str:
         return f"Trace({str(self.path)!r})"
 
-    def _make_named(self, statement: str) -> None:
-        """Makes the relations on request whose names a statement has among its words."""
-        words = {word.lower() for word in _WORD.findall(statement)}
-        if words & store.ON_REQUEST:
-            with self._making_events:
-                self._tables.open_events()
+    @property
+    def _database(self) -> Database:
+        return self._tables.database
+
+    def _make_on_request(self) -> None:
+        with self._making_events:
+            self._tables.open_events()
 
 
 def _is_text(path: str | os.PathLike[str]) -> bool:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
+from rlscope import catalogue
+
 pytestmark = pytest.mark.usefixtures("without_waits")
 
 # Says that it is ready, then sleeps; a handler for each signal named on the command line says so.
@@ -311,6 +313,7 @@ def test_child_that_outlives_the_program_is_named(
     try:
         assert result.returncode == 0
         assert f"rls-prof: still running: {pid} (lasting 30); rlscope summary" in result.stderr
+        assert [run.state for run in catalogue.read(directory)] == ["running"]
     finally:
         os.kill(pid, signal.SIGKILL)
 

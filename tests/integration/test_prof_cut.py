@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from traced_python import TracedPython
 
-from rlscope import contents
+from rlscope import catalogue, contents
 from rlscope.load import load
 from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
@@ -102,6 +102,8 @@ def check_says_first(directory: str, reason: str, *, end_known: bool = True) -> 
         assert re.match(rf'\s*<p class="detail warning">{first}', header), header[:300]
         headline = json.loads(json_renderer.render(trace))["headline"]
         assert re.match(first, headline["cut"])
+    (listed,) = catalogue.read(directory)
+    assert (listed.state, listed.note) == ("cut", "")
 
 
 def test_a_disk_that_is_nearly_full(traced: TracedPython, directory: str) -> None:

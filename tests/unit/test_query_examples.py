@@ -10,7 +10,7 @@ from ground_truth.raw import RawProcess, RawThread, enter, iteration, leave
 from ground_truth.written import write
 
 from rlscope.commands import query
-from rlscope.load import load
+from rlscope.load import load, load_many
 
 GUIDE = Path(__file__).parents[2] / "docs/guide/query.md"
 OWN = [
@@ -33,7 +33,7 @@ def answer(root: Path, statement: str, *before: object) -> list[dict[str, object
     """The rows about what the program itself says, of a trace with these items first."""
     thread = RawThread(items=[*before, *OWN])  # type: ignore[list-item]
     write([RawProcess(end_ns=8_000, threads=[thread])], root)
-    with load(root) as trace:
+    with load_many([root]) if "run_id" in statement else load(root) as trace:
         rows = trace.sql(statement).to_dicts()
     return [row for row in rows if row.get("source") != "automatic"]
 

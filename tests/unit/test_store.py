@@ -412,13 +412,34 @@ def forbidden(tmp_path):
         "a file": "SELECT * FROM read_text('/etc/passwd')",
         "another table": f"FROM '{other}'",
         "a folder": "SELECT * FROM glob('/etc/*')",
+        "a table of text": "SELECT * FROM read_csv('/etc/passwd')",
+        "a table of objects": f"SELECT * FROM read_json('{other}')",
+        "another table by function": f"SELECT * FROM read_parquet('{other}')",
+        "the columns of a file": f"SELECT * FROM parquet_schema('{other}')",
+        "a guess at a file": "SELECT * FROM sniff_csv('/etc/passwd')",
+        "bytes": "SELECT * FROM read_blob('/proc/self/environ')",
+        "a file, described": f"DESCRIBE FROM '{other}'",
+        "a file, deep inside": f"WITH a AS (SELECT (SELECT count(*) FROM '{other}')) FROM a",
         "an address": "FROM 'http://127.0.0.1:9/x.csv'",
         "an export": f"COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
         "a whole export": f"EXPORT DATABASE '{tmp_path / 'written'}'",
+        "an import": f"IMPORT DATABASE '{tmp_path}'",
+        "a file into a table": "COPY process FROM '/etc/passwd'",
         "another database": f"ATTACH '{tmp_path / 'written.db'}'",
         "an extension": "INSTALL httpfs",
         "an installed extension": "LOAD httpfs",
         "a setting": "SET enable_external_access = true",
+        "a setting by PRAGMA": "PRAGMA enable_external_access = true",
+        "a setting back": "RESET enable_external_access",
+        "a folder of files": "SET allowed_directories = ['/']",
+        "a folder of extensions": "SET extension_directory = '/tmp'",
+        "a secret": "CREATE SECRET (TYPE s3)",
+        "a macro": "CREATE MACRO f() AS 1",
+        "a prepared one": f"PREPARE p AS COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
+        "a call": "CALL pragma_version()",
+        "a checkpoint": "CHECKPOINT",
+        "a row": "INSERT INTO process SELECT * FROM process",
+        "no row": "DELETE FROM process",
         "a table": "CREATE TABLE mine AS SELECT 1",
         "a relation": "DROP VIEW breakdown",
         "a later statement": f"SELECT 1; COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'",
@@ -439,7 +460,11 @@ def test_a_statement_reads_relations_and_nothing_else(kept, tmp_path):
     with load(kept) as trace:
         assert len(trace.sql("FROM breakdown"))
         for what, statement in forbidden(tmp_path).items():
-            for ask in (trace.sql, lambda text: trace.write_parquet(text, tmp_path / "x.parquet")):
+            for ask in (
+                trace.sql,
+                lambda text: trace.first_rows(text, 1),
+                lambda text: trace.write_parquet(text, tmp_path / "x.parquet"),
+            ):
                 with pytest.raises(QueryError, match="unrestricted") as caught:
                     ask(statement)
                 assert "\n" not in str(caught.value), what

@@ -11,7 +11,8 @@ import pytest
 from survey_runs import EAGER_LABELS, cell, lasting, row, run, simulating, survey
 
 from rlscope.errors import RlscopeError
-from rlscope.survey import article, files, findings, page, results, runs, svg
+from rlscope.report.figures import svg
+from rlscope.survey import article, files, findings, page, results, runs
 from rlscope.survey.pictures import scale_up, shares, times, transitions
 from rlscope.survey.results import CellResult, Results
 from rlscope.survey.runs import Crossing, Process, Reading, Run
@@ -163,8 +164,8 @@ def test_a_picture_without_cells_says_why() -> None:
 def test_a_figure_is_well_formed_whatever_a_cell_is_called() -> None:
     found = survey(simulating("a", [10, 20, 30], experiment="algorithm"))
     picture = shares(found, "algorithm")
-    hostile = type(picture)(**{**vars(picture), "title": HOSTILE, "names": [HOSTILE]})
-    root = ElementTree.fromstring(svg.bars(hostile))
+    drawn = svg.bars(HOSTILE, picture.axis, [HOSTILE], picture.parts, picture.ends)
+    root = ElementTree.fromstring(drawn)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 

@@ -118,7 +118,34 @@ def test_arrow_carries_descriptions(table):
     assert arrow.schema.field("duration_ns").metadata == {b"description": b"wall time"}
 
 
-@pytest.mark.parametrize(("module", "method"), [("pandas", "to_pandas"), ("pyarrow", "to_arrow")])
+def test_polars_keeps_nanoseconds_beside_null(table):
+    polars = pytest.importorskip("polars")
+    for frame in (table.to_polars(), polars.DataFrame(table)):
+        assert frame.rows() == [*table]
+        assert frame.schema["duration_ns"] == polars.Int64
+    assert Table.from_rows(["a"], []).to_polars().columns == ["a"]
+
+
+def test_other_libraries_take_it_as_a_table_of_theirs(table):
+    import duckdb
+    import pyarrow
+
+    assert pyarrow.table(table) == table.to_arrow()
+    assert duckdb.from_arrow(table.to_arrow()).fetchall() == [*table]
+    stream = pyarrow.RecordBatchReader.from_stream(table)
+    assert stream.schema.field("duration_ns").metadata == {b"description": b"wall time"}
+    assert stream.read_all().to_pylist() == table.to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("module", "method"),
+    [
+        ("pandas", "to_pandas"),
+        ("polars", "to_polars"),
+        ("pyarrow", "to_arrow"),
+        ("pyarrow", "__arrow_c_stream__"),
+    ],
+)
 def test_a_missing_package_is_named(table, monkeypatch, module, method):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(RlscopeError, match=f"pip install {module}"):
@@ -157,3 +184,20 @@ def test_html_escapes_names_and_values():
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert 'title="&quot;x&quot;"' in page
+
+
+def test_html_shows_units_and_the_first_rows_and_says_how_many_more(table):
+    page = table._repr_html_()
+    assert '<th title="wall time">duration_ns<br><small>ns</small></th>' in page
+    assert '<th title="">layer</th>' in page
+    assert '<td style="text-align:right">1,152,921,504,606,846,977</td>' in page
+    assert "more rows" not in page
+    long = Table({"pid": range(1000)})._repr_html_()
+    assert long.count("<tr>") == 1 + SHOWN_ROWS
+    assert f"<td>{SHOWN_ROWS - 1}</td></tr></tbody></table><p>960 more rows</p>" in long
+
+
+def test_all_rows_are_text_where_that_is_asked_for():
+    lines = Table({"n": range(1000)}).to_text().splitlines()
+    assert [int(line) for line in lines[2:]] == [*range(1000)]
+    assert len(Table({"n": range(1000)}).to_text(3).splitlines()) == 2 + 3 + 1

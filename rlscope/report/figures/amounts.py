@@ -21,6 +21,8 @@ class Part:
     name: str
     colour: str
     values: Sequence[float]
+    hatched: bool = False
+    """With stripes, where the figure is a still one (svg.py)."""
 
 
 def amount_bars(

@@ -1,0 +1,156 @@
+"""`rlscope runs [DIR]`: lists the runs below a folder, and where the time of each went."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from rlscope.errors import RlscopeError
+from rlscope.status_line import progress
+from rlscope.visible import visible
+
+if TYPE_CHECKING:
+    from rlscope.catalogue import Run
+
+_DESCRIPTION = """\
+Lists the runs at and below a folder: directory, name, state, when each began, how long it took, and
+its headline. A run of which no tables were made yet is listed without a headline, and not analysed.
+
+States: running; complete; cut: recording stopped before the program did; damaged; imported."""
+
+_EXAMPLES = """\
+examples:
+  rlscope runs
+      all below the working directory, the newest first
+  rlscope runs runs --name "ppo*" --since 7d --sort length
+  rlscope runs runs --since 2026-11-01 --long
+      also the command of each
+  rlscope runs runs --json
+"""
+
+_SORTS = ("date", "length", "name", "state", "directory")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGE = re.compile(r"([0-9]{1,6})([mhdw])")
+_SHORTEST_HEADLINE = 20  # characters, however narrow the terminal is
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="default: .")
+    parser.add_argument(
+        "--sort",
+        choices=_SORTS,
+        default="date",
+        help="default: date, the newest first; of lengths the longest is first",
+    )
+    parser.add_argument("--name", metavar="PATTERN", help='names that match: "ppo*"')
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        help="began since: 2026-11-01, 2026-11-01T12:00, or as long ago as 30m, 12h, 7d, 2w",
+    )
+    parser.add_argument("--long", action="store_true", help="a line with the command, too")
+    parser.add_argument("--json", action="store_true", help="print an array of objects")
+
+
+def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Prints the list."""
+    since = None if options.since is None else _time(options.since)
+    if options.since is not None and since is None:
+        parser.error(f"--since takes 2026-11-01, 2026-11-01T12:00 or 7d, not {options.since!r}")
+    from rlscope import catalogue
+
+    try:
+        with progress() as line:
+            found = catalogue.read(
+                options.folder, wanted=_wanted(options.name, since), step=line.step
+            )
+    except OSError as error:
+        raise RlscopeError(f"cannot read {options.folder}: {error.strerror}") from error
+    found = catalogue.sort(found, options.sort)
+    if options.json:
+        print(json.dumps([each._asdict() for each in found], indent=1))
+    else:
+        print("".join(f"{each}\n" for each in _lines(found, options.long)), end="")
+    return 0
+
+
+def _time(text: str) -> datetime | None:
+    """A time that was typed: of a calendar, local where it names no zone, or an age."""
+    if age := _AGE.fullmatch(text):
+        return datetime.now(timezone.utc) - timedelta(**{_UNITS[age[2]]: int(age[1])})
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _wanted(name: str | None, since: datetime | None) -> Callable[[Run], bool]:
+    def wanted(run: Run) -> bool:
+        if name is not None and not fnmatch.fnmatchcase(run.name, name):
+            return False
+        began = _began(run)
+        return since is None or (began is not None and began >= since)
+
+    return wanted
+
+
+def _began(run: Run) -> datetime | None:
+    try:
+        return datetime.fromisoformat(run.start_time or "").astimezone()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _lines(runs: list[Run], long: bool) -> Iterator[str]:
+    from rlscope import catalogue
+
+    rows = [("directory", "name", "state", "began", "length", "headline"), *map(_row, runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = _room(sum(widths[:-1]) + 2 * (len(widths) - 1))
+    for number, row in enumerate(rows):
+        cells = [text.ljust(width) for text, width in zip(row[:-1], widths, strict=False)]
+        yield "  ".join([*cells, _cut(row[-1], room)]).rstrip()
+        if long and number and (command := runs[number - 1].command):
+            yield f"    {visible(command)}"
+    if any(run.note == catalogue.NO_TABLES for run in runs):
+        yield ""
+        yield f"{catalogue.NO_TABLES}: rlscope summary DIR makes them, and then it has a headline"
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    from rlscope.report import units
+
+    began = _began(run)
+    return (
+        visible(run.directory),
+        units.label(run.name),
+        run.state,
+        began.strftime("%Y-%m-%d %H:%M") if began else "-",
+        units.duration(run.duration_ns),
+        visible(run.headline or run.note or "-"),
+    )
+
+
+def _room(used: int) -> int | None:
+    """Columns of the terminal that are left; None: what reads it is none, and takes all."""
+    if not sys.stdout.isatty():
+        return None
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        columns = 80
+    return max(_SHORTEST_HEADLINE, columns - used)
+
+
+def _cut(text: str, room: int | None) -> str:
+    return text if room is None or len(text) <= room else f"{text[: room - 1]}…"
