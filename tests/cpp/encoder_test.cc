@@ -35,7 +35,7 @@ TEST(Encoder, EveryKindRoundTrips) {
                             {kOperationExit, 7, 50},
                             {kProgressTotal, 0, 60, 0, 111},
                             {kProgressDone, 0, 60, 0, 222},
-                            {kWait, 0, 70, 0, 999},
+                            {kWait, 0, 70, 0, 9},
                             {kGap, 0, 71, 0, 12},
                             {kWindowStop, 0, 80},
                             {kThreadEnd, 0, 90}});
@@ -57,7 +57,7 @@ TEST(Encoder, EveryKindRoundTrips) {
                                                     {50, kOperationExit, 0},
                                                     {60, kProgressTotal, 0, 0, 111},
                                                     {60, kProgressDone, 0, 0, 222},
-                                                    {70, kWait, 0, 0, 999},
+                                                    {70, kWait, 0, 0, 9},
                                                     {71, kGap, 0, 0, 12},
                                                     {80, kWindowStop, 0},
                                                     {90, kThreadEnd, 0}}));
