@@ -152,7 +152,7 @@ void Writer::Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array
 namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
-using Counts = std::vector<std::pair<std::string, uint64_t>>;
+using LossCounts = std::vector<std::pair<std::string, uint64_t>>;
 
 template <class Result>
 Result ItemsOf(const nb::object& mapping) {
@@ -223,7 +223,7 @@ void AddWriterClass(nb::module_& module) {
           "end",
           [](Writer& self, int64_t end_ns, bool exited, int64_t python_begin_ns,
              int64_t python_end_ns, const nb::object& losses) {
-            self.End(end_ns, exited, python_begin_ns, python_end_ns, ItemsOf<Counts>(losses));
+            self.End(end_ns, exited, python_begin_ns, python_end_ns, ItemsOf<LossCounts>(losses));
           },
           "end_ns"_a, nb::kw_only(), "exited"_a = true, "python_begin_ns"_a = 0,
           "python_end_ns"_a = 0, "losses"_a = nb::none())
