@@ -59,21 +59,23 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
     if kind in (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE):
         return st.sampled_from((0.5, 1.0, 1e9)).map(lambda value: Item(0, kind, value=value))
     if kind in (Kind.PROBE, Kind.PROBE_RECORD):
-        names = ("", WAIT_PROBE) if kind is Kind.PROBE else ("",)
-        return st.builds(
-            lambda name, ticks: Item(0, kind, name, number=ticks),
-            st.sampled_from(names),
-            st.sampled_from((0, 7, 1000)),
-        )
+        return st.sampled_from((0, 7, 1000)).map(lambda ticks: _of_recorder(kind, ticks))
     if kind is Kind.AUTO_SEGMENT:
         return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
         return st.dictionaries(_open_state, _target, min_size=1, max_size=6).map(
             lambda targets: resolve(0, targets)
         )
-    if kind is Kind.ROOM:
-        return st.sampled_from((0, 1, 9)).map(lambda ns: Item(0, kind, number=ns))
     return st.just(Item(0, kind, number=int(kind is Kind.GAP)))
+
+
+def _of_recorder(kind: Kind, ticks: int) -> Item:
+    """A probe, or what one recorded. A third of them are probes of waits, and waits for room."""
+    if ticks == 7 and kind is Kind.PROBE:
+        return Item(0, kind, WAIT_PROBE, number=ticks)
+    if ticks == 7:
+        return Item(0, Kind.ROOM, number=ticks)
+    return Item(0, kind, number=ticks)
 
 
 # How often each kind is drawn, relative to the others.
@@ -91,7 +93,6 @@ WEIGHTS = {
     Kind.PROGRESS_TOTAL: 1,
     Kind.PROGRESS_DONE: 1,
     Kind.GAP: 1,
-    Kind.ROOM: 1,
     Kind.WINDOW_START: 1,
     Kind.WINDOW_STOP: 1,
     Kind.AUTO_SEGMENT: 1,
