@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from itertools import count, pairwise, zip_longest
 from typing import TypeVar
@@ -68,6 +68,7 @@ AROUND_LOOP = set(
 RIGHT = Rules()
 
 Key = TypeVar("Key", bound=Hashable)
+Part = TypeVar("Part", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -202,12 +203,10 @@ def _thread_key(segment: Segment, number: int) -> tuple[str, str, str, bool] | N
 
 
 def _breakdown(segments: list[Segment], loop: tuple[int, int] | None) -> list[Breakdown]:
-    keyed = [
-        ((stage_at(segment.start_ns, loop), *key) if key else None, segment)
-        for segment in segments
-        for key in (_process_key(segment),)
-    ]
-    return [Breakdown(*key, *sums) for key, sums in _summed(keyed).items()]
+    """A stretch counts in the stage in which it begins."""
+    keyed = [(_process_key(segment), segment) for segment in segments]
+    sums = _summed(keyed, lambda segment: stage_at(segment.start_ns, loop))
+    return [Breakdown(stage, *key, *sums[stage, key]) for stage, key in sums]
 
 
 def _loop(segments: list[Segment]) -> tuple[int, int] | None:
@@ -233,21 +232,25 @@ def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[Thre
     rows = []
     for thread in streams.threads:
         keyed = [(_thread_key(segment, thread.number), segment) for segment in segments]
-        rows += [ThreadBreakdown(thread.number, *k, *sums) for k, sums in _summed(keyed).items()]
+        sums = _summed(keyed, lambda _: None)
+        rows += [ThreadBreakdown(thread.number, *key, *sums[part, key]) for part, key in sums]
     return rows
 
 
-def _summed(keyed: list[tuple[Key | None, Segment]]) -> dict[Key, tuple[int, int]]:
-    """Duration and number of separate stretches of each key."""
-    durations: Counter[Key] = Counter()
-    counts: Counter[Key] = Counter()
+def _summed(
+    keyed: list[tuple[Key | None, Segment]], part_of: Callable[[Segment], Part]
+) -> dict[tuple[Part, Key], tuple[int, int]]:
+    """Duration and number of separate stretches of each key in each part of time."""
+    durations: Counter[tuple[Part, Key]] = Counter()
+    counts: Counter[tuple[Part, Key]] = Counter()
     before: Key | None = None
     for key, segment in keyed:
         if key is not None:
-            durations[key] += segment.duration_ns
-            counts[key] += key != before or segment.state.rules.stretches == "of boundaries"
+            row = part_of(segment), key
+            durations[row] += segment.duration_ns
+            counts[row] += key != before or segment.state.rules.stretches == "of boundaries"
         before = key
-    return {key: (durations[key], counts[key]) for key in durations}
+    return {row: (durations[row], counts[row]) for row in durations}
 
 
 def _iteration_breakdown(final: State, segments: list[Segment]) -> list[IterationTime]:

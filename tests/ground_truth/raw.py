@@ -66,6 +66,9 @@ class Auto(IntEnum):
     TARGET = 10
 
 
+OPEN_STATES = range(Auto.BLOCK, Auto.ASIDE + 1)
+
+
 class Name(IntEnum):
     """Kinds of names, numbered as NameKind in csrc/trace/format/trace.proto."""
 
@@ -187,7 +190,7 @@ def compiled(time_ns: int, name: str) -> Item:
 def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
     """Open segments in a state that is a key get another one; the others stay."""
     number = 0
-    for place, state in enumerate(range(Auto.BLOCK, Auto.ASIDE + 1)):
+    for place, state in enumerate(OPEN_STATES):
         number |= int(targets.get(Auto(state), Auto(state))) << 4 * place
     return Item(time_ns, Kind.AUTO_RESOLVE, number=number)
 

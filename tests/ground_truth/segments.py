@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from ground_truth.raw import Item, Kind, RawProcess, RawThread
+from ground_truth.raw import OPEN_STATES, Auto, Item, Kind, RawProcess, RawThread, target_of
 from ground_truth.written import ItemWriter, end_record, log_records, open_writer, write_end
 from rlscope import _trace
 
@@ -141,11 +141,35 @@ class _Whole:
         return is_wait and ended_ns <= item.time_ns <= now_ns
 
     def _next_ns(self, number: int) -> int:
-        """When the thread does something that is not on disk."""
+        """When the thread does something that is not on disk, or begins a segment whose name is
+        not there yet."""
         items, place = self._threads[number].items, self._written[number]
+        unnamed_ns = _first_unnamed_ns(items, place)
         if (number, place) not in self._told:
-            return items[place].time_ns if place < len(items) else FOREVER
-        return _end_of_wait(items, place)
+            return min(unnamed_ns, items[place].time_ns if place < len(items) else FOREVER)
+        return min(unnamed_ns, _end_of_wait(items, place))
+
+
+def _first_unnamed_ns(items: Sequence[Item], place: int) -> int:
+    """When the first segment began that a resolve from `place` on may name."""
+    if all(item.kind is not Kind.AUTO_RESOLVE for item in items[place:]):
+        return FOREVER
+    begins: dict[int, int] = {}
+    for item in items[:place]:
+        if item.kind is Kind.AUTO_SEGMENT and item.number in OPEN_STATES:
+            begins.setdefault(item.number, item.time_ns)
+        elif item.kind is Kind.AUTO_RESOLVE:
+            begins = _left_open(begins, item.number)
+    return min(begins.values(), default=FOREVER)
+
+
+def _left_open(begins: Mapping[int, int], resolve: int) -> dict[int, int]:
+    left: dict[int, int] = {}
+    for state, begin_ns in begins.items():
+        target = target_of(resolve, Auto(state))
+        if target in OPEN_STATES:
+            left[target] = min(begin_ns, left.get(target, FOREVER))
+    return left
 
 
 def _end_of_wait(items: Sequence[Item], place: int) -> int:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ground_truth.brute import AROUND_LOOP
+from ground_truth.brute import AROUND_LOOP, tables
 from ground_truth.raw import Item, RawProcess, RawThread, enter, leave
-from ground_truth.relations import Breakdown
+from ground_truth.relations import OTHER, Breakdown
 from ground_truth.swept import sweep
 
 SEMANTICS = Path(__file__).parents[2] / "docs" / "reference" / "semantics.md"
@@ -80,3 +80,23 @@ def test_an_operation_that_lasts_no_time_begins_no_loop_and_ends_none() -> None:
         ("loop", "act"): 10,
         ("end", "(none)"): 80,
     }
+
+
+def test_a_stretch_counts_in_the_stage_in_which_it_begins() -> None:
+    """Only what goes beyond the paths that are kept goes on from one stage to the next."""
+    items = [
+        enter(10, "evaluation"),
+        enter(20, "part"),
+        leave(30, "part"),
+        leave(30, "evaluation"),
+        enter(30, "act"),
+        leave(40, "act"),
+    ]
+    process = RawProcess(end_ns=100, threads=[RawThread(items=items)], most_paths=1)
+    rows = sweep(process)["breakdown"]
+    assert rows == tables(process)["breakdown"]
+    assert [
+        (row.stage, row.duration_ns, row.count)
+        for row in rows
+        if isinstance(row, Breakdown) and row.operation == OTHER
+    ] == [("loop", 10, 0), ("start-up", 10, 1)]
