@@ -225,6 +225,12 @@ def shares(runs: Sequence[Run]) -> Combined:
     return combined([run.share.mean for run in runs])
 
 
+def sum_of_parts(runs: Sequence[Run]) -> Combined:
+    """What single records add to the program, as the runs' own probes have each kind by itself;
+    CUPTI's are not in it. Raises ValueError: fewer than two runs."""
+    return combined([run.overhead_ns / run.base_ns for run in runs])
+
+
 def cuda_shares(runs: Sequence[Run]) -> dict[str, Combined] | None:
     """What CUPTI's parts add to the program: `calls`, `work`, and `more`, what the two add only
     together. None: a run knows nothing of CUDA.

@@ -158,7 +158,14 @@ class _Calibration:
             f"{percent(share.high)}); a single run {percent(share.run_low)} to "
             f"{percent(share.run_high)}"
         )
-        if of_cuda := calibrations.cuda_shares(self._runs):
+        of_cuda = calibrations.cuda_shares(self._runs)
+        parts = calibrations.sum_of_parts(self._runs)
+        which = "single records, without CUPTI," if of_cuda else "single records"
+        _say(
+            f"{which} add up to {percent(parts.mean)} ({percent(parts.low)} to "
+            f"{percent(parts.high)}), as probes in the same runs say"
+        )
+        if of_cuda:
             _tell_cuda(of_cuda)
         if not reached:
             _say(

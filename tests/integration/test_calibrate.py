@@ -58,6 +58,10 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
     assert result.returncode == 0, result.stderr
     assert result.stdout == "exit functions ran\n" * 3
     assert [*shares(result.stderr)] == pytest.approx([50, 50, 50], abs=10)
+    # No record is as dear as what the program adds to its iterations by itself.
+    parts = re.search(r"single records add up to ([\d.]+) % \(", result.stderr)
+    assert parts is not None
+    assert 0 < float(parts[1]) < 25
     assert list(tmp_path.joinpath("rlscope_out").iterdir()) == []
 
     run = traced.run("-o", "run", traced.python, program, "0.5", "100")

@@ -19,6 +19,7 @@ from rlscope.calibrations import (
     place,
     shares,
     subject_of,
+    sum_of_parts,
 )
 from rlscope.commands import calibrate
 from rlscope.trace import calibration
@@ -184,6 +185,13 @@ def test_cuda_has_a_cost_only_where_all_runs_know_one(tmp_path: Path) -> None:
         place(directory)
         assert calibration.placed(Path(directory)).keys() == kinds
     assert cuda_shares([known, known, unknown]) is None
+
+
+def test_what_single_records_say_adds_up_beside_what_iterations_show() -> None:
+    runs = [replace(run(200.0 + more), overhead_ns=100.0 + more) for more in (-10, 0, 10)]
+    assert shares(runs).mean == pytest.approx(0.02)
+    assert sum_of_parts(runs).mean == pytest.approx(0.01)
+    assert sum_of_parts(runs).low < 0.01 < sum_of_parts(runs).high
 
 
 def test_it_shows_when_the_parts_of_cuda_do_not_add_up(capsys: pytest.CaptureFixture[str]) -> None:
