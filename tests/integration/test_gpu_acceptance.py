@@ -74,6 +74,7 @@ def planted(folder: Path, program: str, planting: str) -> Path:
 # ---- the whole plan -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_whole_plan_runs_and_brings_its_evidence_home(tmp_path: Path) -> None:
     done = accept(tmp_path, "--minutes", "30")
     found = answers(tmp_path)
