@@ -54,8 +54,9 @@ class Directory:
 
         index, os_pid, parent_index (None unknown), start_time, began_ns, start_ns, end_ns,
         ended ("exit" | "gone" | "last_record" | "running"), exit_code (None unknown), comm, name,
-        program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns
-        (None unknown), host, boot_id, clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
+        program, python, python_begin_ns, python_end_ns (None: no Python), cpu_ns, profiler_cpu_ns,
+        exit_flush_ns (None unknown), host, boot_id,
+        clock ("tsc" | "monotonic" | "virtual_counter"), tick_hz,
         forked (bool), late_attach (bool), forks, files (list of paths), closed_files (of these,
         those to which nothing is written any more), file_bytes, events
         (begins + complete calls + gpu intervals), of these operation_events, automatic_events,
@@ -361,6 +362,7 @@ def process_record(
     time_ns: int = 0,
     cpu_ns: int = 0,
     profiler_cpu_ns: int = 0,
+    exit_flush_ns: int = 0,
     python_end_ns: int = 0,
     flags: int = 0,
     name: str = "",

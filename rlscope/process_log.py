@@ -16,7 +16,7 @@ FILE = "processes.log"
 _MOST_BYTES = 64 << 20
 
 # magic, crc, version, event, pid, parent_pid, flags, start_time, pid_namespace, began_ns, time_ns,
-# cpu_ns, profiler_cpu_ns, python_end_ns, name.
+# cpu_ns, profiler_cpu_ns, python_end_ns, name (ends at its NUL).
 _RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
 
 
@@ -55,7 +55,7 @@ def parse(data: bytes) -> tuple[list[Record], int]:
     """The intact records in `data`, and how many bytes of it need no second look."""
     found, taken = runtime.process_records(data)
     records = [
-        Record._make((*fields[3:11], fields[14].rstrip(b"\0")))
+        Record._make((*fields[3:11], fields[14].partition(b"\0")[0]))
         for fields in map(_RECORD.unpack, found)
     ]
     return records, taken

@@ -153,6 +153,7 @@ def write(directory: Path, iterations: int = ITERATIONS) -> None:
             program="python train.py --env CartPole-v1",
             cpu_ns=230_000 * US,
             profiler_cpu_ns=1_500 * US,
+            exit_flush_ns=800 * US,
         ),
         RawProcess(
             start_ns=30_000 * US,

@@ -73,7 +73,8 @@ def full_run(
 
 
 def _process(process_id: int, name: str) -> dict[str, Any]:
-    facts = {"cpu_ns": 7 * SECOND, "profiler_cpu_ns": 1_000_000, "events": 1000, "file_bytes": 9000}
+    times = {"cpu_ns": 7 * SECOND, "profiler_cpu_ns": 1_000_000, "exit_flush_ns": 500_000}
+    facts = {**times, "events": 1000, "file_bytes": 9000}
     parent = {"parent_process_id": 0} if process_id else {}
     role = f"{name} worker" if process_id else name
     row = process(process_id, BEGAN, BEGAN + LENGTH, name=role, program=name, python=name)

@@ -11,6 +11,7 @@
 --   cost_method                   how the cost of most records was measured; NULL not at all
 --   cuda_cost_method              where that of CUDA calls comes from; NULL without them
 --   cpu_ns, profiler_cpu_ns       CPU time of the programs and of the profiler; NULL unknown
+--   exit_flush_ns                 how long exits waited until all records were written; NULL unknown
 --   events                        recorded intervals
 --   operation_events, automatic_events, native_events, cuda_events
 --                                 of these, by kind; the rest is GPU work
@@ -58,6 +59,7 @@ SELECT
   (SELECT COUNT(*) FROM looping_process) AS looping_processes,
   (SELECT CAST(SUM(cpu_ns) AS BIGINT) FROM process) AS cpu_ns,
   (SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) FROM process) AS profiler_cpu_ns,
+  (SELECT CAST(SUM(exit_flush_ns) AS BIGINT) FROM process) AS exit_flush_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'drainer_cpu_ns')
     AS drainer_cpu_ns,
   (SELECT CAST(MAX(value) AS BIGINT) FROM machine_sample WHERE metric = 'longest_stall_ns')

@@ -153,6 +153,7 @@ nb::dict Directory::ProcessDict(size_t process) const {
   facts["python_end_ns"] = OrNone(image.python_end_ns);
   facts["cpu_ns"] = OrNone(image.cpu_ns);
   facts["profiler_cpu_ns"] = OrNone(image.profiler_cpu_ns);
+  facts["exit_flush_ns"] = OrNone(image.exit_flush_ns);
   facts["forked"] = image.forked;
   facts["late_attach"] = image.late_attach;
   facts["forks"] = image.forks;

@@ -163,7 +163,7 @@ Result ItemsOf(const nb::object& mapping) {
 struct RecordFields {
   uint32_t pid, parent_pid;
   uint64_t start_time, pid_namespace;
-  int64_t began_ns, time_ns, cpu_ns, profiler_cpu_ns, python_end_ns;
+  int64_t began_ns, time_ns, cpu_ns, profiler_cpu_ns, python_end_ns, exit_flush_ns;
   uint32_t flags;
 };
 
@@ -183,6 +183,9 @@ nb::bytes MakeProcessRecord(uint16_t event, const RecordFields& fields, const st
   record.profiler_cpu_ns = fields.profiler_cpu_ns;
   record.python_end_ns = fields.python_end_ns;
   memcpy(record.name, name.data(), std::min(name.size(), sizeof record.name));
+  if (event == static_cast<uint16_t>(trace::ProcessEvent::kEnded)) {
+    record.ended.exit_flush_ns = fields.exit_flush_ns;
+  }
   record.crc = base::Crc32c(0, &record, sizeof record);
   return nb::bytes(&record, sizeof record);
 }
@@ -239,15 +242,17 @@ void AddWriter(nb::module_& module) {
       "process_record",
       [](uint16_t event, uint32_t pid, uint32_t parent_pid, uint64_t start_time,
          uint64_t pid_namespace, int64_t began_ns, int64_t time_ns, int64_t cpu_ns,
-         int64_t profiler_cpu_ns, int64_t python_end_ns, uint32_t flags, const std::string& name) {
+         int64_t profiler_cpu_ns, int64_t python_end_ns, int64_t exit_flush_ns, uint32_t flags,
+         const std::string& name) {
         return MakeProcessRecord(event,
                                  {pid, parent_pid, start_time, pid_namespace, began_ns, time_ns,
-                                  cpu_ns, profiler_cpu_ns, python_end_ns, flags},
+                                  cpu_ns, profiler_cpu_ns, python_end_ns, exit_flush_ns, flags},
                                  name);
       },
       "event"_a, nb::kw_only(), "pid"_a, "parent_pid"_a = 0, "start_time"_a = 0,
       "pid_namespace"_a = 0, "began_ns"_a = 0, "time_ns"_a = 0, "cpu_ns"_a = 0,
-      "profiler_cpu_ns"_a = 0, "python_end_ns"_a = 0, "flags"_a = 0, "name"_a = "");
+      "profiler_cpu_ns"_a = 0, "python_end_ns"_a = 0, "exit_flush_ns"_a = 0, "flags"_a = 0,
+      "name"_a = "");
 }
 
 }  // namespace rlscope::python

@@ -103,7 +103,8 @@ trace::ProcessRecord ForkRecord() {
   return record;
 }
 
-void LogEnd(int status, int64_t end_ns) {
+// `began_ns`: when the exit reached us.
+void LogEnd(int status, int64_t began_ns, int64_t end_ns) {
   Goodbye goodbye;
   goodbye.count = 0;
   if (process.forked && !process.logged) goodbye.records[goodbye.count++] = ForkRecord();
@@ -117,6 +118,7 @@ void LogEnd(int status, int64_t end_ns) {
   if (status != kUnknownStatus) {
     end.flags |= trace::kExitStatusKnown | (static_cast<uint32_t>(status) & 0xff) << 8;
   }
+  end.ended.exit_flush_ns = process.capture_flush_ns + base::ReadMonotonicNs() - began_ns;
   goodbye.records[goodbye.count++] = end;
   process.logged = true;
   // A process that recorded nothing is a small one that a shell starts by the thousand: it has one
@@ -251,7 +253,8 @@ void EndProcess(int status) {
   if (State() == RLSCOPE_UNKNOWN) rlscope_initialize();
   if (IsVforkChild()) return;
   const int saved_errno = errno;
-  int64_t end_ns = base::ReadMonotonicNs();
+  const int64_t began_ns = base::ReadMonotonicNs();
+  int64_t end_ns = began_ns;
   // The holder may be this thread, interrupted by the signal whose handler calls _exit().
   const bool locked = process_lock.TryAcquire(kLockTries);
   if (process.directory[0] != '\0' && !process.ended) {
@@ -261,7 +264,7 @@ void EndProcess(int status) {
     } else {
       SetState(RLSCOPE_OFF);
     }
-    LogEnd(status, end_ns);
+    LogEnd(status, began_ns, end_ns);
   }
   if (locked) process_lock.Release();
   errno = saved_errno;

@@ -32,6 +32,7 @@ struct Process {
   bool cut;                      // a drainer cut recording short, and that was counted
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
   int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
+  int64_t capture_flush_ns;      // how long the exit waited for that thread
   bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations

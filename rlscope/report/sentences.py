@@ -113,6 +113,9 @@ def coverage(facts: dict[str, Any]) -> list[str]:
         f"{units.plural(facts['processes'], 'process')} recorded.",
         *bookkeeping(facts),
     ]
+    if facts["exit_flush_ns"]:
+        waited = units.duration(facts["exit_flush_ns"])
+        notes.append(f"Exits waited {waited} until all records were written.")
     if facts["not_recorded_ns"]:
         notes.append(
             f"{units.duration(facts['not_recorded_ns'])} between recording windows were not "

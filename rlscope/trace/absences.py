@@ -45,6 +45,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("process", "exit"): "a process reported no exit status: it was killed, replaced or still runs",
     ("process", "cpu_ns"): _NO_EXIT,
     ("process", "profiler_cpu_ns"): _NO_EXIT,
+    ("process", "exit_flush_ns"): _NO_EXIT,
     ("process", "program"): "a process recorded nothing, so its command line was not stored",
     **{
         ("thread", column): _NO_THREAD_TIMES
@@ -101,6 +102,7 @@ _OF_RLSCOPE = frozenset(
         ("process", "exit"),
         ("process", "cpu_ns"),
         ("process", "profiler_cpu_ns"),
+        ("process", "exit_flush_ns"),
         ("process", "program"),
         ("wait", ALL),
         ("machine_sample", ALL),

@@ -52,6 +52,7 @@ _PROCESS_COLUMNS = {
     "exit": "exit_code",
     "cpu_ns": "cpu_ns",
     "profiler_cpu_ns": "profiler_cpu_ns",
+    "exit_flush_ns": "exit_flush_ns",
     "ended": "ended",
     "short_name": "comm",
     "forked": "forked",

@@ -63,6 +63,7 @@ process = columns.relation(
     columns.integer("exit", "exit status; NULL when it did not end on an exit path"),
     columns.integer("cpu_ns", "CPU time of all threads of the program, without the profiler's"),
     columns.integer("profiler_cpu_ns", "CPU time of the profiler's own threads in the process"),
+    columns.integer("exit_flush_ns", "how long the exit waited until all records were written"),
     columns.text("ended", "how end_ns is known: exit, gone, last_record or running"),
     columns.text("short_name", "the kernel's name of the process (comm), 15 characters"),
     columns.flag("forked", "began by fork, not by exec"),

@@ -51,6 +51,7 @@ TEST(ProcessImages, ExitPathWinsOverEverything) {
   traces.push_back(trace.Trace());
   ProcessRecord ended = Record(ProcessEvent::kEnded, 100, 5, 80, 1, kExitStatusKnown | 3 << 8);
   ended.cpu_ns = 33;
+  ended.ended.exit_flush_ns = 44;
   const auto images = Build({Record(ProcessEvent::kBegan, 100, 5, 6), ended}, std::move(traces));
   ASSERT_EQ(images.size(), 1u);
   EXPECT_EQ(images[0].start_ns, 5);
@@ -58,6 +59,7 @@ TEST(ProcessImages, ExitPathWinsOverEverything) {
   EXPECT_EQ(images[0].ended, Ended::kExit);
   EXPECT_EQ(images[0].exit_code, 3);
   EXPECT_EQ(images[0].cpu_ns, 33);
+  EXPECT_EQ(images[0].exit_flush_ns, 44);
   EXPECT_EQ(images[0].comm, "python");
   EXPECT_EQ(images[0].parent_index, -1) << "pid 1 is not traced";
 }
@@ -108,6 +110,7 @@ TEST(ProcessImages, ForkAndExecEachBeginARowAndKnowTheirParents) {
   EXPECT_EQ(images[1].end_ns, 21) << "its last line; the successor began at 30";
   EXPECT_EQ(images[2].parent_index, 0);
   EXPECT_EQ(images[2].python_begin_ns, kUnknownNs);
+  EXPECT_EQ(images[2].exit_flush_ns, kUnknownNs);
   EXPECT_EQ(images[3].parent_index, 2) << "the image that pid 101 was by then";
   EXPECT_EQ(images[4].parent_index, -1) << "100 had ended";
 }

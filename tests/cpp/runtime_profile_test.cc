@@ -60,6 +60,7 @@ TEST(RuntimeProfile, RecordsWhatIsInside) {
   EXPECT_EQ(process.ended, trace::Ended::kExit);
   EXPECT_TRUE(process.late_attach);
   EXPECT_GT(process.profiler_cpu_ns, 0);
+  EXPECT_GT(process.exit_flush_ns, 0) << "the program waits for the helper that writes its records";
   EXPECT_EQ(run.FilesLeft(".ring"), 0u);
 }
 

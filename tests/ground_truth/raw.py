@@ -268,6 +268,7 @@ class RawProcess:
     parent_pid: int = 0
     cpu_ns: int = 0
     profiler_cpu_ns: int = 0
+    exit_flush_ns: int = 0
 
     def numbered(self) -> list[tuple[int, RawThread]]:
         return list(enumerate(self.threads, start=1))

@@ -57,7 +57,11 @@ def log_records(process: RawProcess) -> list[bytes]:
 
 def end_record(process: RawProcess) -> bytes:
     """What it holds of the end."""
-    times = {"cpu_ns": process.cpu_ns, "profiler_cpu_ns": process.profiler_cpu_ns}
+    times = {
+        "cpu_ns": process.cpu_ns,
+        "profiler_cpu_ns": process.profiler_cpu_ns,
+        "exit_flush_ns": process.exit_flush_ns,
+    }
     return _trace.process_record(
         ENDED,
         time_ns=_on_disk(process.end_ns),

@@ -28,12 +28,20 @@ def check(page: ReportPage, trace: Trace) -> None:
 
 
 def _check_notes(
-    recorded: str, overhead: str, own: str, outside: str, threads: str, lost: str, *, trace: Trace
+    recorded: str,
+    overhead: str,
+    own: str,
+    exits: str,
+    outside: str,
+    threads: str,
+    lost: str,
+    *,
+    trace: Trace,
 ) -> None:
-    ((events, size, wall_ns, own_ns, cpu_ns),) = trace.sql(
+    ((events, size, wall_ns, own_ns, cpu_ns, exit_ns),) = trace.sql(
         "SELECT CAST(SUM(events) AS BIGINT), CAST(SUM(file_bytes) AS BIGINT),"
         " CAST(SUM(end_ns - start_ns) AS BIGINT), CAST(SUM(profiler_cpu_ns) AS BIGINT),"
-        " CAST(SUM(cpu_ns) AS BIGINT) FROM process"
+        " CAST(SUM(cpu_ns) AS BIGINT), CAST(SUM(exit_flush_ns) AS BIGINT) FROM process"
     )
     assert recorded == (
         f"{units.count(events)} events in {units.size(size)}, {units.duration(wall_ns)} of "
@@ -41,6 +49,7 @@ def _check_notes(
     )
     assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in own
     assert f"({units.share(own_ns, cpu_ns)})" in own
+    assert exits == f"Exits waited {units.duration(exit_ns)} until all records were written."
     ((with_ns, without_ns, low_ns, high_ns),) = trace.sql(
         "SELECT CAST(SUM(duration_ns) AS BIGINT), CAST(SUM(corrected_ns) AS BIGINT),"
         " CAST(SUM(corrected_low_ns) AS BIGINT), CAST(SUM(corrected_high_ns) AS BIGINT)"

@@ -26,7 +26,7 @@ CONTRACT = {
     "host": "host_id name boot_id cpu cores clock tsc_hz",
     "absent": "relation column_name reason",
     "process": "process_id parent_process_id host_id os_pid name program python start_ns end_ns"
-    " exit cpu_ns profiler_cpu_ns",
+    " exit cpu_ns profiler_cpu_ns exit_flush_ns",
     "thread": "thread_id process_id os_tid name is_python start_ns end_ns",
     "recording_window": "process_id start_ns duration_ns",
     "phase": "process_id name start_ns duration_ns",

@@ -81,6 +81,7 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     row.exit_ns = ToTime(record.time_ns);
     image.cpu_ns = ToTime(record.cpu_ns);
     image.profiler_cpu_ns = ToTime(record.profiler_cpu_ns);
+    image.exit_flush_ns = OrUnknown(record.ended.exit_flush_ns);
     image.python_end_ns = OrUnknown(record.python_end_ns);
     image.had_rings = (record.flags & kHadRings) != 0;
     image.refused = (record.flags & kRefused) != 0;

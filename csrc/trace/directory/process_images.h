@@ -45,6 +45,7 @@ struct ProcessImage {
   int64_t python_end_ns = kUnknownNs;
   int64_t cpu_ns = kUnknownNs;
   int64_t profiler_cpu_ns = kUnknownNs;
+  int64_t exit_flush_ns = kUnknownNs;
   bool had_rings = false;  // it said so when it ended
   bool refused = false;    // it said that it could not make its files
   bool forked = false;
