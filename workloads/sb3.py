@@ -35,6 +35,8 @@ class Args:
     """environments that step together; 0: 8 of PPO and A2C, 1 of the others"""
     vector: Literal["dummy", "subproc"] = "dummy"
     """whether they step in this process or each in one of its own"""
+    exploration_fraction: float = 0.16
+    """of DQN: part of the run in which it acts at random less and less often"""
     device: Device = "cpu"
     """where the networks are: cpu, cuda, ...; networks this small are faster on a CPU"""
     torch_threads: Count = 1
@@ -69,7 +71,6 @@ _HYPERPARAMETERS: dict[str, dict[str, Any]] = {
         "target_update_interval": 10,
         "train_freq": 256,
         "gradient_steps": 128,
-        "exploration_fraction": 0.16,
         "exploration_final_eps": 0.04,
         "policy_kwargs": {"net_arch": [256, 256]},
     },
@@ -100,8 +101,16 @@ class Trainer:
             verbose=args.verbose,
             stats_window_size=20,
             **(_HYPERPARAMETERS[args.algorithm] if own else {}),
-            **(_noise(envs.action_space) if args.algorithm == "TD3" else {}),
+            **self.exploration(envs.action_space),
         )
+
+    def exploration(self, actions: Any) -> dict[str, Any]:
+        """How the algorithm explores, where that is an argument."""
+        if self.args.algorithm == "TD3":
+            return _noise(actions)
+        if self.args.algorithm == "DQN":
+            return {"exploration_fraction": self.args.exploration_fraction}
+        return {}
 
     def make_environments(self, env_id: str) -> Any:
         """Several environments, which note the return of each episode."""
