@@ -120,9 +120,9 @@ class Directory:
         bookkeeping          stage, phase, operation, layer, gpu_busy, kind, inside, outside
                              (bookkeeping): records of RECORD_KINDS that cost time in such rows
         bookkeeping_by_thread  thread + the same without stage      (bookkeeping)
-        probe                kind ("empty", "native_call", "annotation" or "wait"), recorded
-                             (False: the same without a record), duration_ps (between the two
-                             readings of the clock; of a wait, what its record took), inside_ps (of
+        probe                kind ("empty", "native_call", "annotation", "wait" or "short_wait"),
+                             recorded (False: the same without a record), duration_ps (between the
+                             two readings; of a wait, what recording took of it), inside_ps (of
                              what was recorded: as its own records have it; else NaN), of each
                              thread in the order of time. Picoseconds, because a tick of the clock
                              is a part of a nanosecond. What was rolled up has no probes any more

@@ -15,6 +15,7 @@ namespace rlscope::analysis {
   X(kAutomatic, "automatic event")                                 \
   X(kNativeCall, "native call")                                    \
   X(kWait, "wait")                                                 \
+  X(kShortWait, "short wait")                                      \
   X(kCallback, "callback")                                         \
   X(kCudaCall, "CUDA call")                                        \
   X(kCudaSubmission, "CUDA submission")                            \

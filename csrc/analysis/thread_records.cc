@@ -29,10 +29,13 @@ void ThreadStates::NoteRecord(uint32_t kind, uint32_t id, uint32_t before, int64
     case trace::kProgressDone:
       return PushRecord(RecordKind::kOther, after, after, now);
     case trace::kProbe:
-      if (id == trace::kProbeWait) return;  // its time is part of what the wait's record cost
+      // Their time is part of what the wait cost.
+      if (id == trace::kProbeWait || id == trace::kProbeShortWait) return;
       return PushRecord(RecordKind::kProbe, after, after, now);
     case trace::kGap:
       return record_notes_.Push({now, after, after, ValueAsCount(), RecordKind::kLost});
+    case trace::kShortWaits:
+      return record_notes_.Push({now, after, after, ValueAsCount(), RecordKind::kShortWait});
     case trace::kWait:
       return record_notes_.Push({now, after, after, ValueAsCount(), RecordKind::kRoom});
   }
@@ -44,7 +47,8 @@ void ThreadStates::PushCallRecord(uint32_t function, uint32_t inside, uint32_t o
   PushRecord(is_wait ? RecordKind::kWait : RecordKind::kNativeCall, inside, outside, now);
 }
 
-// Of this item: how many records were lost before it, or how long it waited for room.
+// Of this item: how many records were lost before it, how many short waits there were, or how long
+// it waited for room.
 uint32_t ThreadStates::ValueAsCount() const {
   if (value_ >= batch_->values) return 0;
   return static_cast<uint32_t>(std::min<uint64_t>(batch_->value[value_], UINT32_MAX));

@@ -11,6 +11,7 @@
 #include "runtime/native_call.h"
 #include "runtime/open_wait.h"
 #include "runtime/probe.h"
+#include "runtime/short_waits.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::interception {
@@ -120,23 +121,43 @@ bool HasRing() {
 bool IsRecordable(const WaitFunction& function) {
   if (runtime::IsIdleOrTimed()) return false;
   if (PyInterpreterState_Get() != PyInterpreterState_Main() || runtime::IsInCall()) return false;
+  if (runtime::CountsShortWaits(rlscope_self)) return true;
   return (HasRing() || function.opens) && PrepareToRecord();
 }
 
-// Where a probe is due, it says what the record of this wait has cost: `before` ticks ahead of its
-// interval, and the time since its `end`.
-void Probe(uint64_t before, uint64_t end) {
+// After IsRecordable() and what came since.
+bool HasRoom() { return runtime::CountsShortWaits(rlscope_self) || runtime::HasRoom(); }
+
+// Readings of the clock: when the stub began, when the wait did, and when it was over.
+struct WaitTimes {
+  uint64_t began;
+  uint64_t start;
+  uint64_t end;
+};
+
+// Where a probe was due when the stub began, it says what this wait has cost: all but the wait. A
+// preemption inside does not make the wait one that is probed.
+void Probe(const WaitTimes& times) {
   const uint64_t now = runtime::ReadTicks();
-  if (!runtime::IsProbeDue(now) || rlscope_begin_probe(now) == 0) return;
-  rlscope_end_probe(trace::kProbeWait, end - before, now, now);
+  if (!runtime::IsProbeDue(times.began) || rlscope_begin_probe(times.began) == 0) return;
+  const uint64_t waited = times.end - times.start;
+  rlscope_end_probe(trace::kProbeWait, times.began + waited, now, now);
 }
 
-// The wait is over: it leaves a record if it was long, or the first on its object. `before`: ticks
-// that were spent on it before it began.
-void End(uint32_t number, WaitName name, void* result, uint64_t before) {
+// The same for one that left no record. Room for the probe is no part of what it cost.
+void ProbeShort(const WaitTimes& times) {
+  if (!runtime::IsProbeDue(times.began)) return;
+  const uint64_t now = runtime::ReadTicks();
+  if (!runtime::HasRoom() || rlscope_begin_probe(times.began) == 0) return;
+  const uint64_t waited = times.end - times.start;
+  rlscope_end_probe(trace::kProbeShortWait, times.began + waited, now, now);
+}
+
+// The wait is over: it leaves a record if it was long, or the first on its object.
+void End(uint32_t number, WaitName name, void* result, WaitTimes times) {
   struct rlscope_thread* self = &rlscope_self;
   const uint32_t generation = runtime::Load(rlscope_process.generation);
-  const uint64_t end = runtime::ReadTicks();
+  const uint64_t end = times.end = runtime::ReadTicks();
   const bool is_held = self->call_start != 0 && self->generation == generation;
   runtime::HideOpenWait(*self, generation);
   if (is_held && sites[number].function.object == WaitObject::kReadyDescriptor) {
@@ -145,11 +166,14 @@ void End(uint32_t number, WaitName name, void* result, uint64_t before) {
     if (name.word != 0) self->call = name.word;
   }
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
-  if (is_short && !name.is_first && runtime::DropCall(self, generation)) return;
+  if (is_short && !name.is_first && runtime::DropCall(self, generation)) {
+    runtime::CountShortWait(self, end);
+    return ProbeShort(times);
+  }
   if (name.is_first) MarkRecorded(name.word);
   DelayRecord(Delayed::kWait);
   runtime::EndCall(self, generation, end);
-  if (is_held) Probe(before, end);
+  if (is_held) Probe(times);
 }
 
 void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) {
@@ -164,12 +188,12 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
   if (!IsRecordable(function)) return entry->original(a, b, c, d, e);
   const uint64_t began = runtime::ReadTicks();
   const WaitName name = NameBefore(number, {static_cast<PyObject*>(a), b, c}, began);
-  if (name.word == 0 || !runtime::HasRoom()) return entry->original(a, b, c, d, e);
+  if (name.word == 0 || !HasRoom()) return entry->original(a, b, c, d, e);
   const uint64_t start = runtime::ReadTicks();
   runtime::BeginCall(&rlscope_self, name.word, start);
   runtime::ShowOpenWait(rlscope_self);
   void* result = entry->original(a, b, c, d, e);
-  End(number, name, result, start - began);
+  End(number, name, result, {began, start, 0});
   return result;
 }
 

@@ -14,8 +14,8 @@ namespace rlscope::python {
 namespace {
 
 // What was measured, by trace::ProbeKind.
-constexpr const char* kProbeWords[] = {"empty",      "native_call", "native_call",
-                                       "annotation", "annotation",  "wait"};
+constexpr const char* kProbeWords[] = {"empty",      "native_call", "native_call", "annotation",
+                                       "annotation", "wait",        "short_wait"};
 static_assert(std::size(kProbeWords) == trace::kProbeKinds);
 
 std::vector<std::string> ProbeWords() { return {std::begin(kProbeWords), std::end(kProbeWords)}; }
@@ -23,7 +23,7 @@ std::vector<std::string> ProbeWords() { return {std::begin(kProbeWords), std::en
 // Whether a record was made in it.
 bool IsRecorded(uint32_t probe) {
   return probe == trace::kProbeRecordedCall || probe == trace::kProbeRecordedOperation ||
-         probe == trace::kProbeWait;
+         probe == trace::kProbeWait || probe == trace::kProbeShortWait;
 }
 
 }  // namespace

@@ -137,7 +137,10 @@ int64_t CloseRecording() {
     return base::ReadMonotonicNs();
   }
   FollowControl();
-  if (State() == RLSCOPE_RECORDING && OwnRing() != nullptr) WriteHeldCall(&rlscope_self);
+  if (State() == RLSCOPE_RECORDING && OwnRing() != nullptr) {
+    WriteShortWaits(&rlscope_self);
+    WriteHeldCall(&rlscope_self);
+  }
   NoteTimesOfAllThreads();
   SetState(RLSCOPE_OFF);
   const int64_t end_ns = base::ReadMonotonicNs();

@@ -2,6 +2,9 @@
 // forked, the ring is full, or the call was long.
 #include "runtime/native_call.h"
 
+#include "runtime/recorder.h"
+#include "runtime/short_waits.h"
+
 namespace {
 
 namespace runtime = rlscope::runtime;
@@ -23,6 +26,7 @@ void rlscope_end_call(uint64_t end_ticks) {
   self->call = 0;
   // A fork child, or another session: nothing is known of the call there.
   if (self->generation != runtime::Load(rlscope_process.generation)) return;
+  if (start != 0 && runtime::CountsShortWaits(*self)) runtime::EndShortWaits(self);
   // Held back over the end of its window, it is still written: readers cut it there.
   if (start != 0) return runtime::WriteCall(trace::IdOf(call), start, end_ticks);
   if (IsOpenInWindow(call) && runtime::IsRecording()) runtime::Write(trace::kCallEnd, 0);

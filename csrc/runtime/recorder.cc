@@ -66,6 +66,8 @@ bool Grow(rlscope_thread* self, Ring* ring) {
   Ring* larger = TakeRing(bytes, static_cast<trace::RingUse>(ring->page->use));
   if (larger == nullptr) return false;
   larger->lost = ring->lost;
+  larger->short_waits = ring->short_waits;
+  larger->short_wait_ticks = ring->short_wait_ticks;
   larger->calls = ring->calls;
   ring->lost = 0;
   const uint32_t previous = ring->page->number;
@@ -180,6 +182,12 @@ int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots) {
   return SetLimit(self, ring, slots) ? 1 : Lose(ring);
 }
 
+void EndShortWaits(rlscope_thread* self) {
+  auto* ring = static_cast<Ring*>(self->ring);
+  WriteShortWaits(self);
+  if (ring->lost == 0) SetLimit(self, ring, 1);
+}
+
 namespace {
 
 // End of the thread's last record; a ring that was never written holds zeros.
@@ -223,6 +231,7 @@ uint64_t WriteRare(uint32_t kind, uint32_t id, uint64_t ticks) {
   rlscope_thread* self = &rlscope_self;
   Ring* ring = EnsureRing(self);
   if (ring == nullptr) return 0;
+  WriteShortWaits(self);
   WriteHeldCall(self);
   const uint64_t last = LastTicks(*self, *ring);
   const uint64_t written = ticks < last ? last : ticks;
@@ -244,6 +253,7 @@ int rlscope_make_room(uint32_t slots) {
   }
   if (ring == nullptr) return 0;
   rlscope::runtime::RestartHelper();
+  rlscope::runtime::WriteShortWaits(self);
   if (self->call_start != 0) {
     rlscope::runtime::WriteHeldCall(self);
     if (self->limit - self->cursor >= static_cast<int64_t>(slots)) return 1;

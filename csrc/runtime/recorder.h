@@ -21,6 +21,11 @@ void SetFirstRecordHook(void (*hook)());
 // rlscope_make_room() does. False: drop the record. Not with process_lock.
 int MakeRoomIn(rlscope_thread* self, Ring* ring, uint32_t slots);
 
+// Writes how many short waits there were, and opens the ring again where it has room, without a
+// look at its load: a call that was held back meanwhile comes next, and began before anything that
+// would be written about that.
+void EndShortWaits(rlscope_thread* self);
+
 // The wrapper ended before this process, or a fork stopped the helper. Not with process_lock.
 void RestartHelper();
 

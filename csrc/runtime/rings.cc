@@ -85,6 +85,7 @@ Ring* CreateRing(uint64_t slot_bytes, trace::RingUse use) {
 Ring* Attach(Ring* ring) {
   ring->attached = true;
   ring->lost = 0;
+  ring->short_waits = 0;
   ring->calls = nullptr;
   ring->os_tid = 0;
   __atomic_store_n(&ring->page->state, static_cast<uint32_t>(RingState::kActive), __ATOMIC_RELEASE);

@@ -24,14 +24,17 @@ struct Ring {
   uint32_t os_tid;      // of that thread
   // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
   IntervalWriter* calls;
+  uint64_t short_waits;       // of that thread since its last record
+  uint64_t short_wait_ticks;  // end of the last of them
   // Of the probes of that thread (probe.h):
   uint64_t probe_random;   // state of the generator; 0: not begun
   uint32_t probes_passed;  // exits and events that the due one still lets pass
 };
 
 // Slots that ordinary records leave free, so that a full ring still takes the records that say why:
-// kGap (2), kWait (2), kThreadEnd or kRingEnd, kWindowStop, and the kPads of a wrap (4).
-constexpr uint64_t kReservedSlots = 12;
+// kShortWaits (2), kGap (2), kWait (2), kThreadEnd or kRingEnd, kWindowStop, and the kPads of a
+// wrap (4).
+constexpr uint64_t kReservedSlots = 14;
 
 // An empty ring of at least `bytes` of slots for the calling thread: a recycled one or a new file.
 // Null when the process has its 64 MiB, or the file system is full or refuses.

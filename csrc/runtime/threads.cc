@@ -37,6 +37,7 @@ void EndThread(void* pointer) {
     self->ring = nullptr;
   } else {
     if (ring->calls != nullptr) EndIntervals(ring->calls);
+    WriteShortWaits(self);
     WriteHeldCall(self);
     NoteThreadTimes(self->thread, SysGetTid(), trace::kThreadEnds);
     LeaveRing(self, trace::kThreadEnd, 0);
@@ -157,6 +158,15 @@ void WriteHeldCall(rlscope_thread* self) {
     CountLoss(trace::kLostRecords, 1);
   }
   self->call_start = 0;
+}
+
+void WriteShortWaits(rlscope_thread* self) {
+  auto* ring = static_cast<Ring*>(self->ring);
+  if (ring->short_waits == 0) return;
+  const uint64_t count = ring->short_waits;
+  if (WriteReservedValue(self, trace::kShortWaits, count, ring->short_wait_ticks)) {
+    ring->short_waits = 0;
+  }
 }
 
 void LeaveRing(rlscope_thread* self, uint32_t kind, uint32_t id) {

@@ -35,6 +35,11 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
 // ring.
 void WriteHeldCall(rlscope_thread* self);
 
+// Writes how many waits too short for a record there were since the last record, if there were any:
+// something else is about to be written, behind which the thread may be in another state. The
+// thread has a ring.
+void WriteShortWaits(rlscope_thread* self);
+
 // Ends the ring of a thread with `kind` (kThreadEnd, kRingEnd) and gives it back; the thread has
 // none afterwards. Needs process_lock.
 void LeaveRing(rlscope_thread* self, uint32_t kind, uint32_t id);

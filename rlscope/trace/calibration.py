@@ -53,12 +53,12 @@ _NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")
 
 OPERATION, AUTOMATIC, NATIVE = "operation", "automatic event", "native call"
 WAIT, CALLBACK, OTHER, LOST = "wait", "callback", "other record", "lost record"
-PROBE = "probe"
+SHORT_WAIT, PROBE = "short wait", "probe"
 RING_WAIT = "ring wait"
 """Counted in nanoseconds: a thread waited until its ring had room."""
 
 # Kinds that cost about as much as another one, which is measured.
-_ALIKE = {WAIT: NATIVE, CALLBACK: NATIVE, LOST: NATIVE, OTHER: OPERATION}
+_ALIKE = {WAIT: NATIVE, SHORT_WAIT: NATIVE, CALLBACK: NATIVE, LOST: NATIVE, OTHER: OPERATION}
 
 _PER_PAIR, _PER_CALL = "operation_cost_ns", "native_cost_ns"
 _LOOP_METRICS = {
@@ -71,6 +71,8 @@ MEASURED = tuple(_LOOP_METRICS)
 """Kinds that a loop at the end of a run measures."""
 # Which of the probes measures a kind.
 _PROBES = {OPERATION: "annotation", NATIVE: "native_call"}
+# Which samples of waits do.
+_WAITS = {WAIT: "wait", SHORT_WAIT: "short_wait"}
 
 
 @dataclass(frozen=True)
@@ -169,9 +171,9 @@ def of_run(
             costs[kind] = _from_probes(kind, probed, records)
         if kind in gaps and metric in loops:
             costs[kind] = _between(loops[metric] / records, costs[kind], gaps[kind].cold_share)
-    of_wait = wait_cost(samples)
-    if of_wait is not None:
-        costs[WAIT] = _from_probes(WAIT, of_wait, 1)
+    for kind, name in _WAITS.items():
+        if (of_wait := wait_cost(samples.waits[name])) is not None:
+            costs[kind] = _from_probes(kind, of_wait, 1)
     spent_ns = mean_probe_ns(samples)
     if costs and spent_ns is not None:
         # Twice, for what lies around its two readings of the clock.

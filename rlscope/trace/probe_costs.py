@@ -21,12 +21,15 @@ Nanoseconds = NDArray[np.float64]
 
 KINDS = ("native_call", "annotation")
 """Of records with a cost: one native call; enter and exit of one operation."""
-WAIT = "wait"
+WAITS = ("wait", "short_wait")
+"""Waits, and those that are too short for a record."""
 
 # The highest values of each probe that are left out: interrupts and preemptions, which take
 # microseconds to milliseconds and meet, of probes of 0.2 us, one in some thousand. What is slow
 # because caches are cold is more frequent than that, and stays.
 _TRIMMED = 0.01
+# Of waits more: at their ends other threads want the CPU.
+_TRIMMED_OF_WAITS = 0.05
 # Fewer samples than this say nothing of their own spread.
 _FEWEST = 8
 # Resamples; of so many samples at most. The spread of smaller resamples, scaled, is that of all of
@@ -57,8 +60,8 @@ class ProbeSamples:
     empty: Nanoseconds
     inside: Mapping[str, Nanoseconds]
     """Durations of what recorded probes recorded, as their own records have them."""
-    wait: Nanoseconds
-    """What the record of a wait took, before and behind the wait."""
+    waits: Mapping[str, Nanoseconds]
+    """What recording took of a wait, before and behind it."""
 
     @staticmethod
     def of(columns: Mapping[str, Any]) -> ProbeSamples:
@@ -72,7 +75,7 @@ class ProbeSamples:
             {each: duration_ns[(kind == each) & ~recorded] for each in KINDS},
             duration_ns[kind == "empty"],
             {each: inside_ns[(kind == each) & ~np.isnan(inside_ns)] for each in KINDS},
-            duration_ns[kind == WAIT],
+            {each: duration_ns[kind == each] for each in WAITS},
         )
 
     @staticmethod
@@ -88,7 +91,7 @@ class ProbeSamples:
             {each: join(p.plain[each] for p in given) for each in KINDS},
             join(p.empty for p in given),
             {each: join(p.inside[each] for p in given) for each in KINDS},
-            join(p.wait for p in given),
+            {each: join(p.waits[each] for p in given) for each in WAITS},
         )
 
 
@@ -126,14 +129,14 @@ def probe_costs(samples: ProbeSamples, hot_ns: Mapping[str, float | None]) -> di
     return found
 
 
-def wait_cost(samples: ProbeSamples) -> ProbeCost | None:
-    """What the record of a wait costs, none of it inside; None with too few samples."""
-    if len(samples.wait) < _FEWEST:
+def wait_cost(taken_ns: Nanoseconds) -> ProbeCost | None:
+    """What recording costs a wait that took so much of it, none of it inside; None with too few."""
+    if len(taken_ns) < _FEWEST:
         return None
-    mean = _trimmed_mean(samples.wait)
-    deviations = _deviations(samples.wait, np.random.default_rng(_SEED))
+    mean = _trimmed_mean(taken_ns, _TRIMMED_OF_WAITS)
+    deviations = _deviations(taken_ns, np.random.default_rng(_SEED), _TRIMMED_OF_WAITS)
     low, high = np.quantile(deviations, (0.025, 0.975))
-    return ProbeCost(mean, mean + float(low), mean + float(high), len(samples.wait), 0.0)
+    return ProbeCost(mean, mean + float(low), mean + float(high), len(taken_ns), 0.0)
 
 
 def mean_probe_ns(samples: ProbeSamples) -> float | None:
@@ -185,21 +188,23 @@ def _difference(recorded: Nanoseconds, plain: Nanoseconds) -> _Estimate | None:
     )
 
 
-def _trimmed_mean(values: Nanoseconds) -> float:
-    return float(_trimmed_means(values[np.newaxis])[0])
+def _trimmed_mean(values: Nanoseconds, trimmed: float = _TRIMMED) -> float:
+    return float(_trimmed_means(values[np.newaxis], trimmed)[0])
 
 
-def _trimmed_means(rows: Nanoseconds) -> Nanoseconds:
+def _trimmed_means(rows: Nanoseconds, trimmed: float) -> Nanoseconds:
     """Of each row, without its highest values."""
-    kept = max(1, rows.shape[1] - int(np.ceil(rows.shape[1] * _TRIMMED)))
+    kept = max(1, rows.shape[1] - int(np.ceil(rows.shape[1] * trimmed)))
     return np.asarray(np.partition(rows, kept - 1, axis=1)[:, :kept].mean(axis=1))
 
 
-def _deviations(values: Nanoseconds, random: np.random.Generator) -> Nanoseconds:
+def _deviations(
+    values: Nanoseconds, random: np.random.Generator, trimmed: float = _TRIMMED
+) -> Nanoseconds:
     """How far the trimmed mean of samples like these lies from their own."""
     size = min(len(values), _RESAMPLED)
     drawn = values[random.integers(0, len(values), (_RESAMPLES, size))]
-    means = _trimmed_means(drawn)
+    means = _trimmed_means(drawn, trimmed)
     scale = np.sqrt(size / len(values)) * np.sqrt(size / (size - 1))
     return np.asarray((means - means.mean()) * scale)
 

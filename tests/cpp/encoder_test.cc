@@ -37,6 +37,7 @@ TEST(Encoder, EveryKindRoundTrips) {
                             {kProgressDone, 0, 60, 0, 222},
                             {kWait, 0, 70, 0, 9},
                             {kGap, 0, 71, 0, 12},
+                            {kShortWaits, 0, 72, 0, 33},
                             {kWindowStop, 0, 80},
                             {kThreadEnd, 0, 90}});
   EXPECT_THAT(ReadThread(*trace.Trace()),
@@ -59,6 +60,7 @@ TEST(Encoder, EveryKindRoundTrips) {
                                                     {60, kProgressDone, 0, 0, 222},
                                                     {70, kWait, 0, 0, 9},
                                                     {71, kGap, 0, 0, 12},
+                                                    {72, kShortWaits, 0, 0, 33},
                                                     {80, kWindowStop, 0},
                                                     {90, kThreadEnd, 0}}));
 }

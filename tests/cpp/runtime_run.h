@@ -57,7 +57,7 @@ struct Item {
   uint32_t kind;
   uint32_t id;
   int64_t time_ns;
-  uint64_t value;  // kProgress*, kGap, kWait
+  uint64_t value;  // of kinds with two slots
 };
 
 inline std::vector<Item> ReadItems(const trace::ProcessTrace& process, size_t thread) {

@@ -22,7 +22,8 @@ std::vector<Item> TrainingLoop(uint32_t items, uint64_t ticks, uint32_t seed) {
                               kCall,           kCallBegin,     kCallbackBegin,  kCallbackEnd,
                               kCallEnd,        kTask,          kPhase,          kIteration,
                               kProgressTotal,  kProgressDone,  kWait,           kGap,
-                              kAutoSegment,    kAutoResolve,   kProbe,          kProbeRecord};
+                              kAutoSegment,    kAutoResolve,   kProbe,          kProbeRecord,
+                              kShortWaits};
     const uint32_t kind = kinds[random() % (sizeof kinds / sizeof kinds[0])];
     const uint32_t duration =
         kind == kCall || IsOfProbe(kind) ? static_cast<uint32_t>(random() % 100) : 0;

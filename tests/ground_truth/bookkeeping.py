@@ -199,6 +199,8 @@ def _of_event(state: State, thread: ThreadState, event: Event, before: Own) -> I
         yield Record(now, number, "probe", after, after)
     elif item.kind is Kind.ROOM and state.rules.room_waits == "cost":
         yield Record(now, number, "ring wait", after, after, count=item.number)
+    elif item.kind is Kind.SHORT_WAITS and state.rules.short_waits == "cost":
+        yield Record(now, number, "short wait", after, after, count=item.number)
     elif item.kind is Kind.GAP and state.rules.lost_records == "cost":
         yield Record(now, number, "lost record", after, after, count=item.number)
 

@@ -68,5 +68,5 @@ def _missing_records(process: RawProcess) -> int:
 
 
 def _slots(item: Item) -> int:
-    two = (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP, Kind.ROOM)
+    two = (Kind.PROGRESS_TOTAL, Kind.PROGRESS_DONE, Kind.GAP, Kind.ROOM, Kind.SHORT_WAITS)
     return 2 if item.kind in two else 1

@@ -43,6 +43,7 @@ class Kind(IntEnum):
     AUTO_RESOLVE = 21
     PROBE = 24
     PROBE_RECORD = 25
+    SHORT_WAITS = 26
 
 
 WAIT_PROBE = "wait"
@@ -96,7 +97,8 @@ NAMED = {Kind.ENTER: Name.OPERATION, Kind.EXIT: Name.OPERATION, Kind.PHASE: Name
 
 class Item(NamedTuple):
     """One item of a thread. `name` for kinds that carry a name, `number` for tasks (0 = outside
-    any), iterations (1 = automatic), gaps (records lost), waits for room (nanoseconds), segments
+    any), iterations (1 = automatic), gaps (records lost), waits for room (nanoseconds), short waits
+    (how many), segments
     (Auto, or NAMED_STATE and a name), resolves and probes (how long, in ticks: they have no part in
     time; `name` WAIT_PROBE: of a wait), `value` for progress."""
 

@@ -126,6 +126,7 @@ class Rules:
     cuda_submissions: Literal["by their names", "are calls"] = "by their names"
     lost_records: Literal["cost", "cost nothing"] = "cost"
     room_waits: Literal["cost", "cost nothing"] = "cost"
+    short_waits: Literal["cost", "cost nothing"] = "cost"
     wait_probes: Literal["cost nothing", "cost a probe"] = "cost nothing"
     # Ties and edges.
     moved_times: Literal["are counted", "are not counted"] = "are counted"

@@ -70,11 +70,15 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
 
 
 def _of_recorder(kind: Kind, ticks: int) -> Item:
-    """A probe, or what one recorded. A third of them are probes of waits, and waits for room."""
+    """A probe, or what one recorded. A third of them are probes of waits, and waits for room or
+    too short for a record.
+    """
     if ticks == 7 and kind is Kind.PROBE:
         return Item(0, kind, WAIT_PROBE, number=ticks)
     if ticks == 7:
         return Item(0, Kind.ROOM, number=ticks)
+    if ticks == 1000 and kind is Kind.PROBE_RECORD:
+        return Item(0, Kind.SHORT_WAITS, number=ticks)
     return Item(0, kind, number=ticks)
 
 

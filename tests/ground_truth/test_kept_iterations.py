@@ -109,7 +109,9 @@ def without_automatic_segments(process: RawProcess) -> RawProcess:
 
 
 def iterating(process: RawProcess, period_ns: int) -> RawProcess:
-    """The process whose first thread begins an iteration now and then, and no other does."""
+    """The process whose first thread begins an iteration now and then, and no other does; with all
+    its paths, as what keeps iterations has them.
+    """
     begun = [Item(at, Kind.ITERATION) for at in range(1, process.end_ns, period_ns)]
     threads = []
     for number, thread in enumerate(process.threads):
@@ -120,7 +122,7 @@ def iterating(process: RawProcess, period_ns: int) -> RawProcess:
         if number == 0:  # a thread that has ended begins none
             items = [item for item in items if item.kind is not Kind.THREAD_END]
         threads.append(replace(thread, items=tuple(items)))
-    return replace(process, threads=tuple(threads))
+    return replace(process, threads=tuple(threads), most_paths=RawProcess.most_paths)
 
 
 def first_difference(

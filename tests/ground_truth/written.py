@@ -205,7 +205,7 @@ def _write_chunk(
     if not items:
         return
     values = np.array([item.value for item in items], np.float64).view(np.uint64)
-    counts = np.array([item.kind in (Kind.GAP, Kind.ROOM) for item in items])
+    counts = np.array([item.kind in (Kind.GAP, Kind.ROOM, Kind.SHORT_WAITS) for item in items])
     numbers = np.array([item.number for item in items], np.uint64)
     writer.items(
         number,

@@ -241,3 +241,59 @@ def test_no_waits_leaves_the_interpreter_alone(
         assert not list(trace.sql("SELECT * FROM wait"))
         layers = trace.sql("SELECT DISTINCT layer FROM breakdown WHERE operation = 'a'")
         assert list(layers) == [("python",)]
+
+
+_COUNTED = """
+import threading, time
+import rlscope as rls
+
+lock, other = threading.Lock(), threading.Lock()
+
+def take(lock, times):
+    for _ in range(times):
+        lock.acquire()
+        lock.release()
+
+def work():
+    with rls.operation("beside"):
+        take(other, 700)
+
+take(lock, 1)  # the first wait of a thread makes its ring ready
+with rls.operation("outer"):
+    take(lock, 1000)
+    for _ in range(50):
+        with rls.operation("inner"):
+            take(lock, 3)
+    take(lock, 20)
+with rls.operation("many"):
+    take(lock, 500_000)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+with rls.operation("last"):
+    take(lock, 400)
+"""
+
+
+def test_short_waits_are_counted_where_they_were(traced: TracedPython, directory: str) -> None:
+    """They leave no record each; a long one is none of them."""
+    traced.run("-o", directory, traced.python, "-c", _COUNTED).check_returncode()
+    with rls.load(directory) as trace:
+        short, long = (
+            {
+                row["operation"]: row["n"]
+                for row in trace.sql(
+                    "SELECT operation, CAST(SUM(count) AS BIGINT) AS n "
+                    f"FROM {relation} WHERE kind = '{kind}' GROUP BY ALL"
+                ).to_dicts()
+            }
+            for relation, kind in (("overhead", "short wait"), ("wait", "lock"))
+        )
+        expected = {"outer": 1020, "outer/inner": 150, "many": 500_000, "beside": 700, "last": 400}
+        for operation, count in expected.items():
+            # Where the machine was busy, one took longer than 5 us.
+            assert short[operation] + long.get(operation, 0) == count, operation
+            assert short[operation] >= 0.9 * count, operation
+        (cost,) = trace.sql("FROM calibration WHERE kind = 'short wait'").to_dicts()
+        assert cost["method"] == "probes in the run"
+        assert 0 < cost["low_ns"] < cost["mean_ns"] < min(cost["high_ns"], 5_000)

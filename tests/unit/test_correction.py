@@ -180,7 +180,7 @@ def probes(**durations: float) -> ProbeSamples:
         {"native_call": of.get("plain", none), "annotation": of.get("idle", none)},
         of.get("empty", none),
         {"native_call": of.get("inside", none), "annotation": none},
-        of.get("wait", none),
+        {"wait": of.get("wait", none), "short_wait": of.get("short", none)},
     )
 
 
@@ -229,7 +229,8 @@ def test_probes_of_the_run_come_before_loops() -> None:
 
 def test_waits_of_the_run_come_before_native_calls() -> None:
     metrics = {"native_cost_ns": 6.0}
-    costs = calibration.of_run(metrics, probes(wait=5_000.0), {})
+    costs = calibration.of_run(metrics, probes(wait=5_000.0, short=40.0), {})
+    assert costs["short wait"].low_ns == pytest.approx(40, abs=1)
     assert costs["wait"].low_ns == pytest.approx(5_000, abs=1)
     assert costs["wait"].mean_ns == pytest.approx(5_000 + 60 * (math.sqrt(2.6) - 1), abs=1)
     assert costs["wait"].at("mean", "outside") == costs["wait"].mean_ns

@@ -13,7 +13,7 @@ from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
 BEGAN, ENDED = 1, 4  # ProcessEvent of csrc/trace/layout/shared_pages.h
-EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION, WAIT = range(6)
+EMPTY, PLAIN_CALL, RECORDED_CALL, IDLE_OPERATION, RECORDED_OPERATION, WAIT, SHORT_WAIT = range(7)
 OPERATION, FUNCTION = 1, 3  # NameKind of trace.proto
 FRAMEWORK = 3
 
@@ -134,8 +134,8 @@ def test_a_recorded_call_lies_inside_its_probe(tmp_path: Path) -> None:
 
 def test_a_wait_is_recorded_without_a_plain_one(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
-    trace.write(1, [probe(60, WAIT, 50)])
-    assert trace.rows() == [("wait", True, 50_000, None)]
+    trace.write(1, [probe(60, WAIT, 50), probe(80, SHORT_WAIT, 5)])
+    assert trace.rows() == [("wait", True, 50_000, None), ("short_wait", True, 5_000, None)]
 
 
 def test_probes_keep_their_durations_from_chunk_to_chunk(tmp_path: Path) -> None:

@@ -29,34 +29,35 @@ struct Slot {
 static_assert(sizeof(Slot) == 16);
 
 // One row per kind: enumerator, number, slots, meaning of id (and of the second slot).
-#define RLSCOPE_RECORD_KINDS(X)                                                               \
-  X(kNone, 0, 1, "never written")                                                             \
-  X(kOperationEnter, 1, 1, "id = name of the operation")                                      \
-  X(kOperationExit, 2, 1, "id = name of the operation")                                       \
-  X(kPhase, 3, 1, "id = name of the phase that begins, 0 = none")                             \
-  X(kIteration, 4, 1, "an iteration begins; id = 0 explicit, 1 automatic")                    \
-  X(kTask, 5, 1, "the thread now runs task id (contextvars.Context); 0 = outside any task")   \
-  X(kProgressTotal, 6, 2, "payload = total, IEEE double")                                     \
-  X(kProgressDone, 7, 2, "payload = done, IEEE double; ends a progress report")               \
-  X(kWindowStart, 8, 1, "recording starts; first one of a process: it did not record before") \
-  X(kWindowStop, 9, 1, "recording stops; first one of a process: it recorded from its start") \
-  X(kThreadBegin, 10, 1, "id = thread; it begins: nothing is open")                           \
-  X(kThreadEnd, 11, 1, "the thread ended")                                                    \
-  X(kRingEnd, 12, 1, "the thread went on in the ring numbered id")                            \
-  X(kGap, 13, 2, "records were lost before this one; payload = how many")                     \
-  X(kWait, 14, 2, "the producer waited for room; payload = ticks it waited")                  \
-  X(kCall, 15, 1, "complete native call; id = function, duration in ticks")                   \
-  X(kCallBegin, 16, 1, "native call with records inside; id = function; tsc = its start")     \
-  X(kCallEnd, 17, 1, "the open native call returned")                                         \
-  X(kCallbackBegin, 18, 1, "native code called into Python")                                  \
-  X(kCallbackEnd, 19, 1, "and Python returned to it")                                         \
-  X(kAutoSegment, 20, 1, "the automatic track goes on in a segment of state id (AutoState)")  \
-  X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoFate()")        \
-  X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                         \
-  X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                           \
-  X(kProbe, 24, 1, "a probe; tsc = its end; id = ProbeKind, duration in ticks")               \
-  X(kProbeRecord, 25, 1, "how long, in ticks, the call or operation of a probe was recorded") \
-  X(kContinued, 30, 1, "further slot of a record")                                            \
+#define RLSCOPE_RECORD_KINDS(X)                                                                   \
+  X(kNone, 0, 1, "never written")                                                                 \
+  X(kOperationEnter, 1, 1, "id = name of the operation")                                          \
+  X(kOperationExit, 2, 1, "id = name of the operation")                                           \
+  X(kPhase, 3, 1, "id = name of the phase that begins, 0 = none")                                 \
+  X(kIteration, 4, 1, "an iteration begins; id = 0 explicit, 1 automatic")                        \
+  X(kTask, 5, 1, "the thread now runs task id (contextvars.Context); 0 = outside any task")       \
+  X(kProgressTotal, 6, 2, "payload = total, IEEE double")                                         \
+  X(kProgressDone, 7, 2, "payload = done, IEEE double; ends a progress report")                   \
+  X(kWindowStart, 8, 1, "recording starts; first one of a process: it did not record before")     \
+  X(kWindowStop, 9, 1, "recording stops; first one of a process: it recorded from its start")     \
+  X(kThreadBegin, 10, 1, "id = thread; it begins: nothing is open")                               \
+  X(kThreadEnd, 11, 1, "the thread ended")                                                        \
+  X(kRingEnd, 12, 1, "the thread went on in the ring numbered id")                                \
+  X(kGap, 13, 2, "records were lost before this one; payload = how many")                         \
+  X(kWait, 14, 2, "the producer waited for room; payload = ticks it waited")                      \
+  X(kCall, 15, 1, "complete native call; id = function, duration in ticks")                       \
+  X(kCallBegin, 16, 1, "native call with records inside; id = function; tsc = its start")         \
+  X(kCallEnd, 17, 1, "the open native call returned")                                             \
+  X(kCallbackBegin, 18, 1, "native code called into Python")                                      \
+  X(kCallbackEnd, 19, 1, "and Python returned to it")                                             \
+  X(kAutoSegment, 20, 1, "the automatic track goes on in a segment of state id (AutoState)")      \
+  X(kAutoResolve, 21, 1, "gives unresolved segments other states; id: WithAutoFate()")            \
+  X(kCudaCall, 22, 2, "complete CUDA call; id = name; cuda_record.h")                             \
+  X(kGpuWork, 23, 5, "interval on a GPU; id = name; cuda_record.h")                               \
+  X(kProbe, 24, 1, "a probe; tsc = its end; id = ProbeKind, duration in ticks")                   \
+  X(kProbeRecord, 25, 1, "how long, in ticks, the call or operation of a probe was recorded")     \
+  X(kShortWaits, 26, 2, "waits too short for a record, since the one before; payload = how many") \
+  X(kContinued, 30, 1, "further slot of a record")                                                \
   X(kPad, 31, 1, "skip to the start of the ring")
 
 enum Kind : uint32_t {
@@ -127,8 +128,9 @@ enum ProbeKind : uint32_t {
   kProbeRecordedCall = 2,
   kProbeIdleOperation = 3,  // as in a process that never records
   kProbeRecordedOperation = 4,
-  kProbeWait = 5,  // of a wait of the program: what it took before and behind its interval
-  kProbeKinds = 6,
+  kProbeWait = 5,       // of a wait of the program: what it took before and behind its interval
+  kProbeShortWait = 6,  // the same of one that left no record
+  kProbeKinds = 7,
 };
 
 constexpr uint32_t kLapMask = 1;
@@ -145,7 +147,8 @@ constexpr uint32_t KindOf(uint32_t word) { return word >> kKindShift & kKindMask
 constexpr uint32_t IdOf(uint32_t word) { return word >> kIdShift; }
 // Kinds of a thread's own ring that have a second slot.
 constexpr bool HasTwoSlots(uint32_t kind) {
-  return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait;
+  return kind == kProgressTotal || kind == kProgressDone || kind == kGap || kind == kWait ||
+         kind == kShortWaits;
 }
 // Kinds whose duration is a probe's.
 constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeRecord; }

@@ -31,7 +31,7 @@ struct CpuBatch {
   const int64_t* time_ns = nullptr;      // start; never decreases, also from batch to batch
   const uint32_t* what = nullptr;        // id << 5 | kind; decoder.h: WhatKind, WhatId
   const int64_t* call_end_ns = nullptr;  // one per kCall, in order; <= the next item's time_ns
-  const uint64_t* value = nullptr;       // one per kProgress*, kGap, kWait (nanoseconds), in order
+  const uint64_t* value = nullptr;       // one per kind of two slots, in order; kWait in ns
   const uint64_t* probe = nullptr;  // ticks of the clock; one per kProbe, kProbeRecord, in order
   uint32_t calls = 0;
   uint32_t values = 0;

@@ -63,7 +63,7 @@ struct CpuColumns {
   std::vector<uint64_t> ticks;  // start
   std::vector<uint32_t> what;
   std::vector<uint64_t> call_end;  // ticks; one per kCall
-  std::vector<uint64_t> value;     // one per kProgressTotal, kProgressDone, kGap, kWait
+  std::vector<uint64_t> value;     // one per kind of two slots
   std::vector<uint64_t> probe;     // the clock's own ticks; one per kProbe and kProbeRecord
   uint32_t calls = 0;
   uint32_t values = 0;

@@ -29,7 +29,8 @@ constexpr uint32_t kThreadField = 1, kRingField = 2, kFirstSlotField = 3, kSlots
 constexpr uint64_t kMaxStep = UINT64_MAX >> 1;  // the lowest bit of a step says "end"
 
 bool IsItem(uint32_t kind) {
-  return (kind != kNone && kind != kRingEnd && kind <= kAutoResolve) || IsOfProbe(kind);
+  return (kind != kNone && kind != kRingEnd && kind <= kAutoResolve) || IsOfProbe(kind) ||
+         kind == kShortWaits;
 }
 
 // What a probe enters and leaves is nothing that the program did.
