@@ -1,0 +1,17 @@
+#!/bin/sh
+# packages.sh: rlscope with the extras in EXTRAS, in a venv of its own at /opt/rlscope. PyTorch is
+# looked for in TORCH_INDEX, too, unless that is empty. Fails if a package came that is not pinned.
+set -eu
+python3 -m venv /opt/rlscope
+PATH=/opt/rlscope/bin:$PATH
+set -- /wheels/rlscope-*.whl
+pip install --quiet --no-cache-dir --constraint /docker/constraints.txt \
+    ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} "$1[$EXTRAS]"
+# PyTorch pins NVIDIA's libraries and Triton itself.
+pip freeze --exclude rlscope | grep -iv -e '^nvidia-.*-cu' -e '^cuda-' -e '^triton==' |
+    sed 's/+[a-z0-9]*$//' | sort >/tmp/installed
+if grep -vixF -f /docker/constraints.txt /tmp/installed; then
+    echo "packages.sh: not in docker/constraints.txt: see above; docker/pin.py makes it anew" >&2
+    exit 1
+fi
+rm /tmp/installed

@@ -1,0 +1,43 @@
+"""Writes docker/constraints.txt: the newest versions that pyproject.toml allows, of all that the
+images install. Run it by the Python that the images have, 3.11: `python docker/pin.py`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import tomllib
+
+DOCKER = Path(__file__).resolve().parent
+PROJECT = tomllib.loads((DOCKER.parent / "pyproject.toml").read_text())
+HEAD = """\
+# Every version in the images, for Python 3.11; docker/pin.py wrote it.
+# PyTorch is the release that the tests run with. It pins NVIDIA's libraries and Triton itself.
+"""
+
+
+def wanted() -> list[str]:
+    """The project with the libraries of its survey, its tests' PyTorch, and what builds it."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    torch = [line for line in extras["test"] if line.startswith("torch==")]
+    return [f"{DOCKER.parent}[torch,gym,survey]", *torch, *PROJECT["build-system"]["requires"]]
+
+
+def resolved() -> list[str]:
+    """`name==version` of each package that pip would install; installs nothing."""
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
+    done = subprocess.run([*pip, "--report", "-", *wanted()], stdout=subprocess.PIPE, check=True)
+    found = [package["metadata"] for package in json.loads(done.stdout)["install"]]
+    return [
+        f"{one['name']}=={one['version'].partition('+')[0]}"
+        for one in found
+        if one["name"] != "rlscope" and not one["name"].startswith(("nvidia-c", "cuda-", "triton"))
+    ]
+
+
+if __name__ == "__main__":
+    lines = sorted(resolved(), key=str.lower)
+    (DOCKER / "constraints.txt").write_text(HEAD + "\n".join(lines) + "\n")
+    print(f"{len(lines)} versions: {DOCKER / 'constraints.txt'}")
