@@ -90,7 +90,7 @@ test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in
 
 test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and JAX, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
-	    --dist loadfile tests/integration/test_layers_frameworks.py \
+	    --dist loadfile tests/integration/test_layers_frameworks.py tests/integration/test_layers_names.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py \
 	    tests/integration/test_first_sentences_frameworks.py \

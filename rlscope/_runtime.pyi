@@ -146,6 +146,10 @@ def intercept_wait(function: object, name: str, kind: str, object: str, opens: b
     rlscope/capture/wait.py. False: it cannot be patched. A Cython function can, where `object`
     is ""."""
 
+def intercept_name(function: object, name: str, /) -> bool:
+    """Records calls of a function that its library made at run time under this name,
+    "module:function". False: it is not patched."""
+
 def callback_begin() -> bytes | None:
     """Inside a recorded call the thread is in Python from now on, until callback_end() with the
     result; None outside of recorded calls."""
