@@ -95,7 +95,8 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
     first argument is the compiled function), "compile" (which returns a function of
     torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
-    "evaluation", "saving", "loading" and "import". Raises ValueError for any other, TypeError
+    "connector" (a conversion, whatever it is called with), "evaluation", "update", "saving",
+    "loading" and "import". Raises ValueError for any other, TypeError
     before watch_imports().
     """
 

@@ -36,6 +36,12 @@ ROWS = {
     "stable_baselines3.common.base_class": "rlscope.auto.stable_baselines3:watch_algorithm",
     "stable_baselines3.common.save_util": "rlscope.auto.stable_baselines3:watch_loading",
     "ray.rllib.algorithms.algorithm": "rlscope.auto.rllib:watch_algorithm",
+    "ray.rllib.connectors.env_to_module.env_to_module_pipeline": (
+        "rlscope.auto.rllib:watch_env_to_module"
+    ),
+    "ray.rllib.connectors.learner.learner_connector_pipeline": (
+        "rlscope.auto.rllib:watch_learner_connector"
+    ),
     "ray.rllib.utils.checkpoints": "rlscope.auto.rllib:watch_checkpoints",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (

@@ -61,6 +61,9 @@ class Learner(PPOTorchLearner):
     def _update(self, batch):  # one minibatch: forward, loss, backward, optimizer step
         return timed(super()._update, "minibatches", self.sums)(batch)
 
+    def _make_batch_if_necessary(self, training_data):  # by its connectors, mostly
+        return timed(super()._make_batch_if_necessary, "batch", self.sums)(training_data)
+
     def update(self, *args, **named):
         self.sums = getattr(self, "sums", {"pid": os.getpid()})
         result = timed(super().update, "update", self.sums)(*args, **named)
@@ -143,6 +146,7 @@ def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Pat
         found = check_sentence(trace, "the training loops of 2 processes together")
         check_each(trace, "simulation", run.runner["each simulation"])
         check_each(trace, "backprop", run.learner["each minibatches"])
+        check_each(trace, "update", run.learner["each batch"])
         # Each waits while the other works.
         working = found["loop"] - found["waiting between operations"]
         sampled, updated = run.runner["sample"], run.learner["update"]
@@ -168,6 +172,7 @@ def test_ppo_whose_runner_is_in_the_program(
         assert found["loop"] == pytest.approx(loop, rel=0.1)
         check_each(trace, "simulation", run.runner["each simulation"])
         check_each(trace, "backprop", run.learner["each minibatches"])
+        check_each(trace, "update", run.learner["each batch"])
         roles = {role for (role,) in trace.sql("SELECT role FROM process")}
         assert roles == {"main", "helper"}
         (iterations,) = trace.sql("SELECT COUNT(*) FROM iteration").to_dicts()[0].values()
