@@ -4,6 +4,7 @@ images install. Run it by the Python that the images have, 3.11: `python docker/
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ DOCKER = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((DOCKER.parent / "pyproject.toml").read_text())
 HEAD = """\
 # Every version in the images, for Python 3.11; docker/pin.py wrote it.
-# PyTorch is the release that the tests run with. It pins NVIDIA's libraries and Triton itself.
+# PyTorch is the release that the tests run with; NVIDIA's libraries are those that it needs for CUDA.
 """
 
 
@@ -26,15 +27,17 @@ def wanted() -> list[str]:
 
 
 def resolved() -> list[str]:
-    """`name==version` of each package that pip would install; installs nothing."""
+    """`name==version` of each package that pip would install from PyPI; installs nothing.
+
+    From no folder of wheels: PyTorch for the CPU would need none of NVIDIA's libraries.
+    """
     pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-    done = subprocess.run([*pip, "--report", "-", *wanted()], stdout=subprocess.PIPE, check=True)
+    environ = {name: value for name, value in os.environ.items() if name != "PIP_FIND_LINKS"}
+    environ["PIP_CONFIG_FILE"] = os.devnull
+    command = [*pip, "--report", "-", *wanted()]
+    done = subprocess.run(command, stdout=subprocess.PIPE, env=environ, check=True)
     found = [package["metadata"] for package in json.loads(done.stdout)["install"]]
-    return [
-        f"{one['name']}=={one['version'].partition('+')[0]}"
-        for one in found
-        if one["name"] != "rlscope" and not one["name"].startswith(("nvidia-c", "cuda-", "triton"))
-    ]
+    return [f"{one['name']}=={one['version']}" for one in found if one["name"] != "rlscope"]
 
 
 if __name__ == "__main__":
