@@ -15,7 +15,7 @@ DOCKER = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((DOCKER.parent / "pyproject.toml").read_text())
 HEAD = """\
 # Every version in the images, for Python 3.11; docker/pin.py wrote it.
-# PyTorch is the release that the tests run with; NVIDIA's libraries are those that it needs for CUDA.
+# PyTorch is the release that the tests run with; NVIDIA's libraries are what it needs for CUDA.
 """
 
 

@@ -156,7 +156,8 @@ def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Pat
         sentence = headline.read(trace).sentence
         assert sentence.endswith(f", and between operations they wait for {waited}.")
         rows = trace.sql("SELECT name, role, os_pid FROM process").to_dicts()
-        roles = {row["name"]: row["role"] for row in rows if row["role"] != "helper"}
+        # "Runner 0" and so on, where a busy machine made Ray start the runner anew.
+        roles = {row["name"].split()[0]: row["role"] for row in rows if row["role"] != "helper"}
         assert roles == {"train.py": "main", "Runner": "actor"}
         texts = [each.text for each in headline.read(trace).details]
         assert any(re.fullmatch(r"In no share: \d+ helpers; see Processes\.", t) for t in texts)
