@@ -41,6 +41,10 @@ def resolved() -> list[str]:
 
 
 if __name__ == "__main__":
+    if sys.version_info[:2] != (3, 11):
+        sys.exit(
+            "pin.py: the images have Python 3.11, and other packages may be needed on this one"
+        )
     lines = sorted(resolved(), key=str.lower)
     (DOCKER / "constraints.txt").write_text(HEAD + "\n".join(lines) + "\n")
     print(f"{len(lines)} versions: {DOCKER / 'constraints.txt'}")
