@@ -26,7 +26,7 @@ INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -90,7 +90,7 @@ test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in
 
 test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and JAX, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
-	    --dist loadfile tests/integration/test_layers_frameworks.py \
+	    --dist loadfile tests/integration/test_layers_frameworks.py tests/integration/test_layers_names.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py \
 	    tests/integration/test_first_sentences_frameworks.py \
@@ -128,6 +128,10 @@ test-cupti: system-packages $(VENV)/.installed ## declarations of CUPTI, and the
 
 test-root: $(VENV)/.installed ## the wheel in the roots of other Debian releases (root, debootstrap; 270 MB each, once)
 	RLSCOPE_TEST_REQUIRE=clean_root $(BIN)/pytest -q tests/integration/test_clean_root.py
+
+test-docker: $(VENV)/.installed ## the steps of docker/Dockerfile in a root of its Debian release (root, debootstrap; minutes)
+	RLSCOPE_TEST_REQUIRE=docker_root $(BIN)/pytest -q -s tests/unit/test_docker.py \
+	    tests/integration/test_docker_root.py
 
 check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/ruff format --check .

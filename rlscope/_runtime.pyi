@@ -95,7 +95,8 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
     first argument is the compiled function), "compile" (which returns a function of
     torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
-    "evaluation", "saving", "loading" and "import". Raises ValueError for any other, TypeError
+    "connector" (a conversion, whatever it is called with), "evaluation", "update", "saving",
+    "loading" and "import". Raises ValueError for any other, TypeError
     before watch_imports().
     """
 
@@ -145,6 +146,10 @@ def intercept_wait(function: object, name: str, kind: str, object: str, opens: b
     """Records long calls of a builtin function or method descriptor as waits; see
     rlscope/capture/wait.py. False: it cannot be patched. A Cython function can, where `object`
     is ""."""
+
+def intercept_name(function: object, name: str, /) -> bool:
+    """Records calls of a function that its library made at run time under this name,
+    "module:function". False: it is not patched."""
 
 def callback_begin() -> bytes | None:
     """Inside a recorded call the thread is in Python from now on, until callback_end() with the

@@ -300,6 +300,23 @@ void ScanMember(PyObject* scope, PyObject* name, PyObject* value) {
   WalkValue(value, place, &patcher);
 }
 
+// Another stub, and not another name of the stub: many share that one.
+bool NameMade(PyObject* object, const std::string& name) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return false;
+  const Holder holder = HolderOf(object);
+  if (holder != Holder::kFunction && holder != Holder::kVectorcall) return false;
+  bool is_named = false;
+  for (void** location : PointersOf(object, holder).location) {
+    if (location == nullptr || FindWatched(location) != nullptr) continue;
+    if (!UnpatchPointer(location)) continue;  // by no engine, or by one that replaces no pointers
+    const WatchedRange* library = LibraryBehind(location);
+    if (library == nullptr) continue;
+    Patch(location, name, *library, FlagsOf(holder, *library), Keeper::kNobody, object);
+    is_named = true;
+  }
+  return is_named;
+}
+
 void RememberTypes() {
   const ErrorAside aside;
   const CollectorOff off;

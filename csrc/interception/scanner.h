@@ -7,6 +7,8 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include <string>
+
 namespace rlscope::interception {
 
 // All functions need the GIL of the main interpreter and leave a pending exception alone.
@@ -36,6 +38,10 @@ void ScanObject(PyObject* object);
 
 // Patches what was just put into the namespace of a module or class, and names it after that.
 void ScanMember(PyObject* scope, PyObject* name, PyObject* value);
+
+// Names a function or callable that is made at run time, whose library could not: only what made it
+// knows the name. "module:function"; false: nothing of it is patched.
+bool NameMade(PyObject* object, const std::string& name);
 
 // Remembers the stubs in classes too, which may die: from now on they are kept until UnpatchAll().
 void RememberTypes();

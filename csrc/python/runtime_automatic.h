@@ -26,6 +26,7 @@ namespace rlscope::python {
   X(kModeEnter, "mode enter")   /* if gradients are off */                                    \
   X(kBlockExit, "block exit")                                                                 \
   X(kConversion, "conversion") /* if its first argument is an observation */                  \
+  X(kConnector, "connector")   /* a conversion, whatever its arguments are */                 \
   X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
   X(kGradients, "gradients")   /* are computed, or traced */                                  \
   X(kCompilation, "compilation")                                                              \
@@ -36,6 +37,7 @@ namespace rlscope::python {
   X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */   \
   X(kImport, "import")              /* exec_module(loader, module) of an import */            \
   X(kEvaluation, "evaluation")      /* of an agent */                                         \
+  X(kUpdate, "update")              /* a part of one that its library makes apart */          \
   X(kSaving, "saving")                                                                        \
   X(kLoading, "loading")
 

@@ -98,8 +98,11 @@ template <Event event>
 constexpr bool is_simulation = event == Event::kSimulation || event == Event::kMixin;
 
 template <Event event>
-constexpr bool is_apart =
-    event == Event::kEvaluation || event == Event::kSaving || event == Event::kLoading;
+constexpr bool is_apart = event == Event::kEvaluation || event == Event::kUpdate ||
+                          event == Event::kSaving || event == Event::kLoading;
+
+template <Event event>
+constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
 
 // False: the program ends here, with an exception set.
 template <Event event>
@@ -132,13 +135,14 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
   if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
-  if constexpr (event == Event::kConversion) {
+  if constexpr (is_conversion<event>) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kImport) {
     track->EnterImport(CountsImport(arguments, flagged_count));
   }
   if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
+  if constexpr (event == Event::kUpdate) track->EnterApart("update");
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");
   return true;
@@ -152,7 +156,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
-  if constexpr (event == Event::kConversion) track->LeaveConversion(result);
+  if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

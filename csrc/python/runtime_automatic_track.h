@@ -5,9 +5,10 @@
 //   F  outermost module forward, or a        O  outermost optimizer step
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
-//   K  outermost conversion of the observation that the thread's last S returned
+//   K  outermost conversion of the observation that the thread's last S returned, also by a
+//      library's own pipeline from environment to module
 //   J  compilation: tracing and compiling code
-//   V  outermost evaluation, saving or loading
+//   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
 //
 // A function that torch.compile() made is a block too: with an F if its code has one.

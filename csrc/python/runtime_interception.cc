@@ -245,6 +245,16 @@ PyObject* Wait(PyObject* module, PyObject* arguments) {
   return PyErr_Format(PyExc_ValueError, "no wait has the object %s", object);
 }
 
+// intercept_name(function, name) -> bool.
+PyObject* Name(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !PyUnicode_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "intercept_name takes a function and a str");
+    return nullptr;
+  }
+  const NameText name(arguments[1]);
+  return PyBool_FromLong(interception::NameMade(arguments[0], {name.data(), name.size()}));
+}
+
 PyObject* WaitForGil(PyObject*, PyObject*) {
   if (RaiseRefusal()) return nullptr;
   return PyBool_FromLong(interception::PatchGil());
@@ -332,6 +342,7 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
                          {"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
                          {"intercept_executed", Fast(AtExecution), METH_FASTCALL, nullptr},
                          {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
+                         {"intercept_name", Fast(Name), METH_FASTCALL, nullptr},
                          {"intercept_probe", Probe, METH_NOARGS, nullptr},
                          {"intercept_wait", Wait, METH_VARARGS, nullptr},
                          {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},

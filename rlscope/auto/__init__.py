@@ -36,6 +36,12 @@ ROWS = {
     "stable_baselines3.common.base_class": "rlscope.auto.stable_baselines3:watch_algorithm",
     "stable_baselines3.common.save_util": "rlscope.auto.stable_baselines3:watch_loading",
     "ray.rllib.algorithms.algorithm": "rlscope.auto.rllib:watch_algorithm",
+    "ray.rllib.connectors.env_to_module.env_to_module_pipeline": (
+        "rlscope.auto.rllib:watch_env_to_module"
+    ),
+    "ray.rllib.connectors.learner.learner_connector_pipeline": (
+        "rlscope.auto.rllib:watch_learner_connector"
+    ),
     "ray.rllib.utils.checkpoints": "rlscope.auto.rllib:watch_checkpoints",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
@@ -80,6 +86,12 @@ ROLE_ROWS = {
 }
 """The same, for roles of processes, and processes that the run lacks; without automatic operations,
 too."""
+
+NAME_ROWS = {
+    "torch._ops": "rlscope.frameworks.pytorch:name_operators",
+    "jax._src.pjit": "rlscope.frameworks.jax:name_jitted",
+}
+"""The same, for functions that libraries make at run time and whose names their C code lacks."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
@@ -135,23 +147,28 @@ def _watch_loader() -> None:
 def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     """None, or a handler that is not in a tuple: imports count as operations from this one on."""
     yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
-    others = ROLE_ROWS | (YIELD_ROWS if yields else {})
+    others = ROLE_ROWS | NAME_ROWS | (YIELD_ROWS if yields else {})
     found: dict[str, Handler | tuple[Handler] | None] = {
         name: (_handler(row),) for name, row in others.items()
     }
     if operations:
         # Not Ray itself, which its daemons import too.
         found |= dict.fromkeys({name.partition(".")[0] for name in ROWS} - {"ray"})
-        found |= {name: _handler(row) for name, row in ROWS.items()}
+        found |= {name: _handler(*_of(NAME_ROWS, name), row) for name, row in ROWS.items()}
     return found
 
 
-def _handler(row: str) -> "Handler":
+def _of(rows: dict[str, str], name: str) -> list[str]:
+    return [rows[name]] if name in rows else []
+
+
+def _handler(*rows: str) -> "Handler":
     def hook(module: "ModuleType") -> None:
-        owner, _, name = row.partition(":")
-        try:
-            getattr(__import__(owner, fromlist=[name]), name)(module)
-        except Exception:  # another release of the library: it stays as it is
-            return
+        for row in rows:
+            owner, _, name = row.partition(":")
+            try:
+                getattr(__import__(owner, fromlist=[name]), name)(module)
+            except Exception:  # another release of the library: it stays as it is
+                continue
 
     return hook

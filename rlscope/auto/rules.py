@@ -18,6 +18,7 @@ _RULES = {
     "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
     "compilation": "what {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
+    "update": "outermost call of {}, which makes the batch of an update",
     "import": "outermost execution of {}, from the first library with such functions on",
     "evaluation": "outermost call of {}",
     "saving": "outermost call of {}",

@@ -6,8 +6,34 @@ the folder is what matters and not the object that Python imports. The CUDA and 
 plugins are packages of their own.
 """
 
+import functools
+
 from rlscope.capture.library import Library
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
 
 LIBRARY = Library(
     ["jaxlib", "jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin"]
 )
+
+
+def name_jitted(module: "Any") -> None:
+    """jax._src.pjit: what `jax.jit` returns is recorded under the name of the function that it
+    compiles, which JAX gives to it after it has made it."""
+    make = module._cpp_pjit
+
+    @functools.wraps(make)
+    def _cpp_pjit(*args: "Any", **kwargs: "Any") -> "Any":
+        jitted = make(*args, **kwargs)
+        function = getattr(jitted, "__wrapped__", None)
+        while isinstance(function, functools.partial):  # whose module would be functools
+            function = function.func
+        name = getattr(jitted, "__qualname__", None)
+        if name:
+            runtime.intercept_name(jitted, f"{getattr(function, '__module__', None)}:{name}")
+        return jitted
+
+    module._cpp_pjit = _cpp_pjit

@@ -11,9 +11,17 @@ program's framework time were seen), Triton's launchers in its cache, and C++ ex
 that torch.utils.cpp_extension.load built in torch_extensions.
 """
 
+import functools
+import gc
 import os
+import sys
 
 from rlscope.capture.library import Library, literal
+from rlscope.native import runtime
+
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _compiled() -> list[str]:
@@ -31,3 +39,30 @@ LIBRARY = Library(
     ["torch", "functorch", "torchvision", "torchaudio", "triton"],
     files=_compiled(),
 )
+
+
+def name_operators(module: "Any") -> None:
+    """torch._ops: the C functions of an operator and of its overloads are recorded under the names
+    by which programs call them, torch.ops.aten:relu and torch.ops.aten:relu.default."""
+    kinds = (module.OpOverloadPacket, module.OpOverload)
+    for kind in kinds:
+        kind.__init__ = _naming(kind.__init__)
+    if hasattr(sys.modules.get("torch"), "nn"):  # imported long ago: there are operators already
+        for each in gc.get_objects():
+            if issubclass(type(each), kinds):
+                _name_operator(each)
+
+
+def _naming(make: "Any") -> "Any":
+    @functools.wraps(make)
+    def __init__(self: "Any", *args: "Any", **kwargs: "Any") -> None:
+        make(self, *args, **kwargs)
+        _name_operator(self)
+
+    return __init__
+
+
+def _name_operator(operator: "Any") -> None:
+    namespace, _, name = str(operator).partition(".")
+    for attribute in ("_op", "_op_dk"):
+        runtime.intercept_name(vars(operator).get(attribute), f"torch.ops.{namespace}:{name}")

@@ -143,6 +143,41 @@ runtime.watch("forward", lambda: evaluate())()
     assert iterations(recorded) == [1, 1]  # none begins in an evaluation
 
 
+def test_what_makes_the_batch_of_an_update_is_an_operation(directory: str) -> None:
+    """With its forwards, which RLlib makes with gradients that nothing uses."""
+    update = """
+batch = runtime.watch("update", lambda: (forward(), "batch"))
+env.reset(); forward(); env.step(0)
+batch(); forward(); backward(); optimize()
+batch(); forward(); backward(); optimize()
+forward(); env.step(0)
+"""
+    recorded = record(directory, imports(directory, {}) + ENVIRONMENT + update)
+    found = [name for name in names(recorded) if name != "import"]
+    assert found == [
+        *("simulation", "inference", "simulation"),
+        *("update", "backprop", "update", "backprop"),
+        *("inference", "simulation"),
+    ]
+    assert iterations(recorded) == [1, 1]
+
+
+def test_a_pipeline_from_environment_to_module_is_a_conversion(directory: str) -> None:
+    """Whatever it is given; and only where the forward that comes next is inference."""
+    pipeline = """
+connect = runtime.watch("connector", lambda episodes: dict(episodes))
+env.reset()
+connect({}); forward(); env.step(0)
+connect({}); forward(); env.step(0)
+connect({})
+forward(); backward(); optimize()
+"""
+    recorded = record(directory, imports(directory, {}) + ENVIRONMENT + pipeline)
+    found = [name for name in names(recorded) if name != "import"]
+    acts = ("inference", "inference", "simulation")
+    assert found == ["simulation", *acts, *acts, "backprop"]
+
+
 _STABLE_BASELINES3 = """
 import warnings
 warnings.simplefilter("ignore")  # of the libraries about each other

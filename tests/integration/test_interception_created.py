@@ -21,7 +21,7 @@ import sample
 """
 
 # Of csrc/interception/stubs_in_use.h.
-MOST_NAMED = 8192
+MOST_NAMED = 12288
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,28 @@ def test_a_function_does_not_inherit_the_name_of_a_dead_one(sample: str, directo
     trace = record(sample, directory, script)
     assert int(trace.output) < 100
     assert calls_by_operation(trace)["use"] == [f"sample:f{number}" for number in range(100)]
+
+
+def test_a_function_is_named_by_who_knows_its_name(sample: str, directory: str) -> None:
+    """As torch.ops does with its overloads; others of the same C code keep their own names."""
+    script = """
+    unnamed, other = sample.make_short_lived(""), sample.make_short_lived("")
+    named = sample.make_short_lived("first")
+    assert _runtime.intercept_name(unnamed, "sample.ops:add.default")
+    assert _runtime.intercept_name(named, "sample.ops:second")
+    assert not _runtime.intercept_name(len, "sample.ops:len")
+    assert not _runtime.intercept_name(None, "sample.ops:none")
+    _runtime.intercept_scan()  # takes nothing back
+    with rls.operation("use"):
+        unnamed(), other(), named()
+    _runtime.intercept_unpatch()
+    unnamed(), named()
+    """
+    assert calls_by_operation(record(sample, directory, script))["use"] == [
+        "sample.ops:add.default",
+        "sample:(unnamed)",
+        "sample.ops:second",
+    ]
 
 
 def test_names_made_in_a_loop_are_bounded(sample: str, directory: str) -> None:

@@ -1,0 +1,70 @@
+"""Functions that PyTorch and JAX make while a program runs have the names that its author knows,
+with automatic operations and without."""
+
+from __future__ import annotations
+
+import pytest
+from installed import need
+from traced_python import TracedPython
+
+from rlscope.load import load
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+_TORCH = """
+import torch
+import rlscope as rls
+x = torch.ones(2)
+relu, default = torch.ops.aten.relu, torch.ops.aten.relu.default
+with rls.operation("use"):
+    relu(x), default(x), torch.ops.aten.add.Tensor(x, x)
+"""
+_JAX = """
+import functools
+import jax
+import rlscope as rls
+
+@jax.jit
+def update(x):
+    return x * 2
+
+class Policy:
+    @functools.partial(jax.jit, static_argnums=0)
+    def act(self, x):
+        return x + 1
+
+def loss(scale, x):
+    return x * scale
+
+policy, losses = Policy(), [jax.jit(functools.partial(loss, 2.0)), jax.jit(loss)]
+for name in ("compile", "use"):
+    with rls.operation(name):
+        update(1.0), policy.act(1.0), losses[0](1.0), losses[1](2.0, 1.0)
+"""
+_EXPECTED = {
+    "torch": (
+        _TORCH,
+        {
+            "torch.ops.aten:relu": 1,
+            "torch.ops.aten:relu.default": 1,
+            "torch.ops.aten:add.Tensor": 1,
+        },
+    ),
+    "jax": (_JAX, {"__main__:update": 1, "__main__:Policy.act": 1, "__main__:loss": 2}),
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--no-auto"]], ids=["automatic", "plain"])
+@pytest.mark.parametrize("library", _EXPECTED)
+def test_what_a_library_makes_has_the_name_that_programs_call(
+    traced: TracedPython, directory: str, library: str, options: list[str]
+) -> None:
+    need(library)
+    program, expected = _EXPECTED[library]
+    done = traced.run(*options, "-o", directory, traced.python, "-c", program, timeout=300)
+    assert done.returncode == 0, done.stderr
+    with load(directory) as trace:
+        rows = trace.sql("SELECT function, calls FROM native_call WHERE operation = 'use'")
+        calls = dict(zip(rows["function"], rows["calls"], strict=True))
+    assert expected.items() <= calls.items(), calls
+    assert not [name for name in calls if "(unnamed)" in name], calls
