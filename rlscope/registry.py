@@ -69,6 +69,8 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
     # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
     IMPORTERS: {
         "kineto": "rlscope.trace.importers.kineto:IMPORTER",
+        "xprof": "rlscope.trace.importers.xprof:IMPORTER",
+        "chrome": "rlscope.trace.importers.chrome:IMPORTER",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {

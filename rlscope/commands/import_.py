@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Makes a trace directory of traces that other tools recorded, for rlscope summary, report and query.
 Several files are the processes of one run. The kind of a file is found by its content:
-torch.profiler (Kineto), as JSON or JSON.gz."""
+
+  torch.profiler (Kineto)    JSON or JSON.gz of export_chrome_trace()
+  Nsight Systems             nsys export --type sqlite REPORT.nsys-rep
+  XProf (JAX, TensorFlow)    trace.json.gz of a log directory's plugins/profile
+  Chrome trace               JSON or JSON.gz of any other tool: slices become operations
+  table of events            Parquet or CSV with the columns of relation event"""
 
 _EXAMPLES = """\
 examples:
   rlscope import trace.json.gz -o runs/imported
   rlscope import rank-*.json.gz -o runs/job
       the ranks of one job, aligned by their clocks
+  rlscope import vm.trace.json.gz -o runs/jax --operation act --operation learn
+      XProf does not say which of its rows are annotations: these are operations
   rlscope summary runs/imported
 """
 
@@ -37,6 +44,14 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="trace directory to make"
     )
+    parser.add_argument(
+        "--operation",
+        metavar="NAME",
+        action="append",
+        default=[],
+        dest="operations",
+        help="rows of XProf with this name are an operation; may be given several times",
+    )
     parser.add_argument("--force", action="store_true", help="remove a run that is in DIR")
 
 
@@ -45,7 +60,13 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from rlscope.importing import import_files
 
     with progress() as line:
-        imported = import_files(options.files, options.output, force=options.force, step=line.step)
+        imported = import_files(
+            options.files,
+            options.output,
+            force=options.force,
+            operations=options.operations,
+            step=line.step,
+        )
     stderr.write("".join(f"{text}\n" for text in _told(imported)))
     print(imported.directory)
     return 0
