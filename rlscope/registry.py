@@ -69,6 +69,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
     # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
     IMPORTERS: {
         "kineto": "rlscope.trace.importers.kineto:IMPORTER",
+        "nsight": "rlscope.trace.importers.nsight:IMPORTER",
         "xprof": "rlscope.trace.importers.xprof:IMPORTER",
         "chrome": "rlscope.trace.importers.chrome:IMPORTER",
     },
