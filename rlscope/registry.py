@@ -72,6 +72,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "nsight": "rlscope.trace.importers.nsight:IMPORTER",
         "xprof": "rlscope.trace.importers.xprof:IMPORTER",
         "chrome": "rlscope.trace.importers.chrome:IMPORTER",
+        "events": "rlscope.trace.importers.events:IMPORTER",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {
