@@ -483,8 +483,9 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
             base_ns, host, notes = export.session_start_ns(), _host(export), _notes(export)
     except RlscopeError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
-    except (sqlite3.Error, OverflowError) as error:
-        raise RlscopeError(f"{source.path} is damaged: {error}") from error
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise RlscopeError(f"{source.path} is damaged: {said}") from error
     scans = [ProcessScan(each, base_ns=base_ns, host=host, noted=notes) for each in rows]
     return with_rows(source, scans)
 
