@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
 
 from rlscope.importing import import_files
 from rlscope.load import load
 
+GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "xprof").glob("*.trace.json.gz"))
 HOST, GPU, TPU = 701, 1, 9
 US = 1000
 
@@ -138,3 +146,65 @@ def test_rows_of_no_plane_are_counted(tmp_path):
         tmp_path, [row("a", 0, 1), row("b", 0, 1, pid=3), {"ph": "C", "pid": HOST}]
     )
     assert imported.not_taken() == {"rows of no plane": 1, "rows (phase C)": 1}
+
+
+# ---- real files ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=GOLDEN, ids=lambda path: path.name.partition(".")[0])
+def golden(request, tmp_path):
+    """(rows of the host, what import_files says, trace directory) of a real file."""
+    with gzip.open(request.param, "rt") as file:
+        content = json.load(file, parse_float=Decimal)
+    rows = [each for each in content["traceEvents"] if each.get("ph") == "X"]
+    imported = import_files(
+        [str(request.param)], str(tmp_path / "run"), operations=["act", "learn"]
+    )
+    return rows, imported, tmp_path / "run"
+
+
+def kind_of(each):
+    if each["name"].startswith("$"):
+        is_python = re.match(r"\$[^:]*:\d+ ", each["name"])
+        return "Python functions" if is_python else "Python functions of C"
+    if "step_num" in each.get("args", {}):
+        return "steps"
+    if each["name"] in ("act", "learn"):
+        return "operations"
+    is_long = Decimal(each["dur"]) > Decimal("0.001")
+    return "rows of the host" if is_long else "rows of the host that last no time"
+
+
+def test_rows_of_a_real_file_are_taken_by_what_they_are(golden):
+    rows, imported, _ = golden
+    expected = Counter(map(kind_of, rows))
+    others = ("Python functions of C", "rows of the host that last no time")
+    assert imported.taken() == {key: expected[key] for key in expected if key not in others}
+    for key in others:
+        assert imported.not_taken()[key] == expected[key]
+
+
+def test_a_real_file_has_its_steps_its_operations_and_no_loss(golden):
+    rows, _, directory = golden
+    with load(directory) as trace:
+        ((total, length),) = trace.sql(
+            """SELECT (SELECT sum(duration_ns)::BIGINT FROM breakdown), end_ns - start_ns
+            FROM process"""
+        )
+        taken = [
+            each
+            for each in rows
+            if "functions" not in kind_of(each) and "no time" not in kind_of(each)
+        ]
+        first = min(Decimal(each["ts"]) for each in taken)
+        last = max(Decimal(each["ts"]) + Decimal(each["dur"]) for each in taken)
+        assert total == length
+        assert abs(length - 1000 * (last - first)) <= 1
+        assert [each["complete"] for each in trace.table("iteration").to_dicts()][:3] == [True] * 3
+        found = trace.sql(
+            "SELECT path, count(*) FROM operation_instance JOIN operation USING (operation_id)"
+            " GROUP BY ALL ORDER BY path"
+        )
+        names = Counter(each["name"] for each in rows if kind_of(each) == "operations")
+        assert [tuple(each) for each in found] == sorted(names.items())
+        assert not trace.table("loss").to_dicts()
