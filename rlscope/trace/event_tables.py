@@ -42,7 +42,8 @@ Batch = Mapping[str, npt.NDArray[Any]]
 
 _PARQUET = b"PAR1"
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
-_BATCH = 20_000
+_BATCH = 5000
+_MOST_TEXT = 4096  # what is longer is cut
 _MOST_THREADS = 1 << 16
 _LONGEST_HEADER = 16 << 10
 _LONGEST_LINE = 1 << 20
@@ -136,7 +137,8 @@ class _Parquet:
 
     def _value(self, column: str) -> str:
         if column in TEXTS:
-            return f"CAST({column} AS VARCHAR)" if column in self._types else "NULL"
+            text = f"left(CAST({column} AS VARCHAR), {_MOST_TEXT})"
+            return text if column in self._types else "NULL"
         value = f"CAST({column} AS BIGINT)" if column in self._types else "NULL"
         return f"coalesce({value}, {NUMBERS[column]})::BIGINT"
 
@@ -244,7 +246,7 @@ class _Csv:
                 if row and len(row) != columns:
                     raise csv.Error(f"{len(row)} values, not {columns}")
                 if row:
-                    yield row
+                    yield [value[:_MOST_TEXT] for value in row]
         except csv.Error as error:
             raise RlscopeError(f"{self._source.path}, line {reader.line_num}: {error}") from error
 

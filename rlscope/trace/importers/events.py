@@ -27,8 +27,7 @@ from rlscope.trace.imported import Importer, ProcessScan, Scan, Source, with_row
 from rlscope.trace.name_kinds import CUDA_CALL, FUNCTION, KERNEL, LAYERS, OPERATION
 
 _MOST_PROCESSES = 64
-_MOST_TEXTS = 1 << 18
-_MOST_TEXT = 16 << 10
+_MOST_KNOWN = 1 << 14
 _MOST_ITERATIONS = 1 << 20
 _MAIN = 0  # of a process the thread that is made first
 
@@ -144,9 +143,9 @@ class _Process:
     def _text(self, of: int, name: Any, layer: Any) -> int:
         key = of, layer, name
         if key not in self._texts:
-            if len(self._texts) >= _MOST_TEXTS:
+            if len(self._texts) >= _MOST_KNOWN:
                 self._texts.clear()
-            text = "" if name is None else str(name)[:_MOST_TEXT]
+            text = "" if name is None else str(name)
             text = _own_name(text) if of == OPERATION else text
             number = _CALL_LAYERS.get(layer, -1)
             self._texts[key] = number if number < 0 else self.rows.text(of, text, number)
@@ -158,7 +157,8 @@ class _Process:
         numbers, first = np.unique(batch["iteration"][order], return_index=True)
         starts = batch["start_ns"][order[first]]
         for number, start_ns in zip(numbers.tolist(), starts.tolist(), strict=True):
-            if number >= 0 and (number in self._begins or len(self._begins) < _MOST_ITERATIONS):
+            has_room = number in self._begins or len(self._begins) < _MOST_ITERATIONS
+            if number >= 0 and has_room:
                 self._begins[number] = min(start_ns, self._begins.get(number, start_ns))
 
 
@@ -220,4 +220,4 @@ def _process_scan(process: _Process) -> ProcessScan:
     return ProcessScan(process.rows, noted=noted)
 
 
-IMPORTER = Importer("table of events (Parquet or CSV)", is_event_table, _scan)
+IMPORTER = Importer("events (Parquet or CSV)", is_event_table, _scan)

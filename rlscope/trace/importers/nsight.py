@@ -13,6 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,13 @@ from rlscope.trace.name_kinds import CUDA_CALL, FUNCTION, KERNEL, OPERATION, WAI
 from rlscope.trace.nsight_schema import EventTable
 
 _MAGIC = b"SQLite format 3\0"
-_BATCH = 20_000
-# A file of a stranger may have as many as it likes.
+_BATCH = 5000
+# A file of a stranger may have as many as it likes, and as long: memory is bounded.
 _MOST_PROCESSES = 64
-_MOST_TEXTS = 1 << 18
+_MOST_KNOWN = 1 << 14
+_MOST_ROWS = 1 << 16  # of tables that are kept
 _MOST_TEXT = 4096
+_MOST_SHORT_TEXT = 255
 _LONGEST_VALUE = 16 << 20
 _NOTHING = -1  # where a column is not there, or NULL
 _NO_TIME = -(1 << 62)  # the same of times: none of the trace format
@@ -59,7 +62,6 @@ class _Export:
         self._connection.execute("PRAGMA trusted_schema = OFF")
         self._connection.execute("PRAGMA cell_size_check = ON")
         self._columns = {name: self._columns_of(name) for name in self._tables()}
-        self._strings: dict[int, str] = {}
 
     def close(self) -> None:
         self._connection.close()
@@ -106,24 +108,21 @@ class _Export:
 
     def string(self, name_id: int) -> str:
         """The text behind a number; empty where there is none."""
-        if name_id not in self._strings:
-            if len(self._strings) >= _MOST_TEXTS:
-                self._strings.clear()
-            self._strings[name_id] = self._find_string(name_id)
-        return self._strings[name_id]
+        return self.find("StringIds", "id", name_id, "value")
 
-    def _find_string(self, name_id: int) -> str:
-        if not self.has("StringIds", "id", "value"):
+    def find(self, table: str, key: str, wanted: int | str, value: str) -> str:
+        """The text in the row with this key; empty where there is none."""
+        if not self.has(table, key, value):
             return ""
-        query = f"SELECT substr(value, 1, {_MOST_TEXT}) FROM StringIds WHERE id = ?"
-        row = self._connection.execute(query, (name_id,)).fetchone()
+        query = f"SELECT {_value(value)} FROM {_quoted(table)} WHERE {_quoted(key)} = ? LIMIT 1"
+        row = self._connection.execute(query, (wanted,)).fetchone()
         return "" if row is None or row[0] is None else str(row[0])
 
     def pairs(self, table: str, key: str, value: str) -> Iterator[tuple[Any, Any]]:
         """Two columns of a small table; nothing where they are not there."""
         if self.has(table, key, value):
             yield from self._connection.execute(
-                f"SELECT {_value(key)}, {_value(value)} FROM {_quoted(table)} LIMIT {_MOST_TEXTS}"
+                f"SELECT {_value(key)}, {_value(value)} FROM {_quoted(table)} LIMIT {_MOST_ROWS}"
             )
 
     def session_start_ns(self) -> int:
@@ -200,7 +199,7 @@ class _Process:
     def text(self, kind: int, name: int | str, find: Callable[[str], int]) -> int:
         """The same of one id, or of a text that stands in the row."""
         if (kind, name) not in self._texts:
-            if len(self._texts) >= _MOST_TEXTS:
+            if len(self._texts) >= _MOST_KNOWN:
                 self._texts.clear()
             text = name if isinstance(name, str) else self._export.string(name)
             self._texts[kind, name] = find(text)
@@ -243,15 +242,15 @@ class _Reader:
         self._export = export
         self._spill = spill
         self._tell = tell
-        self._processes: dict[int, _Process | None] = {}
+        self._processes: dict[int, _Process] = {}
         self._lost: dict[str, int] = {}  # rows of no process
         self._process_names = {
-            pid >> 24: str(name)
+            pid >> 24: str(name)[-_MOST_SHORT_TEXT:]
             for pid, name in export.pairs("PROCESSES", "globalPid", "name")
             if isinstance(pid, int)
         }
         self._thread_names = {
-            tid: export.string(name)
+            tid: export.string(name)[:_MOST_SHORT_TEXT]
             for tid, name in export.pairs("ThreadNames", "globalTid", "nameId")
             if isinstance(tid, int) and isinstance(name, int)
         }
@@ -271,7 +270,7 @@ class _Reader:
         for table in schema.GPU_TABLES:
             for process, batch in self._batches(table, "globalPid"):
                 self._add_gpu(table, process, batch)
-        processes = [process.rows for process in self._processes.values() if process is not None]
+        processes = [process.rows for process in self._processes.values()]
         if not processes:
             raise RlscopeError(_NO_ROWS)
         for what, rows in [*self._lost.items(), *self._export.others()]:
@@ -491,17 +490,17 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
 
 
 def _host(export: _Export) -> str:
-    environment = dict(export.pairs("TARGET_INFO_SYSTEM_ENV", "name", "value"))
-    return str(environment.get("Hostname", ""))[:255]
+    return export.find("TARGET_INFO_SYSTEM_ENV", "name", "Hostname", "value")[:_MOST_SHORT_TEXT]
 
 
 def _notes(export: _Export) -> dict[str, object]:
-    devices = [str(name) for _, name in export.pairs("TARGET_INFO_GPU", "id", "name")][:64]
-    versions = dict(export.pairs("META_DATA_EXPORT", "name", "value"))
-    notes: dict[str, object] = {"devices": devices} if devices else {}
+    notes: dict[str, object] = {}
+    names = islice(export.pairs("TARGET_INFO_GPU", "id", "name"), 64)
+    if devices := [str(name)[:_MOST_SHORT_TEXT] for _, name in names]:
+        notes["devices"] = devices
     for key in ("EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION"):
-        if versions.get(key):
-            notes[key.lower()] = str(versions[key])[:64]
+        if version := export.find("META_DATA_EXPORT", "name", key, "value"):
+            notes[key.lower()] = version[:_MOST_SHORT_TEXT]
     return notes
 
 
