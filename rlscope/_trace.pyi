@@ -451,6 +451,10 @@ class XprofScan:
     @property
     def first_step(self) -> int | None: ...
     @property
+    def operations(self) -> set[str]:
+        """Those of the names that some row had."""
+
+    @property
     def rows(self) -> ProcessRows: ...
 
 def process_record(

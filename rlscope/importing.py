@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import cast
 
 from rlscope import _trace, process_log, registry, regular_files, run_directory
 from rlscope.claimed_directory import RunDirectory, prepare_directory
@@ -21,6 +22,7 @@ from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
 from rlscope.trace.imported import (
     HEAD_BYTES,
     NOTE,
+    OPERATIONS,
     Importer,
     Scan,
     Source,
@@ -64,6 +66,12 @@ class Imported:
     def not_taken(self) -> Counter[str]:
         """Rows that are not in the trace, by what they are."""
         return _added_up(scan.not_taken for file in self.files for scan in file.scans)
+
+    def without_rows(self, operations: Collection[str]) -> list[str]:
+        """Those of the names that the user called operations that no row has."""
+        notes = [scan.notes() for file in self.files for scan in file.scans]
+        found = {name for each in notes for name in cast(list[str], each.get(OPERATIONS, []))}
+        return [name for name in operations if name not in found]
 
     def unaligned(self) -> list[ImportedFile]:
         """Files that cannot be compared with others in time, if there are others."""

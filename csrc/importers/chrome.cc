@@ -12,7 +12,7 @@ constexpr size_t kMostOpen = 1 << 20;
 
 constexpr char kTooManyThreads[] = "of more threads than are read";
 
-std::string Key(std::initializer_list<std::string_view> parts) {
+std::string Joined(std::initializer_list<std::string_view> parts) {
   std::string key;
   for (const std::string_view part : parts) key.append(part).push_back('\0');
   return key;
@@ -155,14 +155,14 @@ const char* ChromeScan::End() {
 // ---- slices of ids ------------------------------------------------------------------------------
 
 const char* ChromeScan::BeginOfId() {
-  const std::string key = Key({event_.pid, event_.category, event_.id});
+  const std::string key = Joined({event_.pid, event_.category, event_.id});
   auto running = ids_.find(key);
   if (running != ids_.end()) return Open(&running->second.track);
   if (open_ == kMostOpen) return "of more than can be open at once";
   const uint32_t process = *FindProcess();
   Process::Tracks& tracks = processes_[process]->tracks[event_.category];
   const uint32_t place = tracks.free.empty() ? tracks.count : *tracks.free.begin();
-  const std::string track_key = Key({"id", event_.category, std::to_string(place)});
+  const std::string track_key = Joined({"id", event_.category, std::to_string(place)});
   const std::optional<uint32_t> thread = AddThread(process, track_key);
   if (!thread) return kTooManyThreads;
   ImportedThread* const named = processes_[process]->rows.thread(*thread);
@@ -178,7 +178,7 @@ const char* ChromeScan::BeginOfId() {
 const char* ChromeScan::EndOfId() {
   int64_t end_ns;
   if (const char* const problem = event_.ReadTime(&end_ns)) return problem;
-  const auto running = ids_.find(Key({event_.pid, event_.category, event_.id}));
+  const auto running = ids_.find(Joined({event_.pid, event_.category, event_.id}));
   if (running == ids_.end()) return "without a begin";
   Track& track = running->second.track;
   ProcessRows& rows = processes_[track.process]->rows;
@@ -230,11 +230,11 @@ std::optional<uint32_t> ChromeScan::AddThread(uint32_t process, const std::strin
 }
 
 ChromeScan::Track* ChromeScan::FindTrack() {
-  const std::string key = Key({event_.pid, event_.tid});
+  const std::string key = event_.ThreadKey();
   const auto found = tracks_.find(key);
   if (found != tracks_.end()) return &found->second;
   const uint32_t process = *FindProcess();
-  const std::optional<uint32_t> thread = AddThread(process, Key({event_.tid}));
+  const std::optional<uint32_t> thread = AddThread(process, Joined({event_.tid}));
   if (!thread) return nullptr;
   processes_[process]->rows.thread(*thread)->os_tid = ToUint32(event_.tid).value_or(0);
   return &tracks_.emplace(key, Track{process, *thread, {}}).first->second;

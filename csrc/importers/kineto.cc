@@ -28,12 +28,6 @@ constexpr int64_t kMostBaseNs = int64_t{1} << 61;
 
 constexpr std::string_view kStep = "ProfilerStep#";
 
-std::string Key(const std::string& pid, const std::string& tid) {
-  std::string key = pid;
-  key.push_back('\0');
-  return key.append(tid);
-}
-
 // "train.py(12): step", "nn.Module: Linear_0"; what is neither is a function of C, which Python's
 // frames call: "<built-in method sqrt of ...>".
 bool IsPythonFrame(std::string_view name) {
@@ -249,7 +243,7 @@ const char* KinetoScan::TakeInterval(Category category) {
 
 std::optional<uint32_t> KinetoScan::FindThread() {
   const size_t known = rows_.threads();
-  const std::optional<uint32_t> thread = rows_.FindThread(Key(event_.pid, event_.tid));
+  const std::optional<uint32_t> thread = rows_.FindThread(event_.ThreadKey());
   if (rows_.threads() > known) {
     pids_.push_back(event_.pid);
     rows_.thread(*thread)->os_tid = ToUint32(event_.tid).value_or(0);

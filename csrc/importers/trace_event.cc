@@ -108,6 +108,12 @@ bool TraceEvent::ReadArgument(JsonReader* reader) {
   return true;
 }
 
+std::string TraceEvent::ThreadKey() const {
+  std::string key = pid;
+  key.push_back('\0');
+  return key.append(tid);
+}
+
 const char* TraceEvent::ReadTime(int64_t* time_ns) const {
   if (!ParseDecimal(ts, kMicroseconds, time_ns)) return "without a time";
   return ProblemOf({*time_ns, *time_ns});

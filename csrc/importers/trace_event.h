@@ -26,6 +26,8 @@ struct TraceEvent {
   // without.
   const char* ReadInterval(Interval* interval) const;
   const char* ReadTime(int64_t* time_ns) const;
+  // The pid and the tid as one.
+  std::string ThreadKey() const;
 
   std::string phase, category, name, pid, tid, ts, dur;
   std::string id;  // of a row of several

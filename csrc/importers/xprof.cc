@@ -24,14 +24,8 @@ std::optional<uint32_t> LeadingNumber(std::string_view text) {
   return ToUint32(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
-std::string LineKey(const TraceEvent& event) {
-  std::string key = event.pid;
-  key.push_back('\0');
-  return key.append(event.tid);
-}
-
 // "$train.py:12 step"; a function of C is "$builtins len".
-bool IsPythonFrame(std::string_view name) {
+bool IsXprofPython(std::string_view name) {
   const size_t colon = name.find(':');
   if (colon == std::string_view::npos) return false;
   const std::string_view line = name.substr(colon + 1);
@@ -48,7 +42,7 @@ std::string_view Detail(std::string_view details, std::string_view key) {
 }
 
 // CUPTI's numbers of memories and of directions.
-uint32_t MemoryOf(std::string_view word) {
+uint32_t MemoryOfXprof(std::string_view word) {
   if (word == "pageable") return 1;
   if (word == "pinned") return 2;
   if (word == "device") return 3;
@@ -59,7 +53,7 @@ uint32_t MemoryOf(std::string_view word) {
   return 0;
 }
 
-uint32_t DirectionOf(std::string_view name) {
+uint32_t DirectionOfXprof(std::string_view name) {
   if (StartsWith(name, "MemcpyH2D")) return 1;
   if (StartsWith(name, "MemcpyD2H")) return 2;
   if (StartsWith(name, "MemcpyD2D")) return 8;
@@ -68,11 +62,11 @@ uint32_t DirectionOf(std::string_view name) {
   return 0;
 }
 
-uint32_t HowOfCopy(std::string_view name, std::string_view details) {
-  const uint32_t direction = DirectionOf(name);
+uint32_t HowOfXprofCopy(std::string_view name, std::string_view details) {
+  const uint32_t direction = DirectionOfXprof(name);
   std::string_view memory = Detail(details, direction == 2 ? "kind_dst:" : "kind_src:");
   if (memory.empty()) memory = Detail(details, "kind:");
-  return direction | MemoryOf(memory) << 4;
+  return direction | MemoryOfXprof(memory) << 4;
 }
 
 }  // namespace
@@ -146,7 +140,7 @@ void XprofScan::TakeMetadata() {
     planes_[event_.pid] = plane;
   }
   if (event_.name == "thread_name" && line_names_.size() < kMostLines) {
-    line_names_[LineKey(event_)] = event_.argument_name;
+    line_names_[event_.ThreadKey()] = event_.argument_name;
   }
 }
 
@@ -185,7 +179,7 @@ std::optional<uint32_t> XprofScan::FindThread() {
   const size_t known = rows_.threads();
   const std::optional<uint32_t> thread = rows_.FindThread(event_.tid);
   if (rows_.threads() > known) {
-    const auto name = line_names_.find(LineKey(event_));
+    const auto name = line_names_.find(event_.ThreadKey());
     ImportedThread* const added = rows_.thread(*thread);
     if (name != line_names_.end()) added->name = name->second;
     added->os_tid = ToUint32(event_.tid).value_or(0);
@@ -212,6 +206,7 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
     first_step_ = std::min(first_step_.value_or(*event_.step), *event_.step);
   } else if (operations_.count(name) != 0) {
     *what = "operations";
+    found_.insert(name);
     rows_.AddOperation(*thread, rows_.FindName(NameKind::kOperation, Layer::kNone, name), interval);
   } else if (event_.correlation) {
     *what = "CUDA calls";
@@ -228,14 +223,14 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
 
 const char* XprofScan::TakePython(uint32_t thread, const Interval& interval) {
   rows_.thread(thread)->is_python = true;
-  if (!IsPythonFrame(event_.name)) return "of C";
+  if (!IsXprofPython(event_.name)) return "of C";
   rows_.AddPython(thread, interval);
   return nullptr;
 }
 
 // The lines of a device that are no streams are derived from those that are.
 const char* XprofScan::TakeGpuRow(const Plane& plane, const Interval& interval, std::string* what) {
-  const auto line = line_names_.find(LineKey(event_));
+  const auto line = line_names_.find(event_.ThreadKey());
   const std::string_view name = line == line_names_.end() ? "" : std::string_view(line->second);
   if (!StartsWith(name, kStreamLine)) {
     *what = "line of a GPU: " + std::string(name);
@@ -252,7 +247,7 @@ const char* XprofScan::TakeGpuRow(const Plane& plane, const Interval& interval, 
   if (!event_.copy_details.empty()) {
     *what = "copies";
     work.kind = trace::GpuKind::kMemcpy;
-    work.how = HowOfCopy(event_.name, event_.copy_details);
+    work.how = HowOfXprofCopy(event_.name, event_.copy_details);
     int64_t bytes;
     if (ParseDecimal(Detail(event_.copy_details, "size:"), 0, &bytes) && bytes > 0) {
       work.bytes = static_cast<uint64_t>(bytes);

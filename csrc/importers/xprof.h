@@ -34,6 +34,8 @@ class XprofScan {
   const ProcessRows& rows() const { return rows_; }
   // step_num of the first step.
   std::optional<int64_t> first_step() const { return first_step_; }
+  // Those of the names that some row had.
+  const std::set<std::string>& operations() const { return found_; }
 
  private:
   // What a row's pid means; of a GPU its number.
@@ -55,6 +57,7 @@ class XprofScan {
 
   ProcessRows rows_;
   const std::set<std::string> operations_;
+  std::set<std::string> found_;
   std::unordered_map<std::string, Plane> planes_;            // by pid
   std::unordered_map<std::string, std::string> line_names_;  // by pid and tid
   std::optional<int64_t> first_step_;

@@ -125,8 +125,8 @@ void CheckBelow(const Array<uint32_t>& numbers, size_t end, const char* what) {
   }
 }
 
-std::optional<uint32_t> FindThread(ProcessRows* rows, const std::string& key, uint32_t os_tid,
-                                   const std::string& name, bool is_python) {
+std::optional<uint32_t> FindOrAddThread(ProcessRows* rows, const std::string& key, uint32_t os_tid,
+                                        const std::string& name, bool is_python) {
   const std::optional<uint32_t> thread = rows->FindThread(key);
   if (thread) {
     importers::ImportedThread* const found = rows->thread(*thread);
@@ -152,9 +152,9 @@ size_t AddIntervals(const Array<int64_t>& start_ns, const Array<int64_t>& end_ns
   return added;
 }
 
-size_t AddOperations(ProcessRows* rows, const Array<uint32_t>& threads,
-                     const Array<uint32_t>& names, const Array<int64_t>& start_ns,
-                     const Array<int64_t>& end_ns) {
+size_t AddOperationRows(ProcessRows* rows, const Array<uint32_t>& threads,
+                        const Array<uint32_t>& names, const Array<int64_t>& start_ns,
+                        const Array<int64_t>& end_ns) {
   CheckSameLength(threads, names, start_ns, end_ns);
   CheckBelow(threads, rows->threads(), "no such thread");
   return AddIntervals(start_ns, end_ns, [&](size_t i, const Interval& interval) {
@@ -162,8 +162,8 @@ size_t AddOperations(ProcessRows* rows, const Array<uint32_t>& threads,
   });
 }
 
-size_t AddCalls(ProcessRows* rows, const Array<uint32_t>& threads, const Array<uint32_t>& names,
-                const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
+size_t AddCallRows(ProcessRows* rows, const Array<uint32_t>& threads, const Array<uint32_t>& names,
+                   const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
   CheckSameLength(threads, names, start_ns, end_ns);
   CheckBelow(threads, rows->threads(), "no such thread");
   return AddIntervals(start_ns, end_ns, [&](size_t i, const Interval& interval) {
@@ -171,8 +171,8 @@ size_t AddCalls(ProcessRows* rows, const Array<uint32_t>& threads, const Array<u
   });
 }
 
-size_t AddCallbacks(ProcessRows* rows, const Array<uint32_t>& threads,
-                    const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
+size_t AddPythonRows(ProcessRows* rows, const Array<uint32_t>& threads,
+                     const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
   CheckSameLength(threads, start_ns, end_ns);
   CheckBelow(threads, rows->threads(), "no such thread");
   return AddIntervals(start_ns, end_ns, [&](size_t i, const Interval& interval) {
@@ -180,9 +180,9 @@ size_t AddCallbacks(ProcessRows* rows, const Array<uint32_t>& threads,
   });
 }
 
-size_t AddCudaCalls(ProcessRows* rows, const Array<uint32_t>& threads, const Array<uint32_t>& names,
-                    const Array<int64_t>& start_ns, const Array<int64_t>& end_ns,
-                    const Array<int64_t>& correlations) {
+size_t AddCudaCallRows(ProcessRows* rows, const Array<uint32_t>& threads,
+                       const Array<uint32_t>& names, const Array<int64_t>& start_ns,
+                       const Array<int64_t>& end_ns, const Array<int64_t>& correlations) {
   CheckSameLength(threads, names, start_ns, end_ns, correlations);
   CheckBelow(threads, rows->threads(), "no such thread");
   return AddIntervals(start_ns, end_ns, [&](size_t i, const Interval& interval) {
@@ -190,7 +190,7 @@ size_t AddCudaCalls(ProcessRows* rows, const Array<uint32_t>& threads, const Arr
   });
 }
 
-size_t AddGpuWork(ProcessRows* rows, uint32_t kind, const Array<uint32_t>& streams,
+size_t AddGpuRows(ProcessRows* rows, uint32_t kind, const Array<uint32_t>& streams,
                   const Array<uint32_t>& names, const Array<int64_t>& start_ns,
                   const Array<int64_t>& end_ns, const Array<int64_t>& correlations,
                   const Array<int64_t>& sizes, const Array<uint32_t>& hows,
@@ -268,7 +268,7 @@ void AddImporters(nb::module_& module) {
       .def_prop_ro("facts", &RowFacts)
       .def_rw("os_pid", &ProcessRows::os_pid)
       .def_rw("name", &ProcessRows::name)
-      .def("thread", &FindThread, "key"_a, nb::kw_only(), "os_tid"_a = 0, "name"_a = "",
+      .def("thread", &FindOrAddThread, "key"_a, nb::kw_only(), "os_tid"_a = 0, "name"_a = "",
            "is_python"_a = false)
       .def(
           "stream",
@@ -289,12 +289,12 @@ void AddImporters(nb::module_& module) {
             if (count > 0) (taken ? rows->taken : rows->not_taken).Add(what, count);
           },
           "what"_a, "rows"_a, nb::kw_only(), "taken"_a)
-      .def("add_operations", &AddOperations, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a)
-      .def("add_calls", &AddCalls, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a)
-      .def("add_python", &AddCallbacks, "threads"_a, "start_ns"_a, "end_ns"_a)
-      .def("add_cuda_calls", &AddCudaCalls, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a,
+      .def("add_operations", &AddOperationRows, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a)
+      .def("add_calls", &AddCallRows, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a)
+      .def("add_python", &AddPythonRows, "threads"_a, "start_ns"_a, "end_ns"_a)
+      .def("add_cuda_calls", &AddCudaCallRows, "threads"_a, "texts"_a, "start_ns"_a, "end_ns"_a,
            "correlations"_a)
-      .def("add_gpu", &AddGpuWork, "kind"_a, "streams"_a, "texts"_a, "start_ns"_a, "end_ns"_a,
+      .def("add_gpu", &AddGpuRows, "kind"_a, "streams"_a, "texts"_a, "start_ns"_a, "end_ns"_a,
            "correlations"_a, "sizes"_a, "hows"_a, "graphs"_a)
       .def(
           "add_iteration",
@@ -329,6 +329,7 @@ void AddImporters(nb::module_& module) {
            nb::keep_alive<1, 2>())
       .def("read", &Scan<XprofScan>, "read"_a)
       .def_prop_ro("first_step", &XprofScan::first_step)
+      .def_prop_ro("operations", &XprofScan::operations)
       .def_prop_ro("rows", &XprofScan::rows, nb::rv_policy::reference_internal);
 }
 

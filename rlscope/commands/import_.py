@@ -67,7 +67,11 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             operations=options.operations,
             step=line.step,
         )
-    stderr.write("".join(f"{text}\n" for text in _told(imported)))
+    told = _told(imported) + [
+        f"no row of XProf is called {visible(name)}: --operation found nothing"
+        for name in imported.without_rows(options.operations)
+    ]
+    stderr.write("".join(f"{text}\n" for text in told))
     print(imported.directory)
     return 0
 

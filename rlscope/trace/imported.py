@@ -26,6 +26,8 @@ HEAD_BYTES = 64 << 10
 """As much as an importer is shown of a file to recognise it."""
 NOTE = "rlscope.imported"
 """Key of a process's metadata: what it was imported from, which rows, and which were not taken."""
+OPERATIONS = "operations"
+"""Key of a process's metadata: which of the names that the user called operations it has."""
 # 2001-09-09 and later, in nanoseconds since 1970: what is less is no clock of the world.
 _LEAST_REAL_NS = 10**18
 # A span of more is not that of one recording, but of a damaged time.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rlscope.commands import main
 from rlscope.importing import import_files
 from rlscope.load import load
 
@@ -104,6 +105,16 @@ def test_names_that_the_user_gives_are_operations(tmp_path):
         ("operation", "act", 0, 50 * US, "act"),
         ("call", "PjitFunction(f)", 10 * US, 20 * US, "act"),
         ("operation", "learn", 60 * US, 20 * US, "learn"),
+    ]
+
+
+def test_a_name_that_no_row_has_is_said(tmp_path, capsys):
+    (tmp_path / "box.trace.json").write_text(json.dumps({"traceEvents": [*PLANES, row("a", 0, 5)]}))
+    arguments = ["--operation", "a", "--operation", "typo", "-o", str(tmp_path / "run")]
+    assert main(["import", str(tmp_path / "box.trace.json"), *arguments]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "taken: 1 operations",
+        "no row of XProf is called typo: --operation found nothing",
     ]
 
 

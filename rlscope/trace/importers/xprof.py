@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from rlscope import _trace
 from rlscope.errors import RlscopeError
-from rlscope.trace.imported import Importer, ProcessScan, Scan, Source, with_rows
+from rlscope.trace.imported import OPERATIONS, Importer, ProcessScan, Scan, Source, with_rows
 
 # The names of planes, which XProf calls processes.
 _PLANE = re.compile(rb'"name"\s*:\s*"/(?:host:CPU|device:(?:GPU|TPU):)')
@@ -24,7 +24,9 @@ def _scan(source: Source, spill: _trace.SpillFile, operations: Collection[str]) 
         scan.read(source.read)
     except _trace.TraceError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
-    noted = {} if scan.first_step is None else {"first_step": scan.first_step}
+    noted: dict[str, object] = {OPERATIONS: sorted(scan.operations)} if operations else {}
+    if scan.first_step is not None:
+        noted["first_step"] = scan.first_step
     host, found = _SUFFIX.subn("", source.path.name)
     return with_rows(source, [ProcessScan(scan.rows, host=host if found else "", noted=noted)])
 
