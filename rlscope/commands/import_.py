@@ -40,7 +40,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", metavar="FILE", nargs="+", help="trace, one process each")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="trace of a tool")
     parser.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="trace directory to make"
     )

@@ -332,7 +332,7 @@ def test_a_call_that_outlasts_a_function_of_python_is_whole(tmp_path):
     directory = import_rows(tmp_path, rows)
     assert events(directory, "callback") == [("", 10 * US, 15 * US, None)]
     assert self_times(directory) == {
-        "outer": (1, 33 * US),
+        "outer": (1, 18 * US),
         "inner": (1, 15 * US),
         "last": (1, 2 * US),
     }

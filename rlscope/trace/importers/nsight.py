@@ -13,7 +13,6 @@ import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ _MAGIC = b"SQLite format 3\0"
 _BATCH = 5000
 # A file of a stranger may have as many as it likes, and as long: memory is bounded.
 _MOST_PROCESSES = 64
+_MOST_DEVICES = 64
 _MOST_KNOWN = 1 << 14
 _MOST_ROWS = 1 << 16  # of tables that are kept
 _MOST_TEXT = 4096
@@ -118,12 +118,13 @@ class _Export:
         row = self._connection.execute(query, (wanted,)).fetchone()
         return "" if row is None or row[0] is None else str(row[0])
 
-    def pairs(self, table: str, key: str, value: str) -> Iterator[tuple[Any, Any]]:
-        """Two columns of a small table; nothing where they are not there."""
-        if self.has(table, key, value):
-            yield from self._connection.execute(
-                f"SELECT {_value(key)}, {_value(value)} FROM {_quoted(table)} LIMIT {_MOST_ROWS}"
-            )
+    def pairs(self, table: str, key: str, value: str) -> list[tuple[Any, Any]]:
+        """Two columns of a small table, with short texts; nothing where they are not there."""
+        if not self.has(table, key, value):
+            return []
+        columns = ", ".join(_value(name, most=_MOST_SHORT_TEXT) for name in (key, value))
+        query = f"SELECT {columns} FROM {_quoted(table)} LIMIT {_MOST_ROWS}"
+        return self._connection.execute(query).fetchall()
 
     def session_start_ns(self) -> int:
         """By the world's clock; 0: not known."""
@@ -148,10 +149,10 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _value(column: str, is_there: bool = True) -> str:
+def _value(column: str, is_there: bool = True, most: int = _MOST_TEXT) -> str:
     """The expression of a text, or of a number: NULL if it is something else."""
     if column in schema.TEXT_COLUMNS:
-        return f"substr({_quoted(column)}, 1, {_MOST_TEXT})" if is_there else "NULL"
+        return f"substr({_quoted(column)}, 1, {most})" if is_there else "NULL"
     nothing = _NO_TIME if column in _TIMES else _NOTHING
     if not is_there:
         return str(nothing)
@@ -245,7 +246,7 @@ class _Reader:
         self._processes: dict[int, _Process] = {}
         self._lost: dict[str, int] = {}  # rows of no process
         self._process_names = {
-            pid >> 24: str(name)[-_MOST_SHORT_TEXT:]
+            pid >> 24: str(name)
             for pid, name in export.pairs("PROCESSES", "globalPid", "name")
             if isinstance(pid, int)
         }
@@ -495,9 +496,9 @@ def _host(export: _Export) -> str:
 
 def _notes(export: _Export) -> dict[str, object]:
     notes: dict[str, object] = {}
-    names = islice(export.pairs("TARGET_INFO_GPU", "id", "name"), 64)
-    if devices := [str(name)[:_MOST_SHORT_TEXT] for _, name in names]:
-        notes["devices"] = devices
+    gpus = export.pairs("TARGET_INFO_GPU", "id", "name")[:_MOST_DEVICES]
+    if gpus:
+        notes["devices"] = [str(name) for _, name in gpus]
     for key in ("EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION"):
         if version := export.find("META_DATA_EXPORT", "name", key, "value"):
             notes[key.lower()] = version[:_MOST_SHORT_TEXT]
