@@ -444,14 +444,14 @@ class ChromeScan:
 class XprofScan:
     """A trace of XProf: one process. `operations`: names of rows that are operations."""
 
-    def __init__(self, spill: SpillFile, operations: set[str]) -> None: ...
+    def __init__(self, spill: SpillFile, operations: Sequence[str]) -> None: ...
     def read(self, read: Callable[[int], bytes]) -> None:
         """As KinetoScan.read()."""
 
     @property
     def first_step(self) -> int | None: ...
     @property
-    def operations(self) -> set[str]:
+    def operations(self) -> list[str]:
         """Those of the names that some row had."""
 
     @property

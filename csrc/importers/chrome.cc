@@ -161,7 +161,7 @@ const char* ChromeScan::BeginOfId() {
   if (open_ == kMostOpen) return "of more than can be open at once";
   const uint32_t process = *FindProcess();
   Process::Tracks& tracks = processes_[process]->tracks[event_.category];
-  const uint32_t place = tracks.free.empty() ? tracks.count : *tracks.free.begin();
+  const uint32_t place = tracks.free.empty() ? tracks.count : tracks.free.back();
   const std::string track_key = Joined({"id", event_.category, std::to_string(place)});
   const std::optional<uint32_t> thread = AddThread(process, track_key);
   if (!thread) return kTooManyThreads;
@@ -169,7 +169,7 @@ const char* ChromeScan::BeginOfId() {
   named->name = event_.category + " (track " + std::to_string(place) + ")";
   Track track = {process, *thread, {}};
   if (const char* const problem = Open(&track)) return problem;
-  tracks.free.erase(place);
+  if (!tracks.free.empty()) tracks.free.pop_back();
   tracks.count = std::max(tracks.count, place + 1);
   ids_.emplace(key, RunningId{std::move(track), event_.category, place});
   return nullptr;
@@ -197,7 +197,8 @@ const char* ChromeScan::EndOfId() {
     rows.taken.Add("slices of ids");
   }
   if (track.open.empty()) {
-    processes_[track.process]->tracks[running->second.category].free.insert(running->second.place);
+    processes_[track.process]->tracks[running->second.category].free.push_back(
+        running->second.place);
     ids_.erase(running);
   }
   return problem;

@@ -14,7 +14,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,7 +60,7 @@ class ChromeScan {
     ProcessRows rows;
     // Of slices of ids, by category: tracks that no id uses, and how many there are.
     struct Tracks {
-      std::set<uint32_t> free;
+      std::vector<uint32_t> free;
       uint32_t count = 0;
     };
     std::unordered_map<std::string, Tracks> tracks;

@@ -73,6 +73,19 @@ uint32_t HowOfXprofCopy(std::string_view name, std::string_view details) {
 
 // ---- the file -----------------------------------------------------------------------------------
 
+XprofScan::XprofScan(SpillFile* spill, const std::vector<std::string>& operations)
+    : rows_(spill, RowOrder::kAsInFile) {
+  for (const std::string& name : operations) annotations_[name];
+}
+
+std::vector<std::string> XprofScan::operations() const {
+  std::vector<std::string> found;
+  for (const auto& [name, annotation] : annotations_) {
+    if (annotation.has_rows) found.push_back(name);
+  }
+  return found;
+}
+
 void XprofScan::Read(ByteSource* source) {
   JsonReader reader(source);
   reader.BeginObject();
@@ -140,7 +153,7 @@ void XprofScan::TakeMetadata() {
     planes_[event_.pid] = plane;
   }
   if (event_.name == "thread_name" && line_names_.size() < kMostLines) {
-    line_names_[event_.ThreadKey()] = event_.argument_name;
+    line_names_[event_.ThreadKey()].name = event_.argument_name;
   }
 }
 
@@ -181,7 +194,7 @@ std::optional<uint32_t> XprofScan::FindThread() {
   if (rows_.threads() > known) {
     const auto name = line_names_.find(event_.ThreadKey());
     ImportedThread* const added = rows_.thread(*thread);
-    if (name != line_names_.end()) added->name = name->second;
+    if (name != line_names_.end()) added->name = name->second.name;
     added->os_tid = ToUint32(event_.tid).value_or(0);
     added->is_python = added->name == "python";
   }
@@ -195,6 +208,7 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
   using trace::Layer;
   using trace::NameKind;
   const std::string& name = event_.name;
+  const auto annotation = annotations_.find(name);
   if (StartsWith(name, "$")) {
     *what = "Python functions";
     return TakePython(*thread, interval);
@@ -204,9 +218,9 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
     rows_.thread(*thread)->is_python = true;
     rows_.AddIteration(*thread, interval.start_ns, interval.end_ns);
     first_step_ = std::min(first_step_.value_or(*event_.step), *event_.step);
-  } else if (operations_.count(name) != 0) {
+  } else if (annotation != annotations_.end()) {
     *what = "operations";
-    found_.insert(name);
+    annotation->second.has_rows = true;
     rows_.AddOperation(*thread, rows_.FindName(NameKind::kOperation, Layer::kNone, name), interval);
   } else if (event_.correlation) {
     *what = "CUDA calls";
@@ -231,7 +245,8 @@ const char* XprofScan::TakePython(uint32_t thread, const Interval& interval) {
 // The lines of a device that are no streams are derived from those that are.
 const char* XprofScan::TakeGpuRow(const Plane& plane, const Interval& interval, std::string* what) {
   const auto line = line_names_.find(event_.ThreadKey());
-  const std::string_view name = line == line_names_.end() ? "" : std::string_view(line->second);
+  const std::string_view name =
+      line == line_names_.end() ? "" : std::string_view(line->second.name);
   if (!StartsWith(name, kStreamLine)) {
     *what = "line of a GPU: " + std::string(name);
     return "";

@@ -5,11 +5,10 @@
 
 #include <stdint.h>
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "importers/byte_source.h"
@@ -23,8 +22,7 @@ namespace rlscope::importers {
 class XprofScan {
  public:
   // Does not own the file. `operations`: names of rows that the user annotated, which no row says.
-  XprofScan(SpillFile* spill, std::set<std::string> operations)
-      : rows_(spill, RowOrder::kAsInFile), operations_(std::move(operations)) {}
+  XprofScan(SpillFile* spill, const std::vector<std::string>& operations);
   XprofScan(const XprofScan&) = delete;
   XprofScan& operator=(const XprofScan&) = delete;
 
@@ -35,7 +33,7 @@ class XprofScan {
   // step_num of the first step.
   std::optional<int64_t> first_step() const { return first_step_; }
   // Those of the names that some row had.
-  const std::set<std::string>& operations() const { return found_; }
+  std::vector<std::string> operations() const;
 
  private:
   // What a row's pid means; of a GPU its number.
@@ -43,6 +41,13 @@ class XprofScan {
     enum { kOther, kHost, kGpu } is = kOther;
     uint32_t device = 0;
     std::string name;
+  };
+
+  struct Line {
+    std::string name;
+  };
+  struct Annotation {
+    bool has_rows = false;
   };
 
   void ReadEvents(JsonReader* reader);
@@ -56,10 +61,9 @@ class XprofScan {
   std::optional<uint32_t> FindThread();
 
   ProcessRows rows_;
-  const std::set<std::string> operations_;
-  std::set<std::string> found_;
-  std::unordered_map<std::string, Plane> planes_;            // by pid
-  std::unordered_map<std::string, std::string> line_names_;  // by pid and tid
+  std::map<std::string, Annotation> annotations_;     // by name
+  std::unordered_map<std::string, Plane> planes_;     // by pid
+  std::unordered_map<std::string, Line> line_names_;  // by pid and tid
   std::optional<int64_t> first_step_;
   bool has_events_ = false;
   TraceEvent event_;

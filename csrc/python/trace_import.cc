@@ -3,7 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -325,7 +323,7 @@ void AddImporters(nb::module_& module) {
       .def("__len__", &ChromeScan::processes)
       .def("rows", &ChromeScan::rows, "process"_a, nb::rv_policy::reference_internal);
   nb::class_<XprofScan>(module, "XprofScan")
-      .def(nb::init<SpillFile*, std::set<std::string>>(), "spill"_a, "operations"_a,
+      .def(nb::init<SpillFile*, const std::vector<std::string>&>(), "spill"_a, "operations"_a,
            nb::keep_alive<1, 2>())
       .def("read", &Scan<XprofScan>, "read"_a)
       .def_prop_ro("first_step", &XprofScan::first_step)

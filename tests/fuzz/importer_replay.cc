@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,7 +181,7 @@ std::string Import(ByteSource* source, const Arguments&... arguments) {
 std::string ImportKineto(ByteSource* source) { return Import<KinetoScan>(source); }
 std::string ImportChrome(ByteSource* source) { return Import<ChromeScan>(source); }
 std::string ImportXprof(ByteSource* source) {
-  return Import<XprofScan>(source, std::set<std::string>{"act"});
+  return Import<XprofScan>(source, std::vector<std::string>{"act"});
 }
 
 // Every importer, a file of its kind, and whether one that is cut between two rows is one, too.

@@ -19,12 +19,12 @@ def _recognises(head: bytes) -> bool:
 
 
 def _scan(source: Source, spill: _trace.SpillFile, operations: Collection[str]) -> Sequence[Scan]:
-    scan = _trace.XprofScan(spill, set(operations))
+    scan = _trace.XprofScan(spill, [*operations])
     try:
         scan.read(source.read)
     except _trace.TraceError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
-    noted: dict[str, object] = {OPERATIONS: sorted(scan.operations)} if operations else {}
+    noted: dict[str, object] = {OPERATIONS: scan.operations} if operations else {}
     if scan.first_step is not None:
         noted["first_step"] = scan.first_step
     host, found = _SUFFIX.subn("", source.path.name)
