@@ -314,27 +314,87 @@ class SpillFile:
 
     def __init__(self) -> None: ...
 
-class KinetoScan:
-    """A trace of torch.profiler (Kineto's Chrome trace): rows sorted by thread or stream, and time.
+class ProcessRows:
+    """Rows of one process of another tool's trace, in any order: sorted, and written as a file.
 
-    Memory does not grow with the file: rows go to `spill`.
+    Memory does not grow with the rows: they go to `spill`. Of several processes the n-th, `part`,
+    takes an n-th of it. Methods raise OSError when there is no room for rows.
     """
 
-    def __init__(self, spill: SpillFile) -> None: ...
-    def read(self, read: Callable[[int], bytes]) -> None:
-        """Reads all of the JSON; once. `read(n)` gives up to n bytes of it, none at its end.
+    os_pid: int
+    """0: not known."""
+    name: str
+    """Of the program."""
 
-        Raises:
-            TraceError: it is no such JSON, or ends in the middle.
-            OSError: no room for the rows.
-        """
-
+    def __init__(self, spill: SpillFile, part: int = 1) -> None: ...
     @property
     def facts(self) -> dict[str, Any]:
-        """base_ns (baseTimeNanoseconds), first_ns and last_ns (without it), empty, rank and
-        world_size (None unknown), backend, host_name, devices (models of GPUs), first_step (of the
-        ProfilerSteps; None without), os_pid (0 unknown), process_name, has_gpu_work, taken and
-        not_taken (rows by what they are)."""
+        """first_ns and last_ns of all rows, empty, os_pid, name, has_gpu_work, taken and not_taken
+        (rows by what they are)."""
+
+    def thread(
+        self, key: str, *, os_tid: int = 0, name: str = "", is_python: bool = False
+    ) -> int | None:
+        """Number of the thread with this key, made if need be; None: there are too many."""
+
+    def stream(self, device: int, context: int, stream: int) -> int | None:
+        """Number of a stream of a GPU, made if need be; None: there are too many."""
+
+    def text(self, kind: int, text: str, layer: int = 0) -> int:
+        """Number of a name (rlscope.trace.name_kinds)."""
+
+    def count(self, what: str, rows: int, *, taken: bool) -> None:
+        """Adds to the facts taken or not_taken."""
+    # Rows, with the numbers of above (uint32) and times in nanoseconds (int64). A row whose times
+    # are none, or that ends before it begins, is left out; returns how many are in.
+    def add_operations(
+        self,
+        threads: NDArray[Any],
+        texts: NDArray[Any],
+        start_ns: NDArray[Any],
+        end_ns: NDArray[Any],
+    ) -> int: ...
+    def add_calls(
+        self,
+        threads: NDArray[Any],
+        texts: NDArray[Any],
+        start_ns: NDArray[Any],
+        end_ns: NDArray[Any],
+    ) -> int:
+        """Of native functions."""
+
+    def add_python(
+        self, threads: NDArray[Any], start_ns: NDArray[Any], end_ns: NDArray[Any]
+    ) -> int:
+        """Functions of Python: those directly inside of a native call are callbacks."""
+
+    def add_cuda_calls(
+        self,
+        threads: NDArray[Any],
+        texts: NDArray[Any],
+        start_ns: NDArray[Any],
+        end_ns: NDArray[Any],
+        correlations: NDArray[Any],
+    ) -> int: ...
+    def add_gpu(
+        self,
+        kind: int,
+        streams: NDArray[Any],
+        texts: NDArray[Any],
+        start_ns: NDArray[Any],
+        end_ns: NDArray[Any],
+        correlations: NDArray[Any],
+        sizes: NDArray[Any],
+        hows: NDArray[Any],
+        graphs: NDArray[Any],
+    ) -> int:
+        """Rows of one of GPU_KINDS, by its place; `hows`: csrc/trace/layout/cuda_interval.h."""
+
+    def add_iteration(self, thread: int, start_ns: int) -> None:
+        """An iteration begins; the last one is not complete."""
+
+    def finish(self) -> None:
+        """All rows are there."""
 
     def write(
         self,
@@ -350,6 +410,53 @@ class KinetoScan:
 
         Returns losses by kind. Raises OSError.
         """
+
+class KinetoScan:
+    """A trace of torch.profiler (Kineto's Chrome trace)."""
+
+    def __init__(self, spill: SpillFile) -> None: ...
+    def read(self, read: Callable[[int], bytes]) -> None:
+        """Reads all of the JSON; once. `read(n)` gives up to n bytes of it, none at its end.
+
+        Raises:
+            TraceError: it is no such JSON, or ends in the middle.
+            OSError: no room for the rows.
+        """
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """base_ns (baseTimeNanoseconds, which is not in the rows), rank and world_size (None
+        unknown), backend, host_name, devices (models of GPUs), first_step (of the ProfilerSteps;
+        None without)."""
+
+    @property
+    def rows(self) -> ProcessRows: ...
+
+class ChromeScan:
+    """A trace in Chrome's format whose slices are operations: its processes, by place."""
+
+    def __init__(self, spill: SpillFile) -> None: ...
+    def read(self, read: Callable[[int], bytes]) -> None:
+        """As KinetoScan.read()."""
+
+    def __len__(self) -> int: ...
+    def rows(self, process: int) -> ProcessRows: ...
+
+class XprofScan:
+    """A trace of XProf: one process. `operations`: names of rows that are operations."""
+
+    def __init__(self, spill: SpillFile, operations: Sequence[str]) -> None: ...
+    def read(self, read: Callable[[int], bytes]) -> None:
+        """As KinetoScan.read()."""
+
+    @property
+    def first_step(self) -> int | None: ...
+    @property
+    def operations(self) -> list[str]:
+        """Those of the names that some row had."""
+
+    @property
+    def rows(self) -> ProcessRows: ...
 
 def process_record(
     event: int,

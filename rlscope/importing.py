@@ -1,4 +1,4 @@
-"""Makes a trace directory of files of other tools: one process of each, aligned by their clocks.
+"""Makes a trace directory of files of other tools: their processes, aligned by their clocks.
 
 Everything is read before the directory is touched, so that a damaged file, or a Ctrl-C while it is
 read, leaves all as it was.
@@ -9,16 +9,26 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import cast
 
 from rlscope import _trace, process_log, registry, regular_files, run_directory
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError, RlscopeError
 from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
-from rlscope.trace.imported import HEAD_BYTES, NOTE, Importer, Scan, Source, has_real_clock
+from rlscope.trace.imported import (
+    HEAD_BYTES,
+    NOTE,
+    OPERATIONS,
+    Importer,
+    Scan,
+    Source,
+    has_real_clock,
+    start_ns,
+)
 
 # Where a run without a real clock begins: no reading of a clock is 0.
 _UNALIGNED_START_NS = 10**12
@@ -36,7 +46,8 @@ class ImportedFile:
 
     path: str
     importer: Importer
-    scan: Scan
+    scans: Sequence[Scan]
+    """Its processes."""
     shift_ns: int = 0
     """Added to its times."""
 
@@ -50,11 +61,17 @@ class Imported:
 
     def taken(self) -> Counter[str]:
         """Rows by category, over all files."""
-        return _added_up(file.scan.taken for file in self.files)
+        return _added_up(scan.taken for file in self.files for scan in file.scans)
 
     def not_taken(self) -> Counter[str]:
         """Rows that are not in the trace, by what they are."""
-        return _added_up(file.scan.not_taken for file in self.files)
+        return _added_up(scan.not_taken for file in self.files for scan in file.scans)
+
+    def without_rows(self, operations: Collection[str]) -> list[str]:
+        """Those of the names that the user called operations that no row has."""
+        notes = [scan.notes() for file in self.files for scan in file.scans]
+        found = {name for each in notes for name in cast(list[str], each.get(OPERATIONS, []))}
+        return [name for name in operations if name not in found]
 
     def unaligned(self) -> list[ImportedFile]:
         """Files that cannot be compared with others in time, if there are others."""
@@ -66,13 +83,15 @@ def import_files(
     directory: str,
     *,
     force: bool = False,
+    operations: Collection[str] = (),
     step: Callable[[str], None] = lambda _: None,
 ) -> Imported:
     """Imports files of one job into a new trace directory.
 
     Args:
-        paths: one process each.
+        paths: the files.
         force: remove a run that is there.
+        operations: names of rows that are operations, where the files do not say which are: XProf.
         step: called with a few words on the work that goes on.
 
     Raises:
@@ -87,7 +106,7 @@ def import_files(
     spill = _trace.SpillFile()
     try:
         scans = [
-            _scan(path, importer, spill, step)
+            _scan(path, importer, spill, operations, step)
             for path, importer in zip(paths, importers, strict=True)
         ]
     except OSError as error:
@@ -133,35 +152,42 @@ def _check_room(place: str, force: bool) -> None:
 
 
 def _scan(
-    path: str, importer: Importer, spill: _trace.SpillFile, step: Callable[[str], None]
-) -> Scan:
+    path: str,
+    importer: Importer,
+    spill: _trace.SpillFile,
+    operations: Collection[str],
+    step: Callable[[str], None],
+) -> Sequence[Scan]:
     name = os.path.basename(path)
     with Source(path, lambda part: step(f"reading {name}: {part:.0%}")) as source:
-        return importer.scan(source, spill)
+        return importer.scan(source, spill, operations)
 
 
-def _shifts(scans: Sequence[Scan]) -> list[int]:
+def _shifts(files: Sequence[Sequence[Scan]]) -> list[int]:
     """What is added to the times of each file: one without a real clock begins with the run."""
-    real = [scan.span_ns[0] for scan in scans if has_real_clock(scan)]
-    start_ns = min(real, default=_UNALIGNED_START_NS)
-    return [0 if has_real_clock(scan) else start_ns - scan.span_ns[0] for scan in scans]
+    real = [start_ns(scans) for scans in files if has_real_clock(scans)]
+    begin_ns = min(real, default=_UNALIGNED_START_NS)
+    return [0 if has_real_clock(scans) else begin_ns - start_ns(scans) for scans in files]
 
 
 # ---- writing ------------------------------------------------------------------------------------
 
 
 def _write(run: RunDirectory, files: Sequence[ImportedFile]) -> None:
-    records = [_write_process(run.path, number, file) for number, file in enumerate(files)]
+    processes = [(file, scan) for file in files for scan in file.scans]
+    records = [
+        _write_process(run.path, number, file, scan)
+        for number, (file, scan) in enumerate(processes)
+    ]
     regular_files.replace(run.path, process_log.FILE, b"".join(records))
     text = json.dumps(_run_json(run.path, files), indent=2) + "\n"
     regular_files.replace(run.path, "run.json", text.encode())
 
 
-def _write_process(directory: str, number: int, file: ImportedFile) -> bytes:
+def _write_process(directory: str, number: int, file: ImportedFile, scan: Scan) -> bytes:
     """Writes the file of a process; returns its record in the log."""
-    scan = file.scan
     start_time = _FIRST_START_TIME + number
-    notes = {**scan.notes(), NOTE: _note(file)}
+    notes = {**scan.notes(), NOTE: _note(file, scan)}
     scan.write(
         os.path.join(directory, "trace", f"imported.{scan.os_pid}.{start_time}.1.rls"),
         start_time=start_time,
@@ -179,12 +205,12 @@ def _write_process(directory: str, number: int, file: ImportedFile) -> bytes:
     )
 
 
-def _note(file: ImportedFile) -> dict[str, object]:
+def _note(file: ImportedFile, scan: Scan) -> dict[str, object]:
     note: dict[str, object] = {
         "file": os.path.basename(file.path),
         "as": file.importer.title,
-        "rows": dict(file.scan.taken),
-        "not_taken": dict(_shortened(file.scan.not_taken)),
+        "rows": dict(scan.taken),
+        "not_taken": dict(_shortened(scan.not_taken)),
     }
     if file.shift_ns:
         note["clock"] = "not a real one: the process begins with the run"
@@ -210,18 +236,18 @@ def _added_up(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
 def _run_json(directory: str, files: Sequence[ImportedFile]) -> dict[str, object]:
     from rlscope import __version__
 
-    start_ns = min(file.scan.span_ns[0] + file.shift_ns for file in files)
+    begin_ns = min(start_ns(file.scans) + file.shift_ns for file in files)
     run: dict[str, object] = {
         "format": RUN_FORMAT,
         "format_version": RUN_FORMAT_VERSION,
         "version": __version__,
         "name": os.path.basename(directory),
-        "start_ns": start_ns,
+        "start_ns": begin_ns,
         "imported": {
             "as": ", ".join(dict.fromkeys(file.importer.title for file in files)),
             "files": [os.path.basename(file.path) for file in files],
         },
     }
-    if any(has_real_clock(file.scan) for file in files):
-        run["start_time"] = datetime.fromtimestamp(start_ns / 1e9, timezone.utc).isoformat()
+    if any(has_real_clock(file.scans) for file in files):
+        run["start_time"] = datetime.fromtimestamp(begin_ns / 1e9, timezone.utc).isoformat()
     return run

@@ -69,6 +69,10 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
     # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
     IMPORTERS: {
         "kineto": "rlscope.trace.importers.kineto:IMPORTER",
+        "nsight": "rlscope.trace.importers.nsight:IMPORTER",
+        "xprof": "rlscope.trace.importers.xprof:IMPORTER",
+        "chrome": "rlscope.trace.importers.chrome:IMPORTER",
+        "events": "rlscope.trace.importers.events:IMPORTER",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {

@@ -30,6 +30,11 @@ REAL_US = 1_700_000_000_000_000
 Row = dict[str, Any]
 
 
+def at_real(microseconds: Any) -> Any:
+    """Microseconds since then, as a file has them."""
+    return REAL_US + microseconds
+
+
 def row(category: str, name: str, ts: Any, dur: Any, tid: int = 7, **arguments: Any) -> Row:
     """A complete row of process 7."""
     return {
@@ -96,7 +101,7 @@ def self_times(directory: Path, process: int = 0) -> dict[str, tuple[int, int]]:
     return found
 
 
-_ENTER, _EXIT, _CALL, _CALL_BEGIN, _CALL_END = 1, 2, 15, 16, 17
+_ENTER, _EXIT, _CALL, _CALL_BEGIN, _CALL_END, _CALLBACK_BEGIN, _CALLBACK_END = 1, 2, *range(15, 20)
 
 
 def _add_thread(
@@ -106,9 +111,10 @@ def _add_thread(
 ) -> None:
     stack: list[list[Any]] = []  # name, start, time of what lies directly inside
 
-    def end(name: str, duration_ns: int, inside_ns: int) -> None:
-        count, total = found.get(name, (0, 0))
-        found[name] = count + 1, total + duration_ns - inside_ns
+    def end(name: str | None, duration_ns: int, inside_ns: int) -> None:
+        if name is not None:
+            count, total = found.get(name, (0, 0))
+            found[name] = count + 1, total + duration_ns - inside_ns
         if stack:
             stack[-1][2] += duration_ns
 
@@ -117,7 +123,9 @@ def _add_thread(
             end(texts[name], duration_ns, 0)
         elif kind in (_ENTER, _CALL_BEGIN):
             stack.append([texts[name], time_ns, 0])
-        elif kind in (_EXIT, _CALL_END):
+        elif kind == _CALLBACK_BEGIN:
+            stack.append([None, time_ns, 0])
+        elif kind in (_EXIT, _CALL_END, _CALLBACK_END):
             text, start_ns, inside_ns = stack.pop()
             end(text, time_ns - start_ns, inside_ns)
     assert not stack

@@ -63,9 +63,13 @@ char JsonReader::Peek() {
   return *at_;
 }
 
-void JsonReader::ExpectEnd() {
+bool JsonReader::AtEnd() {
   SkipSpace();
-  if (at_ != end_) Fail("there is more behind its end");
+  return at_ == end_;
+}
+
+void JsonReader::ExpectEnd() {
+  if (!AtEnd()) Fail("there is more behind its end");
 }
 
 void JsonReader::Begin(char bracket) {

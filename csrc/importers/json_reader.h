@@ -53,6 +53,7 @@ class JsonReader {
   std::string_view text() const { return text_; }
 
   // There is nothing but white space up to the end.
+  bool AtEnd();
   void ExpectEnd();
 
   uint64_t offset() const { return offset_ + static_cast<uint64_t>(at_ - buffer_.data()); }

@@ -11,45 +11,28 @@ enum class KinetoScan::Category {
   kOperation,
   kCall,
   kCudaCall,
+  kPython,
   kKernel,
   kMemcpy,
   kMemset,
   kSync,
-  kOther,
 };
 
 namespace {
 
-// A file of a stranger may have as many as it likes; what goes beyond is counted together.
-constexpr size_t kMostThreads = 65'536;
-constexpr size_t kMostStreams = 65'536;
 constexpr size_t kMostProcessNames = 4096;
-constexpr size_t kMostCounts = 200;
 constexpr size_t kMostDevices = 64;
-constexpr char kOtherKinds[] = "(other)";
 
-// Times of the trace format lie in +-2^62; so do sums of two of these.
-constexpr int64_t kMostNs = int64_t{1} << 61;
+// Times of the trace format lie in +-2^62: so does the sum of a row's and of the base.
+constexpr int64_t kMostBaseNs = int64_t{1} << 61;
 
 constexpr std::string_view kStep = "ProfilerStep#";
 
-bool Fits(int64_t ns) { return ns > -kMostNs && ns < kMostNs; }
-
-std::string Key(const std::string& pid, const std::string& tid) {
-  std::string key = pid;
-  key.push_back('\0');
-  return key.append(tid);
-}
-
-std::optional<uint32_t> ToUint32(const std::string& text) {
-  int64_t value;
-  if (!ParseDecimal(text, 0, &value) || value < 0 || value > UINT32_MAX) return std::nullopt;
-  return static_cast<uint32_t>(value);
-}
-
-// Rows of which no argument is read: they are the most, and have the longest arguments.
-bool HasOnlyDetails(std::string_view category) {
-  return category == "cpu_op" || category == "user_annotation" || category == "python_function";
+// "train.py(12): step", "nn.Module: Linear_0"; what is neither is a function of C, which Python's
+// frames call: "<built-in method sqrt of ...>".
+bool IsPythonFrame(std::string_view name) {
+  constexpr std::string_view kModule = "nn.Module: ";
+  return name.find("): ") != std::string_view::npos || name.substr(0, kModule.size()) == kModule;
 }
 
 // The kinds of memory that Kineto names, by CUPTI's numbers.
@@ -116,9 +99,8 @@ void KinetoScan::Read(ByteSource* source) {
   ReadFile(&reader);
   reader.ExpectEnd();
   if (!has_events_) throw FormatError("it has no traceEvents");
-  EndLastStep();
-  thread_rows_.Finish();
-  gpu_rows_.Finish();
+  NameProcess();
+  rows_.Finish();
 }
 
 void KinetoScan::ReadFile(JsonReader* reader) {
@@ -130,7 +112,8 @@ void KinetoScan::ReadFile(JsonReader* reader) {
     } else if (key == "baseTimeNanoseconds") {
       int64_t base_ns;
       if (!reader->ReadNumber()) continue;
-      if (!ParseDecimal(reader->text(), 0, &base_ns) || !Fits(base_ns)) {
+      if (!ParseDecimal(reader->text(), 0, &base_ns) || base_ns <= -kMostBaseNs ||
+          base_ns >= kMostBaseNs) {
         throw FormatError("its baseTimeNanoseconds is no time");
       }
       facts_.base_ns = base_ns;
@@ -190,89 +173,17 @@ void KinetoScan::ReadEvents(JsonReader* reader) {
   has_events_ = true;
   reader->BeginArray();
   while (reader->NextElement()) {
-    ++number_;
     if (reader->Peek() == '{') {
-      ReadEvent(reader);
+      event_.Read(reader);
+      TakeEvent();
     } else {
       reader->SkipValue();
-      Count(&not_taken_, "what is no row");
+      rows_.not_taken.Add("what is no row");
     }
   }
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
-
-void KinetoScan::ReadEvent(JsonReader* reader) {
-  for (std::string* text : {&event_.phase, &event_.category, &event_.name, &event_.pid, &event_.tid,
-                            &event_.ts, &event_.dur}) {
-    text->clear();
-  }
-  ReadArguments(nullptr);
-  reader->BeginObject();
-  while (reader->NextKey()) {
-    const std::string_view key = reader->text();
-    std::string* text = nullptr;
-    size_t most = 256;
-    if (key == "ph") text = &event_.phase;
-    if (key == "cat") text = &event_.category;
-    if (key == "pid") text = &event_.pid;
-    if (key == "tid") text = &event_.tid;
-    if (key == "name") text = &event_.name, most = JsonReader::kMostText;
-    if (key == "ts" || key == "dur") {
-      text = key == "ts" ? &event_.ts : &event_.dur;
-      text->clear();
-      if (reader->ReadNumber()) *text = reader->text();
-    } else if (text != nullptr) {
-      text->clear();
-      if (reader->ReadStringOrNumber()) *text = reader->text().substr(0, most);
-    } else if (key == "args" && !HasOnlyDetails(event_.category)) {
-      ReadArguments(reader);
-    } else {
-      reader->SkipValue();
-    }
-  }
-  TakeEvent();
-}
-
-// Forgets what was read before: of two keys of one name the last one counts.
-void KinetoScan::ReadArguments(JsonReader* reader) {
-  event_.argument_name.clear();
-  event_.sync_kind.clear();
-  for (auto* number :
-       {&event_.correlation, &event_.device, &event_.context, &event_.stream, &event_.bytes}) {
-    number->reset();
-  }
-  if (reader == nullptr) return;
-  if (reader->Peek() != '{') return reader->SkipValue();
-  reader->BeginObject();
-  while (reader->NextKey()) {
-    const std::string_view key = reader->text();
-    std::optional<int64_t>* number = nullptr;
-    std::string* text = nullptr;
-    if (key == "correlation") number = &event_.correlation;
-    if (key == "device") number = &event_.device;
-    if (key == "context") number = &event_.context;
-    if (key == "stream") number = &event_.stream;
-    if (key == "bytes") number = &event_.bytes;
-    if (key == "name") text = &event_.argument_name;
-    if (key == "cuda_sync_kind") text = &event_.sync_kind;
-    int64_t value;
-    if (number != nullptr) {
-      number->reset();
-      if (reader->ReadNumber() && ParseDecimal(reader->text(), 0, &value)) *number = value;
-    } else if (text != nullptr) {
-      text->clear();
-      if (reader->ReadString()) *text = reader->text().substr(0, 256);
-    } else {
-      reader->SkipValue();
-    }
-  }
-}
-
-void KinetoScan::Count(std::map<std::string, uint64_t>* counts, const std::string& what) {
-  const bool has_room = counts->size() < kMostCounts || counts->count(what) != 0;
-  ++(*counts)[has_room ? what : kOtherKinds];
-}
 
 void KinetoScan::TakeEvent() {
   if (event_.phase == "M") return TakeMetadata();
@@ -286,6 +197,7 @@ void KinetoScan::TakeEvent() {
       {"cpu_op", Category::kCall},
       {"cuda_runtime", Category::kCudaCall},
       {"cuda_driver", Category::kCudaCall},
+      {"python_function", Category::kPython},
       {"kernel", Category::kKernel},
       {"gpu_memcpy", Category::kMemcpy},
       {"gpu_memset", Category::kMemset},
@@ -298,15 +210,13 @@ void KinetoScan::TakeEvent() {
   };
   const auto row = std::find_if(std::begin(kRows), std::end(kRows),
                                 [&](const Row& each) { return each.category == event_.category; });
-  if (event_.phase == "X" && event_.category == "python_function") {
-    const std::optional<uint32_t> thread = FindThread();
-    if (thread) threads_[*thread].is_python = true;
-  }
   if (event_.phase != "X" || row == std::end(kRows)) {
     const std::string& category = event_.category.empty() ? event_.name : event_.category;
-    return Count(&not_taken_, category + " (phase " + event_.phase + ")");
+    return rows_.not_taken.Add(category + " (phase " + event_.phase + ")");
   }
-  if (TakeInterval(row->is)) Count(&taken_, event_.category);
+  const char* const problem = TakeInterval(row->is);
+  if (problem == nullptr) return rows_.taken.Add(event_.category);
+  rows_.not_taken.Add(event_.category + " " + problem);
 }
 
 void KinetoScan::TakeMetadata() {
@@ -316,109 +226,76 @@ void KinetoScan::TakeMetadata() {
     }
   } else if (event_.name == "thread_name") {
     const std::optional<uint32_t> thread = FindThread();
-    if (thread) threads_[*thread].name = event_.argument_name;
+    if (thread) rows_.thread(*thread)->name = event_.argument_name;
   }
 }
 
-// Microseconds -> nanoseconds.
-bool KinetoScan::TakeInterval(Category category) {
-  int64_t start_ns, duration_ns;
-  if (!ParseDecimal(event_.ts, 3, &start_ns) || !Fits(start_ns)) {
-    Count(&not_taken_, event_.category + " without a time");
-    return false;
-  }
-  if (!ParseDecimal(event_.dur, 3, &duration_ns) || duration_ns < 0 || !Fits(duration_ns) ||
-      !Fits(start_ns + duration_ns)) {
-    Count(&not_taken_, event_.category + " without a duration");
-    return false;
-  }
-  const bool of_gpu = category >= Category::kKernel;
-  if (of_gpu) return TakeGpuRow(category, start_ns, duration_ns);
-  return TakeThreadRow(category, start_ns, duration_ns);
-}
-
-void KinetoScan::Extend(int64_t start_ns, int64_t end_ns) {
-  first_ns_ = std::min(first_ns_, start_ns);
-  last_ns_ = std::max(last_ns_, end_ns);
+// Null: it was taken; else why not.
+const char* KinetoScan::TakeInterval(Category category) {
+  Interval interval;
+  if (const char* const problem = event_.ReadInterval(&interval)) return problem;
+  if (category >= Category::kKernel) return TakeGpuRow(category, interval);
+  if (category == Category::kPython) return TakePython(interval);
+  return TakeThreadRow(category, interval);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
 
 std::optional<uint32_t> KinetoScan::FindThread() {
-  const std::string key = Key(event_.pid, event_.tid);
-  const auto found = thread_numbers_.find(key);
-  if (found != thread_numbers_.end()) return found->second;
-  if (threads_.size() == kMostThreads) return std::nullopt;
-  threads_.push_back({event_.pid, event_.tid, "", 0, event_.pid == event_.tid});
-  return thread_numbers_[key] = static_cast<uint32_t>(threads_.size() - 1);
+  const size_t known = rows_.threads();
+  const std::optional<uint32_t> thread = rows_.FindThread(event_.ThreadKey());
+  if (rows_.threads() > known) {
+    pids_.push_back(event_.pid);
+    rows_.thread(*thread)->os_tid = ToUint32(event_.tid).value_or(0);
+    rows_.thread(*thread)->is_python = event_.pid == event_.tid;
+  }
+  return thread;
 }
 
-bool KinetoScan::TakeThreadRow(Category category, int64_t start_ns, int64_t duration_ns) {
+const char* KinetoScan::TakeThreadRow(Category category, const Interval& interval) {
   const std::optional<uint32_t> thread = FindThread();
-  if (!thread) {
-    Count(&not_taken_, event_.category + " of more threads than are read");
-    return false;
-  }
-  ++threads_[*thread].rows;
-  const int64_t end_ns = start_ns + duration_ns;
-  Extend(start_ns, end_ns);
-  ThreadRow row = {};
-  row.thread = *thread;
-  row.start_ns = start_ns;
-  row.end_ns = end_ns;
-  row.number = number_;
+  if (!thread) return "of more threads than are read";
+  using trace::Layer;
+  using trace::NameKind;
   switch (category) {
     case Category::kOperation:
       if (event_.name.compare(0, kStep.size(), kStep) == 0) {
-        TakeStep(*thread, start_ns, end_ns);
-        return true;
+        TakeStep(*thread, interval);
+      } else {
+        const uint32_t name = rows_.FindName(NameKind::kOperation, Layer::kNone, event_.name);
+        rows_.AddOperation(*thread, name, interval);
       }
-      row.kind = ThreadRowKind::kOperation;
-      row.name = names_.Find(trace::NameKind::kOperation, event_.name);
       break;
     case Category::kCall:
-      row.kind = ThreadRowKind::kCall;
-      row.name = names_.Find(trace::NameKind::kFunction, event_.name);
+      rows_.AddCall(*thread, rows_.FindName(NameKind::kFunction, Layer::kFramework, event_.name),
+                    interval);
       break;
     default:
-      row.kind = ThreadRowKind::kCudaCall;
-      row.name = names_.Find(trace::NameKind::kCudaCall, event_.name);
-      row.correlation = event_.correlation.value_or(0);
+      rows_.AddCudaCall(*thread, rows_.FindName(NameKind::kCudaCall, Layer::kNone, event_.name),
+                        interval, event_.correlation.value_or(0));
   }
-  thread_rows_.Add(row);
-  return true;
+  return nullptr;
+}
+
+// The thread is one of Python, whatever the row is.
+const char* KinetoScan::TakePython(const Interval& interval) {
+  const std::optional<uint32_t> thread = FindThread();
+  if (!thread) return "of more threads than are read";
+  rows_.thread(*thread)->is_python = true;
+  if (!IsPythonFrame(event_.name)) return "of C";
+  rows_.AddPython(*thread, interval);
+  return nullptr;
 }
 
 // The step's start begins an iteration.
-void KinetoScan::TakeStep(uint32_t thread, int64_t start_ns, int64_t end_ns) {
-  ThreadRow row = {};
-  row.thread = thread;
-  row.kind = ThreadRowKind::kIteration;
-  row.start_ns = start_ns;
-  row.end_ns = start_ns;
-  row.number = number_;
-  thread_rows_.Add(row);
-  threads_[thread].is_python = true;
+void KinetoScan::TakeStep(uint32_t thread, const Interval& interval) {
+  rows_.AddIteration(thread, interval.start_ns, interval.end_ns);
+  rows_.thread(thread)->is_python = true;
   int64_t step;
   const std::string_view number = std::string_view(event_.name).substr(kStep.size());
   if (ParseDecimal(number, 0, &step)) {
     facts_.first_step = std::min(facts_.first_step.value_or(step), step);
   }
-  if (!stepping_) stepping_ = thread, last_step_ns_ = end_ns;
-  if (*stepping_ == thread) last_step_ns_ = std::max(last_step_ns_, end_ns);
-}
-
-// An iteration ends where another one begins: what comes behind the last step is one that is not
-// complete.
-void KinetoScan::EndLastStep() {
-  if (!stepping_) return;
-  ThreadRow row = {};
-  row.thread = *stepping_;
-  row.kind = ThreadRowKind::kIteration;
-  row.start_ns = last_step_ns_;
-  row.end_ns = last_step_ns_;
-  row.number = number_ + 1;
-  thread_rows_.Add(row);
 }
 
 // ---- GPUs ---------------------------------------------------------------------------------------
@@ -428,97 +305,50 @@ std::optional<uint32_t> KinetoScan::FindStream() {
   const auto number = [](const std::optional<int64_t>& argument, const std::string& text) {
     return argument ? static_cast<uint32_t>(*argument) : ToUint32(text).value_or(0);
   };
-  const ImportedStream stream = {number(event_.device, event_.pid),
-                                 static_cast<uint32_t>(event_.context.value_or(0)),
-                                 number(event_.stream, event_.tid)};
-  const auto found = stream_numbers_.find(stream);
-  if (found != stream_numbers_.end()) return found->second;
-  if (streams_.size() == kMostStreams) return std::nullopt;
-  streams_.push_back(stream);
-  return stream_numbers_[stream] = static_cast<uint32_t>(streams_.size() - 1);
+  return rows_.FindStream({number(event_.device, event_.pid),
+                           static_cast<uint32_t>(event_.context.value_or(0)),
+                           number(event_.stream, event_.tid)});
 }
 
-bool KinetoScan::TakeGpuRow(Category category, int64_t start_ns, int64_t duration_ns) {
+const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) {
   const std::optional<uint32_t> stream = FindStream();
-  if (!stream) {
-    Count(&not_taken_, event_.category + " of more streams than are read");
-    return false;
-  }
-  GpuRow row = {};
-  row.stream = *stream;
-  row.start_ns = start_ns;
-  row.duration_ns = duration_ns;
-  row.correlation = event_.correlation.value_or(0);
-  row.number = number_;
-  row.name = names_.Find(trace::NameKind::kKernel, event_.name);
-  row.bytes = static_cast<uint64_t>(std::max<int64_t>(event_.bytes.value_or(0), 0));
+  if (!stream) return "of more streams than are read";
+  ProcessRows::GpuWork work = {};
+  work.correlation = event_.correlation.value_or(0);
+  work.name = rows_.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);
+  work.bytes = static_cast<uint64_t>(std::max<int64_t>(event_.bytes.value_or(0), 0));
   switch (category) {
     case Category::kMemcpy:
-      row.kind = trace::GpuKind::kMemcpy;
-      row.how = HowOfCopy(event_.name);
+      work.kind = trace::GpuKind::kMemcpy;
+      work.how = HowOfCopy(event_.name);
       break;
     case Category::kMemset:
-      row.kind = trace::GpuKind::kMemset;
-      row.how = MemoryOf(InParentheses(event_.name));
+      work.kind = trace::GpuKind::kMemset;
+      work.how = MemoryOf(InParentheses(event_.name));
       break;
     case Category::kSync:
-      row.kind = trace::GpuKind::kSync;
-      row.how = HowOfSync(event_.sync_kind.empty() ? event_.name : event_.sync_kind);
+      work.kind = trace::GpuKind::kSync;
+      work.how = HowOfSync(event_.sync_kind.empty() ? event_.name : event_.sync_kind);
       break;
     default:
-      row.kind = trace::GpuKind::kKernel;
+      work.kind = trace::GpuKind::kKernel;
   }
-  has_gpu_work_ |= category != Category::kSync;
-  Extend(start_ns, start_ns + duration_ns);
-  gpu_rows_.Add(row);
-  return true;
+  rows_.AddGpu(*stream, work, interval);
+  return nullptr;
 }
 
 // ---- the process --------------------------------------------------------------------------------
 
-const KinetoScan::Thread* KinetoScan::MainThread() const {
-  const auto found =
-      std::max_element(threads_.begin(), threads_.end(),
-                       [](const Thread& a, const Thread& b) { return a.rows < b.rows; });
-  return found == threads_.end() ? nullptr : &*found;
-}
-
-uint32_t KinetoScan::os_pid() const {
-  const Thread* const thread = MainThread();
-  return thread == nullptr ? 0 : ToUint32(thread->pid).value_or(0);
-}
-
-std::string KinetoScan::process_name() const {
-  const Thread* const thread = MainThread();
-  if (thread == nullptr) return "";
-  const auto found = process_names_.find(thread->pid);
-  return found == process_names_.end() ? "" : found->second;
-}
-
-std::vector<ImportedThread> KinetoScan::Threads() const {
-  std::vector<ImportedThread> threads;
-  for (const Thread& thread : threads_) {
-    const uint32_t os_tid = ToUint32(thread.tid).value_or(0);
-    threads.push_back({thread.rows > 0, os_tid, thread.name, thread.is_python});
+// It is the one whose thread has most rows.
+void KinetoScan::NameProcess() {
+  if (pids_.empty()) return;
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < pids_.size(); ++i) {
+    if (rows_.rows_of(i) > rows_.rows_of(most)) most = i;
   }
-  return threads;
-}
-
-KinetoScan::Losses KinetoScan::WriteTo(TraceFile* file, int64_t shift_ns) const {
-  ProcessWriter writer(file, shift_ns);
-  writer.WriteNames(names_, trace::Layer::kFramework);
-  {
-    RowMerge<ThreadRow> rows(*spill_, thread_rows_.runs());
-    writer.WriteThreads(Threads(), &rows);
-  }
-  RowMerge<GpuRow> rows(*spill_, gpu_rows_.runs());
-  writer.WriteGpu(streams_, &rows);
-  return {names_.refused(), writer.too_deep()};
-}
-
-bool KinetoScan::has_python() const {
-  return std::any_of(threads_.begin(), threads_.end(),
-                     [](const Thread& thread) { return thread.is_python && thread.rows > 0; });
+  rows_.os_pid = ToUint32(pids_[most]).value_or(0);
+  const auto found = process_names_.find(pids_[most]);
+  if (found != process_names_.end()) rows_.name = found->second;
 }
 
 }  // namespace rlscope::importers

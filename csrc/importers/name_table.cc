@@ -5,20 +5,21 @@ namespace {
 
 constexpr std::string_view kOther = "(other)";
 
-void MakeKey(trace::NameKind kind, std::string_view text, std::string* key) {
+void MakeKey(trace::NameKind kind, trace::Layer layer, std::string_view text, std::string* key) {
   key->assign(1, static_cast<char>(kind));
+  key->push_back(static_cast<char>(layer));
   key->append(text);
 }
 
 }  // namespace
 
-uint32_t NameTable::Find(trace::NameKind kind, std::string_view text) {
-  MakeKey(kind, text, &key_);
+uint32_t NameTable::Find(trace::NameKind kind, trace::Layer layer, std::string_view text) {
+  MakeKey(kind, layer, text, &key_);
   const auto found = numbers_.find(key_);
   if (found != numbers_.end()) return found->second;
-  if (in_order_.size() < kMostNames && bytes_ + key_.size() <= kMostBytes) return Add();
+  if (in_order_.size() < kMostNames && bytes_ + key_.size() <= most_bytes_) return Add();
   ++refused_;
-  MakeKey(kind, kOther, &key_);
+  MakeKey(kind, layer, kOther, &key_);
   const auto other = numbers_.find(key_);
   return other != numbers_.end() ? other->second : Add();
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/format/name_kind.h"
+#include "trace/layout/layer.h"
 
 namespace rlscope::importers {
 
@@ -20,14 +21,17 @@ class NameTable {
   static constexpr size_t kMostNames = 65'536;
   static constexpr size_t kMostBytes = 32 << 20;
 
-  // From 1 on, in order of first appearance.
-  uint32_t Find(trace::NameKind kind, std::string_view text);
+  explicit NameTable(size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
-  // Calls visit(kind, text), in the order of the numbers.
+  // From 1 on, in order of first appearance. Only functions have a layer.
+  uint32_t Find(trace::NameKind kind, trace::Layer layer, std::string_view text);
+
+  // Calls visit(kind, layer, text), in the order of the numbers.
   template <class Visit>
   void Each(Visit visit) const {
     for (const std::string* key : in_order_) {
-      visit(static_cast<trace::NameKind>(key->front()), std::string_view(*key).substr(1));
+      visit(static_cast<trace::NameKind>((*key)[0]), static_cast<trace::Layer>((*key)[1]),
+            std::string_view(*key).substr(2));
     }
   }
 
@@ -37,7 +41,8 @@ class NameTable {
  private:
   uint32_t Add();
 
-  std::string key_;  // kind and text
+  const size_t most_bytes_;
+  std::string key_;  // kind, layer and text
   std::unordered_map<std::string, uint32_t> numbers_;
   std::vector<const std::string*> in_order_;  // keys of numbers_
   size_t bytes_ = 0;

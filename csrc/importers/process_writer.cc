@@ -42,7 +42,7 @@ void ThreadItems::BeginPending(int64_t next_ns) {
     return;
   }
   Put(trace::kCallBegin, pending_.start_ns, pending_.name);
-  calls_.push_back({pending_.end_ns, ++order_});
+  calls_.push_back({pending_.end_ns, ++order_, false});
 }
 
 // Ends what has ended by then, in order of time: the operations may overlap as they like, the calls
@@ -58,8 +58,7 @@ void ThreadItems::EndUntil(int64_t time_ns) {
                      std::make_pair(calls_.back().end_ns, ~calls_.back().order) <
                          std::make_pair(operations_.begin()->end_ns, ~operations_.begin()->order));
     if (call_first) {
-      Put(trace::kCallEnd, calls_.back().end_ns, 0);
-      calls_.pop_back();
+      EndCall(calls_.back().end_ns);
     } else {
       Put(trace::kOperationExit, operations_.begin()->end_ns, operations_.begin()->name);
       operations_.erase(operations_.begin());
@@ -67,7 +66,13 @@ void ThreadItems::EndUntil(int64_t time_ns) {
   }
 }
 
+void ThreadItems::EndCall(int64_t time_ns) {
+  Put(calls_.back().is_callback ? trace::kCallbackEnd : trace::kCallEnd, time_ns, 0);
+  calls_.pop_back();
+}
+
 void ThreadItems::Add(const ThreadRow& row) {
+  if (row.kind == ThreadRowKind::kPython) return AddPython(row);
   if (in_thread_ && row.thread != thread_) EndThread();
   if (!in_thread_) BeginThread(row.thread);
   if (row.kind == ThreadRowKind::kCudaCall) return AddCudaCall(row);
@@ -104,11 +109,26 @@ void ThreadItems::AddOperation(const ThreadRow& row) {
 void ThreadItems::AddCall(const ThreadRow& row) {
   pending_ = row;
   while (!calls_.empty() && calls_.back().end_ns < pending_.end_ns) {
+    if (calls_.back().is_callback) {  // the frames of Python say less than the calls
+      EndCall(pending_.start_ns);
+      continue;
+    }
     MoveTo(calls_.back().end_ns, &pending_);
     EndUntil(pending_.start_ns);
   }
   reached_ns_ = pending_.start_ns;
   has_pending_ = true;
+}
+
+// Python inside of Python, and outside of native calls, is where the thread is anyway. Frames are
+// followed by a tracer of their own: one that a call does not hold as a whole is left out.
+void ThreadItems::AddPython(const ThreadRow& row) {
+  if (!in_thread_ || row.thread != thread_ || row.start_ns < reached_ns_) return;
+  EndUntil(row.start_ns);
+  const bool in_call = !calls_.empty() && !calls_.back().is_callback;
+  if (!in_call || row.end_ns <= row.start_ns || row.end_ns > calls_.back().end_ns) return;
+  Put(trace::kCallbackBegin, row.start_ns, 0);
+  calls_.push_back({row.end_ns, ++order_, true});
 }
 
 // They are a stream of their own, which the thread's items say nothing of.
@@ -126,10 +146,9 @@ void ThreadItems::PutCudaCalls() {
 
 // ---- the process --------------------------------------------------------------------------------
 
-void ProcessWriter::WriteNames(const NameTable& names, trace::Layer layer) {
-  names.Each([&](trace::NameKind kind, std::string_view text) {
-    const bool is_function = kind == trace::NameKind::kFunction;
-    file_->AddName(kind, std::string(text), is_function ? layer : trace::Layer::kNone);
+void ProcessWriter::WriteNames(const NameTable& names) {
+  names.Each([&](trace::NameKind kind, trace::Layer layer, std::string_view text) {
+    file_->AddName(kind, std::string(text), layer);
   });
 }
 
@@ -166,7 +185,7 @@ void ProcessWriter::WriteGpu(const std::vector<ImportedStream>& streams, RowMerg
                          row.name,
                          row.correlation,
                          row.bytes,
-                         0,
+                         row.graph,
                          {}});
     intervals.back().detail.how = static_cast<uint8_t>(row.how);
   }

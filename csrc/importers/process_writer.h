@@ -52,6 +52,7 @@ class ThreadItems {
   struct OpenCall {
     int64_t end_ns;
     uint64_t order;
+    bool is_callback;
   };
   // The next one to end first; of equals the one that began last.
   struct OpenOperation {
@@ -69,6 +70,8 @@ class ThreadItems {
   void Put(uint32_t kind, int64_t time_ns, uint32_t id, int64_t duration_ns = 0);
   void AddOperation(const ThreadRow& row);
   void AddCall(const ThreadRow& row);
+  void AddPython(const ThreadRow& row);
+  void EndCall(int64_t time_ns);
   void AddCudaCall(const ThreadRow& row);
   void MoveTo(int64_t start_ns, ThreadRow* row);
   void PutCudaCalls();
@@ -93,8 +96,7 @@ class ProcessWriter {
   // All outlive it.
   ProcessWriter(TraceFile* file, int64_t shift_ns) : file_(file), shift_ns_(shift_ns) {}
 
-  // `layer`: of native functions.
-  void WriteNames(const NameTable& names, trace::Layer layer);
+  void WriteNames(const NameTable& names);
   // Numbers of threads are their places in the list.
   void WriteThreads(const std::vector<ImportedThread>& threads, RowMerge<ThreadRow>* rows);
   void WriteGpu(const std::vector<ImportedStream>& streams, RowMerge<GpuRow>* rows);

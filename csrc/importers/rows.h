@@ -16,6 +16,7 @@ enum class ThreadRowKind : uint32_t {
   kOperation,
   kCall,  // of native code
   kCudaCall,
+  kPython,  // a function of Python: what lies directly inside of a call is a callback
 };
 
 struct ThreadRow {
@@ -26,14 +27,16 @@ struct ThreadRow {
   int64_t correlation;  // of CUDA calls
   uint64_t number;      // of the row in its file
   uint32_t name;
-  uint32_t unused = 0;  // rows are written to files byte by byte
+  uint32_t longest_first;  // one value for all rows of a process
 
-  // Rows of one start stand as in their file: profilers write a thread's rows in the order in which
-  // they began. Lengths say less: of two calls of one microsecond, the first may be the shorter
-  // one.
+  // Rows of one start stand as in their file, where the tool writes a thread's rows in the order in
+  // which they began. Lengths say less then: of two calls of one microsecond, the first may be the
+  // shorter one. Where it does not, the longer one holds the other.
   bool operator<(const ThreadRow& other) const {
-    return std::tie(thread, start_ns, number) <
-           std::tie(other.thread, other.start_ns, other.number);
+    if (thread != other.thread) return thread < other.thread;
+    if (start_ns != other.start_ns) return start_ns < other.start_ns;
+    if (longest_first != 0 && end_ns != other.end_ns) return end_ns > other.end_ns;
+    return number < other.number;
   }
 };
 
@@ -46,7 +49,9 @@ struct GpuRow {
   uint64_t bytes;
   uint64_t number;
   uint32_t name;
-  uint32_t how;  // GpuDetail::how
+  uint32_t how;         // GpuDetail::how
+  uint32_t graph;       // GpuInterval::graph
+  uint32_t unused = 0;  // rows are written to files byte by byte
 
   bool operator<(const GpuRow& other) const {
     return std::tie(stream, start_ns, number) <

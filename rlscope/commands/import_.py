@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Makes a trace directory of traces that other tools recorded, for rlscope summary, report and query.
 Several files are the processes of one run. The kind of a file is found by its content:
-torch.profiler (Kineto), as JSON or JSON.gz."""
+
+  torch.profiler (Kineto)    JSON or JSON.gz of export_chrome_trace()
+  Nsight Systems             nsys export --type sqlite REPORT.nsys-rep
+  XProf (JAX, TensorFlow)    trace.json.gz of a log directory's plugins/profile
+  Chrome trace               JSON or JSON.gz of any other tool: slices become operations
+  table of events            Parquet or CSV with the columns of relation event"""
 
 _EXAMPLES = """\
 examples:
   rlscope import trace.json.gz -o runs/imported
   rlscope import rank-*.json.gz -o runs/job
       the ranks of one job, aligned by their clocks
+  rlscope import vm.trace.json.gz -o runs/jax --operation act --operation learn
+      XProf does not say which of its rows are annotations: these are operations
   rlscope summary runs/imported
 """
 
@@ -33,9 +40,17 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", metavar="FILE", nargs="+", help="trace, one process each")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="trace of a tool")
     parser.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="trace directory to make"
+    )
+    parser.add_argument(
+        "--operation",
+        metavar="NAME",
+        action="append",
+        default=[],
+        dest="operations",
+        help="rows of XProf with this name are an operation; may be given several times",
     )
     parser.add_argument("--force", action="store_true", help="remove a run that is in DIR")
 
@@ -45,8 +60,18 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from rlscope.importing import import_files
 
     with progress() as line:
-        imported = import_files(options.files, options.output, force=options.force, step=line.step)
-    stderr.write("".join(f"{text}\n" for text in _told(imported)))
+        imported = import_files(
+            options.files,
+            options.output,
+            force=options.force,
+            operations=options.operations,
+            step=line.step,
+        )
+    told = _told(imported) + [
+        f"no row of XProf is called {visible(name)}: --operation found nothing"
+        for name in imported.without_rows(options.operations)
+    ]
+    stderr.write("".join(f"{text}\n" for text in told))
     print(imported.directory)
     return 0
 

@@ -5,7 +5,8 @@
 
 The file is a real trace, tiled in time to 200 MB. Every run is a process of its own, and the two
 take turns; libraries are imported before the clock starts. Ours writes the trace, too, theirs only
-fills tables. Without --hta the import is measured alone.
+fills tables. Without --hta the import is measured alone; with --megabytes the file is larger, and
+memory should be what it was.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "kineto" / "a100_resnet_control.json.gz"
-TILES = 6
+MEGABYTES = 200
 ROUNDS = 3
 _TIME = re.compile(r'"ts": (\d{16})')
 
@@ -46,16 +47,20 @@ print(spent, int(peak) / 1024)
 """
 
 
-def tile(path: Path) -> None:
-    """Writes the trace so many times behind each other, a second apart."""
+def tile(path: Path, megabytes: int = MEGABYTES) -> None:
+    """Writes the trace several times behind each other, a second apart."""
     text = gzip.decompress(GOLDEN.read_bytes()).decode()
     begin = text.index("[", text.index('"traceEvents"')) + 1
     end = text.rindex("]")
-    tiles = (
-        _TIME.sub(lambda match, n=n: f'"ts": {int(match[1]) + n * 1_000_000}', text[begin:end])
-        for n in range(TILES)
-    )
-    path.write_text(text[:begin] + ",".join(tiles) + text[end:])
+    with path.open("w") as file:
+        file.write(text[:begin])
+        for n in range(round(megabytes * 1e6 / (end - begin))):
+            shift_us = n * 1_000_000
+            rows = _TIME.sub(
+                lambda match, by=shift_us: f'"ts": {int(match[1]) + by}', text[begin:end]
+            )
+            file.write(("," if n else "") + rows)
+        file.write(text[end:])
 
 
 def measure(python: str, program: str, *arguments: str) -> tuple[float, float]:
@@ -70,10 +75,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", metavar="FILE", help="results as JSON")
     parser.add_argument("--hta", metavar="PYTHON", help="interpreter that has the peer")
+    parser.add_argument("--megabytes", type=int, default=MEGABYTES, help="size of the file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tiled.json"
-        tile(file)
+        tile(file, options.megabytes)
         megabytes = file.stat().st_size / 1e6
         runs: dict[str, list[tuple[float, float]]] = {"ours": [], "hta": []}
         for _ in range(ROUNDS):

@@ -27,6 +27,7 @@ NAMES = (
     "sweep",
     "tables",
     "importing",
+    "temporal_breakdown",
     "process_counts",
     "cuda_calls",
     "writeback",

@@ -289,6 +289,68 @@ def test_the_main_thread_is_in_python_and_others_are_not(tmp_path):
         ]
 
 
+def python(name, ts, dur, tid=7):
+    return row("python_function", name, ts, dur, tid)
+
+
+def test_functions_of_python_inside_of_a_call_are_callbacks(tmp_path):
+    rows = [
+        python("train.py(1): main", at(0), 100),
+        op("outer", at(10), 60),
+        python("nn.Module: Net_0", at(20), 30),
+        python("net.py(3): forward", at(21), 28),
+        op("inner", at(25), 10),
+        python("<built-in function len>", at(40), 5),
+        op("after", at(80), 10),
+        python("hook.py(1): late", at(85), 10),
+        python("pool.py(1): run", at(0), 100, tid=8),
+    ]
+    directory = import_rows(tmp_path, rows)
+    assert events(directory, "callback") == [("", 20 * US, 30 * US, None)]
+    assert events(directory, "call") == [
+        ("outer", 10 * US, 60 * US, None),
+        ("inner", 25 * US, 10 * US, None),
+        ("after", 80 * US, 10 * US, None),
+    ]
+    with load(directory) as trace:
+        layers = trace.sql("SELECT layer, sum(duration_ns)::BIGINT FROM breakdown GROUP BY ALL")
+        # From the first start of a call to the last end: 10 to 90.
+        assert dict(tuple(each) for each in layers) == {"framework": 50 * US, "python": 30 * US}
+        threads = [each["os_tid"] for each in trace.table("thread").to_dicts()]
+        assert threads == [7]
+        assert not trace.table("loss").to_dicts()
+
+
+def test_a_call_that_outlasts_a_function_of_python_is_whole(tmp_path):
+    """Frames and calls have clocks that are read at different times: calls decide."""
+    rows = [
+        op("outer", at(0), 50),
+        python("a.py(1): f", at(10), 20),
+        op("inner", at(25), 15),
+        op("last", at(45), 2),
+    ]
+    directory = import_rows(tmp_path, rows)
+    assert events(directory, "callback") == [("", 10 * US, 15 * US, None)]
+    assert self_times(directory) == {
+        "outer": (1, 18 * US),
+        "inner": (1, 15 * US),
+        "last": (1, 2 * US),
+    }
+    with load(directory) as trace:
+        assert not trace.table("loss").to_dicts()
+
+
+def test_threads_with_functions_of_python_are_pythons(tmp_path):
+    rows = [op("a", at(0), 5, tid=8), python("f.py(1): f", at(0), 20, tid=8), op("b", at(15), 5)]
+    directory = import_rows(tmp_path, rows)
+    with load(directory) as trace:
+        found = trace.sql(
+            """SELECT os_tid, layer, sum(duration_ns)::BIGINT FROM breakdown_by_thread
+            JOIN thread USING (thread_id) GROUP BY ALL ORDER BY ALL"""
+        )
+        assert (8, "python", 15 * US) in [tuple(each) for each in found]
+
+
 def test_copies_and_synchronisation_say_between_what_and_of_what(tmp_path):
     where = {"device": 0, "context": 1, "stream": 7}
     directory = import_rows(
@@ -331,6 +393,7 @@ def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
         op("a", at(0), 5),
         {"ph": "s", "cat": "ac2g", "name": "ac2g", "pid": 7, "tid": 7, "ts": at(1), "id": 1},
         row("python_function", "train.py(1): main", at(0), 5),
+        row("python_function", "<built-in method sqrt of module object at 0x1>", at(0), 5),
         op("endless", at(2), None),
         op("backwards", at(2), -1),
         {"ph": "X", "cat": "cpu_op", "name": "when", "pid": 7, "tid": 7, "dur": 1},
@@ -339,7 +402,7 @@ def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
     imported = import_files([str(write(tmp_path / "rows.json", rows))], str(tmp_path / "run"))
     expected = {
         "ac2g (phase s)": 1,
-        "python_function (phase X)": 1,
+        "python_function of C": 1,
         "cpu_op without a duration": 2,
         "cpu_op without a time": 1,
         "what is no row": 1,
@@ -349,7 +412,7 @@ def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
         ((value,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.imported'")
     note = json.loads(value)
     assert note["not_taken"] == expected
-    assert note["rows"] == {"cpu_op": 1}
+    assert note["rows"] == {"cpu_op": 1, "python_function": 1}
     assert note["file"] == "rows.json"
 
 
@@ -495,14 +558,14 @@ def test_an_interrupt_while_it_reads_leaves_nothing(tmp_path):
 )
 def test_what_stops_the_writing_leaves_nothing(tmp_path, monkeypatch, error, told):
     file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
-    written = _trace.KinetoScan.write
+    written = _trace.ProcessRows.write
 
-    def write_and_fail(scan, path, **options):
-        written(scan, path, **options)
+    def write_and_fail(rows, path, **options):
+        written(rows, path, **options)
         kind, *arguments = error
         raise kind(*arguments)
 
-    monkeypatch.setattr(_trace.KinetoScan, "write", write_and_fail)
+    monkeypatch.setattr(_trace.ProcessRows, "write", write_and_fail)
     with pytest.raises(told[0], match=told[1]):
         import_files([file], str(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

@@ -1,0 +1,53 @@
+// One row of Chrome's trace format (JSON), which torch.profiler, XProf and others write: what some
+// importer reads of it, as text where it is not looked at by every kind of row.
+#ifndef RLSCOPE_IMPORTERS_TRACE_EVENT_H_
+#define RLSCOPE_IMPORTERS_TRACE_EVENT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "importers/json_reader.h"
+#include "importers/process_rows.h"
+
+namespace rlscope::importers {
+
+struct TraceEvent {
+  // Longer ones are cut; a name is kept as far as the reader keeps it.
+  static constexpr size_t kMostText = 256;
+
+  // Reads an object. Of two keys of one name the last one counts.
+  void Read(JsonReader* reader);
+
+  // From microseconds; what is wrong with it, or null. Of a row with a duration, and of one
+  // without.
+  const char* ReadInterval(Interval* interval) const;
+  const char* ReadTime(int64_t* time_ns) const;
+  // The pid and the tid as one.
+  std::string ThreadKey() const;
+
+  std::string phase, category, name, pid, tid, ts, dur;
+  std::string id;  // of a row of several
+  // Arguments:
+  std::string argument_name;  // args.name of a metadata row
+  std::string sync_kind;
+  std::string copy_details;  // of XProf
+  std::optional<int64_t> correlation, device, context, stream, bytes, step;
+
+ private:
+  void Clear();
+  void ClearArguments();
+  void ReadScopedId(JsonReader* reader);
+  void ReadArguments(JsonReader* reader);
+  bool ReadArgument(JsonReader* reader);
+};
+
+// A number that is one of a thread, a process, a device; nothing: it is none.
+std::optional<uint32_t> ToUint32(std::string_view text);
+
+}  // namespace rlscope::importers
+
+#endif  // RLSCOPE_IMPORTERS_TRACE_EVENT_H_
