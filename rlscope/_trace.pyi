@@ -458,6 +458,81 @@ class XprofScan:
     @property
     def rows(self) -> ProcessRows: ...
 
+class Lanes:
+    """Lanes of tracks: in each of them intervals nest, or follow one another. An interval that
+    overlaps another one in part is in the next lane that has room (csrc/exporters/lanes.h)."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self, tracks: NDArray[np.int64], starts_ns: NDArray[np.int64], ends_ns: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The lane of each interval, from 0.
+
+        Intervals of one track come one behind the other, by start, and of one start the outer ones
+        first; those of a later call go on where an earlier one ended.
+        """
+
+class PerfettoEncoder:
+    """Tracks, slices, arrows and counters as Perfetto's protobuf packets, a part at a time.
+
+    A `parent` is the uuid of a process, 0 of none.
+    """
+
+    def __init__(
+        self,
+        origin_ns: int,
+        *,
+        categories: Sequence[str],
+        names: Sequence[str],
+        operations: Sequence[str],
+    ) -> None:
+        """`origin_ns`: no time is before it. Slices name the texts by their places."""
+
+    def process(self, pid: int, name: str, label: str, start_ns: int) -> int:
+        """Describes a process; returns its uuid."""
+
+    def thread(self, pid: int, tid: int, name: str) -> int:
+        """Describes a thread; returns the uuid of its track."""
+
+    def track(self, parent: int, name: str, rank: int) -> int:
+        """Describes another track; returns its uuid. Tracks of one parent are shown by rank."""
+
+    def counter(self, parent: int, name: str, unit: str) -> int:
+        """Describes a counter; returns its uuid."""
+
+    def slices(
+        self,
+        tracks: NDArray[np.int64],
+        *,
+        starts_ns: NDArray[np.int64],
+        ends_ns: NDArray[np.int64],
+        categories: NDArray[np.int64],
+        names: NDArray[np.int64],
+        flows: NDArray[np.int64],
+        operations: NDArray[np.int64],
+        correlations: NDArray[np.int64],
+        bytes: NDArray[np.int64],
+        graphs: NDArray[np.int64],
+        whole_starts_ns: NDArray[np.int64],
+        whole_ends_ns: NDArray[np.int64],
+    ) -> None:
+        """Encodes intervals, in the order of Lanes.add, by the uuid of their track.
+
+        Arrows join intervals of one flow, 0: none. Operations, correlations, bytes and graphs are
+        told unless -1, and the whole interval where it is not the slice.
+        """
+
+    def readings(
+        self, counter: int, times_ns: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        """Encodes all readings of a counter, by time."""
+
+    def finish(self) -> None:
+        """Ends what is open."""
+
+    def take(self) -> bytes:
+        """What was encoded since the last call."""
+
 def process_record(
     event: int,
     *,

@@ -1,5 +1,5 @@
-"""What can be added by one file and one row: verbs, panels, renderers, importers, frameworks,
-simulators.
+"""What can be added by one file and one row: verbs, panels, renderers, importers, exporters,
+frameworks, simulators.
 
 A row is "name": "module:object", or "module" when the module itself is the object. The module is
 imported at first use, so that `rlscope --help` imports no framework, no DuckDB and no plotly.
@@ -29,6 +29,7 @@ WAITS = "rlscope.waits"
 PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
 IMPORTERS = "rlscope.importers"
+EXPORTERS = "rlscope.exporters"
 
 # Order matters: help lists verbs, and a report shows panels, in the order of their rows.
 _ROWS: Mapping[str, Mapping[str, str]] = {
@@ -39,6 +40,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "query": "rlscope.commands.query",
         "info": "rlscope.commands.info",
         "import": "rlscope.commands.import_",
+        "export": "rlscope.commands.export",
         "runs": "rlscope.commands.runs",
         "calibrate": "rlscope.commands.calibrate",
         "validate": "rlscope.commands.validate",
@@ -73,6 +75,13 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "xprof": "rlscope.trace.importers.xprof:IMPORTER",
         "chrome": "rlscope.trace.importers.chrome:IMPORTER",
         "events": "rlscope.trace.importers.events:IMPORTER",
+    },
+    EXPORTERS: {
+        "perfetto": "rlscope.export.formats.perfetto:EXPORTER",
+        "chrome": "rlscope.export.formats.chrome:EXPORTER",
+        "speedscope": "rlscope.export.formats.speedscope:EXPORTER",
+        "parquet": "rlscope.export.formats.parquet:EXPORTER",
+        "csv": "rlscope.export.formats.csv:EXPORTER",
     },
     # Named after the package whose import makes the row be read (rlscope/capture/watched.py).
     FRAMEWORKS: {

@@ -2,7 +2,7 @@
 
 interpose > capture > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis
-python > importers > write > base
+python > importers > write > base                 python > exporters > base
 
 and inside of csrc/trace, where write and read know nothing of each other:
 
@@ -32,12 +32,14 @@ ALLOWED = {
     "interpose": {"interpose", "capture", *RECORDER},
     "analysis": {"analysis", "trace/directory", *READ},
     "importers": {"importers", "trace/write", *FORMAT},
+    "exporters": {"exporters", "base"},
     "interception": {"interception", *RECORDER},
     "python": {
         "python",
         "interception",
         "analysis",
         "importers",
+        "exporters",
         "trace/directory",
         *DRAIN,
         *READ,

@@ -31,6 +31,7 @@ NB_MODULE(_trace, module) {
   rlscope::python::AddDirectory(module);
   rlscope::python::AddWriter(module);
   rlscope::python::AddImporters(module);
+  rlscope::python::AddExporters(module);
   rlscope::python::AddOverlap(module);
   rlscope::python::AddRollUp(module);
 }

@@ -19,6 +19,7 @@ class TraceError : public std::runtime_error {
 void AddDirectory(nanobind::module_& module);
 void AddWriter(nanobind::module_& module);
 void AddImporters(nanobind::module_& module);
+void AddExporters(nanobind::module_& module);
 void AddOverlap(nanobind::module_& module);
 // LAYERS, GPU_KINDS, EVENT_KINDS and RECORD_KINDS.
 void AddKinds(nanobind::module_& module);

@@ -160,8 +160,14 @@ class Database:
                 connection.connection.driver_connection.interrupt()  # type: ignore[union-attr]
                 raise
 
-    def write_query(self, statement: str, path: Path) -> None:
-        """Writes the result of an SQL statement as one Parquet file; raises QueryError."""
+    @contextmanager
+    def workspace(self) -> Iterator[Workspace]:
+        """A place for the tables of one question, gone at the end."""
+        with self._cursor() as cursor:
+            yield Workspace(cursor)
+
+    def write_query(self, statement: str, path: Path, form: str = "parquet") -> None:
+        """Writes the result of an SQL statement as one file, Parquet or CSV; raises QueryError."""
         unfinished = path.absolute().with_name(regular_files.unfinished_name(path.name))
         try:
             with _failures(), self._door_to(unfinished) as door:
@@ -169,7 +175,10 @@ class Database:
                 rows = self._duckdb.sql(statement)
                 if rows is None:
                     raise QueryError("the statement returns no rows to write")
-                rows.write_parquet(str(door), compression="zstd")
+                if form == "csv":
+                    rows.write_csv(str(door))
+                else:
+                    rows.write_parquet(str(door), compression="zstd")
                 os.replace(unfinished, path)
         finally:
             with suppress(OSError):  # renamed, or never made
@@ -319,6 +328,40 @@ class Database:
 
     def _compiled(self, statement: Any) -> str:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
+
+
+class Workspace:
+    """Tables of one's own beside the relations, for a question that takes several steps.
+
+    Statements are rlscope's own: they may do whatever the database lets them. All raise QueryError.
+    """
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
+    def make(self, table: str, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
+        """Makes a table of the result of a statement, for the statements that follow."""
+        self._run(f"CREATE TEMP TABLE {_quoted(table)} AS\n{statement}", parameters)
+
+    def columns(
+        self, statement: str, parameters: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The result of a statement as numpy arrays; one with NULL among its numbers is masked."""
+        self._run(statement, parameters)
+        with _failures():
+            return dict(self._cursor.fetchnumpy())
+
+    def rows(
+        self, statement: str, parameters: Mapping[str, Any] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The result of a statement row by row."""
+        self._run(statement, parameters)
+        with _failures():
+            return list(self._cursor.fetchall())
+
+    def _run(self, statement: str, parameters: Mapping[str, Any] | None) -> None:
+        with _failures():
+            self._cursor.execute(statement, dict(parameters or {}))
 
 
 def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:

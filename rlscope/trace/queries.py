@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rlscope.errors import QueryError
 from rlscope.table import Table
 from rlscope.trace import store
-from rlscope.trace.database import Database
+from rlscope.trace.database import Database, Workspace
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -77,6 +78,24 @@ class Queries(ABC):
         """
         self._make_named(statement)
         self._database.write_query(statement, Path(path))
+
+    def write_csv(self, statement: str, path: str | os.PathLike[str]) -> None:
+        """The same as one CSV file: RFC 4180 with a header line; NULL is an empty field, and an
+        empty text is "".
+
+        Raises QueryError.
+        """
+        self._make_named(statement)
+        self._database.write_query(statement, Path(path), "csv")
+
+    @contextmanager
+    def workspace(self, *statements: str) -> Iterator[Workspace]:
+        """A place for tables of one's own beside the relations that the statements name, for a
+        question that takes several steps. Raises QueryError."""
+        for statement in statements:
+            self._make_named(statement)
+        with self._database.workspace() as workspace:
+            yield workspace
 
     @property
     def engine(self) -> sa.Engine:

@@ -28,6 +28,7 @@ NAMES = (
     "tables",
     "importing",
     "temporal_breakdown",
+    "exporting",
     "process_counts",
     "cuda_calls",
     "writeback",

@@ -171,7 +171,7 @@ def test_no_such_directory(tmp_path, verb):
     assert_states_failure(ask(verb, tmp_path / "nothing"), "nothing")
 
 
-@pytest.mark.parametrize("verb", [*VERBS, ["report"]], ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", [*VERBS, ["report"], ["export"]], ids=lambda verb: verb[0])
 def test_a_path_that_no_directory_can_have(verb):
     assert_states_failure(rlscope(verb[0], "", *verb[1:]), "its path is empty")
     assert_states_failure(rlscope(verb[0], "a" * 300, *verb[1:]), "File name too long")

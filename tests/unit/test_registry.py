@@ -26,6 +26,7 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.RENDERERS, "report/renderers"),
         (registry.WAITS, "waits"),
         (registry.IMPORTERS, "trace/importers"),
+        (registry.EXPORTERS, "export/formats"),
     ],
 )
 def test_every_file_has_a_row_and_every_row_a_file(group, folder):

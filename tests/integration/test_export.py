@@ -1,0 +1,264 @@
+"""`rlscope export`: tables, windows, names of files, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from command_line import assert_states_failure, rlscope
+from ground_truth.written import ORIGIN_NS
+from shown_intervals import shown
+from tiny_traces import write_trace
+
+from rlscope import registry
+from rlscope.load import load
+from rlscope.trace import store
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return write_trace("workers", tmp_path / "ppo")
+
+
+def files(folder: Path = Path()) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> list[tuple[object, ...]]:
+    """The rows of a file, with the types of the relation."""
+    with duckdb.connect() as connection:
+        if path.suffix == ".parquet":
+            return connection.read_parquet(str(path)).fetchall()
+        columns = store.relations()[path.stem].columns
+        types = {column.name: store.type_name(column.type) for column in columns}
+        return connection.read_csv(str(path), columns=types, header=True).fetchall()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_every_relation_is_a_file_with_its_rows(root, form):
+    done = rlscope("export", root, "--format", form)
+    assert (done.returncode, done.stdout) == (0, f"ppo-{form}\n")
+    folder = Path(f"ppo-{form}")
+    assert files(folder) == sorted(f"{name}.{form}" for name in store.relations())
+    with load(root) as trace:
+        assert len(trace.table("event")) > 0
+        for name in store.relations():
+            assert read(folder / f"{name}.{form}") == [*trace.table(name).rows()], name
+            is_said_to_be_empty = f"\n{name}: " in done.stderr
+            assert is_said_to_be_empty <= (len(trace.table(name)) == 0)
+        (reason,) = trace.sql("SELECT reason FROM absent WHERE relation = 'memset'")["reason"]
+    assert f"memset: {reason}\n" in done.stderr
+
+
+def test_a_csv_file_tells_an_empty_text_from_nothing(root):
+    with load(root) as trace:
+        trace.write_csv("""SELECT NULL AS a, '' AS b, 'x,"y' || chr(10) AS c""", "some.csv")
+    assert Path("some.csv").read_text() == 'a,b,c\n,"","x,""y\n"\n'
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_tables_of_a_window_have_whole_rows_and_no_sums(root, form):
+    """Rows contain their start, and not their end."""
+    done = rlscope("export", root, "--format", form, "--from", "3us", "--to", "5us")
+    assert done.stdout == f"ppo-from-0.000003s-to-0.000005s-{form}\n"
+    folder = Path(done.stdout.strip())
+    named = {"run", "host", "process", "thread", "operation", "metadata", "calibration", "absent"}
+    timed = {
+        "event", "gpu_timeline", "iteration", "iteration_breakdown", "machine_sample",
+        "operation_instance", "phase", "progress", "recording_window", "timeline",
+    }  # fmt: skip
+    assert {path.stem for path in folder.iterdir()} == named | timed | {"loss"}
+    first, last = ORIGIN_NS + 3_000, ORIGIN_NS + 5_000
+    with load(root) as trace:
+        for name in ("event", "operation_instance", "iteration", "phase", "recording_window"):
+            wanted = [
+                tuple(row.values())
+                for row in trace.table(name).to_dicts()
+                if row["start_ns"] < last
+                and (row["start_ns"] >= first or row["start_ns"] + row["duration_ns"] > first)
+            ]
+            assert read(folder / f"{name}.{form}") == wanted, name
+        assert 0 < len(read(folder / f"event.{form}")) < len(trace.table("event"))
+        assert read(folder / f"thread.{form}") == [*trace.table("thread").rows()]
+    (left_out,) = [line for line in done.stderr.splitlines() if line.startswith("without sums")]
+    assert {"breakdown", "wait", "kernel", "utilisation"} <= {*left_out.split(": ")[1].split(", ")}
+
+
+def test_the_breakdown_of_an_iteration_goes_with_it(root):
+    assert rlscope("export", root, "--format", "csv", "--iteration", 0).returncode == 0
+    with load(root) as trace:
+        wanted = trace.sql("FROM iteration_breakdown WHERE iteration = 0")
+        assert len(wanted)
+    assert read(Path("ppo-iterations-0-csv/iteration_breakdown.csv")) == [*wanted.rows()]
+
+
+# ---- files and their names ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ((), "ppo.pftrace"),
+        (("--format", "chrome"), "ppo.chrome.json"),
+        (("--format", "speedscope", "--iteration", "1"), "ppo-iterations-1.speedscope.json"),
+        (("--iteration", "0-1"), "ppo-iterations-0-1.pftrace"),
+        (("--to", "5.5us"), "ppo-to-0.0000055s.pftrace"),
+    ],
+)
+def test_an_export_is_named_after_the_run_and_its_part(root, options, name):
+    done = rlscope("export", f"{root}/", *options)
+    assert (done.returncode, done.stdout) == (0, f"{name}\n"), done.stderr
+    assert files() == [name]
+
+
+@pytest.mark.parametrize("form", registry.builtin(registry.EXPORTERS))
+def test_what_is_there_is_replaced_only_by_force(root, form):
+    assert rlscope("export", root, "--format", form, "-o", "out").returncode == 0
+    before = os.stat("out").st_ino
+    done = rlscope("export", root, "--format", form, "-o", "out")
+    assert_states_failure(done, "out exists already", "--force")
+    assert os.stat("out").st_ino == before
+    assert rlscope("export", root, "--format", form, "-o", "out", "--force").returncode == 0
+    assert os.stat("out").st_ino != before
+    assert files() == ["out"]
+
+
+def test_a_folder_with_anything_else_in_it_is_never_replaced(root):
+    assert rlscope("export", root, "--format", "csv", "-o", "out").returncode == 0
+    Path("out/mine.txt").write_text("mine")
+    done = rlscope("export", root, "--format", "csv", "-o", "out", "--force")
+    assert_states_failure(done, "mine.txt")
+    done = rlscope("export", root, "-o", "out", "--force")
+    assert_states_failure(done, "out: it is no regular file")
+    assert Path("out/mine.txt").read_text() == "mine"
+    assert files() == ["out"]
+    Path("file").write_text("mine")
+    done = rlscope("export", root, "--format", "csv", "-o", "file", "--force")
+    assert_states_failure(done, "file: it is no directory")
+    assert Path("file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("form", ["perfetto", "csv"])
+@pytest.mark.parametrize("path", ["missing/out", "/proc/out", ""])
+def test_a_path_that_cannot_be_written_is_named(root, form, path):
+    done = rlscope("export", root, "--format", form, "--output", path or "/")
+    assert_states_failure(done, "cannot write", path)
+
+
+@pytest.mark.parametrize("form", registry.builtin(registry.EXPORTERS))
+def test_a_full_disk_leaves_nothing(root, form, monkeypatch):
+    """RLIMIT_FSIZE stands for it: a write fails in the middle of a file."""
+    with load(root) as trace:  # its tables are there
+        trace.table("event")
+    program = (
+        "import resource, signal, sys; from rlscope.commands import main\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))\n"
+        f"sys.exit(main(['export', {str(root)!r}, '--format', {form!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert_states_failure(done, "File too large")
+    assert files() == []
+
+
+def test_a_device_is_never_replaced(root):
+    os.mkfifo("pipe")
+    assert_states_failure(rlscope("export", root, "-o", "pipe", "--force"), "no regular file")
+    assert files() == ["pipe"]
+
+
+# ---- parts of a run -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--from", "1s"), "nothing of it is behind 1 s"),
+        (("--iteration", "2"), "no iteration 2: the run has iterations 0 to 1"),
+        (("--iteration", "1-7"), "no iterations 1 to 7: the run has iterations 0 to 1"),
+    ],
+)
+def test_a_part_that_the_run_does_not_have_is_refused(root, options, said):
+    assert_states_failure(rlscope("export", root, *options), said)
+    assert files() == []
+
+
+def test_a_run_without_iterations_says_so(tmp_path):
+    root = write_trace("gpu", tmp_path / "gpu")
+    done = rlscope("export", root, "--iteration", 0)
+    assert_states_failure(done, "the run has no iterations", "--from and --to")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--format", "perfeto"), "no format 'perfeto'; there are: perfetto, chrome, speedscope"),
+        (("--from", "soon"), "not a time, as 12.5, 12.5s, 800ms or 3m: 'soon'"),
+        (("--from", "-1"), "--from"),
+        (("--to", "1e3"), "not a time"),
+        (("--to", "0"), "--to is not behind --from"),
+        (("--from", "2s", "--to", "2000ms"), "--to is not behind --from"),
+        (("--iteration", "3", "--to", "2s"), "not by both"),
+        (("--iteration", "3,5"), "one number or one range"),
+        (("--iteration", "5-3"), "end before they begin"),
+        (("--iteration", "x"), "not iterations"),
+    ],
+)
+def test_usage_errors(root, options, said):
+    done = rlscope("export", root, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert files() == []
+
+
+def test_a_directory_that_is_no_trace_is_refused(tmp_path):
+    for path in (tmp_path, tmp_path / "missing"):
+        assert_states_failure(rlscope("export", path, "-o", tmp_path / "out"), str(path))
+    assert files(tmp_path) == []
+
+
+def test_what_a_run_does_not_have_is_said(root):
+    done = rlscope("export", root)
+    with load(root) as trace:
+        (reason,) = trace.sql("SELECT reason FROM absent WHERE relation = 'wait'")["reason"]
+    assert f"without waits: {reason}\n" in done.stderr
+
+
+def test_an_export_says_what_is_in_it(root):
+    with load(root) as trace:
+        count = (
+            len(trace.table("event")) + len(trace.table("iteration")) + len(trace.table("phase"))
+        )
+    assert rlscope("export", root).stderr.startswith(f"{count} slices\n")
+    with load(root) as trace:
+        found = shown(trace, ORIGIN_NS + 4_000, ORIGIN_NS + 6_000).elements()
+        cut = sum((one.start_ns, one.end_ns - one.start_ns) != one.whole_ns for one in found)
+    done = rlscope("export", root, "--from", "4us", "--to", "6us")
+    assert f", {cut} slices cut at the window's edges\n" in done.stderr
+    done = rlscope("export", root, "--format", "speedscope")
+    assert "without arrows and readings: the format has none\n" in done.stderr
+
+
+def test_ctrl_c_leaves_nothing(root, tmp_path):
+    program = (
+        "import os, signal, sys; from rlscope.commands import main\n"
+        "from rlscope.export import timeline\n"
+        "slices = timeline.Timeline.slices\n"
+        "def stop(self):\n"
+        "    yield from slices(self)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "timeline.Timeline.slices = stop\n"
+        f"sys.exit(main(['export', {str(root)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert files() == []
