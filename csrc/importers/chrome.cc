@@ -209,7 +209,7 @@ const char* ChromeScan::EndOfId() {
 // None: there are too many; the row is counted with the first one.
 std::optional<uint32_t> ChromeScan::FindProcess() {
   const auto found = process_numbers_.find(event_.pid);
-  if (found != process_numbers_.end()) return found->second;
+  if (found != process_numbers_.end()) return found->second.number;
   if (processes_.size() == kMostProcesses) {
     processes_.front()->rows.not_taken.Add("rows of more processes than are read");
     return std::nullopt;
@@ -218,7 +218,7 @@ std::optional<uint32_t> ChromeScan::FindProcess() {
   const ProcessRows::Memory memory = {kSortBytes / part, kNameBytes / part};
   processes_.push_back(std::make_unique<Process>(spill_, memory));
   processes_.back()->rows.os_pid = ToUint32(event_.pid).value_or(0);
-  return process_numbers_[event_.pid] = static_cast<uint32_t>(processes_.size() - 1);
+  return (process_numbers_[event_.pid] = {static_cast<uint32_t>(processes_.size() - 1)}).number;
 }
 
 std::optional<uint32_t> ChromeScan::AddThread(uint32_t process, const std::string& key) {

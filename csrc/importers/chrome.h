@@ -82,8 +82,8 @@ class ChromeScan {
 
   SpillFile* const spill_;
   std::vector<std::unique_ptr<Process>> processes_;
-  std::unordered_map<std::string, uint32_t> process_numbers_;  // by pid
-  std::unordered_map<std::string, Track> tracks_;              // by pid and tid
+  std::unordered_map<std::string, Place> process_numbers_;  // by pid
+  std::unordered_map<std::string, Track> tracks_;           // by pid and tid
   // Slices of ids that are open: by pid, category and id, each with its track's place.
   struct RunningId {
     Track track;

@@ -222,7 +222,7 @@ void KinetoScan::TakeEvent() {
 void KinetoScan::TakeMetadata() {
   if (event_.name == "process_name") {
     if (process_names_.size() < kMostProcessNames) {
-      process_names_[event_.pid] = event_.argument_name;
+      process_names_[event_.pid].text = event_.argument_name;
     }
   } else if (event_.name == "thread_name") {
     const std::optional<uint32_t> thread = FindThread();
@@ -348,7 +348,7 @@ void KinetoScan::NameProcess() {
   }
   rows_.os_pid = ToUint32(pids_[most]).value_or(0);
   const auto found = process_names_.find(pids_[most]);
-  if (found != process_names_.end()) rows_.name = found->second;
+  if (found != process_names_.end()) rows_.name = found->second.text;
 }
 
 }  // namespace rlscope::importers

@@ -49,6 +49,9 @@ class KinetoScan {
 
  private:
   enum class Category;
+  struct ProcessName {
+    std::string text;
+  };
 
   void ReadFile(JsonReader* reader);
   void ReadDistributed(JsonReader* reader);
@@ -68,7 +71,7 @@ class KinetoScan {
   KinetoFacts facts_;
   ProcessRows rows_;
   std::vector<std::string> pids_;                     // of the threads
-  std::map<std::string, std::string> process_names_;  // by pid
+  std::map<std::string, ProcessName> process_names_;  // by pid
   bool has_events_ = false;
   TraceEvent event_;
 };

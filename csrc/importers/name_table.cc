@@ -16,19 +16,20 @@ void MakeKey(trace::NameKind kind, trace::Layer layer, std::string_view text, st
 uint32_t NameTable::Find(trace::NameKind kind, trace::Layer layer, std::string_view text) {
   MakeKey(kind, layer, text, &key_);
   const auto found = numbers_.find(key_);
-  if (found != numbers_.end()) return found->second;
+  if (found != numbers_.end()) return found->second.number;
   if (in_order_.size() < kMostNames && bytes_ + key_.size() <= most_bytes_) return Add();
   ++refused_;
   MakeKey(kind, layer, kOther, &key_);
   const auto other = numbers_.find(key_);
-  return other != numbers_.end() ? other->second : Add();
+  return other != numbers_.end() ? other->second.number : Add();
 }
 
 uint32_t NameTable::Add() {
-  const auto added = numbers_.emplace(key_, static_cast<uint32_t>(in_order_.size() + 1)).first;
+  const Place place = {static_cast<uint32_t>(in_order_.size() + 1)};
+  const auto added = numbers_.emplace(key_, place).first;
   in_order_.push_back(&added->first);
   bytes_ += key_.size();
-  return added->second;
+  return place.number;
 }
 
 }  // namespace rlscope::importers

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "importers/rows.h"
 #include "trace/format/name_kind.h"
 #include "trace/layout/layer.h"
 
@@ -43,7 +44,7 @@ class NameTable {
 
   const size_t most_bytes_;
   std::string key_;  // kind, layer and text
-  std::unordered_map<std::string, uint32_t> numbers_;
+  std::unordered_map<std::string, Place> numbers_;
   std::vector<const std::string*> in_order_;  // keys of numbers_
   size_t bytes_ = 0;
   uint64_t refused_ = 0;

@@ -24,7 +24,7 @@ const char* ProblemOf(const Interval& interval) {
 void RowCounts::Add(const std::string& what, uint64_t count) {
   const std::string kind = what.substr(0, kMostCountText);
   const bool has_room = by_kind_.size() < kMostCounts || by_kind_.count(kind) != 0;
-  by_kind_[has_room ? kind : kOtherKinds] += count;
+  by_kind_[has_room ? kind : kOtherKinds].count += count;
 }
 
 ProcessRows::ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory)
@@ -36,11 +36,11 @@ ProcessRows::ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory)
 
 std::optional<uint32_t> ProcessRows::FindThread(const std::string& key) {
   const auto found = thread_numbers_.find(key);
-  if (found != thread_numbers_.end()) return found->second;
+  if (found != thread_numbers_.end()) return found->second.number;
   if (threads_.size() == kMostThreads) return std::nullopt;
   threads_.emplace_back();
   rows_of_.push_back(0);
-  return thread_numbers_[key] = static_cast<uint32_t>(threads_.size() - 1);
+  return (thread_numbers_[key] = {static_cast<uint32_t>(threads_.size() - 1)}).number;
 }
 
 std::optional<uint32_t> ProcessRows::FindStream(const ImportedStream& stream) {

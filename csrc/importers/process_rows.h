@@ -45,10 +45,13 @@ const char* ProblemOf(const Interval& interval);
 class RowCounts {
  public:
   void Add(const std::string& what, uint64_t count = 1);
-  const std::map<std::string, uint64_t>& by_kind() const { return by_kind_; }
+  struct Rows {
+    uint64_t count = 0;
+  };
+  const std::map<std::string, Rows>& by_kind() const { return by_kind_; }
 
  private:
-  std::map<std::string, uint64_t> by_kind_;
+  std::map<std::string, Rows> by_kind_;
 };
 
 class ProcessRows {
@@ -136,7 +139,7 @@ class ProcessRows {
   NameTable names_;
   RowSorter<ThreadRow> thread_rows_;
   RowSorter<GpuRow> gpu_rows_;
-  std::unordered_map<std::string, uint32_t> thread_numbers_;
+  std::unordered_map<std::string, Place> thread_numbers_;
   std::vector<ImportedThread> threads_;
   std::vector<uint64_t> rows_of_;  // by thread
   std::map<ImportedStream, uint32_t> stream_numbers_;

@@ -11,6 +11,12 @@
 
 namespace rlscope::importers {
 
+// The place of something in a list, as the value of a map: maps of standard types alone would be
+// exported by the module, since nothing hides what they instantiate.
+struct Place {
+  uint32_t number = 0;
+};
+
 enum class ThreadRowKind : uint32_t {
   kIteration,
   kOperation,

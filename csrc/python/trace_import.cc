@@ -1,14 +1,12 @@
 // _trace.ProcessRows, and the scans that fill some: traces of other tools, read and written as
 // trace files.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <string.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -61,11 +59,9 @@ std::string ToUtf8(std::string text) {
   return text;
 }
 
-using Counts = std::map<std::string, uint64_t>;
-
-nb::dict ToDict(const Counts& counts) {
+nb::dict ToDict(const importers::RowCounts& counts) {
   nb::dict found;
-  for (const auto& [what, count] : counts) found[ToUtf8(what).c_str()] = count;
+  for (const auto& [what, rows] : counts.by_kind()) found[ToUtf8(what).c_str()] = rows.count;
   return found;
 }
 
@@ -103,8 +99,8 @@ nb::dict RowFacts(const ProcessRows& rows) {
   found["os_pid"] = rows.os_pid;
   found["name"] = ToUtf8(rows.name);
   found["has_gpu_work"] = rows.has_gpu_work();
-  found["taken"] = ToDict(rows.taken.by_kind());
-  found["not_taken"] = ToDict(rows.not_taken.by_kind());
+  found["taken"] = ToDict(rows.taken);
+  found["not_taken"] = ToDict(rows.not_taken);
   return found;
 }
 
@@ -212,7 +208,7 @@ struct Target {
   int64_t shift_ns;
   std::string host;
   std::string program;
-  std::map<std::string, std::string> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 nb::dict Write(const ProcessRows& rows, const Target& target) {
@@ -241,12 +237,12 @@ nb::dict Write(const ProcessRows& rows, const Target& target) {
   // When the process ended is not known: it ends with its last record.
   const trace::EndFields end = {0, false, rows.has_python() ? began_ns : 0, 0, 0};
   file.End(end, fields);
-  Counts counts;
-  for (const trace::LossFields& loss : fields) counts[loss.kind] = loss.count;
-  if (file.clamped() > 0) counts["clamped"] = file.clamped();
   file.Close();
   const nb::gil_scoped_acquire acquire;
-  return ToDict(counts);
+  nb::dict counts;
+  for (const trace::LossFields& loss : fields) counts[loss.kind] = loss.count;
+  if (file.clamped() > 0) counts["clamped"] = file.clamped();
+  return counts;
 }
 
 }  // namespace
@@ -307,11 +303,15 @@ void AddImporters(nb::module_& module) {
           "write",
           [](const ProcessRows& rows, const std::string& path, uint64_t start_time,
              int64_t shift_ns, const std::string& host, const std::string& program,
-             const std::map<std::string, std::string>& metadata) {
-            return Write(rows, {path, start_time, shift_ns, host, program, metadata});
+             const nb::dict& metadata) {
+            std::vector<std::pair<std::string, std::string>> entries;
+            for (const auto& [key, value] : metadata) {
+              entries.emplace_back(nb::cast<std::string>(key), nb::cast<std::string>(value));
+            }
+            return Write(rows, {path, start_time, shift_ns, host, program, entries});
           },
           "path"_a, nb::kw_only(), "start_time"_a, "shift_ns"_a = 0, "host"_a = "",
-          "program"_a = "", "metadata"_a = std::map<std::string, std::string>());
+          "program"_a = "", "metadata"_a = nb::dict());
   nb::class_<KinetoScan>(module, "KinetoScan")
       .def(nb::init<SpillFile*>(), "spill"_a, nb::keep_alive<1, 2>())
       .def("read", &Scan<KinetoScan>, "read"_a)
