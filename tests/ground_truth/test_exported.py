@@ -24,7 +24,7 @@ from rlscope.export.window import between
 from rlscope.load import Trace, load
 
 # Each opens a trace with all its tables: a tenth of a second.
-FEW = share(0.04)
+FEW = share(0.03)
 windows = st.tuples(st.integers(0, 60), st.integers(1, 60)).map(lambda t: (t[0], sum(t)))
 
 

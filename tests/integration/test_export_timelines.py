@@ -297,15 +297,14 @@ def test_speedscope_gets_the_parts_of_its_format(busy: Path) -> None:
 # ---- a window -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", EXPORTS)
 @pytest.mark.parametrize(
-    ("options", "from_ns", "until_ns"),
+    ("form", "options", "from_ns", "until_ns"),
     [
-        (("--from", "8us", "--to", "16us"), 8_000, 16_000),
-        (("--from", "0.00002"), 20_000, 1 << 60),
-        (("--to", "25000ns"), 0, 25_000),
-        (("--iteration", "1"), 20_000, 40_000),
-        (("--iteration", "0-1"), 0, 40_000),
+        *((form, ("--from", "8us", "--to", "16us"), 8_000, 16_000) for form in EXPORTS),
+        ("perfetto", ("--from", "0.00002"), 20_000, 1 << 60),
+        ("perfetto", ("--to", "25000ns"), 0, 25_000),
+        ("perfetto", ("--iteration", "1"), 20_000, 40_000),
+        ("perfetto", ("--iteration", "0-1"), 0, 40_000),
     ],
 )
 def test_a_window_has_what_touches_it_cut_at_its_edges(
