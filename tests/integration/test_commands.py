@@ -336,8 +336,8 @@ def test_alone_it_prints_its_help():
         ("reports", "no verb 'reports'; did you mean report?"),
         (
             "zzz",
-            "no verb 'zzz'; there are: prof, summary, report, query, info, import, runs, "
-            "calibrate, validate, survey, doctor",
+            "no verb 'zzz'; there are: prof, summary, report, query, info, import, export, "
+            "runs, calibrate, validate, survey, doctor",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def test_the_prompt_describes_relations_and_ends(root):
     assert "(1 row)" not in done.stdout
 
 
-PATIENCE = 24  # times five seconds of silence
+PATIENCE = 24  # times that a terminal is silent, for five seconds each
 # Its standard streams are its terminal, whose Ctrl-C it gets.
 IN_TERMINAL = """
 import fcntl, os, sys, termios
@@ -203,16 +203,16 @@ def test_a_terminal_has_history_and_completion_and_control_c_drops_a_statement(r
 
 def until(terminal: int, wanted: bytes, again: bytes = b"") -> bytes:
     """What it shows up to the wanted text; `again` is typed whenever it shows nothing for long."""
-    shown = b""
-    for _ in range(PATIENCE):
+    shown, silent = b"", 0
+    while wanted not in shown:
         ready, _, _ = select.select([terminal], [], [], 5)
         if ready:
             shown += os.read(terminal, 1024)
-        else:
-            os.write(terminal, again)
-        if wanted in shown:
-            return shown
-    raise AssertionError(shown)
+            continue
+        silent += 1
+        assert silent < PATIENCE, shown
+        os.write(terminal, again)
+    return shown
 
 
 # ---- several runs ------------------------------------------------------------------------------
