@@ -19,6 +19,10 @@ struct MethodWrapper {
 
 constexpr int kDeepestWrapping = 8;
 
+// Of SetVectorcallBehind(); guarded by the GIL.
+void* vectorcall_front = nullptr;
+void** (*vectorcall_behind)(PyObject* object) = nullptr;
+
 }  // namespace
 
 const Slot kSlots[] = {
@@ -109,6 +113,11 @@ void** VectorcallOf(PyObject* object) {
   return reinterpret_cast<void**>(reinterpret_cast<char*>(object) + type->tp_vectorcall_offset);
 }
 
+void SetVectorcallBehind(void* front, void** (*behind)(PyObject* object)) {
+  vectorcall_behind = behind;
+  vectorcall_front = front;
+}
+
 Holder HolderOf(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyCFunction_Type || type == &PyCMethod_Type) return Holder::kFunction;
@@ -142,9 +151,12 @@ Pointers PointersOf(PyObject* object, Holder holder) {
     case Holder::kWrapper:
       pointers.location[0] = &reinterpret_cast<PyWrapperDescrObject*>(object)->d_wrapped;
       break;
-    case Holder::kVectorcall:
-      pointers.location[0] = VectorcallOf(object);
+    case Holder::kVectorcall: {
+      void** location = VectorcallOf(object);
+      const bool has_front = *location != nullptr && *location == vectorcall_front;
+      pointers.location[0] = has_front ? vectorcall_behind(object) : location;
       break;
+    }
   }
   return pointers;
 }

@@ -51,6 +51,10 @@ PyObject* Unwrap(PyObject* object);
 // function, a bound method or a type.
 void** VectorcallOf(PyObject* object);
 
+// For PointersOf(): an object whose vectorcall pointer is `front` keeps the one that `front` calls
+// at behind(object).
+void SetVectorcallBehind(void* front, void** (*behind)(PyObject* object));
+
 }  // namespace rlscope::interception
 
 #endif  // RLSCOPE_INTERCEPTION_POINTERS_H_

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "interception/owned.h"
+#include "interception/pointers.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_module.h"
@@ -47,6 +48,10 @@ PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_co
   PyObject* result = slot->call(function, arguments, flagged_count, keywords);
   track->LeaveCompiled();
   return result;
+}
+
+void** PointerBehindCall(PyObject* function) {
+  return reinterpret_cast<void**>(&Find(function)->call);
 }
 
 vectorcallfunc* PointerOf(PyObject* function) {
@@ -186,6 +191,7 @@ bool WatchCompiled(PyObject* function) {
   if (pointer == nullptr || *pointer == nullptr) return false;
   if (*pointer == Call) return true;
   if (!AddSlot(function, *pointer)) return false;
+  interception::SetVectorcallBehind(reinterpret_cast<void*>(Call), PointerBehindCall);
   *pointer = Call;
   return true;
 }

@@ -88,10 +88,12 @@ ROLE_ROWS = {
 too."""
 
 NAME_ROWS = {
-    "torch._ops": "rlscope.frameworks.pytorch:name_operators",
-    "jax._src.pjit": "rlscope.frameworks.jax:name_jitted",
+    "torch._ops": "rlscope.frameworks.pytorch",
+    "jax._src.pjit": "rlscope.frameworks.jax",
 }
-"""The same, for functions that libraries make at run time and whose names their C code lacks."""
+"""Name of a module whose functions are made at run time, without the names that programs know them
+by -> the module that names them: name_new(module) those to come, name_made(module) those that are
+there."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
@@ -101,8 +103,8 @@ _watched: "dict[str, Handler | tuple[Handler] | None]" = {}
 
 
 def begin(operations: bool = True) -> None:
-    """Hooks what is imported and what will be, each module once, if this process is recorded.
-    Never raises.
+    """Hooks what is imported and what will be, each module once, if this process is recorded, and
+    names functions anew: an end of recording forgets their names. Never raises.
 
     `operations`: not only roles of processes, and PyTorch's profiler where it gets CUPTI.
     """
@@ -122,6 +124,8 @@ def begin(operations: bool = True) -> None:
         handler = found[0] if isinstance(found, tuple) else found
         if handler is not None:
             handler(sys.modules[name])
+    for name in NAME_ROWS.keys() & sys.modules.keys():
+        _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
 
 
 def _plain() -> None:
@@ -147,14 +151,15 @@ def _watch_loader() -> None:
 def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     """None, or a handler that is not in a tuple: imports count as operations from this one on."""
     yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
-    others = ROLE_ROWS | NAME_ROWS | (YIELD_ROWS if yields else {})
+    names = {name: f"{row}:name_new" for name, row in NAME_ROWS.items()}
+    others = ROLE_ROWS | names | (YIELD_ROWS if yields else {})
     found: dict[str, Handler | tuple[Handler] | None] = {
         name: (_handler(row),) for name, row in others.items()
     }
     if operations:
         # Not Ray itself, which its daemons import too.
         found |= dict.fromkeys({name.partition(".")[0] for name in ROWS} - {"ray"})
-        found |= {name: _handler(*_of(NAME_ROWS, name), row) for name, row in ROWS.items()}
+        found |= {name: _handler(*_of(names, name), row) for name, row in ROWS.items()}
     return found
 
 

@@ -7,6 +7,7 @@ plugins are packages of their own.
 """
 
 import functools
+import gc
 
 from rlscope.capture.library import Library
 from rlscope.native import runtime
@@ -20,7 +21,7 @@ LIBRARY = Library(
 )
 
 
-def name_jitted(module: "Any") -> None:
+def name_new(module: "Any") -> None:
     """jax._src.pjit: what `jax.jit` returns is recorded under the name of the function that it
     compiles, which JAX gives to it after it has made it."""
     make = module._cpp_pjit
@@ -28,12 +29,23 @@ def name_jitted(module: "Any") -> None:
     @functools.wraps(make)
     def _cpp_pjit(*args: "Any", **kwargs: "Any") -> "Any":
         jitted = make(*args, **kwargs)
-        function = getattr(jitted, "__wrapped__", None)
-        while isinstance(function, functools.partial):  # whose module would be functools
-            function = function.func
-        name = getattr(jitted, "__qualname__", None)
-        if name:
-            runtime.intercept_name(jitted, f"{getattr(function, '__module__', None)}:{name}")
+        _name_jitted(jitted)
         return jitted
 
     module._cpp_pjit = _cpp_pjit
+
+
+def name_made(module: "Any") -> None:
+    kind = module.xc._xla.PjitFunction
+    for each in gc.get_objects():
+        if type(each) is kind:
+            _name_jitted(each)
+
+
+def _name_jitted(jitted: "Any") -> None:
+    function = getattr(jitted, "__wrapped__", None)
+    while isinstance(function, functools.partial):  # whose module would be functools
+        function = function.func
+    name = getattr(jitted, "__qualname__", None)
+    if name:
+        runtime.intercept_name(jitted, f"{getattr(function, '__module__', None)}:{name}")

@@ -14,7 +14,6 @@ that torch.utils.cpp_extension.load built in torch_extensions.
 import functools
 import gc
 import os
-import sys
 
 from rlscope.capture.library import Library, literal
 from rlscope.native import runtime
@@ -41,16 +40,22 @@ LIBRARY = Library(
 )
 
 
-def name_operators(module: "Any") -> None:
+def name_new(module: "Any") -> None:
     """torch._ops: the C functions of an operator and of its overloads are recorded under the names
     by which programs call them, torch.ops.aten:relu and torch.ops.aten:relu.default."""
-    kinds = (module.OpOverloadPacket, module.OpOverload)
-    for kind in kinds:
+    for kind in _kinds(module):
         kind.__init__ = _naming(kind.__init__)
-    if hasattr(sys.modules.get("torch"), "nn"):  # imported long ago: there are operators already
-        for each in gc.get_objects():
-            if issubclass(type(each), kinds):
-                _name_operator(each)
+
+
+def name_made(module: "Any") -> None:
+    kinds = _kinds(module)
+    for each in gc.get_objects():
+        if issubclass(type(each), kinds):
+            _name_operator(each)
+
+
+def _kinds(module: "Any") -> tuple[type, ...]:
+    return module.OpOverloadPacket, module.OpOverload
 
 
 def _naming(make: "Any") -> "Any":

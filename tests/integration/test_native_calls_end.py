@@ -44,7 +44,7 @@ SILENT = {"builtin of the interpreter": "len([])", "python": "(lambda: 0)()"}
 PROGRAM = """
     import json, sys, time
     import rlscope as rls
-    from rlscope import _runtime
+    from rlscope import _runtime, auto
     from rlscope.capture import native
 
     sys.path.insert(0, {folder!r})
@@ -79,6 +79,7 @@ PROGRAM = """
     counts["passed_through"] = _runtime.intercept_counts()["passed_through"]
     native.begin()
     native.catch_up()
+    auto.begin(operations=False)  # as rls.profile does
     work("begun again")
     native.end()
     work("ended again")
