@@ -136,21 +136,14 @@ struct WaitTimes {
 };
 
 // Where a probe was due when the stub began, it says what this wait has cost: all but the wait. A
-// preemption inside does not make the wait one that is probed.
-void Probe(const WaitTimes& times) {
-  const uint64_t now = runtime::ReadTicks();
-  if (!runtime::IsProbeDue(times.began) || rlscope_begin_probe(times.began) == 0) return;
-  const uint64_t waited = times.end - times.start;
-  rlscope_end_probe(trace::kProbeWait, times.began + waited, now, now);
-}
-
-// The same for one that left no record. Room for the probe is no part of what it cost.
-void ProbeShort(const WaitTimes& times) {
+// preemption inside does not make the wait one that is probed; room for the probe is no part of the
+// cost.
+void Probe(uint32_t kind, const WaitTimes& times) {
   if (!runtime::IsProbeDue(times.began)) return;
   const uint64_t now = runtime::ReadTicks();
   if (!runtime::HasRoom() || rlscope_begin_probe(times.began) == 0) return;
   const uint64_t waited = times.end - times.start;
-  rlscope_end_probe(trace::kProbeShortWait, times.began + waited, now, now);
+  rlscope_end_probe(kind, times.began + waited, now, now);
 }
 
 // The wait is over: it leaves a record if it was long, or the first on its object.
@@ -168,12 +161,12 @@ void End(uint32_t number, WaitName name, void* result, WaitTimes times) {
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
   if (is_short && !name.is_first && runtime::DropCall(self, generation)) {
     runtime::CountShortWait(self, end);
-    return ProbeShort(times);
+    return Probe(trace::kProbeShortWait, times);
   }
   if (name.is_first) MarkRecorded(name.word);
   DelayRecord(Delayed::kWait);
   runtime::EndCall(self, generation, end);
-  if (is_held) Probe(times);
+  if (is_held) Probe(trace::kProbeWait, times);
 }
 
 void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) {
