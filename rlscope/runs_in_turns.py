@@ -159,7 +159,8 @@ def run_in_turns(
         blocks = turns_file.read(file)
         added = inflation.estimate(blocks)
         if added is None:
-            raise _too_few(blocks)
+            # Only at an iteration is a program ended.
+            raise _too_few(blocks, was_cut=watch.ended and os.path.exists(file))
         yield RunInTurns(outcome.directory, file, blocks, added)
 
 
@@ -208,11 +209,10 @@ def _streams_kept() -> Iterator[None]:
             os.close(copy)
 
 
-def _too_few(blocks: list[Block]) -> RunError:
-    if not blocks:
+def _too_few(blocks: list[Block], was_cut: bool) -> RunError:
+    if not blocks and not was_cut:
         return NoIterations()
-    counted = sum(block.iterations for block in blocks)
     return RunError(
-        f"the program ended after {counted:,} iterations: that is fewer than "
-        f"{inflation.FEWEST_PAIRS} pairs of them, let it run for longer, with a longer --limit"
+        f"the program ended before {inflation.FEWEST_PAIRS} pairs of its iterations did: "
+        "let it run for longer, with a longer --limit"
     )

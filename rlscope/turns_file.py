@@ -34,6 +34,14 @@ class Block:
     """CPU time of the process, all threads."""
 
 
+def begin(path: str) -> None:
+    """A process counts iterations: there is a file, even if no block ever ends.
+
+    Raises OSError.
+    """
+    os.close(_open(path))
+
+
 def append(path: str, block: Block) -> None:
     """Writes one line at once, so that lines of several processes do not mix.
 
@@ -48,12 +56,15 @@ def append(path: str, block: Block) -> None:
 
 def append_line(path: str, line: str) -> None:
     """The same for any line."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    file = os.open(path, flags, 0o644)
+    file = _open(path)
     try:
         os.write(file, f"{line}\n".encode())
     finally:
         os.close(file)
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
 def read(path: str | os.PathLike[str]) -> list[Block]:

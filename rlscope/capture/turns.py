@@ -69,6 +69,7 @@ class Turns:
         self._choose = random.Random(self._process)
         self._mode = turns_file.BARE
         self._has_cuda = False
+        self._counts = False
         self._begun = False
         self._order: list[str] = []
         self._round: list[turns_file.Block] = []
@@ -84,6 +85,10 @@ class Turns:
         if os.getpid() != self._process:  # a fork child, which may be recorded now
             self._begin()
             self._switch(turns_file.BARE)
+        if not self._counts:
+            self._counts = True
+            with contextlib.suppress(OSError):
+                turns_file.begin(self._path)
         self._left -= 1
         if self._left < 0:
             self._at_end(cpu_ns - self._cpu_ns)

@@ -88,9 +88,6 @@ class _Calibration:
             try:
                 subject, measured = self._measure()
             except NoIterations:
-                if made:  # on a busy machine a run may be over before one was
-                    _say("that run was over before two iterations could be compared")
-                    continue
                 _say("the program counts no iterations: whole runs take turns")
                 self._whole = WholeRuns(self._settings, _say)
                 continue

@@ -36,8 +36,6 @@ examples:
   rlscope validate --json python train.py       for scripts
 """
 _FEWEST_ROUNDS = 3
-_MOST_MISSED = 3
-"""Runs without a pair of iterations, of a program that had some before."""
 _EXIT_CODES = {"inside": 0, "outside": 1, "undecided": 3}
 
 
@@ -104,7 +102,6 @@ def _validate(
     end = time.monotonic() + limit
     rounds: list[Round] = []
     whole: WholeRuns | None = None
-    missed = 0
 
     def ends() -> bool:
         if wanted is not None:
@@ -126,12 +123,6 @@ def _validate(
                     )
                 )
             except NoIterations:
-                if rounds:  # on a busy machine a run may be over before one was
-                    missed += 1
-                    if missed > _MOST_MISSED:
-                        raise
-                    _say("that run was over before two iterations could be compared")
-                    continue
                 _say("the program counts no iterations: whole runs take turns")
                 whole = WholeRuns(settings, _say)
                 continue

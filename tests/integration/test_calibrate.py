@@ -175,7 +175,7 @@ def test_a_program_that_ends_by_itself_is_started_again(
         (
             "import rlscope as rls\nfor _ in range(30): rls.iteration()",
             1,
-            "fewer than 10 pairs of them, let it run for longer, with a longer --limit; this",
+            "before 10 pairs of its iterations did: let it run for longer, with a longer --limit;",
         ),
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
@@ -212,15 +212,18 @@ def test_bad_usage(traced: TracedPython, arguments: list[str], code: int, said: 
     assert said in result.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("seconds", [0.2, 3])
 def test_iterations_that_are_too_long_end_with_the_limit(
-    traced: TracedPython, tmp_path: Path
+    traced: TracedPython, tmp_path: Path, seconds: float
 ) -> None:
-    """A pair takes four iterations of 0.2 s: fewer than ten pairs fit."""
+    """A pair takes four iterations: fewer than ten pairs fit, or not even one block."""
     text = "import time\nimport rlscope as rls\nfor _ in range(10000):\n rls.iteration()\n"
-    program = script(tmp_path, TIDY + text + " with rls.operation('work'): time.sleep(0.2)\n")
+    program = script(
+        tmp_path, TIDY + text + f" with rls.operation('work'): time.sleep({seconds})\n"
+    )
     result = calibrate(traced, "--limit", "5", traced.python, program)
     assert (result.returncode, result.stdout) == (1, "exit functions ran\n")
-    assert "fewer than 10 pairs" in result.stderr.splitlines()[-1]
+    assert "before 10 pairs of its iterations did" in result.stderr.splitlines()[-1]
 
 
 def test_folders_that_cannot_be_written(

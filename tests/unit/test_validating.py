@@ -9,10 +9,7 @@ import example_run
 import pytest
 
 from rlscope import inflation, validating
-from rlscope.commands import validate
 from rlscope.load import load
-from rlscope.recording import Settings
-from rlscope.runs_in_turns import NoIterations
 from rlscope.turns_file import BARE, RECORDED, Block
 from rlscope.validating import Round, judge
 
@@ -117,25 +114,3 @@ def test_what_is_taken_out_beside_gpu_work_is_cpu_time(tmp_path: Path) -> None:
     assert removed["mean"] == taken_ns
     assert 0 < beside_ns < taken_ns
     assert removed["low"] < removed["mean"] < removed["high"]
-
-
-@pytest.mark.parametrize("missed", [1, 4])
-def test_a_run_without_a_whole_pair_makes_no_program_one_without_iterations(
-    monkeypatch: pytest.MonkeyPatch, missed: int
-) -> None:
-    """As on a busy machine: whole runs of a program that does not end would last for ever."""
-    found: list[Round | None] = [*rounds(0.01, 0.02), *[None] * missed, *rounds(0.03)]
-
-    def by_iterations(*_: object, **__: object) -> Round:
-        if (measured := found.pop(0)) is None:
-            raise NoIterations
-        return measured
-
-    monkeypatch.setattr(validating, "by_iterations", by_iterations)
-    settings = Settings(command=["python", "train.py"])
-    if missed > 3:
-        with pytest.raises(NoIterations):
-            validate._validate(settings, 0.005, 60.0, 3)
-    else:
-        verdict, _ = validate._validate(settings, 0.005, 60.0, 3)
-        assert verdict.bias.mean == pytest.approx(0.02)
