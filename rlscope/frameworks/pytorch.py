@@ -54,7 +54,7 @@ def name_made(module: "Any") -> None:
             _name_operator(each)
 
 
-def _kinds(module: "Any") -> tuple[type, ...]:
+def _kinds(module: "Any") -> "tuple[Any, ...]":
     return module.OpOverloadPacket, module.OpOverload
 
 
