@@ -111,14 +111,18 @@ def begin(operations: bool = True) -> None:
     if runtime.state() == "off":
         return
     try:
-        new = {name: each for name, each in _handlers(operations).items() if name not in _watched}
+        handlers = _handlers(operations)
+        # Those that a recording without operations only named functions of.
+        named = [name for name in NAME_ROWS.keys() & ROWS.keys() if _is_named_only(name, handlers)]
+        new = {name: each for name, each in handlers.items() if name not in _watched}
         if not _watched:
             if not runtime.watch_imports(_watched, _plain):
                 return
             _watch_loader()
     except Exception:  # hidden from the program: its time is then of no operation
         return
-    _watched.update(new)
+    _watched.update(new | {name: handlers[name] for name in named})
+    new |= {name: _handler(ROWS[name]) for name in named}
     for name in new.keys() & sys.modules.keys():
         found = new[name]
         handler = found[0] if isinstance(found, tuple) else found
@@ -126,6 +130,10 @@ def begin(operations: bool = True) -> None:
             handler(sys.modules[name])
     for name in NAME_ROWS.keys() & sys.modules.keys():
         _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
+
+
+def _is_named_only(name: str, handlers: "dict[str, Handler | tuple[Handler] | None]") -> bool:
+    return isinstance(_watched.get(name), tuple) and not isinstance(handlers[name], tuple)
 
 
 def _plain() -> None:
