@@ -3,7 +3,8 @@
     ~/.local/share/rlscope/calibrations/<program>.json    of a program ($XDG_DATA_HOME)
     DIR/rlscope_calibration.json                          the costs of records for the trace in DIR
 
-A calibration is that of a program, a machine, and the options that say what is recorded.
+A calibration is that of a program, a machine, a release of rlscope, and the options that say what is
+recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FEWEST_RUNS = 3
 """Fewer do not say how far runs differ."""
 # The clock is read in the callback of a call's begin, and first in that of its end.
 _CALLBACKS_INSIDE = 0.5
-_FORMAT = "rlscope calibration 1"
+_FORMAT = "rlscope calibration 2"
 _MOST_BYTES = 16 << 20
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 # Of run.json: what a record costs depends on them.
@@ -55,6 +56,8 @@ class Subject:
     machine: dict[str, Any]
     options: dict[str, Any]
     """Those that differ from their defaults, and RLSCOPE_ variables."""
+    release: str
+    """Of rlscope, which records more or at another cost in the next one."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class Run:
 
 
 def subject_of(run_json: Mapping[str, Any]) -> Subject | None:
-    """The program, machine and options of a run.json; None: it does not say."""
+    """What a run.json is of; None: it does not say."""
     command, host = run_json.get("command"), run_json.get("host")
     options, variables = run_json.get("options"), run_json.get("environment")
     if not (isinstance(command, list) and command and isinstance(host, dict)):
@@ -127,6 +130,7 @@ def subject_of(run_json: Mapping[str, Any]) -> Subject | None:
         _program(list(map(str, command)), str(run_json.get("working_directory", ""))),
         {name: host.get(name) for name in _HOST},
         {**chosen, **of_environment},
+        str(run_json.get("version", "")),
     )
 
 
@@ -157,13 +161,18 @@ class Store:
         self._program = program
 
     def subjects(self) -> list[tuple[Subject, list[Run]]]:
-        """Everything, or nothing from a file that is damaged or of another release."""
+        """Everything, or nothing from a file that is damaged or of another format."""
         with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
             kept = json.loads(regular_files.read(self.path.parent, self.path.name, _MOST_BYTES))
             if kept["format"] == _FORMAT and kept["program"] == self._program:
                 return [
                     (
-                        Subject(self._program, dict(each["machine"]), dict(each["options"])),
+                        Subject(
+                            self._program,
+                            dict(each["machine"]),
+                            dict(each["options"]),
+                            str(each["release"]),
+                        ),
                         [_run(run) for run in each["runs"]],
                     )
                     for each in kept["calibrations"]
@@ -171,11 +180,11 @@ class Store:
         return []
 
     def runs(self, subject: Subject) -> list[Run]:
-        """Those of the same machine and options."""
+        """Those of the same machine, release and options."""
         return next((runs for each, runs in self.subjects() if each == subject), [])
 
     def keep(self, subject: Subject, runs: Sequence[Run]) -> None:
-        """Replaces the runs of the same machine and options.
+        """Replaces the runs of the same machine, release and options.
 
         Raises RlscopeError: the file cannot be written.
         """
@@ -188,6 +197,7 @@ class Store:
                     {
                         "machine": each.machine,
                         "options": each.options,
+                        "release": each.release,
                         "runs": [asdict(run) for run in kept],
                     }
                     for each, kept in [*others, (subject, runs)]
@@ -264,7 +274,7 @@ def place(directory: str) -> str:
 
 
 def read_subject(directory: str) -> Subject | None:
-    """The program, machine and options of a trace; None: its run.json does not say."""
+    """What a trace is of; None: its run.json does not say."""
     with suppress(OSError, ValueError, RecursionError):
         run = json.loads(regular_files.read(directory, "run.json", _MOST_BYTES))
         if isinstance(run, dict):
@@ -280,6 +290,11 @@ def _why_not(subject: Subject, others: Sequence[Subject]) -> str:
         return (
             "the calibration of this program is not used: it was made on another machine "
             f"({machine.get('cpu')}, {machine.get('cores')} cores, Python {machine.get('python')})"
+        )
+    if all(each.release != subject.release for each in others):
+        return (
+            "the calibration of this program is not used: it was made by rlscope "
+            f"{others[-1].release}, and the run by {subject.release}"
         )
     return "the calibration of this program is not used: it was made with other options of rls-prof"
 

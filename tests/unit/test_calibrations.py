@@ -27,6 +27,7 @@ from rlscope.trace.probe_costs import ProbeSamples
 
 HOST = {"cpu": "a CPU", "cores": 2, "machine": "x86_64", "python": "3.11.7", "name": "here"}
 RUN_JSON: dict[str, Any] = {
+    "version": "1.2.3",
     "command": ["python", "train.py", "--seed", "1"],
     "working_directory": "/home/me",
     "host": HOST,
@@ -231,6 +232,7 @@ def test_tables_that_are_made_stay_good_where_nothing_changed(tmp_path: Path) ->
     [
         ({"host": {**HOST, "cores": 64}}, "another machine (a CPU, 2 cores, Python 3.11.7)"),
         ({"options": {"numpy": True}}, "other options of rls-prof"),
+        ({"version": "1.3.0"}, "made by rlscope 1.2.3, and the run by 1.3.0"),
         ({"command": ["python", "other.py"]}, ""),
         ({"command": None}, ""),
     ],
