@@ -3,16 +3,17 @@
 -- are those that export_track, export_name and export_flow made.
 -- uses: named_interval
 WITH wanted AS (
-  SELECT * FROM named_interval WHERE start_ns >= $begin_ns AND start_ns < $end_ns
+  SELECT * FROM named_interval
+  WHERE track BETWEEN $first_track AND $last_track AND start_ns >= $begin_ns AND start_ns < $end_ns
 ), slice AS (
   SELECT
     track,
     greatest(start_ns, $from_ns) AS start_ns,
     least(start_ns + duration_ns, $until_ns) AS end_ns,
-    CASE WHEN kind = 'operation' OR wanted.thread_id IS NULL THEN kind ELSE layer END AS category,
+    CASE WHEN kind = 'operation' OR thread_id IS NULL THEN kind ELSE layer END AS category,
     shown_name.name,
     coalesce(flow, 0) AS flow,
-    CASE WHEN wanted.track_kind IN ('stream', 'sync') THEN operation_id END AS operation,
+    CASE WHEN track_kind IN ('stream', 'sync') THEN operation_id END AS operation,
     nullif(correlation_id, 0) AS correlation,
     nullif(bytes, 0) AS bytes,
     nullif(graph, 0) AS graph,
@@ -20,15 +21,8 @@ WITH wanted AS (
     start_ns + duration_ns AS whole_end_ns,
     list_position(['operation', 'call', 'wait', 'callback', 'cuda_call'], kind) AS depth
   FROM wanted
-  JOIN track
-    ON track.process_id = wanted.process_id
-    AND track.track_kind = wanted.track_kind
-    AND track.thread_id IS NOT DISTINCT FROM wanted.thread_id
-    AND track.device IS NOT DISTINCT FROM wanted.device
-    AND track.stream IS NOT DISTINCT FROM wanted.stream
   JOIN shown_name USING (text)
-  LEFT JOIN flow ON flow.process_id = wanted.process_id AND flow.linked_id = wanted.linked_id
-  WHERE track BETWEEN $first_track AND $last_track
+  LEFT JOIN flow USING (process_id, linked_id)
 )
 SELECT
   track,

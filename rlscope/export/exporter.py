@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from rlscope.export.timeline import Slices
 from rlscope.export.window import Window
 from rlscope.trace.trace import Trace
 
@@ -24,14 +23,6 @@ class Exported:
     """What it has, in the plural: "slices", "arrows"."""
     left_out: list[str] = field(default_factory=list)
     """What it does not have, and why: a line each."""
-
-    def add(self, slices: Slices) -> None:
-        """Counts slices of a timeline."""
-        is_cut = (slices["start_ns"] != slices["whole_start_ns"]) | (
-            slices["end_ns"] != slices["whole_end_ns"]
-        )
-        self.counts["slices"] += len(is_cut)
-        self.counts["slices cut at the window's edges"] += int(is_cut.sum())
 
 
 class Exporter(Protocol):

@@ -28,40 +28,40 @@ _SUM = "utilisation"  # over the run, although it says when that began
 _LENGTHS = ("duration_ns", "bucket_ns")
 
 
-def write(
-    trace: Trace,
-    window: Window,
-    path: Path,
-    *,
-    ending: str,
-    write_one: Callable[[str, Path], None],
-    force: bool,
-    tell: Tell,
-) -> Exported:
+class TableExporter:
     """Writes every relation of the SQL reference; of a window those that say when a row was.
 
     Rows that touch the window are whole. Sums over the whole run are left out there: none of them
     speaks of the window.
 
     Args:
+        form: what the names of files end in, and of folders where none is given.
         write_one: writes the rows of a statement as a file.
     """
-    exported = Exported()
-    reasons = _reasons_of_absence(trace)
-    names = [name for name in store.relations() if window.is_whole or _is_in_windows(name)]
-    with new_folder(path, force=force, is_ours=lambda name: _is_ours(name, ending)) as folder:
-        for number, name in enumerate(names):
-            tell(number / len(names))
-            write_one(_statement(name, window), folder / f"{name}{ending}")
-            exported.counts["relations"] += 1
-    exported.left_out += [f"{name}: {reasons[name]}" for name in names if name in reasons]
-    if sums := [name for name in store.relations() if name not in names]:
-        exported.left_out.append(f"without sums over the whole run: {', '.join(sums)}")
-    return exported
 
+    def __init__(self, form: str, write_one: Callable[[Trace, str, Path], None]) -> None:
+        self.ending = f"-{form}"
+        self._suffix = f".{form}"
+        self._write_one = write_one
 
-def _is_ours(name: str, ending: str) -> bool:
-    return name.endswith(ending) and name.removesuffix(ending) in store.relations()
+    def write(
+        self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell
+    ) -> Exported:
+        exported = Exported()
+        reasons = _reasons_of_absence(trace)
+        names = [name for name in store.relations() if window.is_whole or _is_in_windows(name)]
+        with new_folder(path, force=force, is_ours=self._is_ours) as folder:
+            for number, name in enumerate(names):
+                tell(number / len(names))
+                self._write_one(trace, _statement(name, window), folder / f"{name}{self._suffix}")
+                exported.counts["relations"] += 1
+        exported.left_out += [f"{name}: {reasons[name]}" for name in names if name in reasons]
+        if sums := [name for name in store.relations() if name not in names]:
+            exported.left_out.append(f"without sums over the whole run: {', '.join(sums)}")
+        return exported
+
+    def _is_ours(self, name: str) -> bool:
+        return name.endswith(self._suffix) and name.removesuffix(self._suffix) in store.relations()
 
 
 def _is_in_windows(name: str) -> bool:

@@ -81,11 +81,6 @@ Slices = dict[str, NDArray[np.int64]]
 `operations`; -1: has none. `flow` is 0, or a number that a launch and its work on a GPU share."""
 
 
-def arrows_in(slices: Slices) -> int:
-    """The arrows that end at one of them."""
-    return int(((slices["flow"] != 0) & (slices["category"] != LAUNCH)).sum())
-
-
 class Timeline:
     """Opened by `open_timeline`."""
 

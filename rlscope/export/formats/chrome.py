@@ -13,18 +13,8 @@ from typing import IO
 
 from rlscope import _trace
 from rlscope.export.exporter import Exported, Tell
-from rlscope.export.output import new_file
-from rlscope.export.timeline import (
-    CATEGORIES,
-    LAUNCH,
-    Counter,
-    Ids,
-    Slices,
-    Timeline,
-    Track,
-    arrows_in,
-    open_timeline,
-)
+from rlscope.export.timeline import CATEGORIES, LAUNCH, Counter, Ids, Slices, Timeline, Track
+from rlscope.export.viewers import viewer_file
 from rlscope.export.window import Window
 from rlscope.trace.trace import Trace
 
@@ -37,22 +27,16 @@ class _Chrome:
     def write(
         self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell
     ) -> Exported:
-        exported = Exported()
-        with new_file(path, force=force) as file, open_timeline(trace, window) as timeline:
-            exported.left_out += timeline.left_out()
-            events = _Events(timeline)
-            file.write(_head(trace, window).encode())
-            file.write(_SEPARATOR.join(events.names()).encode())
-            for slices in timeline.slices():
-                _write(file, events.slices(slices))
-                exported.add(slices)
-                exported.counts["arrows"] += arrows_in(slices)
-                tell(exported.counts["slices"] / timeline.intervals)
-            for counter in timeline.counters():
-                _write(file, events.readings(counter))
-                exported.counts["readings"] += len(counter.values)
-            file.write(b"\n]}\n")
-        return exported
+        with viewer_file(trace, window, path, force=force, tell=tell) as opened:
+            events = _Events(opened.timeline)
+            opened.file.write(_head(trace, window).encode())
+            opened.file.write(_SEPARATOR.join(events.names()).encode())
+            for slices in opened.slices():
+                _write(opened.file, events.slices(slices))
+            for counter in opened.counters():
+                _write(opened.file, events.readings(counter))
+            opened.file.write(b"\n]}\n")
+        return opened.exported
 
 
 def _head(trace: Trace, window: Window) -> str:

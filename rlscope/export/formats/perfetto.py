@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rlscope import _trace
 from rlscope.export.exporter import Exported, Tell
-from rlscope.export.output import new_file
-from rlscope.export.timeline import CATEGORIES, Process, Timeline, arrows_in, open_timeline
+from rlscope.export.timeline import CATEGORIES, Process, Timeline
+from rlscope.export.viewers import ViewerFile, viewer_file
 from rlscope.export.window import Window
 from rlscope.trace.trace import Trace
 
@@ -23,9 +23,8 @@ class _Perfetto:
     def write(
         self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell
     ) -> Exported:
-        exported = Exported()
-        with new_file(path, force=force) as file, open_timeline(trace, window) as timeline:
-            exported.left_out += timeline.left_out()
+        with viewer_file(trace, window, path, force=force, tell=tell) as opened:
+            timeline = opened.timeline
             encoder = _trace.PerfettoEncoder(
                 window.from_ns,
                 categories=CATEGORIES,
@@ -34,7 +33,7 @@ class _Perfetto:
             )
             processes = {process: _describe(encoder, process) for process in timeline.processes}
             tracks = _describe_tracks(encoder, timeline, processes)
-            for slices in timeline.slices():
+            for slices in opened.slices():
                 encoder.slices(
                     tracks[slices["track"]],
                     starts_ns=slices["start_ns"],
@@ -49,14 +48,11 @@ class _Perfetto:
                     whole_starts_ns=slices["whole_start_ns"],
                     whole_ends_ns=slices["whole_end_ns"],
                 )
-                file.write(encoder.take())
-                exported.add(slices)
-                exported.counts["arrows"] += arrows_in(slices)
-                tell(exported.counts["slices"] / timeline.intervals)
+                opened.file.write(encoder.take())
             encoder.finish()
-            _write_counters(encoder, timeline, processes, exported)
-            file.write(encoder.take())
-        return exported
+            _encode_counters(encoder, opened, processes)
+            opened.file.write(encoder.take())
+        return opened.exported
 
 
 def _describe(encoder: _trace.PerfettoEncoder, process: Process) -> int:
@@ -78,17 +74,13 @@ def _describe_tracks(
     )
 
 
-def _write_counters(
-    encoder: _trace.PerfettoEncoder,
-    timeline: Timeline,
-    processes: dict[Process, int],
-    exported: Exported,
+def _encode_counters(
+    encoder: _trace.PerfettoEncoder, opened: ViewerFile, processes: dict[Process, int]
 ) -> None:
-    for counter in timeline.counters():
+    for counter in opened.counters():
         parent = _OF_NOBODY if counter.process is None else processes[counter.process]
         uuid = encoder.counter(parent, counter.name, counter.unit)
         encoder.readings(uuid, counter.times_ns, counter.values)
-        exported.counts["readings"] += len(counter.values)
 
 
 EXPORTER = _Perfetto()

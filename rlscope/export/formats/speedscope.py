@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from rlscope import __version__, _trace
 from rlscope.export.exporter import Exported, Tell
-from rlscope.export.output import new_file
-from rlscope.export.timeline import Slices, Timeline, Track, open_timeline
+from rlscope.export.timeline import Slices, Timeline, Track
+from rlscope.export.viewers import viewer_file
 from rlscope.export.window import Window
 from rlscope.trace.trace import Trace
 
@@ -34,23 +34,19 @@ class _Speedscope:
     def write(
         self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell
     ) -> Exported:
-        exported = Exported()
-        with new_file(path, force=force) as file, open_timeline(trace, window) as timeline:
-            exported.left_out += timeline.left_out()
+        with viewer_file(trace, window, path, force=force, tell=tell) as opened:
             (name,) = trace.table("run")["name"]
-            file.write(_head(name, timeline.names).encode())
-            profiles = _Profiles(file, timeline)
+            opened.file.write(_head(name, opened.timeline.names).encode())
+            profiles = _Profiles(opened.file, opened.timeline)
             lanes = _trace.Lanes()
-            for slices in timeline.slices():
+            for slices in opened.slices(arrows=False):
                 profiles.add(
                     slices, lanes.add(slices["track"], slices["start_ns"], slices["end_ns"])
                 )
-                exported.add(slices)
-                tell(exported.counts["slices"] / timeline.intervals)
             profiles.end_track()
-            file.write(b"\n]}\n")
-        exported.left_out.append("without arrows and readings: the format has none")
-        return exported
+            opened.file.write(b"\n]}\n")
+        opened.exported.left_out.append("without arrows and readings: the format has none")
+        return opened.exported
 
 
 def _head(name: str, frames: Sequence[str]) -> str:
