@@ -3,8 +3,8 @@
     ~/.local/share/rlscope/calibrations/<program>.json    of a program ($XDG_DATA_HOME)
     DIR/rlscope_calibration.json                          the costs of records for the trace in DIR
 
-A calibration is that of a program, a machine, a release of rlscope, and the options that say what is
-recorded.
+A calibration is that of a program, a machine, a release of rlscope, and the options that say what
+is recorded.
 """
 
 from __future__ import annotations
