@@ -160,8 +160,14 @@ const char* ChromeScan::BeginOfId() {
   if (running != ids_.end()) return Open(&running->second.track);
   if (open_ == kMostOpen) return "of more than can be open at once";
   const uint32_t process = *FindProcess();
-  Process::Tracks& tracks = processes_[process]->tracks[event_.category];
-  const uint32_t place = tracks.free.empty() ? tracks.count : tracks.free.back();
+  // A category that has no thread yet is kept only once it has one: threads are bounded.
+  auto& by_category = processes_[process]->tracks;
+  const auto known = by_category.find(event_.category);
+  uint32_t place = 0;
+  if (known != by_category.end()) {
+    const Process::Tracks& tracks = known->second;
+    place = tracks.free.empty() ? tracks.count : tracks.free.back();
+  }
   const std::string track_key = Joined({"id", event_.category, std::to_string(place)});
   const std::optional<uint32_t> thread = AddThread(process, track_key);
   if (!thread) return kTooManyThreads;
@@ -169,6 +175,7 @@ const char* ChromeScan::BeginOfId() {
   named->name = event_.category + " (track " + std::to_string(place) + ")";
   Track track = {process, *thread, {}};
   if (const char* const problem = Open(&track)) return problem;
+  Process::Tracks& tracks = by_category[event_.category];
   if (!tracks.free.empty()) tracks.free.pop_back();
   tracks.count = std::max(tracks.count, place + 1);
   ids_.emplace(key, RunningId{std::move(track), event_.category, place});

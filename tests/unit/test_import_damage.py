@@ -176,6 +176,23 @@ def test_a_csv_of_many_long_names_takes_no_memory(tmp_path):
     assert told == "taken: 1,500 operation\n"
 
 
+@pytest.mark.slow
+def test_a_chrome_trace_of_many_categories_takes_no_memory(tmp_path):
+    """Far more than have a track of their own."""
+    file = tmp_path / "many.json"
+    with file.open("w") as written:
+        written.write('{"traceEvents": [')
+        for number in range(900_000):
+            category = f"{number}{'n' * 230}"
+            written.write(
+                f'{{"ph":"b","cat":"{category}","id":{number},"name":"a","pid":1,"ts":1}},\n'
+            )
+        written.write("{}]}")
+    peak, told = peak_mb(tmp_path, file)
+    assert peak < LIMIT_MB
+    assert "of more threads than are read" in told
+
+
 def test_a_csv_of_a_long_line_takes_no_memory(tmp_path):
     file = tmp_path / "long.csv"
     with file.open("w") as written:
