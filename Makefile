@@ -99,7 +99,8 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \
 	    tests/integration/test_process_tree_ray.py tests/integration/test_waits_ray.py \
-	    tests/integration/test_first_sentences_rllib.py
+	    tests/integration/test_first_sentences_rllib.py tests/integration/test_roles.py \
+	    tests/integration/test_automatic_libraries.py -k 'ray or rllib'
 
 test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring can record them too
 	@python=$$(sh tests/newest_python.sh 12) || { \
