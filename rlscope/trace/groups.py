@@ -15,7 +15,8 @@ _NAMES = {
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
     "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
-    " optimizer_step gradient gradients update train_step training_step",
+    " optimizer_step gradient gradients update train_step training_step target target_update"
+    " advantage advantages",
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",
     "loading": "loading load",
@@ -31,7 +32,7 @@ _SLASH = re.compile(r"(?<!\\)(?:\\\\)*/")
 def group_of(path: str) -> str:
     """The group of an operation by its path.
 
-    >>> group_of("train/backprop"), group_of("inference/forward"), group_of("rollout")
+    >>> group_of("train/target"), group_of("inference/forward"), group_of("rollout")
     ('learning', 'inference', 'rollout')
     """
     names = [name.lower().partition(":")[0] for name in _SLASH.split(path)]
