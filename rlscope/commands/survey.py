@@ -57,7 +57,11 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="directory of the survey"
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="survey",
+        help="directory of the survey (default: %(default)s)",
     )
     parser.add_argument(
         "--experiment",

@@ -142,12 +142,12 @@ def test_one_bad_cell_does_not_stop_the_others(traced: TracedPython) -> None:
 
 def test_a_quick_survey_names_what_it_has_no_time_for(traced: TracedPython) -> None:
     write_cells(good=LOOP, slow=f"#: quick = false\n{LOOP}")
-    done = survey(traced, "--quick", "-o", "found")
-    assert done.returncode == 0
+    done = survey(traced, "--quick")
+    assert (done.returncode, done.stdout) == (0, "survey/survey.html\n")
     assert done.stderr.startswith("rlscope survey: left out: slow: --quick has no time for it\n")
-    good, slow = results.read("found/results.json").cells
+    good, slow = results.read("survey/results.json").cells
     assert ([run.repetition for run in good.good], slow.runs) == ([1], [])
-    assert "slow: --quick has no time for it" in Path("found/survey.html").read_text()
+    assert "slow: --quick has no time for it" in Path("survey/survey.html").read_text()
 
 
 def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(

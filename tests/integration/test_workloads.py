@@ -279,7 +279,7 @@ def test_compilation_without_a_compiler_is_one_line(
 
 
 @pytest.mark.slow  # 20 to 60 s each, on two cores
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "grpo_tiny"])
 def test_compiled_workload_has_the_same_operations(
     traced: TracedPython, directory: str, name: str
 ) -> None:
