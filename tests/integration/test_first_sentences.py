@@ -85,6 +85,76 @@ import gloo_threads
 gloo_threads.wait_until_idle()
 """
 
+C51 = """
+import json, random, time
+import gymnasium, numpy, torch
+
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("atoms", torch.linspace(0, 100, 51))
+        self.layers = torch.nn.Sequential(torch.nn.Linear(4, 120), torch.nn.ReLU(),
+                                          torch.nn.Linear(120, 84), torch.nn.ReLU(),
+                                          torch.nn.Linear(84, 2 * 51))
+    def act(self, x, action=None):
+        shares = self.layers(x).view(len(x), 2, 51).softmax(dim=2)
+        if action is None:
+            action = (shares * self.atoms).sum(2).argmax(1)
+        return action, shares[torch.arange(len(x)), action]
+
+torch.set_num_threads(1)
+env = gymnasium.make("CartPole-v1")
+network, target = Network(), Network()
+target.load_state_dict(network.state_dict())
+optimizer = torch.optim.Adam(network.parameters(), lr=2.5e-4)
+memory, spent = [], {"simulation": 0, "inference": 0, "learning": 0}
+began = clock = time.monotonic_ns()
+
+def lap(name):
+    global clock
+    now = time.monotonic_ns()
+    if name:
+        spent[name] += now - clock
+    clock = now
+
+state, _ = env.reset(seed=1)
+for step in range(2_000):
+    lap(None)
+    action, _ = network.act(torch.Tensor(state)[None])
+    action = int(action)
+    lap("inference")
+    after, reward, ended, cut, _ = env.step(action)
+    lap("simulation")
+    memory.append((state, action, reward, after, ended))
+    state = after
+    if ended or cut:
+        lap(None)
+        state, _ = env.reset()
+        lap("simulation")
+    if step < 200 or step % 4:
+        continue
+    rows = random.sample(memory, 64)
+    states, actions, rewards, afters, ends = (
+        torch.as_tensor(numpy.array(column)) for column in zip(*rows))
+    lap(None)
+    with torch.no_grad():
+        _, following = target.act(afters)
+        wanted = rewards[:, None] + 0.99 * target.atoms * ~ends[:, None]
+        place = (wanted.clamp(0, 100) / 2).float()
+        low, high = place.floor().long().clamp(max=49), place.floor().long().clamp(max=49) + 1
+        shares = torch.zeros_like(following)
+        for row in range(len(rows)):
+            shares[row].index_add_(0, low[row], (high - place)[row] * following[row])
+            shares[row].index_add_(0, high[row], (place - low)[row] * following[row])
+    _, found = network.act(states, actions)
+    loss = -(shares * found.clamp(1e-5, 1 - 1e-5).log()).sum(1).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    lap("learning")
+print(json.dumps({**spent, "loop": time.monotonic_ns() - began}))
+"""
+
 
 def _write(folder: Path, program: str) -> str:
     script = folder / "train.py"
@@ -149,3 +219,19 @@ def test_ranks_of_torchrun(traced: TracedPython, directory: str, tmp_path: Path)
         assert found["simulation"] == pytest.approx(stepped, rel=0.1)
         roles = dict(tuple(row) for row in trace.sql("SELECT name, role FROM process"))
         assert roles["rank 0"] == roles["rank 1"] == "rank"
+
+
+def test_c51_learns_most_of_the_time(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    """As much in targets as in backprop, neither of which is the largest part by itself."""
+    pytest.importorskip("torch")
+    command = [traced.python, _write(tmp_path, C51)]
+    done = traced.run("-o", directory, *command, cwd=tmp_path, timeout=240)
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout.splitlines()[-1])
+    with rls.load(directory) as trace:
+        found = _check_sentence(trace, "the training loop")
+        operations = {row[0] for row in trace.sql("SELECT DISTINCT operation FROM breakdown")}
+    assert {"target", "backprop"} <= operations
+    assert max(found, key=lambda name: found[name] * (name != "loop")) == "learning"
+    assert found["loop"] == pytest.approx(read["loop"], rel=0.1)
+    assert found["learning"] == pytest.approx(read["learning"], rel=0.1)
