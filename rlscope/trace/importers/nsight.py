@@ -1,16 +1,14 @@
 """SQLite exports of Nsight Systems: `nsys export --type sqlite`.
 
-Tables and columns are probed, since they differ by version and by what was traced
-(rlscope/trace/nsight_schema.py). A serialized id holds, from the lowest bits, 24 bits of the
-thread, 24 of the process, 8 of the virtual machine and 8 of the hardware; correlation ids are those
-of one process.
+The file is read by rlscope/trace/nsight_export.py. A serialized id holds, from the lowest bits, 24
+bits of the thread, 24 of the process, 8 of the virtual machine and 8 of the hardware; correlation
+ids are those of one process.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -23,22 +21,13 @@ from rlscope.errors import RlscopeError
 from rlscope.trace import nsight_schema as schema
 from rlscope.trace.imported import Importer, ProcessScan, Scan, Source, with_rows
 from rlscope.trace.name_kinds import CUDA_CALL, FUNCTION, KERNEL, OPERATION, WAIT_LAYER
+from rlscope.trace.nsight_export import NOTHING, NsightExport
 from rlscope.trace.nsight_schema import EventTable
 
 _MAGIC = b"SQLite format 3\0"
-_BATCH = 5000
-# A file of a stranger may have as many as it likes, and as long: memory is bounded.
+# A file of a stranger may have as many as it likes: memory is bounded.
 _MOST_PROCESSES = 64
-_MOST_DEVICES = 64
 _MOST_KNOWN = 1 << 14
-_MOST_ROWS = 1 << 16  # of tables that are kept
-_MOST_TEXT = 4096
-_MOST_SHORT_TEXT = 255
-_LONGEST_VALUE = 16 << 20
-_NOTHING = -1  # where a column is not there, or NULL
-_NO_TIME = -(1 << 62)  # the same of times: none of the trace format
-_TIMES = ("start", "end")
-_TIMES_OF_EVENTS = ("start", "timestamp", "rawTimestamp")
 _NO_ROWS = "it has no table of Nsight Systems with rows that can be taken"
 
 # "cudaLaunchKernel_v7000": the version of the function's interface.
@@ -48,127 +37,13 @@ _Numbers = npt.NDArray[np.int64]
 _Batch = Mapping[str, _Numbers]
 
 
-# ---- the file -----------------------------------------------------------------------------------
-
-
-class _Export:
-    """The file, opened for reading: the tables and columns that are there."""
-
-    def __init__(self, path: str) -> None:
-        self._connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-        self._connection.text_factory = lambda text: text.decode(errors="replace")
-        if sys.version_info >= (3, 11):
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-        self._connection.execute("PRAGMA trusted_schema = OFF")
-        self._connection.execute("PRAGMA cell_size_check = ON")
-        self._columns = {name: self._columns_of(name) for name in self._tables()}
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _tables(self) -> list[str]:
-        """Of the file itself: no view, and nothing that a module of SQLite makes up."""
-        rows = self._connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-        )
-        return [str(name) for (name,) in rows]
-
-    def _columns_of(self, table: str) -> set[str]:
-        rows = self._connection.execute(f"PRAGMA table_info({_quoted(table)})")
-        return {str(row[1]) for row in rows}
-
-    def has(self, table: str, *columns: str) -> bool:
-        return table in self._columns and self._columns[table].issuperset(columns)
-
-    def others(self) -> Iterator[tuple[str, int]]:
-        """Tables of events that are not read, with the number of their rows."""
-        known = {table.name for table in schema.EVENT_TABLES}
-        for name, columns in self._columns.items():
-            if name in known and not columns.issuperset(_TIMES):
-                yield f"{name} (no columns start and end)", self._count(name)
-            elif name not in known and not columns.isdisjoint(_TIMES_OF_EVENTS):
-                yield name, self._count(name)
-
-    def _count(self, table: str) -> int:
-        ((rows,),) = self._connection.execute(f"SELECT count(*) FROM {_quoted(table)}")
-        return int(rows)
-
-    def rows_of(self, table: EventTable) -> int:
-        return self._count(table.name) if self.has(table.name, *_TIMES) else 0
-
-    def batches(self, table: EventTable) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows of a table, in the order of its columns; None: what should be a number is none."""
-        if not self.has(table.name, *_TIMES):
-            return
-        there = self._columns[table.name]
-        wanted = ", ".join(_value(name, name in there) for name in table.columns)
-        cursor = self._connection.execute(f"SELECT {wanted} FROM {_quoted(table.name)}")
-        while rows := cursor.fetchmany(_BATCH):
-            yield rows
-
-    def string(self, name_id: int) -> str:
-        """The text behind a number; empty where there is none."""
-        return self.find("StringIds", "id", name_id, "value")
-
-    def find(self, table: str, key: str, wanted: int | str, value: str) -> str:
-        """The text in the row with this key; empty where there is none."""
-        if not self.has(table, key, value):
-            return ""
-        query = f"SELECT {_value(value)} FROM {_quoted(table)} WHERE {_quoted(key)} = ? LIMIT 1"
-        row = self._connection.execute(query, (wanted,)).fetchone()
-        return "" if row is None or row[0] is None else str(row[0])
-
-    def pairs(self, table: str, key: str, value: str) -> list[tuple[Any, Any]]:
-        """Two columns of a small table, with short texts; nothing where they are not there."""
-        if not self.has(table, key, value):
-            return []
-        columns = ", ".join(_value(name, most=_MOST_SHORT_TEXT) for name in (key, value))
-        query = f"SELECT {columns} FROM {_quoted(table)} LIMIT {_MOST_ROWS}"
-        return self._connection.execute(query).fetchall()
-
-    def session_start_ns(self) -> int:
-        """By the world's clock; 0: not known."""
-        if not self.has("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"):
-            return 0
-        query = "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"
-        row = self._connection.execute(query).fetchone()
-        found = row[0] if row is not None else 0
-        return found if isinstance(found, int) and 0 <= found < 1 << 61 else 0
-
-    def meanings(self, numbers: schema.Enumeration) -> dict[int, int]:
-        """Number in the export -> what it is here."""
-        named = {
-            number: numbers.meanings[name]
-            for number, name in self.pairs(numbers.table, "id", "name")
-            if isinstance(number, int) and name in numbers.meanings
-        }
-        return named or dict(numbers.documented)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _value(column: str, is_there: bool = True, most: int = _MOST_TEXT) -> str:
-    """The expression of a text, or of a number: NULL if it is something else."""
-    if column in schema.TEXT_COLUMNS:
-        return f"substr({_quoted(column)}, 1, {most})" if is_there else "NULL"
-    nothing = _NO_TIME if column in _TIMES else _NOTHING
-    if not is_there:
-        return str(nothing)
-    name = _quoted(column)
-    return (
-        f"CASE WHEN typeof({name}) = 'integer' THEN {name} WHEN {name} IS NULL THEN {nothing} END"
-    )
-
-
-# ---- its processes ------------------------------------------------------------------------------
+# ---- processes ----------------------------------------------------------------------------------
 
 
 class _Process:
     """Rows of one process, and what ids of the export are in them."""
 
-    def __init__(self, export: _Export, rows: _trace.ProcessRows, pid: int, name: str) -> None:
+    def __init__(self, export: NsightExport, rows: _trace.ProcessRows, pid: int, name: str) -> None:
         self._export = export
         self.rows = rows
         rows.os_pid = pid & 0xFFFFFF
@@ -190,7 +65,7 @@ class _Process:
                 name=names.get(tid, ""),
                 is_python=self._is_python and os_tid == self.rows.os_pid,
             )
-            self._threads[tid] = _NOTHING if number is None else number
+            self._threads[tid] = NOTHING if number is None else number
         return self._threads[tid]
 
     def texts(self, ids: _Numbers, find: Callable[[str], int], kind: int) -> _Numbers:
@@ -212,7 +87,7 @@ class _Process:
         places = np.where(places < 0, 0, places) & 0xFFFFFFFF
         found, which = np.unique(places, axis=0, return_inverse=True)
         numbers = [self.rows.stream(*map(int, place)) for place in found]
-        return _numbers([_NOTHING if number is None else number for number in numbers])[
+        return _numbers([NOTHING if number is None else number for number in numbers])[
             which.reshape(-1)
         ]
 
@@ -238,23 +113,15 @@ class _Reader:
     """Reads an export from table to table."""
 
     def __init__(
-        self, export: _Export, spill: _trace.SpillFile, tell: Callable[[float], None]
+        self, export: NsightExport, spill: _trace.SpillFile, tell: Callable[[float], None]
     ) -> None:
         self._export = export
         self._spill = spill
         self._tell = tell
         self._processes: dict[int, _Process] = {}
         self._lost: dict[str, int] = {}  # rows of no process
-        self._process_names = {
-            pid >> 24: str(name)
-            for pid, name in export.pairs("PROCESSES", "globalPid", "name")
-            if isinstance(pid, int)
-        }
-        self._thread_names = {
-            tid: export.string(name)[:_MOST_SHORT_TEXT]
-            for tid, name in export.pairs("ThreadNames", "globalTid", "nameId")
-            if isinstance(tid, int) and isinstance(name, int)
-        }
+        self._process_names = export.process_names()
+        self._thread_names = export.thread_names()
         self._meanings = {each.table: export.meanings(each) for each in schema.ENUMERATIONS}
         self._rows = max(sum(export.rows_of(table) for table in schema.EVENT_TABLES), 1)
         self._read = 0
@@ -322,7 +189,7 @@ class _Reader:
     def _only_process(self) -> int:
         """That of GPU work in exports that do not say whose it is; -1: there are several."""
         pids = list(self._processes) or [0]
-        return pids[0] if len(pids) == 1 else _NOTHING
+        return pids[0] if len(pids) == 1 else NOTHING
 
     def _lose(self, what: str, rows: int) -> None:
         if rows:
@@ -363,7 +230,7 @@ class _Reader:
         """The rows that are ranges of one thread."""
         meanings = self._meanings[schema.NVTX_TYPES.table]
         if not self._export.has(schema.NVTX.name, "eventType"):
-            meanings = {_NOTHING: schema.PUSH_POP}
+            meanings = {NOTHING: schema.PUSH_POP}
         types = _each(batch["eventType"], lambda kind: meanings.get(kind, 0))
         for kind, rows in zip(
             *np.unique(batch["eventType"][types == 0], return_counts=True), strict=True
@@ -380,7 +247,7 @@ class _Reader:
         def find(name: str) -> int:
             kind = _WAIT_KINDS.get(name)
             text = f"{kind}|{name}"
-            return _NOTHING if kind is None else process.rows.text(FUNCTION, text, WAIT_LAYER)
+            return NOTHING if kind is None else process.rows.text(FUNCTION, text, WAIT_LAYER)
 
         what = schema.OS_RUNTIME.name
         names = process.texts(batch["nameId"], find, FUNCTION)
@@ -478,9 +345,9 @@ def _recognises(head: bytes) -> bool:
 def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str]) -> Sequence[Scan]:
     path = source.uncompressed_path()
     try:
-        with closing(_Export(path)) as export:
+        with closing(NsightExport(path)) as export:
             rows = _Reader(export, spill, source.tell).read()
-            base_ns, host, notes = export.session_start_ns(), _host(export), _notes(export)
+            base_ns, host, notes = export.session_start_ns(), export.host(), export.notes()
     except RlscopeError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
@@ -488,21 +355,6 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
         raise RlscopeError(f"{source.path} is damaged: {said}") from error
     scans = [ProcessScan(each, base_ns=base_ns, host=host, noted=notes) for each in rows]
     return with_rows(source, scans)
-
-
-def _host(export: _Export) -> str:
-    return export.find("TARGET_INFO_SYSTEM_ENV", "name", "Hostname", "value")[:_MOST_SHORT_TEXT]
-
-
-def _notes(export: _Export) -> dict[str, object]:
-    notes: dict[str, object] = {}
-    gpus = export.pairs("TARGET_INFO_GPU", "id", "name")[:_MOST_DEVICES]
-    if gpus:
-        notes["devices"] = [str(name) for _, name in gpus]
-    for key in ("EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION"):
-        if version := export.find("META_DATA_EXPORT", "name", key, "value"):
-            notes[key.lower()] = version[:_MOST_SHORT_TEXT]
-    return notes
 
 
 IMPORTER = Importer("Nsight Systems (SQLite export)", _recognises, _scan)
