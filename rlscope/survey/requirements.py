@@ -18,10 +18,14 @@ _EXTRAS = {
     "mujoco": "mujoco",
     "ale_py": "ale",
     "cv2": "ale",
+    "Box2D": "box2d",
+    "pybullet": "pybullet",
+    "pybullet_envs_gymnasium": "pybullet",
+    "envpool": "envpool",
+    "stable_baselines3": "sb3",
 }
 ALL = "survey"
 """The extra that has every library of the package's own cells."""
-_PACKAGES = {"Box2D": "'gymnasium[box2d]'", "stable_baselines3": "stable-baselines3"}
 
 
 def missing(cell: Cell) -> list[str]:
@@ -32,8 +36,7 @@ def missing(cell: Cell) -> list[str]:
 def remedy(modules: Iterable[str]) -> str:
     """What to install for them: "pip install 'rlscope[jax]'"."""
     wanted = [
-        f"'rlscope[{_EXTRAS[module]}]'" if module in _EXTRAS else _PACKAGES.get(module, module)
-        for module in modules
+        f"'rlscope[{_EXTRAS[module]}]'" if module in _EXTRAS else module for module in modules
     ]
     return f"pip install {' '.join(dict.fromkeys(wanted))}"
 

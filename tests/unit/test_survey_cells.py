@@ -108,3 +108,12 @@ def test_a_missing_library_has_a_remedy() -> None:
     )
     assert requirements.absence(Cell("b", "python x.py", needs=("json",))) == ""
     assert requirements.remedy(["ale_py", "cv2"]) == "pip install 'rlscope[ale]'"
+
+
+def test_what_a_cell_of_the_package_needs_is_in_an_extra() -> None:
+    """Of this package, as pyproject.toml has them."""
+    text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text()
+    for module in {module for cell in cells.matrix() for module in cell.needs}:
+        remedy = requirements.remedy([module])
+        extra = remedy.removeprefix("pip install 'rlscope[").removesuffix("]'")
+        assert f"\n{extra} = [" in text, remedy
