@@ -53,6 +53,7 @@ def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def facts(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(result.stdout)
+    assert result.returncode == {"inside": 0, "outside": 1, "undecided": 3}[found["verdict"]]
     return found
 
 
