@@ -159,7 +159,7 @@ def run_in_turns(
         blocks = turns_file.read(file)
         added = inflation.estimate(blocks)
         if added is None:
-            # Only at an iteration is a program ended.
+            # A program is ended at an iteration only, and one that counts them has a file.
             raise _too_few(blocks, was_cut=watch.ended and os.path.exists(file))
         yield RunInTurns(outcome.directory, file, blocks, added)
 
