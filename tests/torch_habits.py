@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -228,7 +229,8 @@ def attempt(call: Callable[[], Any]) -> Any:
 def conversions() -> Any:
     rows = [[1.0, 2.0], [3.0, 4.0]]
     x = torch.tensor(data=rows, dtype=torch.float64)
-    known = {torch.as_tensor: 1, torch.tensor: 2, torch.Tensor.to: 3, torch.Tensor: 4}
+    known = {torch.as_tensor: 1, torch.tensor: 2, torch.Tensor.to: 3, torch.Tensor: 4,
+             torch.from_numpy: 5}  # fmt: skip
 
     @torch.compile(fullgraph=True, backend="eager")
     def traced(y: torch.Tensor) -> torch.Tensor:
@@ -238,6 +240,9 @@ def conversions() -> Any:
         [str(call(x)) for call in (torch.as_tensor, torch.asarray, torch.Tensor)],
         str(attempt(lambda: torch.Tensor(2, device="nowhere"))),
         str(attempt(lambda: torch.tensor())),
+        str(attempt(lambda: torch.from_numpy())), str(attempt(lambda: torch.from_numpy([1]))),
+        str(attempt(lambda: torch.from_numpy(obj=numpy.ones(2)))),
+        str(torch.from_numpy(numpy.ones(2))), known[torch.from_numpy], torch.from_numpy.__name__,
         str(attempt(lambda: torch.Tensor.to())),
         [str(torch.FloatTensor(rows)), str(torch.Tensor(*[2, 2]).shape), str(torch.Tensor())],
         str(x.to(device="cpu", dtype=torch.half, copy=True)), x.type(), str(Named(rows, "n").to(x)),

@@ -13,8 +13,11 @@ using interception::Owned;
 
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
 
-// What every method that takes a tuple has as vectorcall.
-vectorcallfunc method_vectorcall = nullptr;
+// As an interpreter's vectorcall pointer, which all callables of one kind have alike.
+enum class Kind { kWithoutPointer, kMethodOfTuple, kFunctionOfOne };
+
+vectorcallfunc method_of_tuple = nullptr;
+vectorcallfunc function_of_one = nullptr;
 
 // As the interpreter calls what has no vectorcall pointer: with a tuple and a dictionary.
 PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t flagged_count,
@@ -35,10 +38,17 @@ PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t f
   return Py_TYPE(callable)->tp_call(callable, tuple.get(), dictionary.get());
 }
 
-template <bool is_method>
+template <Kind kind>
+vectorcallfunc Original() {
+  if constexpr (kind == Kind::kMethodOfTuple) return method_of_tuple;
+  if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
+  return CallWithTuple;
+}
+
+template <Kind kind>
 PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_count,
                PyObject* keywords) {
-  const vectorcallfunc original = is_method ? method_vectorcall : CallWithTuple;
+  const vectorcallfunc original = Original<kind>();
   Track* track = &own_track;
   PyObject* first = PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
   if (__builtin_expect(!track->IsOfObservation(first), 1)) {
@@ -57,26 +67,39 @@ bool Replace(vectorcallfunc* pointer, vectorcallfunc expected, vectorcallfunc ca
   return true;
 }
 
+// `original` is what the first one of its kind had.
+template <Kind kind>
+bool ReplaceAlike(vectorcallfunc* pointer, vectorcallfunc* original) {
+  if (*original == nullptr) *original = *pointer;
+  return *original != nullptr && Replace(pointer, *original, Call<kind>);
+}
+
 bool WatchMethod(PyMethodDescrObject* method) {
   if (method->d_method->ml_flags != kTakesTuple) return false;
-  if (method_vectorcall == nullptr) method_vectorcall = method->vectorcall;
-  return Replace(&method->vectorcall, method_vectorcall, Call<true>);
+  return ReplaceAlike<Kind::kMethodOfTuple>(&method->vectorcall, &method_of_tuple);
+}
+
+bool WatchFunction(PyCFunctionObject* function) {
+  const int flags = function->m_ml->ml_flags;
+  if ((flags & METH_O) != 0) {
+    return ReplaceAlike<Kind::kFunctionOfOne>(&function->vectorcall, &function_of_one);
+  }
+  if ((flags & kTakesTuple) != kTakesTuple) return false;
+  return Replace(&function->vectorcall, nullptr, Call<Kind::kWithoutPointer>);
 }
 
 bool WatchType(PyTypeObject* type) {
   const PyTypeObject* meta = Py_TYPE(type);
   const bool looks = PyType_HasFeature(const_cast<PyTypeObject*>(meta), Py_TPFLAGS_HAVE_VECTORCALL);
   const bool there = meta->tp_vectorcall_offset == offsetof(PyTypeObject, tp_vectorcall);
-  return looks && there && Replace(&type->tp_vectorcall, nullptr, Call<false>);
+  return looks && there && Replace(&type->tp_vectorcall, nullptr, Call<Kind::kWithoutPointer>);
 }
 
 }  // namespace
 
 bool WatchConversion(PyObject* callable) {
   if (PyCFunction_CheckExact(callable)) {
-    auto* function = reinterpret_cast<PyCFunctionObject*>(callable);
-    if ((function->m_ml->ml_flags & kTakesTuple) != kTakesTuple) return false;
-    return Replace(&function->vectorcall, nullptr, Call<false>);
+    return WatchFunction(reinterpret_cast<PyCFunctionObject*>(callable));
   }
   if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
     return WatchMethod(reinterpret_cast<PyMethodDescrObject*>(callable));

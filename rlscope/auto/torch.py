@@ -12,7 +12,7 @@ from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 from rlscope.auto.environments import subclasses
 from rlscope.native import runtime
 
-_CONVERSIONS = ("as_tensor", "asarray", "tensor")
+_CONVERSIONS = ("as_tensor", "asarray", "from_numpy", "tensor")
 _TYPES = ("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "ByteTensor")
 _CONVERSION_METHODS = (
     *("to", "cuda", "type", "float", "double", "half", "bfloat16", "long"),

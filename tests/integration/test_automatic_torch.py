@@ -80,6 +80,8 @@ PROGRAMS = {
     "with torch.no_grad(): agent(x)\ny = x.clone().requires_grad_()\ny.sum().backward()": [S, B, B],
     "agent(torch.as_tensor(obs))\nenv.step(0)": [S, I, I, S],
     "agent(torch.asarray(obj=obs))\nenv.step(0)": [S, I, S],  # not its first argument
+    "agent(torch.from_numpy(obs).float().unsqueeze(0))\nenv.step(0)": [S, I, I, I, I, S],
+    "torch.from_numpy(obs.copy())\nagent(torch.from_numpy(obs))\nenv.step(0)": [S, I, I, S],
     "agent(torch.Tensor(obs).to('cpu'))\nenv.step(0)": [S, I, I, I, S],
     "agent(torch.FloatTensor(obs))\nenv.step(0)": [S, I, I, S],
     "agent(torch.tensor(obs, dtype=torch.float64).float())\nenv.step(0)": [S, I, I, I, S],
