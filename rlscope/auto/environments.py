@@ -9,18 +9,27 @@ from rlscope.native import runtime
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
 """Methods of an environment, or of a vector of them."""
 
+_roots: dict[type, tuple[str, ...]] = {}
+
 
 def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
     """Makes calls of `methods` simulations, for every class below `root`, now and later.
 
     An environment in wrappers is one simulation: only the outermost counts.
     """
+    _roots[root] = methods
     runtime.watch_mixins(root)
     _follow_subclasses(root, methods)
     for owner in subclasses(root):
         watch_class(owner, root, methods)
     library = root.__module__.partition(".")[0]
     rules.watches("simulation", f"{library}.{root.__qualname__}")
+
+
+def watch_filled(owner: type) -> None:
+    """A class that got its methods after it was made, if it is one of environments."""
+    for root in _roots.keys() & set(owner.__mro__):
+        watch_class(owner, root, _roots[root])
 
 
 def watch_class(owner: type, root: type, methods: tuple[str, ...]) -> None:

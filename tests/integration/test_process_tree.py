@@ -12,6 +12,8 @@ from traced_python import TracedPython
 from tree_programs import work
 from tree_runs import PROGRAMS, Tree, check, check_all_done
 
+import rlscope as rls
+
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 METHODS = ("fork", "spawn", "forkserver")
@@ -44,6 +46,45 @@ def test_vectors_of_gymnasium(
     tree = tree_runs.run(traced, directory, tmp_path / "counts", *program)
     check_all_done(tree, kill=kill)
     check_ends(tree, kill=kill)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_environments_whose_class_the_program_defines(
+    traced: TracedPython, tmp_path: Path, method: str
+) -> None:
+    """It comes to the workers by cloudpickle, which makes it without methods at first."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"""
+import gymnasium, numpy
+
+class Own(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-1, 1, (4,), numpy.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return numpy.zeros(4, numpy.float32), {{}}
+
+    def step(self, action):
+        return numpy.zeros(4, numpy.float32), 0.0, False, False, {{}}
+
+if __name__ == "__main__":
+    envs = gymnasium.vector.AsyncVectorEnv([Own, Own], context={method!r})
+    envs.reset()
+    for _ in range(7):
+        envs.step(numpy.zeros(2, int))
+    envs.close()
+"""
+    )
+    done = traced.run("-o", "run", traced.python, str(program), cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stderr
+    with rls.load(tmp_path / "run") as trace:
+        steps = trace.sql(
+            "SELECT process.name, path, count(*) FROM operation_instance"
+            " JOIN process USING (process_id) JOIN operation USING (operation_id)"
+            " WHERE path = 'simulation' AND role = 'environment worker' GROUP BY ALL ORDER BY ALL"
+        )
+        assert list(steps) == [(f"env worker {n}", "simulation", 8) for n in range(2)]
 
 
 @pytest.mark.parametrize(
