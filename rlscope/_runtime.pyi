@@ -147,6 +147,10 @@ def intercept_wait(function: object, name: str, kind: str, object: str, opens: b
     rlscope/capture/wait.py. False: it cannot be patched. A Cython function can, where `object`
     is ""."""
 
+def intercept_serializer(function: object, name: str, /) -> bool:
+    """Makes calls of a builtin function or method native calls of layer python, once an operation
+    was entered. Native calls that it makes inside are the program's."""
+
 def intercept_name(function: object, name: str, /) -> bool:
     """Records calls of a function that its library made at run time under this name,
     "module:function". False: it is not patched."""

@@ -27,7 +27,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--no-waits",
         dest="waits",
         action="store_false",
-        help="do not record what threads wait for: pipes, sockets, locks, the GIL, sleep",
+        help="do not record what threads wait for (pipes, sockets, locks, the GIL, sleep), nor "
+        "pickling",
     )
     layers.add_argument(
         "--simulator",

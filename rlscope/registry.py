@@ -26,6 +26,7 @@ COMMANDS = "rlscope.commands"
 FRAMEWORKS = "rlscope.frameworks"
 SIMULATORS = "rlscope.simulators"
 WAITS = "rlscope.waits"
+SERIALIZERS = "rlscope.serializers"
 PANELS = "rlscope.report.panels"
 RENDERERS = "rlscope.report.renderers"
 IMPORTERS = "rlscope.importers"
@@ -105,7 +106,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "pymunk": "rlscope.simulators.pettingzoo:LIBRARY",
         "magent2": "rlscope.simulators.pettingzoo:LIBRARY",
     },
-    # Named after the module that has the functions (rlscope/capture/waiting.py).
+    # Named after the module that has the functions (rlscope/capture/named_functions.py).
     WAITS: {
         "time": "rlscope.waits.sleeping:WAITS",
         "_thread": "rlscope.waits.locks:WAITS",
@@ -117,11 +118,14 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "_multiprocessing": "rlscope.waits.semaphores:WAITS",
         "ray._raylet": "rlscope.waits.ray:WAITS",
     },
+    SERIALIZERS: {
+        "_pickle": "rlscope.serializers.pickling:FUNCTIONS",
+    },
 }
 
 # A traced program asks for these groups while it imports its libraries: importlib.metadata is
 # imported only when some installed package declares a row.
-_IN_TRACED_PROGRAMS = (FRAMEWORKS, SIMULATORS, WAITS)
+_IN_TRACED_PROGRAMS = (FRAMEWORKS, SIMULATORS, WAITS, SERIALIZERS)
 
 
 def names(group: str) -> list[str]:

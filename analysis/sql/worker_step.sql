@@ -8,7 +8,9 @@
 --   whole_ns      wall time of all instances of the operation that have a record
 --   any_ns        the part of operation_ns in which at least one of the workers stepped
 --   stepped_ns    the part in which this one did
---   own_ns        the worker's Python in its loop outside of steps: pickling, above all
+--   pickled_ns    serialization by this worker in no operation, whole calls, of the whole run: its
+--                 results, and what it is told; NULL where no process has any
+--   server_pickled_ns  serialization by the process served in the operation
 --   last          instances in which it was the last to end, where several stepped
 --   late_ns       by how long, added up: between its end and that of the one before
 --   slow_ns       the part of late_ns in which it stepped; in the rest it had not begun
@@ -39,17 +41,21 @@ WITH _any AS (
 ), _whole AS (
   SELECT process_id, path AS operation, SUM(duration_ns) AS whole_ns
   FROM operation_instance JOIN operation USING (operation_id) GROUP BY ALL
-), _own AS (
-  SELECT process_id AS worker_id, SUM(duration_ns) AS own_ns FROM breakdown
-  WHERE stage = 'loop' AND operation = '(none)' AND layer = 'python' GROUP BY ALL
+), _pickled AS (
+  SELECT process_id, operation, SUM(duration_ns) AS pickled_ns FROM native_call
+  WHERE layer = 'python' GROUP BY ALL
 )
 SELECT process_id, server.name AS process, operation, worker_id, worker.name AS worker,
   instances, rolled_up, CAST(operation_ns AS BIGINT) AS operation_ns,
   CAST(whole_ns AS BIGINT) AS whole_ns, steps, CAST(any_ns AS BIGINT) AS any_ns,
-  CAST(stepped_ns AS BIGINT) AS stepped_ns, CAST(COALESCE(own_ns, 0) AS BIGINT) AS own_ns,
+  CAST(stepped_ns AS BIGINT) AS stepped_ns,
+  CASE WHEN EXISTS (FROM _pickled) THEN CAST(COALESCE(own.pickled_ns, 0) AS BIGINT) END AS pickled_ns,
+  CASE WHEN EXISTS (FROM _pickled) THEN CAST(COALESCE(served.pickled_ns, 0) AS BIGINT) END
+    AS server_pickled_ns,
   last, CAST(late_ns AS BIGINT) AS late_ns, CAST(slow_ns AS BIGINT) AS slow_ns
 FROM _worker JOIN _any USING (process_id, operation) JOIN _length USING (process_id, operation)
   JOIN _whole USING (process_id, operation)
   JOIN process AS server USING (process_id) JOIN process AS worker ON worker.process_id = worker_id
-  LEFT JOIN _own USING (worker_id)
+  LEFT JOIN _pickled AS own ON own.process_id = worker_id AND own.operation = '(none)'
+  LEFT JOIN _pickled AS served USING (process_id, operation)
 ORDER BY operation_ns DESC, process_id, operation, late_ns DESC, worker_id

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "base/clock_kind.h"
+#include "interception/callback_scope.h"
 #include "interception/entries.h"
 #include "interception/test_delay.h"
 #include "runtime/native_call.h"
@@ -24,6 +25,21 @@ CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr, nullptr};
 namespace {
 
 uint64_t passed_through = 0;
+bool records_serialization = false;
+
+// The open call of the thread is one of a function with kSerializes.
+thread_local bool is_serializing = false;
+
+class Serializing {
+ public:
+  explicit Serializing(bool now) { is_serializing = now; }
+  ~Serializing() { is_serializing = before_; }
+  Serializing(const Serializing&) = delete;
+  Serializing& operator=(const Serializing&) = delete;
+
+ private:
+  const bool before_ = is_serializing;
+};
 
 using runtime::IsRare;
 
@@ -138,11 +154,40 @@ bool FollowsWindow(const struct rlscope_process_state& process) {
 // Nothing is to be recorded, for certain and with nothing to make ready.
 bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdleOrTimed(); }
 
+// It serializes.
+__attribute__((noinline)) void* CallSerialization(void* a, void* b, void* c, void* d, void* e,
+                                                  const Entry* entry) {
+  const bool begins = runtime::Load(records_serialization) && !RecordsNothing() &&
+                      PrepareAndBegin(static_cast<uint32_t>(entry - entries));
+  if (!begins) return entry->original(a, b, c, d, e);
+  void* result;
+  {
+    const Serializing scope(true);
+    result = entry->original(a, b, c, d, e);
+  }
+  runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation), runtime::ReadTicks());
+  return result;
+}
+
+void* CallByCase(void* a, void* b, void* c, void* d, void* e, const Entry* entry);
+
+// It is called by what is serialized: a native function, by the interpreter or by Python code.
+__attribute__((noinline)) void* CallInSerialization(void* a, void* b, void* c, void* d, void* e,
+                                                    const Entry* entry) {
+  const Serializing scope(false);
+  const CallbackScope callback;
+  return CallByCase(a, b, c, d, e, entry);
+}
+
 // Finds the case.
 __attribute__((noinline)) void* CallByCase(void* a, void* b, void* c, void* d, void* e,
                                            const Entry* entry) {
   const uint32_t flags = FlagsOf(*entry);
   if ((flags & kPassThrough) != 0) return CallUnpatched(a, b, c, d, e, entry);
+  if ((flags & kSerializes) != 0) return CallSerialization(a, b, c, d, e, entry);
+  if (IsRare(rlscope_self.call != 0) && is_serializing) {
+    return CallInSerialization(a, b, c, d, e, entry);
+  }
   if ((flags & kWait) != 0) return call_hooks.wait(a, b, c, d, e, entry);
   if (!RecordsNothing()) return CallAfterPreparing(a, b, c, d, e, entry);
   if ((flags & kResultHook) != 0) return CallForResult(a, b, c, d, e, entry);
@@ -233,6 +278,8 @@ StateAndClock(const struct rlscope_process_state& process) {
 }
 
 }  // namespace
+
+void RecordSerialization() { __atomic_store_n(&records_serialization, true, __ATOMIC_RELAXED); }
 
 uint64_t PassedThrough() { return __atomic_load_n(&passed_through, __ATOMIC_RELAXED); }
 

@@ -33,6 +33,10 @@ extern CallHooks call_hooks;
 // and the calling thread has room for a record.
 bool PrepareToRecord();
 
+// From now on calls of functions with kSerializes are recorded. The process has entered an
+// operation: what it reads before, as a spawned one does, is its start.
+void RecordSerialization();
+
 // Calls of stubs whose patches are taken out.
 uint64_t PassedThrough();
 

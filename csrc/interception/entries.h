@@ -25,6 +25,7 @@ enum EntryFlags : uint32_t {
   kPassThrough = 4,  // unpatched: its calls are counted and not recorded
   kWait = 8,         // a thread waits in it: waits.cc calls it; `word` is the number of its site
   kDelayed = 16,     // its records take longer, for a test (test_delay.h)
+  kSerializes = 32,  // native calls inside it are the program's, as if no call were open
 };
 
 struct Entry {

@@ -53,7 +53,8 @@ void Prepare(PyObject* keep) {
 
 uint32_t EntryFlagsOf(uint32_t patch_flags) {
   const uint32_t hook = (patch_flags & kWatchResult) != 0 ? kResultHook : 0;
-  return hook | ((patch_flags & kWaits) != 0 ? uint32_t{kWait} : DelayFlag());
+  if ((patch_flags & kWaits) != 0) return hook | kWait;
+  return hook | ((patch_flags & kSerialization) != 0 ? uint32_t{kSerializes} : DelayFlag());
 }
 
 // The location holds a stub that was copied there (a slot of a later subclass), or put there

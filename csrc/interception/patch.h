@@ -20,7 +20,7 @@ namespace rlscope::interception {
 struct Callee {
   const char* name;  // "module:function", UTF-8
   size_t length;
-  uint32_t layer;  // trace::Layer: simulator or framework
+  uint32_t layer;  // trace::Layer
 };
 
 enum PatchFlags : uint32_t {
@@ -32,6 +32,8 @@ enum PatchFlags : uint32_t {
   kWatchResult = 2,
   // A thread waits in it: calls go to the hook of waits.cc.
   kWaits = 4,
+  // It makes bytes of objects, or objects of bytes (RecordSerialization() in call.h).
+  kSerialization = 8,
 };
 
 enum class Patched {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "interception/call.h"
 #include "interception/owned.h"
 #include "interception/test_delay.h"
 #include "python/runtime_compiled.h"
@@ -210,6 +211,7 @@ bool Track::BeginSimulation() {
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
+  interception::RecordSerialization();
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoInference, waits, waits, kAutoNothing), kAutoSimulation);
   } else {
@@ -308,6 +310,7 @@ void Track::BeginBackward() {
     return;
   }
   if (!Follows()) return;
+  interception::RecordSerialization();
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
                   kAutoBackprop);

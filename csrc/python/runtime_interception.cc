@@ -12,6 +12,7 @@
 #include "interception/late_imports.h"
 #include "interception/owned.h"
 #include "interception/patch.h"
+#include "interception/pointers.h"
 #include "interception/probe_stub.h"
 #include "interception/scanner.h"
 #include "interception/waits.h"
@@ -245,6 +246,27 @@ PyObject* Wait(PyObject* module, PyObject* arguments) {
   return PyErr_Format(PyExc_ValueError, "no wait has the object %s", object);
 }
 
+// intercept_serializer(function, name) -> bool.
+PyObject* Serializer(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !PyUnicode_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "intercept_serializer takes a function and a str");
+    return nullptr;
+  }
+  if (RaiseRefusal()) return nullptr;
+  const interception::Holder holder = interception::HolderOf(arguments[0]);
+  const bool is_builtin =
+      holder == interception::Holder::kFunction || holder == interception::Holder::kMethod;
+  if (!is_builtin) Py_RETURN_FALSE;
+  UseHooks(module);
+  const NameText name(arguments[1]);
+  const interception::Callee callee = {name.data(), name.size(),
+                                       static_cast<uint32_t>(trace::Layer::kPython)};
+  void** location = interception::PointersOf(arguments[0], holder).location[0];
+  const interception::Patched patched =
+      interception::PatchPointer(location, callee, interception::kSerialization, arguments[0]);
+  return PyBool_FromLong(patched != interception::Patched::kRefused);
+}
+
 // intercept_name(function, name) -> bool.
 PyObject* Name(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 2 || !PyUnicode_Check(arguments[1])) {
@@ -344,6 +366,7 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
                          {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
                          {"intercept_name", Fast(Name), METH_FASTCALL, nullptr},
                          {"intercept_probe", Probe, METH_NOARGS, nullptr},
+                         {"intercept_serializer", Fast(Serializer), METH_FASTCALL, nullptr},
                          {"intercept_wait", Wait, METH_VARARGS, nullptr},
                          {"intercept_watch", Fast(Watch), METH_FASTCALL, nullptr},
                          {"intercept_scan", ScanAll, METH_NOARGS, nullptr},

@@ -1,6 +1,7 @@
 // _runtime.Operation: its face to `with` and the decorator.
 #include <stddef.h>
 
+#include "interception/call.h"
 #include "interception/owned.h"
 #include "interception/test_delay.h"
 #include "python/runtime_automatic_track.h"
@@ -34,7 +35,10 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
   FollowTask(state->tasks);
   const uint32_t id = IdOf(operation);
   // The first one of a thread comes here: NumberThread() sees to it.
-  if (kind == trace::kOperationEnter) EndTracks();
+  if (kind == trace::kOperationEnter) {
+    EndTracks();
+    interception::RecordSerialization();
+  }
   if (id != 0) runtime::Write(kind, id);
 }
 

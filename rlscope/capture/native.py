@@ -53,9 +53,9 @@ class Interception:
         if self.engine != OFF:
             runtime.intercept_at_import(self.on_load, self.on_scan, self.engine == PATCH)
             if self.engine == PATCH and _records_waits():
-                from rlscope.capture import waiting
+                from rlscope.capture import named_functions
 
-                waiting.begin()
+                named_functions.begin()
         elif self.reason:
             self.describe({})
 

@@ -189,17 +189,28 @@ def workers(rows: Rows) -> Iterable[str]:
         if len(members) > 1
         else f"{units.visible(first['worker'])} steps"
     )
-    own_ns = max(row["own_ns"] for row in members)
     where = f"{units.label(first['operation'])} of {units.visible(first['process'])}"
     looked_at = _looked_at(first)
-    beside = f": beside its steps a worker is in Python for up to {units.duration(own_ns)}"
+    pickling = "" if looked_at else _pickling(members)
     yield (
         f"In {looked_at}{where}, {units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
-        f"({units.share(any_ns, whole_ns)}). The rest is pickling, pipes and waking up"
-        f"{'' if looked_at else beside}."
+        f"({units.share(any_ns, whole_ns)}). The rest is pickling{pickling}, pipes and waking up."
     )
     if len(members) > 1:
         yield _straggler(first)
+
+
+def _pickling(members: Rows) -> str:
+    """How long the process served and its workers pickled; nothing where that is not recorded."""
+    first = members[0]
+    if first["pickled_ns"] is None:
+        return ""
+    most_ns = max(row["pickled_ns"] for row in members)
+    worker = "each worker up to" if len(members) > 1 else "the worker"
+    return (
+        f" ({units.visible(first['process'])} {units.duration(first['server_pickled_ns'])}, "
+        f"{worker} {units.duration(most_ns)})"
+    )
 
 
 def _looked_at(row: dict[str, Any]) -> str:

@@ -216,8 +216,8 @@ def _engine(row: dict[str, Any]) -> list[str]:
         said = [f"{_HOW[row['engine']]} {where}{reason}. Recorded: {libraries}."]
     if row["engine"] == "patch" and not row["has_waits"]:
         said.append(
-            "Waits were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They count as the "
-            "layer around them."
+            "Waits and pickling were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They "
+            "count as the layer around them."
         )
     if row["scan_ns"]:
         said.append(

@@ -126,10 +126,10 @@ transition = columns.relation(
 
 native_call = columns.relation(
     "native_call",
-    "Calls of native functions of simulators and frameworks.",
+    "Calls of native functions of simulators and frameworks, and of serialization.",
     columns.process_id(),
     columns.text("function", "module:function"),
-    columns.text("layer", "layer that the function belongs to"),
+    columns.text("layer", "layer that the function belongs to; python: it serializes (pickle)"),
     *columns.operation("the operation at the start of the call"),
     columns.integer("calls", columns.COUNTED),
     columns.integer("duration_ns", "outermost calls, inclusive"),

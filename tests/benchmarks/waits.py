@@ -3,6 +3,8 @@ that finds each message there, locks that are free, and PPO.
 
     python tests/benchmarks/waits.py [--rounds 200] [--ppo-rounds 5000] [--output FILE]
 
+Messages are pickled in one more case, as environments in vectors send them.
+
 One process under rls-prof takes turns: a block with the functions of the interpreter patched and
 one without, in random order within a pair. The other end of the pipes is not recorded.
 Ratios of CPU time of the program's thread; a message is a write and the read of its answer. A
@@ -13,6 +15,7 @@ a process of its own, native calls are recorded in both blocks.
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import subprocess
@@ -34,7 +37,7 @@ from traced_python import make_traced_python, untraced_environment  # noqa: E402
 TARGET_PERCENT = 2.0
 PPO_TARGET_PERCENT = 0.3
 MESSAGES = 2000
-CASES = {"messages": 2, "messages there": 10, "free locks": 5}
+CASES = {"messages": 2, "messages there": 10, "pickled there": 2, "free locks": 5}
 """Calls of a block, in units of MESSAGES."""
 _ECHO = "import os\nwhile data := os.read(0, 64): os.write(1, data)"
 
@@ -43,6 +46,12 @@ def messages(there: int, back: int, count: int) -> None:
     for _ in range(count):
         os.write(there, b"12345678")
         os.read(back, 64)
+
+
+def pickled(there: Any, back: Any) -> None:
+    for _ in range(MESSAGES):
+        there.send((b"12345678", 0.0, False, {}))
+        back.recv()
 
 
 def free_locks(lock: Any) -> None:
@@ -63,8 +72,10 @@ def block(work: Any, recorded: bool) -> dict[str, float]:
 
 def measure(rounds: int) -> None:
     """In the traced process: prints the blocks of each pair, by case."""
-    import rlscope  # noqa: F401
+    import rlscope as rls
 
+    with rls.operation("any"):  # behind the first one pickling is recorded
+        pass
     echo = subprocess.Popen(
         [sys.executable, "-c", _ECHO],
         stdin=subprocess.PIPE,
@@ -75,9 +86,11 @@ def measure(rounds: int) -> None:
     ends = echo.stdin.fileno(), echo.stdout.fileno()
     lock = threading.Lock()
     own_back, own_there = os.pipe()
+    pipe_back, pipe_there = multiprocessing.Pipe(duplex=False)
     cases = {
         "messages": lambda: messages(*ends, MESSAGES),
         "messages there": lambda: messages(own_there, own_back, 5 * MESSAGES),
+        "pickled there": lambda: pickled(pipe_there, pipe_back),
         "free locks": lambda: free_locks(lock),
     }
     assert cases.keys() == CASES.keys()
@@ -100,7 +113,7 @@ def train(rounds: int, library: str) -> None:
     from sample_library import import_library
 
     from rlscope import _runtime
-    from rlscope.capture import waiting
+    from rlscope.capture import named_functions
 
     blocks = layer_turns.WORKLOADS["ppo"].make()
     pointers = import_library(Path(library))
@@ -110,7 +123,7 @@ def train(rounds: int, library: str) -> None:
     _runtime.intercept_scan()
     layer_turns.warm_up(blocks)
     pointers.learn(False)
-    waiting.begin()
+    named_functions.begin()
     functions = pointers.learn(True, False)
     pairs = []
     for _ in range(rounds):
@@ -167,7 +180,7 @@ def main() -> int:
                 "per_second": median_interval([1e9 * calls / 2 / off["wall"] for _, off in pairs]),
             }
     # At 100,000 messages a second: two calls each.
-    for case in ("messages", "messages there"):
+    for case in ("messages", "messages there", "pickled there"):
         each = details[f"{case}, cpu"]["ns_per_call"]
         share = {name: 100 * 2 * 100_000 * each[name] / 1e9 for name in ("median", "low", "high")}
         row = {**share, "samples": each["samples"]}

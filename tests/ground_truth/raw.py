@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 # Native functions of the generated programs and the layer their library belongs to; and waits.
 FUNCTIONS = {"env.step": "simulator", "env.reset": "simulator", "matmul": "framework",
-             "backward": "framework", "gil": "wait", "pipe 7|posix.read": "wait"}  # fmt: skip
+             "backward": "framework", "pickle:loads": "python", "gil": "wait",
+             "pipe 7|posix.read": "wait"}  # fmt: skip
 
 
 class Kind(IntEnum):

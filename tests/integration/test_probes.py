@@ -106,8 +106,8 @@ def test_a_probe_tells_the_cost_inside_an_operation_from_that_around_it(director
 def test_waits_say_what_their_records_take(directory: str) -> None:
     script = """
 import time
-from rlscope.capture import waiting
-waiting.begin()
+from rlscope.capture import named_functions
+named_functions.begin()
 def turn():
     time.sleep(1e-4)
 until_probed(turn, 40, own=1)

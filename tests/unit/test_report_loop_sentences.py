@@ -253,7 +253,7 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
     assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 90 ns of 90 ns."
 
 
-def _vector(late_ns: int, begins_ns: int = 0, **more: Any) -> Relations:
+def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any) -> Relations:
     """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
     later, for 5 ns and so much more."""
     starts = (0, 200)
@@ -304,6 +304,22 @@ def _vector(late_ns: int, begins_ns: int = 0, **more: Any) -> Relations:
             }
             for p in (1, 2)
         ],
+        native_call=[
+            {
+                "process_id": p,
+                "operation": operation,
+                "function": function,
+                "layer": "python",
+                "duration_ns": ns,
+            }
+            for p, operation, function, ns in (
+                (0, "simulation", "pickle:loads", 8),
+                (0, "simulation", "pickle:Pickler.dump", 4),
+                (1, "(none)", "pickle:loads", 9),
+                (2, "(none)", "pickle:loads", 5),
+            )
+            if pickles
+        ],
         **more,
     )
 
@@ -316,9 +332,11 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     steps, straggler = texts(_vector(20), warning=False)[1:3]
     assert steps == (
         "In simulation of train.py, 200 ns, at least one of its 2 environment workers steps for 60 "
-        "ns (30.0 %). The rest is pickling, pipes and waking up: beside its steps a worker is in "
-        "Python for up to 60 ns."
+        "ns (30.0 %). The rest is pickling (train.py 12 ns, each worker up to 9 ns), pipes and "
+        "waking up."
     )
+    unknown = texts(_vector(20, pickles=False), warning=False)[1]
+    assert unknown.endswith(" The rest is pickling, pipes and waking up.")
     assert straggler == (
         "env worker 1 is the straggler: it ends last in 100.0 % of 2 steps, on average 20 ns after "
         "the one before, 40 ns in all."

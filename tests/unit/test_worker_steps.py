@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relation_rows import Relations, process, share
+from relation_rows import Relations, process
 
 from rlscope.analysis import waits
 
@@ -121,15 +121,32 @@ def relations(
             }
             for place, (start, end) in enumerate(served)
         ],
-        breakdown=[
-            *(share(each, "step", "python", 10) for each in instances),
-            *(share(each, "(none)", "python", each) for each in steps),
+        native_call=[
+            _call(SERVED, "step", "python", 3, "pickle:loads"),
+            _call(SERVED, "step", "python", 4),
+            _call(SERVED, "step", "framework", 50),
+            _call(SERVED, "(none)", "python", 60),
+            *(_call(each, "(none)", "python", each) for each in steps),
+            *(_call(each, "step", "python", 70) for each in steps),
+            *(_call(each, "(none)", "framework", 80) for each in steps),
         ],
         wait=[
             {"process_id": SERVED, "operation": "step", "kind": "pipe", "peer_process_id": each}
             for each in steps
         ],
     )
+
+
+def _call(
+    process_id: int, operation: str, layer: str, duration_ns: int, function: str = "pickle:dumps"
+) -> dict[str, Any]:
+    return {
+        "process_id": process_id,
+        "operation": operation,
+        "layer": layer,
+        "function": function,
+        "duration_ns": duration_ns,
+    }
 
 
 @settings(max_examples=50, deadline=None)
@@ -144,7 +161,8 @@ def test_worker_steps_are_those_of_brute_force(
     recorded = [each for each in served if each[1] >= until.get(SERVED, 0)]
     assert {row["worker_id"] for row in rows} == set(want)
     for row in rows:
-        assert row["own_ns"] == row["worker_id"]
+        assert row["pickled_ns"] == row["worker_id"]
+        assert row["server_pickled_ns"] == 3 + 4
         assert row["rolled_up"] == any(each in until for each in (SERVED, *steps))
         of = want[row["worker_id"]] | {"whole_ns": sum(end - start for start, end in recorded)}
         assert {name: row[name] for name in of} == of

@@ -63,7 +63,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
             "of",
             ">steps for",
             ">share of the operation",
-            ">Python beside its steps",
+            ">pickling beside its steps",
             ">last in",
             ">later than the others",
         ],
@@ -74,7 +74,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
                 units.visible(row["process"]),
                 units.duration(row["stepped_ns"]),
                 units.share(row["stepped_ns"], row["operation_ns"]),
-                units.duration(row["own_ns"]),
+                "-" if row["pickled_ns"] is None else units.duration(row["pickled_ns"]),
                 f"{row['last']:,} of {row['steps']:,}",
                 units.duration(row["late_ns"]),
             ]
