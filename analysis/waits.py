@@ -28,3 +28,9 @@ def critical_processes(trace: Trace) -> Table:
     """process_id, process, critical_id, critical, iterations, of, critical_ns: which process most
     of the time of each complete iteration belongs to, itself or an environment worker."""
     return statement.run(trace, "critical_process")
+
+
+def critical_iterations(trace: Trace, *, iterations: int) -> Table:
+    """process_id, process, iteration, duration_ns, critical_id, critical, critical_ns: the same for
+    each of so many iterations, the longest ones."""
+    return statement.run(trace, "critical_iteration", iterations=iterations)

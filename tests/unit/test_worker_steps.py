@@ -79,6 +79,22 @@ def expected(served: list[Interval], steps: dict[int, list[Interval]]) -> dict[i
     return rows
 
 
+def critical(start: int, end: int, steps: dict[int, list[Interval]]) -> tuple[int, int]:
+    """The process that most of these nanoseconds belong to, and how many."""
+    inside = {
+        worker: [now for now in range(start, end) if any(b <= now < e for b, e in own)]
+        for worker, own in steps.items()
+    }
+    stepped = {now for times in inside.values() for now in times}
+    time = {SERVED: end - start - len(stepped)}
+    if stepped:
+        last = max(
+            (worker for worker in inside if inside[worker]), key=lambda w: (inside[w][-1], -w)
+        )
+        time[last] = len(stepped)
+    return max(time.items(), key=lambda item: (item[1], -item[0]))
+
+
 def kept(served: list[Interval], steps: dict[int, list[Interval]], until: dict[int, int]) -> int:
     """From when on the records of all are there."""
     return max((until.get(each, 0) for each in (SERVED, *steps)), default=0)
@@ -181,6 +197,19 @@ def test_every_nanosecond_of_an_iteration_belongs_to_one_process(
     assert sum(row["critical_ns"] for row in rows) == sum(end - start for start, end in looked_at)
     assert sum(row["iterations"] for row in rows) == len(looked_at)
     assert {row["of"] for row in rows} <= {len(looked_at)}
+    told = waits.critical_iterations(trace, iterations=9).to_dicts()
+    want = {
+        place: critical(start, end, steps)
+        for place, (start, end) in enumerate(served)
+        if start >= from_ns
+    }
+    assert {row["iteration"]: (row["critical_id"], row["critical_ns"]) for row in told} == want
+    assert [row["duration_ns"] for row in told] == sorted(
+        (end - start for start, end in looked_at), reverse=True
+    )
+    for row in rows:
+        ids = [critical_id for critical_id, _ in want.values()]
+        assert row["iterations"] == ids.count(row["critical_id"])
 
 
 def test_a_wait_outside_operations_links_no_worker() -> None:

@@ -18,12 +18,14 @@ def read(trace: Trace) -> dict[str, Table]:
         "waited_for": waits.waited_for(trace),
         "worker_step": waits.worker_steps(trace),
         "critical_process": waits.critical_processes(trace),
+        "critical_iteration": waits.critical_iterations(trace, iterations=limits.ROWS),
     }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
     targets = tables["waited_for"].to_dicts()
     steps = tables["worker_step"].to_dicts()
+    longest = tables["critical_iteration"].to_dicts()
     if not targets:
         return Nothing("no process that counts waited for anything that was recorded.")
     return Drawing(
@@ -32,7 +34,11 @@ def draw(tables: Tables) -> Drawing | Nothing:
             *loop_sentences.workers(steps),
             *loop_sentences.critical(tables["critical_process"].to_dicts()),
         ],
-        grids=[_targets(targets), *([_workers(steps)] if steps else [])],
+        grids=[
+            _targets(targets),
+            *([_workers(steps)] if steps else []),
+            *([_iterations(longest)] if longest else []),
+        ],
     )
 
 
@@ -81,6 +87,24 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
             for row in rows[: limits.ROWS]
         ],
         open=True,
+    )
+
+
+def _iterations(rows: list[dict[str, Any]]) -> Grid:
+    return Grid(
+        title="Table: the longest iterations, and the process that most of each belongs to",
+        columns=["process", ">iteration", ">duration", "critical", ">belongs to it", ">share"],
+        rows=[
+            [
+                units.visible(row["process"]),
+                f"{row['iteration']:,}",
+                units.duration(row["duration_ns"]),
+                units.visible(row["critical"]),
+                units.duration(row["critical_ns"]),
+                units.share(row["critical_ns"], row["duration_ns"]),
+            ]
+            for row in rows
+        ],
     )
 
 
