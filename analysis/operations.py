@@ -44,6 +44,12 @@ def automatic_operations(trace: Trace, *, operations: int) -> Table:
     return statement.run(trace, "automatic_operation", operations=operations)
 
 
+def unnamed_libraries(trace: Trace) -> Table:
+    """library, self_ns: the frameworks that were called outside of operations, the most used
+    first."""
+    return statement.run(trace, "unnamed_library")
+
+
 def gpu_absence(trace: Trace) -> Table:
     """reason: why the trace has no GPU work; without rows when it has."""
     return statement.run(trace, "gpu_absence")

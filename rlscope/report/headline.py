@@ -63,7 +63,8 @@ def first_sentence(trace: Trace) -> str:
         return nested
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
-    return sentence(times, facts, waits.waited_for(trace).to_dicts(), found)
+    libraries = operations.unnamed_libraries(trace).to_dicts()
+    return sentence(times, facts, waits.waited_for(trace).to_dicts(), found, libraries)
 
 
 def read(trace: Trace) -> Headline:
@@ -74,11 +75,12 @@ def read(trace: Trace) -> Headline:
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
+    libraries = operations.unnamed_libraries(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or sentence(times, facts, waited, found),
+        sentence=_of_nested(run, facts) or sentence(times, facts, waited, found, libraries),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_groups(times, facts),
@@ -128,7 +130,13 @@ def _what_ran(run: dict[str, Any]) -> str:
     return str(run.get("command") or run.get("name") or "")
 
 
-def sentence(times: Rows, facts: dict[str, Any], waited: Rows = (), found: Rows = ()) -> str:
+def sentence(
+    times: Rows,
+    facts: dict[str, Any],
+    waited: Rows = (),
+    found: Rows = (),
+    libraries: Rows = (),
+) -> str:
     """The largest group and its share; where operations take little of the loop, how little.
 
     Args:
@@ -136,13 +144,14 @@ def sentence(times: Rows, facts: dict[str, Any], waited: Rows = (), found: Rows 
         facts: the row of `coverage`.
         waited: rows of `waited_for`.
         found: rows of `automatic_operation`.
+        libraries: rows of `unnamed_library`.
     """
     if not times:
         return "Nothing was recorded."
     if not facts["looping_processes"]:
         return f"No operation was annotated or found in {_length(facts)}."
     if loop_sentences.is_uncovered(times, facts):
-        return loop_sentences.uncovered(times, facts, waited, found)
+        return loop_sentences.uncovered(times, facts, waited, found, libraries)
     return loop_sentences.largest(times, facts, waited)
 
 

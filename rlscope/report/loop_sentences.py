@@ -24,6 +24,11 @@ _NOTABLE_WAITING_AROUND = 0.1
 # Above this share of the steps' time the slowest worker is a straggler.
 _NOTABLE_LATE = 0.05
 
+# Above this share of the time between operations a framework that is called there is named.
+_NOTABLE_FRAMEWORK = 0.1
+# Operations that are found in the training loop and are no step of it.
+_NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
+
 _ANNOTATE = "put the other steps into `with rls.operation(name):`"
 _KINDS = {
     "pipe": "another process",
@@ -80,16 +85,20 @@ def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     )
 
 
-def uncovered(times: Rows, facts: dict[str, Any], waited: Rows, found: Rows) -> str:
+def uncovered(
+    times: Rows, facts: dict[str, Any], waited: Rows, found: Rows, libraries: Rows
+) -> str:
     """The same where operations take little of the loop: how little, and why."""
     rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
     waiting_ns = _waiting_ns(rows)
-    names = [units.visible(row["operation"]) for row in found if row["loop_ns"]]
+    steps = [row for row in found if row["operation"] not in _NO_STEPS and row["loop_ns"]]
     if waiting_ns > MOSTLY * facts["between_ns"]:
         why = f"because most of the time between them is waiting{_for_whom(rows, waited)}"
         why += f" ({units.duration(waiting_ns)})"
     elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
-        why = f"because rlscope recognised only {', '.join(names)} in the program: {_ANNOTATE}"
+        names = ", ".join(units.visible(row["operation"]) for row in steps)
+        only = f"only {names} in the program" if names else "no step of its training"
+        why = f"because rlscope recognised {only}{_of_framework(rows, libraries)}: {_ANNOTATE}"
     else:
         why = f"because the program annotates no more: {_ANNOTATE}"
     return (
@@ -97,6 +106,15 @@ def uncovered(times: Rows, facts: dict[str, Any], waited: Rows, found: Rows) -> 
         f"{shares.whole_name(facts)}, {units.duration(facts['inside_ns'])} of "
         f"{units.duration(facts['span_ns'])}{_and_waiting(times)}, {why}."
     )
+
+
+def _of_framework(rows: Rows, libraries: Rows) -> str:
+    """That the program calls a framework between operations for a notable time."""
+    framework_ns = sum(row["duration_ns"] for row in rows if row["layer"] == "framework")
+    if not libraries or framework_ns <= _NOTABLE_FRAMEWORK * rows[0]["group_ns"]:
+        return ""
+    library = units.visible(libraries[0]["library"])
+    return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
 
 
 def _and_waiting(times: Rows) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from headlines import LOOP, read, texts
 from relation_rows import Relations, process, share
 
@@ -178,11 +179,56 @@ def test_operations_that_cover_little_are_said_to_and_why() -> None:
         "`with rls.operation(name):`."
     )
     assert texts(_uncovered(), warning=True) == []
+    calls = [
+        {
+            "process_id": p,
+            "operation": operation,
+            "layer": layer,
+            "function": function,
+            "self_ns": ns,
+        }
+        for p, operation, layer, function, ns in (
+            (0, "(none)", "framework", "tensorflow.python.eager:execute", 20),
+            (0, "(none)", "framework", "tensorflow:slice", 20),
+            (0, "(none)", "framework", "torch._C:add", 30),
+            (0, "(none)", "simulator", "mujoco:step", 90),
+            (0, "simulation", "framework", "torch._C:add", 90),
+            (1, "(none)", "framework", "torch._C:add", 90),
+        )
+    ]
+    assert read(_uncovered("framework", native_call=calls)).sentence == (
+        f"{little}rlscope recognised only simulation in the program, and nothing in its calls of "
+        "tensorflow (80 ns): put the other steps into `with rls.operation(name):`."
+    )
+    assert "tensorflow" not in read(_uncovered(native_call=calls)).sentence
     annotated = Relations(
         process=[process(0, 0, 100)],
         breakdown=[share(0, "simulation", "python", 20), share(0, "(none)", "python", 80)],
     )
     assert read(annotated).sentence.startswith(f"{little}the program annotates no more: put the")
+
+
+@pytest.mark.parametrize(
+    ("simulation_ns", "recognised"),
+    [(10, "only simulation in the program"), (0, "no step of its training")],
+)
+def test_what_is_no_step_of_training_is_not_recognised_as_one(
+    simulation_ns: int, recognised: str
+) -> None:
+    names = ("simulation", "import", "compilation", "saving")
+    trace = Relations(
+        process=[process(0, 0, 100)],
+        operation=[
+            {"operation_id": n, "name": name, "path": name, "depth": 1, "source": "automatic"}
+            for n, name in enumerate(names)
+        ],
+        breakdown=[
+            *([share(0, "simulation", "python", 10, source="automatic")] if simulation_ns else []),
+            *(share(0, name, "python", 10, source="automatic") for name in names[1:]),
+            share(0, "(none)", "python", 60 + (10 - simulation_ns)),
+        ],
+    )
+    assert f" because rlscope recognised {recognised}: put " in read(trace).sentence
 
 
 def test_a_loop_that_mostly_waits_says_for_whom() -> None:
