@@ -3,8 +3,10 @@
     python tests/benchmarks/automatic_truth.py [--runs N] [--output FILE] [PROGRAM ...]
 
 Both look at the same run: the program's annotations add up their own time, by name, while the
-recorder finds the operations by itself. Target: within 5 % of the time of each operation, in the
-median of the runs.
+recorder finds the operations by itself. An annotation around `env.step(action)` also holds the
+look-up of `step` and the call; a second clock, in the outermost wrapper's `step`, begins and ends
+inside of it. The operation lies between the two. Target: within 5 % of the time of each operation,
+of simulation by either clock, in the median of the runs.
 """
 
 import argparse
@@ -32,6 +34,7 @@ PROGRAMS = {
 }  # fmt: skip
 """Name of each program, and for how long it trains: a few seconds."""
 TARGET_PERCENT = 5.0
+INSIDE = "simulation, clock inside"
 WARM_UP = "warm-up"
 """A block that is no operation: first calls of compiled functions."""
 Measured = tuple[dict[str, int], dict[str, float]]
@@ -87,6 +90,51 @@ class Truth:
         return sums
 
 
+class Inside:
+    """Clocks just inside of what a program calls of its environment: it gets a wrapper, which is
+    the outermost of them, and reads the clock at the begin and the end of its methods."""
+
+    def __init__(self) -> None:
+        self.times: deque[int] = deque()
+        self._mark = clock_into(self.times)
+
+    def wrap(self, make: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+        mark = self._mark
+
+        class Clocked(kind):  # type: ignore[misc]
+            def step(self, action: Any) -> Any:
+                mark()
+                result = self.env.step(action)
+                mark()
+                return result
+
+            def reset(self, **options: Any) -> Any:
+                mark()
+                result = self.env.reset(**options)
+                mark()
+                return result
+
+        return lambda *arguments, **options: Clocked(make(*arguments, **options))
+
+    def begin(self, name: str) -> None:
+        """Wraps what the program makes its environment with."""
+        import gymnasium
+
+        source = Path(HERE, "automatic", f"{name}.py").read_text()
+        vectors = gymnasium.vector
+        if "SyncVectorEnv(" in source:
+            vectors.SyncVectorEnv = self.wrap(  # type: ignore[misc,assignment]
+                vectors.SyncVectorEnv, vectors.VectorWrapper
+            )
+        elif "make_vec(" in source:
+            gymnasium.make_vec = self.wrap(gymnasium.make_vec, vectors.VectorWrapper)
+        else:
+            gymnasium.make = self.wrap(gymnasium.make, gymnasium.Wrapper)
+
+    def total(self) -> int:
+        return sum(lengths(self.times))
+
+
 def lengths(times: Iterable[int]) -> list[int]:
     """From each begin to its end, which follows it."""
     marks = iter(times)
@@ -107,16 +155,18 @@ def train(name: str, directory: str) -> None:
     import rlscope as rls
     from rlscope import auto
 
-    truth = Truth()
+    truth, inside = Truth(), Inside()
     with rls.profile(directory):
         auto.begin()
         rls.progress(0, 1)  # the ring is made here, not inside the first annotation
+        inside.begin(name)
         program = importlib.import_module(f"automatic.{name}")
         if "torch" in sys.modules:
             sys.modules["torch"].set_num_threads(1)
         program.operation = truth  # type: ignore[attr-defined]
         program.train(PROGRAMS[name])
-    print(json.dumps({"total": truth.total(), "blocks": truth.blocks()}))
+    total = truth.total() | {INSIDE: inside.total()}
+    print(json.dumps({"total": total, "blocks": truth.blocks()}))
 
 
 def found(directory: str) -> dict[str, float]:
@@ -146,10 +196,21 @@ def compare(name: str, runs: int) -> list[dict[str, Any]]:
     ]
 
 
+def is_met(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    """Whether the operation, by whichever of its clocks, is within the target."""
+    clocks = [each for each in rows if each["program"] == row["program"]]
+    name = row["operation"].partition(",")[0]
+    return any(
+        abs(each["difference_percent"]["median"]) <= TARGET_PERCENT
+        for each in clocks
+        if each["operation"].partition(",")[0] == name
+    )
+
+
 def differ(operation: str, measured: list[Measured]) -> dict[str, Any]:
     by_hand = [truth[operation] for truth, _ in measured]
     percent = [
-        round(100 * (found.get(operation, 0.0) / truth[operation] - 1), 2)
+        round(100 * (found.get(operation.partition(",")[0], 0.0) / truth[operation] - 1), 2)
         for truth, found in measured
     ]
     return {
@@ -181,11 +242,11 @@ def main() -> int:
         return 0
     names = options.programs or PROGRAMS
     rows = [row for name in names for row in compare(name, options.runs)]
-    met = [abs(row["difference_percent"]["median"]) <= TARGET_PERCENT for row in rows]
-    for row, is_met in zip(rows, met, strict=True):
+    met = [is_met(row, rows) for row in rows]
+    for row, met_it in zip(rows, met, strict=True):
         difference = row["difference_percent"]
         print(
-            f"{'met   ' if is_met else 'MISSED'} {row['program']:15} {row['operation']:11} by hand "
+            f"{'met   ' if met_it else 'MISSED'} {row['program']:15} {row['operation']:24} by hand "
             f"{row['by_hand_ms']:9.2f} ms, automatic {difference['median']:+6.2f} % "
             f"[{difference['low']:+.2f}, {difference['high']:+.2f}]"
         )
