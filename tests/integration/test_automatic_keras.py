@@ -138,6 +138,29 @@ def test_an_eager_program_of_keras_on_pytorch_has_all_operations(directory: str)
     assert track(recorded) == [S, I, S, T, B, B, I, S, shapes, B, S]
 
 
+_WITHOUT_KERAS = """
+import tensorflow as tf
+
+w = tf.Variable(tf.ones((4, 2)))
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.matmul(x, w) ** 2)
+    w.assign_sub(1e-3 * tape.gradient(loss, w))
+    env.step(0)
+"""
+
+
+def test_a_tape_without_layers_is_backprop_by_itself(directory: str) -> None:
+    """And so says its rule: no forward precedes it, and no step of an optimizer follows."""
+    need("tensorflow")
+    recorded = record(directory, _BEGIN.format(backend="tensorflow") + _WITHOUT_KERAS, timeout=300)
+    assert track(recorded) == [S, I, S, B, S, B, S]
+    with load(directory) as trace:
+        ((rule,),) = trace.sql("SELECT rule FROM operation WHERE path = 'backprop'")
+    assert "or from a backward that none precedes" in rule
+    assert rule.endswith(" to the end of the last optimizer step, if one follows")
+
+
 _APART = """
 model.compile(optimizer="sgd", loss="mse")
 y = numpy.zeros((1, 2), dtype="float32")
