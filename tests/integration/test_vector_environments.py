@@ -275,12 +275,14 @@ def test_how_late_the_straggler_is(run: Run) -> None:
 def test_pickling_of_workers(run: Run) -> None:
     """In Python beside steps, in which a worker does little else."""
     statement = (
-        "SELECT CAST(SUM(overhead_ns) AS DOUBLE) FROM breakdown JOIN process USING (process_id)"
+        "SELECT SUM(duration_ns), CAST(SUM(overhead_ns) AS DOUBLE) FROM breakdown"
+        " JOIN process USING (process_id)"
         " WHERE name = $name AND stage = 'loop' AND operation = '(none)' AND layer = 'python'"
     )
     for worker in WORKER_NAMES:
         recorded, read = (_beside_steps(times[worker]) for times in (run.recorded, run.read))
-        ((cost,),) = run.trace.sql(statement, {"name": worker})
+        ((whole, cost),) = run.trace.sql(statement, {"name": worker})
+        assert whole == sum(recorded)
         _check(recorded, read, cost / len(recorded))
 
 
@@ -296,7 +298,6 @@ def test_the_report_adds_up_what_is_recorded(run: Run) -> None:
             "operation_ns": sum(_lengths(recorded["program.py"].calls)),
             "any_ns": sum(_any(recorded)),
             "stepped_ns": sum(_lengths(own.calls)),
-            "own_ns": sum(_beside_steps(own)),
             "late_ns": sum(late),
             "last": sum(ns > 0 for ns in late),
         }
