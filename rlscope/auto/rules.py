@@ -15,7 +15,8 @@ _RULES = {
     "inference": "from the first forward of {} to the next step of the environment, or forwards"
     " themselves that neither a step nor a backward follows; the conversion of the observation",
     "target": "forwards of {} without gradients in an update that has some with",
-    "backprop": "from the first forward of {} with gradients to the end of the last optimizer step",
+    "backprop": "from the first forward of {} with gradients, or from a backward that none"
+    " precedes, to the end of the last optimizer step, if one follows",
     "compilation": "what {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
     "update": "outermost call of {}, which makes the batch of an update",

@@ -257,6 +257,9 @@ class RawProcess:
     threads: Sequence[RawThread] = ()
     gpu: Sequence[GpuWork] = ()
     os_pid: int = 4242
+    host: str = "host"
+    socket_pairs: Sequence[tuple[int, int]] = ()
+    """Inodes of the two ends of pairs that it made."""
     forked: bool = False
     inherited: Sequence[str] = ()
     """Of a fork child: what its parent had open, outermost first. Only a broken rule asks."""

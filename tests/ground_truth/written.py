@@ -36,7 +36,9 @@ def write(processes: Iterable[RawProcess], directory: Path) -> None:
     with open(directory / "processes.log", "wb") as log:
         for process in processes:
             log.write(b"".join([*log_records(process), end_record(process)]))
-            _write_file(process, directory / "trace" / f"host.{process.os_pid}.1.1.rls")
+            number = 1 + len(list((directory / "trace").glob(f"host.{process.os_pid}.*")))
+            name = f"host.{process.os_pid}.1.{number}.rls"
+            _write_file(process, directory / "trace" / name)
 
 
 def _on_disk(time_ns: int | None) -> int:
@@ -87,7 +89,7 @@ def open_writer(process: RawProcess, path: Path) -> _trace.Writer:
         os_pid=process.os_pid,
         began_ns=_on_disk(process.start_ns),
         start_time=1,
-        host="host",
+        host=process.host,
         main_thread=process.os_pid,
         windows=_windows(process),
     )
@@ -108,6 +110,9 @@ def _write_file(process: RawProcess, path: Path) -> None:
         facts = {"process_name": process.role, "program": process.program}
         writer.metadata(process.metadata, **facts)
     items = ItemWriter(writer, process)
+    for one, other in process.socket_pairs:
+        layer = _trace.LAYERS.index("wait")
+        writer.name(int(Name.FUNCTION), f"socketpair {one} {other}", layer)
     lost: list[tuple[int, int]] = []
     for number, thread in process.numbered():
         lost += _write_items(items, number, thread, path)

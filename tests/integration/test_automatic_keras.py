@@ -52,6 +52,31 @@ with tf.GradientTape() as tape:  # a policy gradient: the environment steps whil
 optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
 assert inspect.isfunction(keras.Layer.__call__) and model(x).shape == (1, 2)
 """
+_TORCH = """
+import torch
+
+optimizer = keras.optimizers.Adam()
+x = torch.ones((1, 4))
+
+def learn(target):
+    model.zero_grad()
+    loss = ((model(x) - target) ** 2).sum()
+    loss.backward()
+    gradients = [weight.value.grad for weight in model.trainable_weights]
+    with torch.no_grad():
+        optimizer.apply(gradients, model.trainable_weights)
+
+with torch.no_grad():
+    target = model(x)
+learn(target)
+learn(0.0)
+with torch.no_grad():
+    model(x)
+env.step(0)
+model.compile(optimizer="sgd", loss="mse")
+model.fit(x, torch.zeros((1, 2)), verbose=0)
+env.step(0)
+"""
 S, I, T, B = "simulation", "inference", "target", "backprop"  # noqa: E741
 
 
@@ -104,6 +129,36 @@ def test_an_eager_program_of_tensorflow_has_all_operations(directory: str) -> No
     need("tensorflow")
     recorded = record(directory, _BEGIN.format(backend="tensorflow") + _TAPE, timeout=300)
     assert track(recorded) == [S, I, S, T, B, B, I, S, I, S, B, I]
+
+
+def test_an_eager_program_of_keras_on_pytorch_has_all_operations(directory: str) -> None:
+    need("tensorflow")
+    recorded = record(directory, _BEGIN.format(backend="torch") + _TORCH, timeout=300)
+    shapes = T  # before it trains, `fit` finds them with a forward without gradients
+    assert track(recorded) == [S, I, S, T, B, B, I, S, shapes, B, S]
+
+
+_WITHOUT_KERAS = """
+import tensorflow as tf
+
+w = tf.Variable(tf.ones((4, 2)))
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.matmul(x, w) ** 2)
+    w.assign_sub(1e-3 * tape.gradient(loss, w))
+    env.step(0)
+"""
+
+
+def test_a_tape_without_layers_is_backprop_by_itself(directory: str) -> None:
+    """And so says its rule: no forward precedes it, and no step of an optimizer follows."""
+    need("tensorflow")
+    recorded = record(directory, _BEGIN.format(backend="tensorflow") + _WITHOUT_KERAS, timeout=300)
+    assert track(recorded) == [S, I, S, B, S, B, S]
+    with load(directory) as trace:
+        ((rule,),) = trace.sql("SELECT rule FROM operation WHERE path = 'backprop'")
+    assert "or from a backward that none precedes" in rule
+    assert rule.endswith(" to the end of the last optimizer step, if one follows")
 
 
 _APART = """

@@ -93,3 +93,106 @@ def test_a_q_network_of_jax_whose_compilation_takes_longest(
         found = group_times(trace)
         assert found["compilation"] == pytest.approx(warm_up, rel=0.15)
         assert {"compiled:act", "compiled:update", "simulation"} <= found.keys()
+
+
+# DQN with Keras's own functions of a batch; a stopwatch around each has all calls one by one.
+_KERAS_DQN = """
+import collections, json, os, random, sys, time, warnings
+os.environ["KERAS_BACKEND"] = sys.argv[1]
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+warnings.simplefilter("ignore")
+import gymnasium, keras, numpy
+
+times = collections.defaultdict(list)
+
+def timed(name, function, *arguments):
+    start = time.perf_counter_ns()
+    found = function(*arguments)
+    times[name].append(time.perf_counter_ns() - start)
+    return found
+
+def network():
+    layers = [keras.layers.Dense(128, activation="relu") for _ in range(2)]
+    model = keras.Sequential([keras.Input((4,)), *layers, keras.layers.Dense(2)])
+    model.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse")
+    return model
+
+env = gymnasium.make("CartPole-v1")
+model, target = network(), network()
+memory = []
+obs, _ = timed("simulation", env.reset)
+for step in range(150):
+    values = timed("inference", model.predict_on_batch, obs[None])
+    action = int(numpy.argmax(values[0]))
+    after, reward, ended, cut, _ = timed("simulation", env.step, action)
+    memory.append((obs, action, reward, after, ended))
+    obs = timed("simulation", env.reset)[0] if ended or cut else after
+    if step >= 32 and step % 2 == 0:
+        seen, actions, rewards, later, last = map(numpy.array, zip(*random.sample(memory, 32)))
+        best = timed("target", target.predict_on_batch, later).max(1)
+        wanted = timed("target", model.predict_on_batch, seen)
+        wanted[numpy.arange(32), actions] = rewards + 0.99 * best * (1 - last)
+        timed("backprop", model.train_on_batch, seen, wanted)
+print(json.dumps(times))
+"""
+# Functions that Keras compiles for predict_on_batch and train_on_batch.
+_COMPILED = {
+    "jax": ("compiled:predict_step", "compiled:train_step"),
+    "tensorflow": ("compiled:one_step_on_data_distributed", "compiled:one_step_on_data"),
+}
+
+
+def run_keras_dqn(
+    traced: TracedPython, directory: str, folder: Path, backend: str
+) -> dict[str, list[int]]:
+    """Nanoseconds of each call, by what it is for."""
+    need("tensorflow")
+    need(backend)
+    script = folder / "train.py"
+    script.write_text(_KERAS_DQN)
+    command = ("-o", directory, traced.python, str(script), backend)
+    done = traced.run(*command, cwd=folder, timeout=400)
+    assert done.returncode == 0, done.stderr
+    times: dict[str, list[int]] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def test_a_dqn_of_keras_on_pytorch(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    """Its forwards are not compiled, so every operation is found by its own name."""
+    times = run_keras_dqn(traced, directory, tmp_path, "torch")
+    read = {name: sum(each) for name, each in times.items()}
+    with rls.load(directory) as trace:
+        assert headline.read(trace).sentence.startswith("Learning takes ")
+        rows = trace.sql("SELECT operation, SUM(duration_ns) FROM breakdown GROUP BY ALL")
+        found = {operation: int(ns) for operation, ns in rows}
+        assert {name: found[name] for name in read} == {
+            name: pytest.approx(ns, rel=0.1) for name, ns in read.items()
+        }
+    learning = read["target"] + read["backprop"]
+    assert learning > max(read["inference"], read["simulation"])
+
+
+@pytest.mark.parametrize("backend", _COMPILED)
+def test_a_dqn_of_keras_that_compiles_its_steps(
+    traced: TracedPython, directory: str, tmp_path: Path, backend: str
+) -> None:
+    """Calls of compiled functions have their names; what their first calls take is compilation."""
+    times = run_keras_dqn(traced, directory, tmp_path, backend)
+    predict, train = _COMPILED[backend]
+    calls = {predict: [*times["inference"], *times["target"]], train: times["backprop"]}
+    with rls.load(directory) as trace:
+        assert headline.read(trace).sentence.startswith("Compilation takes ")
+        rows = trace.sql(
+            "SELECT path, COUNT(*), SUM(duration_ns) FROM operation_instance"
+            " JOIN operation USING (operation_id) GROUP BY ALL"
+        )
+        found = {path: (count, int(ns)) for path, count, ns in rows}
+    for name, lengths in calls.items():
+        count, ns = found[name]
+        assert len(lengths) <= count <= len(lengths) + 5  # where compilation interrupts one
+        assert ns < sum(lengths)
+    first = sum(each[0] for each in times.values())
+    assert first > sum(map(sum, times.values())) / 2
+    assert not {"inference", "target", "backprop"} & found.keys()
+    assert found["simulation"][1] == pytest.approx(sum(times["simulation"]), rel=0.1)

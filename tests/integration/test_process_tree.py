@@ -117,7 +117,9 @@ def test_data_loader(traced: TracedPython, directory: str, tmp_path: Path, metho
     check_ends(tree, kill=False)
 
 
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "method", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
+)
 def test_data_loader_whose_worker_is_killed(
     traced: TracedPython, directory: str, tmp_path: Path, method: str
 ) -> None:

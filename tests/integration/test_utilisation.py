@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cuda_boundaries import NS_TOLERATED
 from cuda_runs import CudaRun
@@ -166,3 +170,120 @@ def test_a_process_that_works_and_one_that_waits(
         assert row["busy_ns"] + row["cuda_api_ns"] + row["waiting_ns"] <= row["duration_ns"] + 3
     assert works["cpu_ns"] <= machine["cpu_ns"] <= machine["duration_ns"] * cores
     assert 0 < busiest <= 100
+
+
+# Two processes on one core. Each works for a while, then sleeps for a while. At each change it
+# reads the clock, and its CPU time as the scheduler counts it; reading is a part of the work.
+ON_ONE_CORE = """
+import json, os, sys, time
+core, work, rest = (float(each) for each in sys.argv[2:5])
+os.sched_setaffinity(0, {int(core)})
+
+now = time.perf_counter_ns
+
+def cpu():
+    with open("/proc/self/schedstat") as file:
+        return int(file.read().split()[0])
+
+began, readings = now(), []
+while (changed := now()) - began < 4e9:
+    while now() - changed < work * 1e9:
+        pass
+    used = cpu()
+    readings.append((now(), used))
+    time.sleep(rest)
+    readings.append((now(), cpu()))
+with open(sys.argv[1], "w") as file:
+    json.dump(readings, file)
+"""
+TICKS_NS = 20_000_000  # two of the kernel's accounting
+# Seconds of work and of rest.
+PARTS = {"first": ("0.06", "0.03"), "second": ("0.02", "0.05")}
+
+
+def between(readings: list[list[int]], span: Span) -> float:
+    """How far what was read beside the time rose."""
+    first, last = np.interp(span, *zip(*readings, strict=True))
+    return float(last - first)
+
+
+def parts_within(readings: list[list[int]], first: int, span: Span) -> int:
+    """Time of every second stretch between readings."""
+    stretches = list(itertools.pairwise(time_ns for time_ns, _ in readings))[first::2]
+    return sum(max(0, min(end, span[1]) - max(start, span[0])) for start, end in stretches)
+
+
+class CoreReader:
+    """Reads all the while what the kernel says of a core: its busy ticks, and all ticks."""
+
+    def __init__(self, core: int) -> None:
+        self.busy: list[list[int]] = []
+        self.whole: list[list[int]] = []
+        self._core = core
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> CoreReader:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._done.wait(0.02):
+            lines = Path("/proc/stat").read_text().splitlines()
+            (line,) = (line for line in lines if line.startswith(f"cpu{self._core} "))
+            ticks = [int(each) for each in line.split()[1:9]]  # user to steal
+            now = time.perf_counter_ns()
+            self.busy.append([now, sum(ticks) - ticks[3] - ticks[4]])  # idle, and for the disk
+            self.whole.append([now, sum(ticks)])
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the kernel does not count")
+def test_shares_are_those_that_the_processes_measured(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    """Within 5 %, however busy the machine is with other things."""
+    program = tmp_path / "part.py"
+    program.write_text(ON_ONE_CORE)
+    core = max(os.sched_getaffinity(0))
+    commands = [
+        f"'{traced.python}' '{program}' '{tmp_path / name}' {core} {' '.join(times)}"
+        for name, times in PARTS.items()
+    ]
+    script = f"{commands[0]} & {commands[1]}; wait"
+    options = ("--sample-seconds", "0.1", "-o", directory)
+    with CoreReader(core) as on_core:
+        traced.run(*options, "sh", "-c", script).check_returncode()
+    with load(directory) as trace:
+        processes = trace.sql(
+            "SELECT utilisation.*, program, python_start_ns, python_end_ns"
+            " FROM utilisation JOIN process USING (process_id)"
+            " WHERE kind = 'process' AND program LIKE '%part.py%'"
+        ).to_dicts()
+        rows = trace.sql("SELECT * FROM utilisation WHERE kind IN ('core', 'machine')").to_dicts()
+    assert len(processes) == len(PARTS)
+    (machine,) = (row for row in rows if row["kind"] == "machine")
+    (polled,) = (row for row in rows if row["core"] == core)
+    all_cpu_ns = 0.0
+    for row in processes:
+        (name,) = (name for name in PARTS if str(tmp_path / name) in row["program"])
+        readings = json.loads((tmp_path / name).read_text())
+        # What Python does before and behind the loop is work.
+        readings = [[row["python_start_ns"], 0], *readings, [row["python_end_ns"], readings[-1][1]]]
+        span = row["start_ns"], row["end_ns"]
+        assert row["duration_ns"] == span[1] - span[0] > 3e9
+        polled_ns = row["polled_percent"] / 100 * row["duration_ns"]
+        assert row["cpu_ns"] == pytest.approx(polled_ns, abs=1)
+        assert polled_ns == pytest.approx(between(readings, span), rel=0.05, abs=TICKS_NS)
+        assert row["busy_ns"] == pytest.approx(parts_within(readings, 0, span), rel=0.05)
+        assert row["waiting_ns"] == pytest.approx(parts_within(readings, 1, span), rel=0.05)
+        all_cpu_ns += between(readings, (machine["start_ns"], machine["end_ns"]))
+    assert machine["cpu_ns"] == pytest.approx(all_cpu_ns, rel=0.05, abs=len(PARTS) * TICKS_NS)
+    span = polled["start_ns"], polled["end_ns"]
+    busy = between(on_core.busy, span) / between(on_core.whole, span)
+    assert polled["polled_percent"] / 100 == pytest.approx(busy, rel=0.05)
+    assert polled["polled_percent"] / 100 > 0.95 * all_cpu_ns / polled["duration_ns"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from exact_sums import check_directory
@@ -20,10 +20,11 @@ pytestmark = [
     ),
 ]
 
-# Of every kind ten waits of about 20 ms, which another process or thread ends. Around each one the
-# program reads its clock, and asks the kernel how long it had no core.
+# Of every kind ten waits. Most take about 20 ms, and another process or thread ends them; those for
+# the disk take as long as it takes. Around each one the program reads its clock, and asks the
+# kernel how long it had no core.
 _WAITS = """
-import _queue, json, multiprocessing, os, select, sys, threading, time
+import _queue, json, multiprocessing, os, pty, select, sys, threading, time, tty
 import rlscope as rls
 
 TIMES, SECONDS = 10, 0.02
@@ -53,6 +54,26 @@ def child():
         os._exit(0)
     return found
 
+event = os.eventfd(0)
+far, near = pty.openpty()
+tty.setraw(near)
+content = os.urandom(8 << 20)
+path = sys.argv[1] + ".content"
+synced = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DSYNC)  # a write waits for the disk
+plain = os.open(path, os.O_RDWR)
+
+def dirty():
+    os.pwrite(plain, content, 0)
+
+def forget():
+    dirty()
+    os.fsync(plain)
+    os.posix_fadvise(plain, 0, 0, os.POSIX_FADV_DONTNEED)  # the next read has to ask the disk
+
+def opened():
+    forget()
+    return open(path, "rb", buffering=0)
+
 ask = lambda: os.write(asked[1], b"x")
 # Name: what begins before the wait, the wait with what that returned, and what follows.
 waits = {
@@ -64,6 +85,16 @@ waits = {
     "lock": (lambda: end_soon(lock.release), lambda _: lock.acquire(), threading.Thread.join),
     "queue": (lambda: end_soon(lambda: simple.put(1)), lambda _: simple.get(),
               threading.Thread.join),
+    "device": (lambda: end_soon(lambda: os.write(far, b"x")), lambda _: os.read(near, 1),
+               threading.Thread.join),
+    "descriptor": (lambda: end_soon(lambda: os.eventfd_write(event, 1)),
+                   lambda _: os.read(event, 8), threading.Thread.join),
+    "write to disk": (lambda: None, lambda _: os.pwrite(synced, content, 0), None),
+    "fsync": (dirty, lambda _: os.fsync(plain), None),
+    "fdatasync": (dirty, lambda _: os.fdatasync(plain), None),
+    "read from disk": (forget, lambda _: os.pread(plain, len(content), 0), None),
+    "read of a file object": (opened, lambda file: file.read(len(content)),
+                              lambda file: file.close()),
 }
 
 def runnable():
@@ -102,15 +133,40 @@ with open(sys.argv[1], "w") as file:
     json.dump(said, file)
 """
 
+# What the trace says that they wait for, and in which function.
+_KINDS = {
+    "pipe": ("pipe", "posix.read"),
+    "select": ("poll", "select.select"),
+    "semaphore": ("semaphore", "_multiprocessing.SemLock.acquire"),
+    "sleep": ("sleep", "time.sleep"),
+    "process": ("process", "posix.waitpid"),
+    "lock": ("lock", "_thread.lock.acquire"),
+    "queue": ("queue", "_queue.SimpleQueue.get"),
+    "device": ("device", "posix.read"),
+    "descriptor": ("descriptor", "posix.read"),
+    "write to disk": ("disk", "posix.pwrite"),
+    "fsync": ("disk", "posix.fsync"),
+    "fdatasync": ("disk", "posix.fdatasync"),
+    "read from disk": ("disk", "posix.pread"),
+    "read of a file object": ("disk", "_io.FileIO.read"),
+}
 _ALLOWED_NS = 5000  # of one wait; a wait that is shorter leaves no record
 _ALLOWED_SHARE = 0.02
 
 
+class Recorded(NamedTuple):
+    """Of one run."""
+
+    said: dict[str, Any]
+    """What the program measured."""
+    waits: list[dict[str, Any]]
+    """Those of its main thread, one by one."""
+    longest: dict[str, Any]
+    """Of each operation the kind and function for which it waited longest."""
+
+
 @pytest.fixture(scope="module")
-def recorded(
-    tmp_path_factory: pytest.TempPathFactory, traced: TracedPython
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the program measured, and the waits of its main thread, one by one."""
+def recorded(tmp_path_factory: pytest.TempPathFactory, traced: TracedPython) -> Recorded:
     folder = tmp_path_factory.mktemp("waits")
     (folder / "program.py").write_text(_WAITS)
     program = (str(folder / "program.py"), str(folder / "said"))
@@ -124,19 +180,20 @@ def recorded(
             WHERE event.kind = 'wait' AND event.process_id = 0
               AND thread_id = (SELECT MIN(thread_id) FROM thread WHERE process_id = 0)""")
         waits = [dict(zip(rows.columns, row, strict=True)) for row in rows]
-    return json.loads((folder / "said").read_text()), waits
+        longest = trace.sql("""
+            SELECT operation, ARG_MAX((kind, function), duration_ns)
+            FROM wait WHERE process_id = 0 GROUP BY ALL""")
+    return Recorded(json.loads((folder / "said").read_text()), waits, dict(longest))
 
 
-@pytest.mark.parametrize(
-    "name", ["pipe", "select", "semaphore", "sleep", "process", "lock", "queue"]
-)
-def test_a_wait_is_as_long_as_the_program_measured(recorded: Any, name: str) -> None:
-    said, waits = recorded
+@pytest.mark.parametrize("name", _KINDS)
+def test_a_wait_is_as_long_as_the_program_measured(recorded: Recorded, name: str) -> None:
+    assert recorded.longest[name] == _KINDS[name]
     missing = []
-    for start, stop, without_core in said[name]:
+    for start, stop, without_core in recorded.said[name]:
         inside = [
             wait["duration_ns"]
-            for wait in waits
+            for wait in recorded.waits
             if wait["operation"] == name
             and start - _ALLOWED_NS <= wait["start_ns"]
             and wait["start_ns"] + wait["duration_ns"] <= stop + _ALLOWED_NS
@@ -149,10 +206,10 @@ def test_a_wait_is_as_long_as_the_program_measured(recorded: Any, name: str) -> 
 
 
 def test_waits_for_the_gil_are_the_time_in_which_the_kernel_had_the_thread_blocked(
-    recorded: Any,
+    recorded: Recorded,
 ) -> None:
-    (wall, cpu, without_core), waits = recorded[0]["gil"], recorded[1]
-    waited = sum(wait["duration_ns"] for wait in waits if wait["operation"] == "gil")
+    wall, cpu, without_core = recorded.said["gil"]
+    waited = sum(wait["duration_ns"] for wait in recorded.waits if wait["operation"] == "gil")
     allowed = _ALLOWED_SHARE * wall
     # A thread that got the GIL may wait for a core before it knows.
     assert wall - cpu - without_core - allowed <= waited <= wall - cpu + allowed
