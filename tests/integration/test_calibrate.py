@@ -310,12 +310,13 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
         calibrating.records_of("run", f"os_pid = {process['os_pid']}")
 
 
-def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Block]:
+def turns(traced: TracedPython, folder: Path, text: str, *options: str) -> list[turns_file.Block]:
     """The blocks of a program that rls-prof runs with turns, into folder/run."""
     file = folder / "turns"
     result = traced.run(
         "--no-probes",
         "--no-waits",
+        *options,
         "-o",
         str(folder / "run"),
         traced.python,
@@ -334,6 +335,26 @@ def test_exactly_the_recorded_iterations_are_in_the_trace(
     seen = check_counted(tmp_path)
     complete = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
     assert 0 <= seen - complete <= 2 * max(block.iterations for block in blocks)
+
+
+@pytest.mark.parametrize("iterations", [7, 101, 102, 103])
+def test_a_block_that_the_end_of_the_program_cuts_short_counts(
+    traced: TracedPython, tmp_path: Path, iterations: int
+) -> None:
+    """Costs of records are divided among the recorded iterations, all of them."""
+    text = """
+import rlscope as rls
+while True:
+    rls.iteration()
+    with rls.operation("work"):
+        sum(range(4_000))
+"""
+    blocks = turns(traced, tmp_path, text, "--exit-after-iterations", str(iterations))
+    assert sum(block.iterations for block in blocks) == iterations - 3  # of before the first round
+    recorded = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
+    with load(tmp_path / "run") as trace:
+        (row,) = trace.sql("SELECT operation_events FROM process").to_dicts()
+    assert row["operation_events"] == recorded
 
 
 def test_windows_of_the_program_spoil_their_blocks_only(
