@@ -74,7 +74,7 @@ WORKLOADS: dict[str, tuple[str, list[str], tuple[str, ...]]] = {
     "sac, MuJoCo Hopper": ("sac_pendulum", ["--env-id", "Hopper-v5"], ("mujoco",)),
     "ppo, MuJoCo HalfCheetah": (
         "ppo_continuous",
-        "--env-id HalfCheetah-v5 --num-steps 16 --update-epochs 2 --num-minibatches 4".split(),
+        "--env-id HalfCheetah-v5 --num-envs 2 --num-steps 16 --update-epochs 2".split(),
         ("mujoco",),
     ),
     "dqn, ALE Pong": ("dqn_pong", ["--batch-size", "8"], ("ale_py", "cv2")),
@@ -191,18 +191,18 @@ def measure(program: Program) -> dict[str, Any]:
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         default = json.loads(rlscope(folder, "validate", program))
-        ratios: list[float] = []
+        runs: list[dict[str, Any]] = []
         for _ in range(2):  # it goes on with the runs that it has, where these were too few
-            if len(ratios) < calibrations.FEWEST_RUNS:
+            if len(runs) < calibrations.FEWEST_RUNS:
                 rlscope(folder, "calibrate", program)
-                ratios = [*_ratios(Path(folder, "data"))]
+                runs = [*_runs(Path(folder, "data"))]
         calibrated = json.loads(rlscope(folder, "validate", program))
         if not calibrated["method"].startswith("`rlscope calibrate`"):
             raise RowError("rlscope calibrate: too few runs, give it a longer --limit")
     return {
         "default": default,
         "calibrated": calibrated,
-        "ratios": ratios,
+        "ratio": _ratio(runs),
         "limit": program.limit,
         "seconds": time.monotonic() - begin,
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -210,15 +210,18 @@ def measure(program: Program) -> dict[str, Any]:
     }
 
 
-def _ratios(data: Path) -> Iterator[float]:
-    """Of each run of the calibration: what recording added to an iteration, CUPTI's part left out,
-    over what the costs that the run itself knew say of it."""
+def _runs(data: Path) -> Iterator[dict[str, Any]]:
+    """Of the calibrations in a store."""
     for file in data.glob("rlscope/calibrations/*.json"):
         for calibration in json.loads(file.read_text())["calibrations"]:
-            for run in calibration["runs"]:
-                cuda = run["cuda"]
-                added_ns = run["added_ns"] if cuda is None else cuda["others_ns"]
-                yield added_ns / run["overhead_ns"]
+            yield from calibration["runs"]
+
+
+def _ratio(runs: list[dict[str, Any]]) -> float:
+    """What recording added to an iteration, CUPTI's part left out, over what the costs that the
+    runs themselves knew say of it."""
+    added_ns = sum((run["cuda"] or {"others_ns": run["added_ns"]})["others_ns"] for run in runs)
+    return float(added_ns / sum(run["overhead_ns"] for run in runs))
 
 
 def stored(output: Path) -> dict[str, Any]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 import platform
 import re
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from rlscope import inflation
 
 Row = Mapping[str, Any]
 Rows = Mapping[str, Row]
@@ -52,7 +53,8 @@ def this_machine() -> Machine:
     virtual = "virtual " if "hypervisor" in info.get("flags", "").split() else ""
     kind = f"{model}, {len(os.sched_getaffinity(0))} {virtual}cores"
     torch = metadata.version("torch")
-    software = f"Linux {platform.release()}, Python {platform.python_version()}, PyTorch {torch}"
+    kernel = platform.release().partition("-")[0]
+    software = f"Linux {kernel}, Python {platform.python_version()}, PyTorch {torch}"
     return Machine(kind, software)
 
 
@@ -216,15 +218,18 @@ def _factors(before: str, rows: Rows) -> str:
     lines = {each.split(" | ")[0]: each for each in before.splitlines()[2:] if each[:2] == "| "}
     by_kind: dict[str, list[float]] = {}
     for name, row in rows.items():
-        if name.startswith("workload: ") and row["ratios"]:
-            mean = statistics.mean(row["ratios"])
-            by_kind.setdefault(row["machine"]["kind"], []).append(mean)
+        # What is not known of a program's time is not known of its factor either.
+        if name.startswith("workload: ") and "width" not in misses_of_ordinary(row["calibrated"]):
+            by_kind.setdefault(row["machine"]["kind"], []).append(row["ratio"])
     for kind, ratios in by_kind.items():
-        cells = [kind, str(len(ratios)), *(f"{each:.2f}" for each in _spread(ratios))]
-        lines[f"| {kind}"] = f"| {' | '.join(cells)} |"
-    heading = "| machine | programs | median | lowest | highest |\n|---|---|---|---|---|"
+        if len(ratios) > 1:
+            found = inflation.combined(ratios)
+            cells = [f"{each:.2f}" for each in (found.mean, found.low, found.high)]
+            ends = f"{min(ratios):.2f} to {max(ratios):.2f}"
+            lines[f"| {kind}"] = (
+                f"| {kind} | {len(ratios)} | {cells[0]} [{cells[1]}, {cells[2]}] | {ends} |"
+            )
+    if not lines:
+        return before
+    heading = "| machine | programs | mean, 95 % | lowest to highest |\n|---|---|---|---|"
     return "\n".join([heading, *lines.values()]) + "\n"
-
-
-def _spread(ratios: list[float]) -> tuple[float, float, float]:
-    return statistics.median(ratios), min(ratios), max(ratios)

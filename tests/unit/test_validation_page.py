@@ -35,7 +35,7 @@ def row(default: dict[str, Any], calibrated: dict[str, Any], **changes: Any) -> 
     return {
         "default": default,
         "calibrated": calibrated,
-        "ratios": [1.0, 1.4],
+        "ratio": 1.2,
         "limit": 24.0,
         "seconds": 60.0,
         "time": "2026-01-02T03:04:05+00:00",
@@ -101,7 +101,7 @@ def test_the_page_has_every_measured_part_once_and_keeps_its_text(tmp_path: Path
     for name in rows:
         assert validation_page.line(name, good) in made
     assert "Measured on 2026-01-02: a CPU, 2 cores; Linux. 28 rows in 28 minutes" in made
-    assert "| a CPU, 2 cores | 10 | 1.20 | 1.20 | 1.20 |" in made
+    assert "| a CPU, 2 cores | 10 | 1.20 [1.20, 1.20] | 1.20 to 1.20 |" in made
     assert "Goals are met by 10 of 10 with the costs of their own probes, by 10 calibrated." in made
     assert validation_page.renewed(made, rows) == made
 
@@ -109,14 +109,26 @@ def test_the_page_has_every_measured_part_once_and_keeps_its_text(tmp_path: Path
 def test_a_part_without_rows_stays_and_so_does_the_line_of_another_machine() -> None:
     text = "<!-- measured: delay -->\nold\n<!-- end -->\n<!-- measured: factors -->\n<!-- end -->\n"
     good = row(found(0.5, 0.0, 1.0), found(0.5, 0.0, 1.0))
-    first = validation_page.renewed(text, {"workload: dqn": good})
+    wide = row(found(0.5, 0.0, 1.0), found(0.5, -9.0, 9.0), ratio=90.0)
+    rows = {"workload: a": {**good, "ratio": 1.0}, "workload: b": good, "workload: c": wide}
+    first = validation_page.renewed(text, rows)
     assert first.startswith("<!-- measured: delay -->\nold\n<!-- end -->\n")
-    other = row(
-        good["default"], good["calibrated"], machine={**MACHINE, "kind": "another"}, ratios=[0.5]
-    )
-    second = validation_page.renewed(first, {"workload: dqn": other})
-    assert "| a CPU, 2 cores | 1 | 1.20 | 1.20 | 1.20 |\n" in second
-    assert "| another | 1 | 0.50 | 0.50 | 0.50 |\n" in second
+    line = "| a CPU, 2 cores | 2 | 1.10 [-0.17, 2.37] | 1.00 to 1.20 |\n"
+    assert line in first
+    changes = {"machine": {**MACHINE, "kind": "another"}, "ratio": 0.5}
+    others = {name: {**each, **changes} for name, each in rows.items()}
+    second = validation_page.renewed(first, others)
+    assert line in second
+    assert "| another | 2 | 0.50 [0.50, 0.50] | 0.50 to 0.50 |\n" in second
+    assert validation_page.renewed(second, {"workload: a": good}) == second
+
+
+def test_a_factor_is_of_all_runs_of_a_calibration_without_cupti() -> None:
+    runs = [
+        {"added_ns": 30.0, "overhead_ns": 10.0, "cuda": None},
+        {"added_ns": 90.0, "overhead_ns": 10.0, "cuda": {"others_ns": 10.0}},
+    ]
+    assert validation._ratio(runs) == 2.0
 
 
 def test_there_are_enough_programs_and_time_for_all_of_them(tmp_path: Path) -> None:
