@@ -1,4 +1,8 @@
-"""One run of `rlscope calibrate`: what iterations showed, beside what the costs of records say."""
+"""One run of `rlscope calibrate`: what iterations showed, beside what the costs of records say.
+
+These costs are the run's own. So its trace is opened without the calibration that earlier runs of
+the program have made.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any, NamedTuple
 from rlscope import calibrations, inflation
 from rlscope.analysis.interception import interception
 from rlscope.calibrations import CudaRun, Run, Subject
-from rlscope.load import load
+from rlscope.load import Trace
 from rlscope.runs_in_turns import RunError, RunInTurns, TooShort
 from rlscope.turns_file import OF_CUDA
 from rlscope.whole_runs import Pair
@@ -85,7 +89,7 @@ def of_whole_runs(pair: Pair) -> tuple[Subject, Run]:
 
 def _once_ns(directory: str) -> int:
     """What recording took once, and rlscope's own threads: no record costs that."""
-    with load(directory) as trace:
+    with Trace(directory) as trace:
         ((profiler_ns,),) = (row.values() for row in trace.sql(_PROFILER).to_dicts())
         once = interception(trace)
         return sum((profiler_ns or 0, *once["scan_ns"], *once["startup_ns"]))
@@ -116,7 +120,7 @@ def records_of(directory: str, which: str) -> Records:
 
     Raises RunError: the cost of some is told neither by a probe nor by a loop, or there are none.
     """
-    with load(directory) as trace:
+    with Trace(directory) as trace:
         row: dict[str, Any]
         (row,) = trace.sql(_OVERHEAD.format(which)).to_dicts()
         costs = trace.sql(_COSTS).to_dicts()

@@ -122,9 +122,9 @@ def _with_headline(run: Run, step: Callable[[str], None]) -> Run:
 
 
 def _read_headline(root: Path) -> str:
-    from rlscope.load import load
+    from rlscope.load import Trace
 
-    with load(root) as trace:
+    with Trace(root) as trace:  # its tables as they are
         return keep_headline(trace)
 
 

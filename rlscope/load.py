@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rlscope import run_folders
+from rlscope import calibrations, run_folders
 from rlscope.errors import TraceError
 from rlscope.trace.progress import Tell
 from rlscope.trace.trace import Trace
@@ -30,7 +31,9 @@ def load(
     """Opens the trace directory of a run, which may still be going.
 
     The first time, and again whenever a trace file changed, the files are swept and the results
-    kept in DIR/tables; where that cannot be written they are kept in memory.
+    kept in DIR/tables; where that cannot be written they are kept in memory. Corrected times are
+    those that the verbs print: if `rlscope calibrate` measured the program, they come from there.
+    If it did so for another machine, release or choice of options, a warning says which.
 
     Args:
         path: the directory. It may come from a stranger.
@@ -43,6 +46,7 @@ def load(
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
     """
+    _place_calibration(path)
     return Trace(path, unrestricted=unrestricted, progress=progress)
 
 
@@ -50,7 +54,7 @@ def load_many(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     unrestricted: bool = False,
-    open_trace: Callable[[Path], Trace] = load,
+    open_trace: Callable[[Path], Trace] = Trace,
 ) -> Traces:
     """Opens several runs at once: one SQL statement reads them all.
 
@@ -67,9 +71,19 @@ def load_many(
     Raises:
         TraceError: there is none, one is no trace or cannot be read, or two are of one run.
     """
-    if isinstance(paths, (str, os.PathLike)):
-        return Traces(_below(paths), unrestricted=unrestricted, open_trace=open_trace)
-    return Traces([*map(Path, paths)], unrestricted=unrestricted, open_trace=open_trace)
+    found = _below(paths) if isinstance(paths, (str, os.PathLike)) else [*map(Path, paths)]
+    for each in found:
+        _place_calibration(each)
+    return Traces(found, unrestricted=unrestricted, open_trace=open_trace)
+
+
+def _place_calibration(path: str | os.PathLike[str]) -> None:
+    """Warns, at the line that called rlscope, if the program's calibration is not used."""
+    if os.fspath(path) and (reason := calibrations.place(os.fspath(path))):
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+            level, frame = level + 1, frame.f_back
+        warnings.warn(reason, stacklevel=level)
 
 
 def _below(folder: str | os.PathLike[str]) -> list[Path]:
@@ -94,7 +108,8 @@ class _Door(types.ModuleType):
         unrestricted: bool = False,
         progress: Tell | None = None,
     ) -> Trace:
-        return load(path, unrestricted=unrestricted, progress=progress)
+        _place_calibration(path)
+        return Trace(path, unrestricted=unrestricted, progress=progress)
 
 
 sys.modules[__name__].__class__ = _Door

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope import calibrations, stderr
 from rlscope.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rlscope.load import Trace, Traces
 
 
@@ -26,12 +25,25 @@ def load_shown(
     `step` shows the work that goes on; without it a line of the terminal does, which is gone when
     the tables are made.
     """
-    from rlscope.load import load
+    _place_calibration(directory)
+    return _open(directory, step, unrestricted=unrestricted)
+
+
+def _place_calibration(directory: str | os.PathLike[str]) -> None:
+    if reason := calibrations.place(os.fspath(directory)):
+        stderr.write(f"rlscope: {reason}\n")
+
+
+def _open(
+    directory: str | os.PathLike[str],
+    step: Callable[[str], None] | None,
+    *,
+    unrestricted: bool = False,
+) -> Trace:
+    from rlscope.load import Trace
 
     line = StatusLine()
     step = step or line.step
-    if reason := calibrations.place(os.fspath(directory)):
-        stderr.write(f"rlscope: {reason}\n")
 
     def tell(part: float) -> None:
         if part >= 1:
@@ -39,21 +51,24 @@ def load_shown(
         else:
             step(f"making tables: {part:.0%}")
 
-    return load(directory, unrestricted=unrestricted, progress=tell)
+    return Trace(directory, unrestricted=unrestricted, progress=tell)
 
 
 def load_many_shown(
     directories: Sequence[str | os.PathLike[str]], *, unrestricted: bool = False
 ) -> Traces:
     """Several traces behind one SQL; see rlscope.load.load_many."""
-    from rlscope.load import load_many
+    from rlscope.load import Traces
 
     line = StatusLine()
+    paths = [*map(Path, directories)]
 
     def open_shown(path: Path) -> Trace:
-        return load_shown(path, step=lambda text: line.step(f"{path}: {text}"))
+        return _open(path, lambda text: line.step(f"{path}: {text}"))
 
+    for path in paths:
+        _place_calibration(path)
     try:
-        return load_many(directories, unrestricted=unrestricted, open_trace=open_shown)
+        return Traces(paths, unrestricted=unrestricted, open_trace=open_shown)
     finally:
         line.clear()

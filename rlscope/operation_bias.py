@@ -5,7 +5,8 @@
     stopwatch -- operations of timed blocks, less its own cost ---+
 
 The two blocks of a pair are of one round. What is compared is the time of one entry: an operation
-that is not in every iteration is in one block more often than in the other.
+that is not in every iteration is in one block more often than in the other. The control compares
+entries of timed blocks with those of the next timed block.
 """
 
 from __future__ import annotations
@@ -91,6 +92,9 @@ class OperationBias:
     removed: float
     removed_low: float
     removed_high: float
+    control: float | None
+    """What it takes more than itself, both times without recording: 0 but for chance. None: there
+    are too few blocks."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,9 @@ def compare(
         if added is None or short or path not in removed:
             left_out.add(path)
             continue
-        shares = (each / added.base_ns for each in removed[path])
-        biases[path] = OperationBias(added.share.mean, *shares)
+        mean, low, high = (each / added.base_ns for each in removed[path])
+        control = _control(path, without)
+        biases[path] = OperationBias(added.share.mean, mean, low, high, control)
     return OperationsOfRun(biases, frozenset(left_out))
 
 
@@ -145,6 +150,19 @@ def _by_stopwatch(timed: list[TimedBlock]) -> Blocks:
             if each.of_loop:
                 spent[each.path] = Spent(each.ns - half_ns * each.halves, each.entries)
     return blocks
+
+
+def _control(path: str, blocks: Blocks) -> float | None:
+    """None: fewer pairs than say anything."""
+    with_path = [
+        (process, block[path].of_entry)
+        for (process, _), block in blocks.items()
+        if path in block and block[path].entries
+    ]
+    neighbours = zip(with_path[::2], with_path[1::2], strict=False)
+    pairs = [(ns, other) for (of, ns), (of_other, other) in neighbours if of == of_other]
+    found = inflation.compared(pairs)
+    return found.share.mean if found is not None and found.base_ns > 0 else None
 
 
 def _of_other_threads(timed: list[TimedBlock]) -> Iterator[str]:

@@ -86,8 +86,8 @@ class _Watch:
     def __init__(
         self, file: str, modes: Sequence[str], error: float, seconds: float, say: Say
     ) -> None:
-        """The run ends when the standard error of the share is as small, or after so long; where
-        it has too few pairs by then, after the whole limit."""
+        """The run ends when the standard error of the share is as small and pairs suffice for the
+        control, or after so long; where it has too few pairs by then, after the whole limit."""
         self._file = file
         self._modes = modes
         self._error = error
@@ -105,17 +105,21 @@ class _Watch:
     def _look(self, drainer: runtime.Drainer) -> None:
         if self.ended:
             return
-        added = inflation.estimate(turns_file.read(self._file))
+        blocks = turns_file.read(self._file)
+        added = inflation.estimate(blocks)
         now = time.monotonic()
         spent = now - self._begin
         long = spent >= self._seconds or drainer.stats()["bytes"] >= _MOST_BYTES
-        enough = added is not None and (long or added.share.error <= self._error)
+        enough = added is not None and (long or self._is_precise(added, blocks))
         if enough or spent >= RUNS_IN_LIMIT * self._seconds:
             self.ended = True
             drainer.end_program()
         elif now - self._said >= (_SAY_SECONDS if added is not None else _QUIET_SECONDS):
             self._said = now
             self._say(_progress(added))
+
+    def _is_precise(self, added: Added, blocks: Sequence[Block]) -> bool:
+        return added.share.error <= self._error and inflation.control(blocks) is not None
 
 
 def _progress(added: Added | None) -> str:

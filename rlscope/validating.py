@@ -136,7 +136,7 @@ def judge_operations(rounds: list[Round]) -> OperationVerdicts:
         others |= each.operations.left_out
         for path, bias in each.operations.biases.items():
             shares = (bias.added, bias.removed, bias.removed_low, bias.removed_high)
-            seen.setdefault(path, []).append(Round(*shares, None, each.method))
+            seen.setdefault(path, []).append(Round(*shares, bias.control, each.method))
     verdicts = {path: judge(found) for path, found in seen.items() if len(found) > 1}
     left_out = (others | seen.keys()) - verdicts.keys()
     absent = None if verdicts or left_out else rounds[-1].operations.absent

@@ -21,6 +21,7 @@ Where CUDA is attached, blocks of three more modes tell what CUPTI costs from wh
 `rlscope validate` has blocks of another mode, in which annotations run a stopwatch (stopwatch.py).
 """
 
+import atexit
 import contextlib
 import os
 import random
@@ -52,7 +53,9 @@ def begin() -> None:
     """From now on this process records in turns, from its first iterations on."""
     modes, _, path = os.environ[VARIABLE].partition(":")
     runtime.hold(True)
-    runtime.follow_iterations(Turns(path, modes.split(",")).boundary)
+    taken = Turns(path, modes.split(","))
+    runtime.follow_iterations(taken.boundary)
+    atexit.register(taken.end)
 
 
 class Turns:
@@ -93,6 +96,14 @@ class Turns:
         if self._left < 0:
             self._at_end(cpu_ns - self._cpu_ns)
             self._cpu_ns = time.process_time_ns()
+
+    def end(self) -> None:
+        """The process exits in a block. The trace has its iterations, so the file has them, too."""
+        if os.getpid() != self._process or not self._begun:
+            return
+        self._iterations -= self._left + 1
+        if self._iterations > 0:
+            self._write(0, measured=False)
 
     def _begin_block(self, cpu_ns: int) -> None:
         if not self._begun:

@@ -161,9 +161,16 @@ def _lines(verdict: Verdict) -> list[str]:
 def _operation_lines(operations: OperationVerdicts) -> list[str]:
     if operations.absent is not None:
         return [f"operations: {visible(operations.absent)}"]
-    rows = [("operation", "recording adds", "left after the correction", "verdict")]
+    headings = ("recording adds", "left after the correction", "the same without recording")
+    rows = [("operation", *headings, "verdict")]
     rows += [
-        (visible(path), _interval(found.added), _interval(found.bias), found.word)
+        (
+            visible(path),
+            _interval(found.added),
+            _interval(found.bias),
+            "-" if found.control is None else _interval(found.control),
+            found.word,
+        )
         for path, found in operations.verdicts.items()
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -177,12 +184,7 @@ def _operation_lines(operations: OperationVerdicts) -> list[str]:
 
 
 def _facts(verdict: Verdict) -> dict[str, Any]:
-    control = verdict.control
-    return {
-        **_common_facts(verdict),
-        "aa_interval": None if control is None else _ends(control),
-        "method": verdict.method,
-    }
+    return {**_common_facts(verdict), "method": verdict.method}
 
 
 def _operation_facts(operations: OperationVerdicts) -> dict[str, Any]:
@@ -199,6 +201,7 @@ def _common_facts(verdict: Verdict) -> dict[str, Any]:
         "bias_interval": _ends(verdict.bias),
         "inflation_percent": 100 * verdict.added.mean,
         "inflation_interval": _ends(verdict.added),
+        "aa_interval": None if verdict.control is None else _ends(verdict.control),
         "claimed_interval": [100 * end for end in verdict.claimed],
         "rounds": verdict.rounds,
         "rounds_held": verdict.held,

@@ -7,18 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlscope import calibrations, regular_files
 from rlscope.analysis import iterations, machine, operations, processes, transitions
 from rlscope.analysis.coverage import coverage, cut
 from rlscope.errors import RlscopeError
-from rlscope.load import load
+from rlscope.load import Trace
 from rlscope.survey.cells import Cell
 from rlscope.survey.runs import Crossing, DiskFull, Process, Reading, Row, Run
-
-if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
 
 _PROCESSES = 1024
 _RUN_JSON_BYTES = 16 << 20
@@ -34,7 +31,7 @@ def measure(directory: str, cell: Cell, run: Run) -> Run:
     """
     calibrations.place(directory)
     try:
-        with load(directory) as trace:
+        with Trace(directory) as trace:
             _refuse_cut(trace)
             return _measured(trace, directory, cell, run)
     except DiskFull:

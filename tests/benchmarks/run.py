@@ -2,7 +2,8 @@
 
     python tests/benchmarks/run.py [NAME ...]
 
-Nothing else should run on the machine meanwhile.
+Nothing else should run on the machine meanwhile. `validation` measures what its page has, which
+takes more than an hour: `validation.py --help` has the times, and how to make the page of it.
 """
 
 import argparse

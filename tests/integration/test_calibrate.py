@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,11 @@ from known_costs import KNOWN, check_counted, counted_loop, rlscope, script
 from traced_python import TracedPython, untraced_environment
 
 from rlscope import calibrating, turns_file
-from rlscope.calibrations import Run, Store, read_subject
+from rlscope.calibrations import FILE, Run, Store, read_subject
 from rlscope.load import load
 from rlscope.runs_in_turns import TooShort
 
+CORRECTED = "SELECT operation, layer, overhead_ns, corrected_ns FROM breakdown ORDER BY ALL"
 # Says that the program ended as it would have.
 TIDY = """
 import atexit
@@ -66,6 +68,14 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
 
     run = traced.run("-o", "run", traced.python, program, "0.5", "100")
     assert run.returncode == 0, run.stderr
+    with load("run") as trace:  # before any verb has opened it
+        (row,) = trace.sql(
+            "SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns FROM overhead WHERE kind <> 'clamped'"
+        ).to_dicts()
+        costs = trace.sql("SELECT * FROM calibration").to_dicts()
+        corrected = trace.sql(CORRECTED).to_dicts()
+    shutil.rmtree("run/tables")
+    Path("run", FILE).unlink()
     summary = subprocess.run(
         rlscope("summary", "run"), capture_output=True, text=True, check=True
     ).stdout
@@ -74,11 +84,8 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
     )
     assert said is not None, summary
     assert "from `rlscope calibrate` (3 runs, " in " ".join(summary.split())
-    with load("run") as trace:
-        (row,) = trace.sql(
-            "SELECT CAST(SUM(overhead_ns) AS DOUBLE) AS ns FROM overhead WHERE kind <> 'clamped'"
-        ).to_dicts()
-        costs = trace.sql("SELECT * FROM calibration").to_dicts()
+    with load("run") as trace:  # as the verb left it
+        assert trace.sql(CORRECTED).to_dicts() == corrected
     # 100 iterations, to each of which recording added 0.5 ms.
     assert row["ns"] == pytest.approx(50e6, rel=0.3)
     measured = [each for each in costs if each["kind"] != "ring wait"]
@@ -303,12 +310,13 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
         calibrating.records_of("run", f"os_pid = {process['os_pid']}")
 
 
-def turns(traced: TracedPython, folder: Path, text: str) -> list[turns_file.Block]:
+def turns(traced: TracedPython, folder: Path, text: str, *options: str) -> list[turns_file.Block]:
     """The blocks of a program that rls-prof runs with turns, into folder/run."""
     file = folder / "turns"
     result = traced.run(
         "--no-probes",
         "--no-waits",
+        *options,
         "-o",
         str(folder / "run"),
         traced.python,
@@ -327,6 +335,26 @@ def test_exactly_the_recorded_iterations_are_in_the_trace(
     seen = check_counted(tmp_path)
     complete = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
     assert 0 <= seen - complete <= 2 * max(block.iterations for block in blocks)
+
+
+@pytest.mark.parametrize("iterations", [7, 101, 102, 103])
+def test_a_block_that_the_end_of_the_program_cuts_short_counts(
+    traced: TracedPython, tmp_path: Path, iterations: int
+) -> None:
+    """Costs of records are divided among the recorded iterations, all of them."""
+    text = """
+import rlscope as rls
+while True:
+    rls.iteration()
+    with rls.operation("work"):
+        sum(range(4_000))
+"""
+    blocks = turns(traced, tmp_path, text, "--exit-after-iterations", str(iterations))
+    assert sum(block.iterations for block in blocks) == iterations - 3  # of before the first round
+    recorded = sum(block.iterations for block in blocks if block.mode == turns_file.RECORDED)
+    with load(tmp_path / "run") as trace:
+        (row,) = trace.sql("SELECT operation_events FROM process").to_dicts()
+    assert row["operation_events"] == recorded
 
 
 def test_windows_of_the_program_spoil_their_blocks_only(

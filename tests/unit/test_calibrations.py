@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dense_run
 import pytest
 
+import rlscope as rls
 from rlscope import calibrations
 from rlscope.calibrations import (
     CudaRun,
@@ -22,6 +26,9 @@ from rlscope.calibrations import (
     sum_of_parts,
 )
 from rlscope.commands import calibrate
+from rlscope.errors import TraceError
+from rlscope.load import Trace, Traces
+from rlscope.loading import load_shown
 from rlscope.trace import calibration
 from rlscope.trace.probe_costs import ProbeSamples
 
@@ -34,6 +41,10 @@ RUN_JSON: dict[str, Any] = {
     "options": {"auto": None, "intercept": "", "numpy": False, "waits": True, "simulator": []},
     "environment": {"RLSCOPE_MIN_FREE": "1", "OMP_NUM_THREADS": "1"},
 }
+
+CORRECTED = "SELECT operation, layer, overhead_ns, corrected_ns FROM breakdown ORDER BY ALL"
+module: Any = sys.modules["rlscope.load"]
+"""What `rls.load` is once somebody has imported the file of that name."""
 
 
 @pytest.fixture(autouse=True)
@@ -245,6 +256,53 @@ def test_a_calibration_of_something_else_is_refused_with_the_reason(
     assert place(directory).endswith(said)
     assert bool(place(directory)) == bool(said)
     assert not Path(directory, calibrations.FILE).exists()
+
+
+def dense(folder: Path, **changes: Any) -> Path:
+    """A trace with records, of the program that RUN_JSON names."""
+    dense_run.write(folder, 10)
+    (folder / "run.json").write_text(json.dumps({**RUN_JSON, **changes}))
+    return folder
+
+
+def methods(opened: Trace | Traces) -> set[str]:
+    """Of the costs of operations."""
+    rows = opened.sql("SELECT method FROM calibration WHERE kind = 'operation'").to_dicts()
+    return {row["method"] for row in rows}
+
+
+def test_a_trace_that_python_opens_has_the_calibration_of_its_program(tmp_path: Path) -> None:
+    """As one that a verb opens, also where tables were made before the calibration."""
+    root, other = dense(tmp_path / "run"), dense(tmp_path / "other", command=["python", "x.py"])
+    with rls.load(root) as opened:
+        assert methods(opened) == set()
+    Store("/home/me/train.py").keep(subject(), [run(operation=(1000.0, 0.3))] * 3)
+    with rls.load(root) as opened:
+        (method,) = methods(opened)
+        here = opened.sql(CORRECTED).to_dicts()
+    assert method == "`rlscope calibrate` (3 runs, 2026-11-24)"
+    with load_shown(root) as shown:
+        assert shown.sql(CORRECTED).to_dicts() == here
+    assert sum(row["overhead_ns"] for row in here) > 0
+    (root / calibrations.FILE).unlink()
+    with rls.load_many([root, other]) as runs:
+        assert methods(runs) == {method}
+
+
+def test_python_is_warned_that_a_calibration_is_not_used(tmp_path: Path) -> None:
+    """The warning names the line of the program that opened the trace."""
+    Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 3)
+    root = dense(tmp_path / "run", version="1.3.0")
+    for opens in (lambda: rls.load(root), lambda: module(root), lambda: rls.load_many([root])):
+        with pytest.warns(UserWarning, match="was made by rlscope 1.2.3, and the run") as warned:
+            opens().close()
+        assert {each.filename for each in warned} == {__file__}
+    (tmp_path / "run" / "run.json").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rls.load(root).close()
+        with pytest.raises(TraceError, match="its path is empty"):
+            rls.load("")
 
 
 def test_too_few_runs_are_not_used(tmp_path: Path) -> None:
