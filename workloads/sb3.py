@@ -3,7 +3,7 @@
     rls-prof python workloads/sb3.py --algorithm PPO
     rls-prof python -m rlscope.workloads.sb3 --algorithm SAC --env-id Hopper-v5
 
-PPO, A2C, DQN, SAC and TD3, with the hyper-parameters with which they learn CartPole-v1 and
+PPO, A2C, DQN, SAC, DDPG and TD3, with the hyper-parameters with which they learn CartPole-v1 and
 Pendulum-v1 in minutes; other environments get the library's own. rlscope finds operations and
 iterations by itself. Needs the package stable-baselines3.
 """
@@ -25,10 +25,10 @@ from rlscope.workloads.environments import in_one_line, require
 class Args:
     seed: int = 1
     """seed of every random number generator"""
-    algorithm: Literal["PPO", "A2C", "DQN", "SAC", "TD3"] = "PPO"
+    algorithm: Literal["PPO", "A2C", "DQN", "SAC", "DDPG", "TD3"] = "PPO"
     """class of the library"""
     env_id: str = ""
-    """environment; if it is empty, CartPole-v1 or, of SAC and TD3, Pendulum-v1"""
+    """environment; if it is empty, CartPole-v1 or, of SAC, DDPG and TD3, Pendulum-v1"""
     total_timesteps: int = 0
     """environment steps of the whole run; 0: as many as the algorithm needs for its environment"""
     num_envs: int = 0
@@ -52,11 +52,19 @@ _ENVIRONMENT = {
     "A2C": _CARTPOLE,
     "DQN": _CARTPOLE,
     "SAC": _PENDULUM,
+    "DDPG": _PENDULUM,
     "TD3": _PENDULUM,
 }
-_STEPS = {"PPO": 80_000, "A2C": 200_000, "DQN": 50_000, "SAC": 8_000, "TD3": 8_000}
+_STEPS = {
+    "PPO": 80_000,
+    "A2C": 200_000,
+    "DQN": 50_000,
+    "SAC": 8_000,
+    "DDPG": 8_000,
+    "TD3": 8_000,
+}
 _SEVERAL = ("PPO", "A2C")
-_ACTIONS = {"DQN": Discrete, "SAC": Box, "TD3": Box}
+_ACTIONS = {"DQN": Discrete, "SAC": Box, "DDPG": Box, "TD3": Box}
 """What an algorithm can choose from; the others from both."""
 _SMALL = {"net_arch": [128, 128]}
 _OFF_POLICY = {"learning_starts": 128, "learning_rate": 1e-3, "policy_kwargs": _SMALL}
@@ -75,6 +83,7 @@ _HYPERPARAMETERS: dict[str, dict[str, Any]] = {
         "policy_kwargs": {"net_arch": [256, 256]},
     },
     "SAC": {**_OFF_POLICY, "batch_size": 128},
+    "DDPG": {**_OFF_POLICY, "batch_size": 128, "gradient_steps": 1, "train_freq": 1},
     "TD3": {**_OFF_POLICY, "batch_size": 128, "gradient_steps": 1, "train_freq": 1},
 }
 """For the algorithm's own environment."""
@@ -99,14 +108,13 @@ class Trainer:
             seed=args.seed,
             device=args.device,
             verbose=args.verbose,
-            stats_window_size=20,
             **(_HYPERPARAMETERS[args.algorithm] if own else {}),
             **self.exploration(envs.action_space),
         )
 
     def exploration(self, actions: Any) -> dict[str, Any]:
         """How the algorithm explores, where that is an argument."""
-        if self.args.algorithm == "TD3":
+        if self.args.algorithm in ("DDPG", "TD3"):
             return _noise(actions)
         if self.args.algorithm == "DQN":
             return {"exploration_fraction": self.args.exploration_fraction}
@@ -131,7 +139,7 @@ class Trainer:
     @property
     def returns(self) -> list[float]:
         """Of the last 20 episodes."""
-        return [float(episode["r"]) for episode in self.model.ep_info_buffer]
+        return [float(episode["r"]) for episode in self.model.ep_info_buffer][-20:]
 
 
 def _algorithm(name: str) -> Any:
@@ -144,7 +152,7 @@ def _algorithm(name: str) -> Any:
 
 
 def _noise(actions: Box) -> dict[str, Any]:
-    """What TD3 explores with, which the library leaves to its user."""
+    """What DDPG and TD3 explore with, which the library leaves to its user."""
     from stable_baselines3.common.noise import NormalActionNoise
 
     size = math.prod(actions.shape)

@@ -42,6 +42,7 @@ WORKLOADS = {
     "sb3 --algorithm A2C": "CartPole-v1",
     "sb3 --algorithm DQN": "CartPole-v1",
     "sb3 --algorithm SAC": "Pendulum-v1",
+    "sb3 --algorithm DDPG": "Pendulum-v1",
     "sb3 --algorithm TD3": "Pendulum-v1",
     "td3_pendulum": "Pendulum-v1",
     "td3_pendulum_jax": "Pendulum-v1",

@@ -22,6 +22,7 @@ _ALGORITHMS = {
     "A2C": ("CartPole-v1", {"target"}),
     "DQN": ("Acrobot-v1", {"target"}),
     "SAC": ("Pendulum-v1", {"target"}),
+    "DDPG": ("Pendulum-v1", {"target"}),
     "TD3": ("Pendulum-v1", {"target"}),
 }
 
