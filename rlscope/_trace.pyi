@@ -329,8 +329,8 @@ class ProcessRows:
     def __init__(self, spill: SpillFile, part: int = 1) -> None: ...
     @property
     def facts(self) -> dict[str, Any]:
-        """first_ns and last_ns of all rows, empty, os_pid, name, has_gpu_work, taken and not_taken
-        (rows by what they are)."""
+        """first_ns and last_ns of all rows, empty, os_pid, name, has_gpu_work, devices (numbers of
+        GPUs), taken and not_taken (rows by what they are)."""
 
     def thread(
         self, key: str, *, os_tid: int = 0, name: str = "", is_python: bool = False

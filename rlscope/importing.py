@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import cast
 
@@ -19,6 +19,7 @@ from rlscope import _trace, process_log, registry, regular_files, run_directory
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError, RlscopeError
 from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
+from rlscope.trace import imported_places
 from rlscope.trace.imported import (
     HEAD_BYTES,
     NOTE,
@@ -50,6 +51,7 @@ class ImportedFile:
     """Its processes."""
     shift_ns: int = 0
     """Added to its times."""
+    place: imported_places.Place = field(default_factory=imported_places.Place)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,10 @@ def import_files(
     except OSError as error:
         raise RlscopeError(f"cannot sort the rows: {error.strerror or error}") from error
     shifts = _shifts(scans)
-    files = [ImportedFile(*each) for each in zip(paths, importers, scans, shifts, strict=True)]
+    places = imported_places.find(scans)
+    files = [
+        ImportedFile(*each) for each in zip(paths, importers, scans, shifts, places, strict=True)
+    ]
     step("writing the trace")
     run = prepare_directory(directory, force=force)
     try:
@@ -211,6 +216,7 @@ def _note(file: ImportedFile, scan: Scan) -> dict[str, object]:
         "as": file.importer.title,
         "rows": dict(scan.taken),
         "not_taken": dict(_shortened(scan.not_taken)),
+        **file.place.note(),
     }
     if file.shift_ns:
         note["clock"] = "not a real one: the process begins with the run"

@@ -121,7 +121,7 @@ void KinetoScan::ReadFile(JsonReader* reader) {
       ReadDistributed(reader);
     } else if (key == "deviceProperties") {
       ReadDevices(reader);
-    } else if (key == "host_name") {
+    } else if (key == "host_name" || key == "hostname") {
       if (reader->ReadString()) facts_.host_name = reader->text().substr(0, 255);
     } else {
       reader->SkipValue();

@@ -125,6 +125,14 @@ ProcessRows::Losses ProcessRows::WriteTo(TraceFile* file, int64_t shift_ns) cons
   return {names_.refused(), writer.too_deep()};
 }
 
+std::vector<uint32_t> ProcessRows::Devices() const {
+  std::vector<uint32_t> devices;
+  for (const auto& [stream, number] : stream_numbers_) {  // in order of devices
+    if (devices.empty() || devices.back() != stream.device) devices.push_back(stream.device);
+  }
+  return devices;
+}
+
 bool ProcessRows::has_python() const {
   return std::any_of(threads_.begin(), threads_.end(), [](const ImportedThread& thread) {
     return thread.is_python && thread.has_rows;

@@ -120,6 +120,8 @@ class ProcessRows {
   int64_t first_ns() const { return first_ns_; }
   int64_t last_ns() const { return last_ns_; }
   bool has_gpu_work() const { return has_gpu_work_; }
+  // Numbers of the devices that have a stream, each once.
+  std::vector<uint32_t> Devices() const;
   // Whether a thread with rows is one of Python.
   bool has_python() const;
 

@@ -99,6 +99,7 @@ nb::dict RowFacts(const ProcessRows& rows) {
   found["os_pid"] = rows.os_pid;
   found["name"] = ToUtf8(rows.name);
   found["has_gpu_work"] = rows.has_gpu_work();
+  found["devices"] = rows.Devices();
   found["taken"] = ToDict(rows.taken);
   found["not_taken"] = ToDict(rows.not_taken);
   return found;

@@ -19,6 +19,7 @@ _NO_THREAD_TIMES = (
     "or does not count its time"
 )
 _NO_CALIBRATION = "too few probes ran, and no loop was measured at the end of the run"
+_NO_CLOCK = "no process of the machine recorded anything"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
 _NO_WORK = "GPU work of a process is not known"
@@ -38,9 +39,12 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("run", "command"): _NO_RUN_JSON,
     ("run", "version"): _NO_RUN_JSON,
     ("run", "start_time"): _NO_RUN_JSON,
+    ("host", "name"): "the trace files name no machine",
     ("host", "cpu"): "run.json says nothing about this machine",
     ("host", "cores"): "run.json says nothing about this machine",
     ("host", "boot_id"): "the trace files name no boot of the machine",
+    ("host", "clock"): _NO_CLOCK,
+    ("host", "tsc_hz"): _NO_CLOCK,
     ("process", "parent_process_id"): "a parent was not traced; a run's first process has none",
     ("process", "exit"): "a process reported no exit status: it was killed, replaced or still runs",
     ("process", "cpu_ns"): _NO_EXIT,
@@ -98,6 +102,8 @@ _OF_RLSCOPE = frozenset(
         ("host", "cpu"),
         ("host", "cores"),
         ("host", "boot_id"),
+        ("host", "clock"),
+        ("host", "tsc_hz"),
         ("process", "parent_process_id"),
         ("process", "exit"),
         ("process", "cpu_ns"),

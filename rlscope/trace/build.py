@@ -15,6 +15,7 @@ from rlscope import _trace, cuts, kept_iterations
 from rlscope.trace import (
     calibration,
     cuda_rows,
+    imported_places,
     machine_samples,
     run_facts,
     store,
@@ -146,7 +147,9 @@ class _Build:
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}
         note = process["metadata"].get(cuda_rows.NOTE)
         gpu_time = relations["gpu_time"]
-        gpu_time["gpu"] = self._devices.add(index, self._hosts[index], note, gpu_time)
+        gpu_time["gpu"] = self._devices.add(
+            index, self._hosts[index], note, gpu_time, imported_places.of_process(process).gpus_of
+        )
         unknown: Collection[str] = ()
         if why := self._why_no_work(process, relations):
             relations = cuda_rows.without_work(relations)

@@ -25,7 +25,8 @@ from rlscope.trace import cuda_rows
 HEAD_BYTES = 64 << 10
 """As much as an importer is shown of a file to recognise it."""
 NOTE = "rlscope.imported"
-"""Key of a process's metadata: what it was imported from, which rows, and which were not taken."""
+"""Key of a process's metadata: what it was imported from, which rows, and which were not taken;
+and its place (rlscope/trace/imported_places.py)."""
 OPERATIONS = "operations"
 """Key of a process's metadata: which of the names that the user called operations it has."""
 # 2001-09-09 and later, in nanoseconds since 1970: what is less is no clock of the world.
@@ -111,6 +112,14 @@ class Scan(Protocol):
         """Of the program; empty: not known."""
 
     @property
+    def host(self) -> str:
+        """The machine's name; empty: the file does not say."""
+
+    @property
+    def devices(self) -> Sequence[int]:
+        """Numbers of the GPUs that the process has rows of."""
+
+    @property
     def taken(self) -> Mapping[str, int]:
         """Rows that became part of the trace, by category."""
 
@@ -172,6 +181,10 @@ class ProcessScan:
     @property
     def name(self) -> str:
         return str(self._facts["name"])
+
+    @property
+    def devices(self) -> Sequence[int]:
+        return [int(number) for number in self._facts["devices"]]
 
     @property
     def taken(self) -> Mapping[str, int]:

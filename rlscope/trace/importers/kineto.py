@@ -16,6 +16,8 @@ _MARKS = re.compile(
     rb'"(?:schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:'
     rb'|"cat"\s*:\s*"(?:cpu_op|user_annotation|cuda_runtime|python_function|Operator)"'
 )
+# <machine>_<pid>.<time>.pt.trace.json: whoever names the worker gives another first part.
+_OF_HANDLER = re.compile(r"(.{1,255})_(\d{1,10})\.\d+\.pt\.trace\.json(?:\.gz)?")
 
 
 def _recognises(head: bytes) -> bool:
@@ -29,10 +31,15 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
     except _trace.TraceError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
     facts = scan.facts
-    process = ProcessScan(
-        scan.rows, base_ns=facts["base_ns"], host=facts["host_name"], noted=_notes(facts)
-    )
+    host = facts["host_name"] or _host_of(source.path.name, scan.rows.facts["os_pid"])
+    process = ProcessScan(scan.rows, base_ns=facts["base_ns"], host=host, noted=_notes(facts))
     return with_rows(source, [process])
+
+
+def _host_of(file: str, pid: int) -> str:
+    """The machine that the file's name says, if tensorboard_trace_handler() gave the name."""
+    found = _OF_HANDLER.fullmatch(file)
+    return found[1] if found is not None and int(found[2]) == pid else ""
 
 
 def _notes(facts: Mapping[str, Any]) -> dict[str, object]:
