@@ -106,6 +106,15 @@ def test_a_damaged_file_is_imported_or_refused_by_one_line(tmp_path, good, count
     assert refused >= count // 20
 
 
+def test_a_column_that_has_a_null_and_says_it_has_none_is_damage(tmp_path):
+    """DuckDB's coalesce() lets it through."""
+    file = tmp_path / "damaged.parquet"
+    file.write_bytes(damaged(make_parquet(tmp_path).read_bytes(), 3623))
+    with pytest.raises(RlscopeError, match=r"^\S+ is damaged: column \w+ has a NULL"):
+        import_files([str(file)], str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
 def peak_mb(folder: Path, file: Path) -> tuple[int, str]:
     """The most memory that an import of the file takes, in MB, and what it said."""
     program = (
