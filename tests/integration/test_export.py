@@ -15,6 +15,8 @@ from shown_intervals import shown
 from tiny_traces import write_trace
 
 from rlscope import registry
+from rlscope.export import window
+from rlscope.export.timeline import open_timeline
 from rlscope.load import load
 from rlscope.trace import store
 
@@ -28,6 +30,50 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def files(folder: Path = Path()) -> list[str]:
     return sorted(os.listdir(folder))
+
+
+# ---- one opened trace -------------------------------------------------------------------------
+
+
+def write_all(trace, folder, formats):
+    whole = window.between(trace, None, None)
+    for number, form in enumerate(formats):
+        exporter = registry.load(registry.EXPORTERS, form)
+        path = folder / f"{number}{exporter.ending}"
+        exported = exporter.write(trace, whole, path, force=False, tell=lambda part: None)
+        assert exported.counts
+        yield form, path
+
+
+def content(path):
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return [file.read_bytes() for file in files]
+
+
+def test_one_opened_trace_is_exported_in_any_format_in_any_order(root, tmp_path):
+    """Each a second time, in another order, while a query is open."""
+    forms = [name for name, _ in registry.load_all(registry.EXPORTERS)]
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    with load(root) as trace:
+        first = dict(write_all(trace, tmp_path / "first", forms))
+        with trace.engine.connect() as connection:
+            open_rows = connection.exec_driver_sql("SELECT thread_id FROM event ORDER BY ALL")
+            one = open_rows.fetchone()
+            second = dict(write_all(trace, tmp_path / "second", reversed(forms)))
+            rest = open_rows.fetchall()
+        expected = list(trace.sql("SELECT thread_id FROM event ORDER BY ALL"))
+    assert [tuple(row) for row in [one, *rest]] == expected
+    assert {*first} == {*forms}
+    for form in forms:
+        assert content(first[form]) == content(second[form]), form
+
+
+def test_two_timelines_of_one_trace_are_open_at_once(root):
+    with load(root) as trace:
+        whole = window.between(trace, None, None)
+        with open_timeline(trace, whole) as one, open_timeline(trace, whole) as other:
+            assert [*map(str, one.slices())] == [*map(str, other.slices())]
 
 
 # ---- tables -------------------------------------------------------------------------------------
