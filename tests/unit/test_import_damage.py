@@ -4,6 +4,7 @@ memory is bounded. The scanners themselves are fuzzed in tests/fuzz/importer_rep
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import subprocess
@@ -53,9 +54,54 @@ def make_csv(folder):
     return folder / "good.csv"
 
 
+def make_chrome(folder):
+    """Slices of every kind, of two processes."""
+    rows = [
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "trainer"}},
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "worker"}},
+        {"ph": "B", "name": "step", "cat": "loop", "pid": 1, "tid": 1, "ts": 10},
+        {"ph": "X", "name": "act", "pid": 1, "tid": 1, "ts": 12.5, "dur": 3},
+        {"ph": "E", "pid": 1, "tid": 1, "ts": 30.001},
+        {"ph": "X", "name": "load", "pid": 2, "tid": "reader", "ts": 11, "dur": 4},
+        {"ph": "b", "name": "send", "cat": "net", "id": "0x1", "pid": 1, "tid": 2, "ts": 9},
+        {"ph": "S", "name": "get", "cat": "net", "id2": {"local": 7}, "pid": 1, "ts": 9.5},
+        {"ph": "F", "name": "get", "cat": "net", "id2": {"local": 7}, "pid": 1, "ts": 19},
+        {"ph": "e", "name": "send", "cat": "net", "id": "0x1", "pid": 1, "tid": 2, "ts": 21},
+        {"ph": "C", "name": "memory", "pid": 1, "ts": 9, "args": {"bytes": 5}},
+    ]
+    (folder / "good.json").write_text(json.dumps(rows * 4))
+    return folder / "good.json"
+
+
+def make_xprof(folder):
+    """Rows of the host and of a GPU, as JAX writes them."""
+    rows = [
+        {"ph": "M", "name": "process_name", "pid": 701, "args": {"name": "/host:CPU"}},
+        {"ph": "M", "name": "thread_name", "pid": 701, "tid": 5, "args": {"name": "python"}},
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "/device:GPU:1 H100"}},
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "Stream #14(C)"}},
+    ]
+
+    def add(name, ts, dur, pid=701, tid=5, **arguments):
+        where = {"pid": pid, "tid": tid, "ts": ts, "dur": dur}
+        rows.append({"ph": "X", "name": name, **where, "args": arguments})
+
+    for step in range(3):
+        add("train", 100 * step, 90, step_num=str(step))
+        add("PjitFunction(f)", 100 * step + 10, 20)
+        add("$pjit.py:250 cache_miss", 100 * step + 12, 5)
+        add("cuLaunchKernel", 100 * step + 15, 1, correlation_id=str(step + 1))
+        add("gemm", 100 * step + 20, 9, 1, 2, correlation_id=str(step + 1))
+    text = json.dumps({"displayTimeUnit": "ns", "traceEvents": [*rows, {}]})
+    (folder / "good.trace.json").write_text(text)
+    return folder / "good.trace.json"
+
+
 MAKERS = {
     "kineto": make_kineto,
     "gzip": make_gzip,
+    "chrome": make_chrome,
+    "xprof": make_xprof,
     "nsight": make_nsight,
     "parquet": make_parquet,
     "csv": make_csv,
