@@ -214,6 +214,7 @@ def _note(file: ImportedFile, scan: Scan) -> dict[str, object]:
     note: dict[str, object] = {
         "file": os.path.basename(file.path),
         "as": file.importer.title,
+        "marks": dict(file.importer.marks),
         "rows": dict(scan.taken),
         "not_taken": dict(_shortened(scan.not_taken)),
         **file.place.note(),

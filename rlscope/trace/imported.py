@@ -26,7 +26,7 @@ HEAD_BYTES = 64 << 10
 """As much as an importer is shown of a file to recognise it."""
 NOTE = "rlscope.imported"
 """Key of a process's metadata: what it was imported from, which rows, and which were not taken;
-and its place (rlscope/trace/imported_places.py)."""
+what `marks` its relations, and its place (rlscope/trace/imported_places.py)."""
 OPERATIONS = "operations"
 """Key of a process's metadata: which of the names that the user called operations it has."""
 # 2001-09-09 and later, in nanoseconds since 1970: what is less is no clock of the world.
@@ -151,6 +151,9 @@ class Importer:
 
     Raises RlscopeError: it is damaged, or nothing in it can be taken.
     """
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Relation -> what makes a row of it in such a file, for users who miss one: `operation`,
+    `iteration`, `native_call`, `wait`. One that is not named never has any."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,16 +65,30 @@ def find(files: Sequence[Sequence[Scan]]) -> list[Place]:
 
 def of_process(process: Mapping[str, Any]) -> Place:
     """The place of a process of a trace directory; of one that was not imported nothing is said."""
-    try:
-        note = json.loads(process["metadata"].get(NOTE, "{}"))
-    except (ValueError, RecursionError):  # of another version, or cut
-        return Place()
-    if not isinstance(note, dict):
-        return Place()
+    note = read_note(process)
     machine, gpus_of = note.get(_MACHINE), note.get(_GPUS_OF)
     return Place(
         machine if isinstance(machine, int) else None, gpus_of if isinstance(gpus_of, str) else ""
     )
+
+
+def read_note(process: Mapping[str, Any]) -> dict[str, Any]:
+    """What an import noted of a process; empty: it was not imported."""
+    try:
+        note = json.loads(process["metadata"].get(NOTE, "{}"))
+    except (ValueError, RecursionError):  # of another version, or cut
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def marks(processes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Relation -> what makes a row of it in the imported files of a trace directory."""
+    found: dict[str, dict[str, None]] = {}
+    for process in processes:
+        of_file = read_note(process).get("marks")
+        for relation, mark in of_file.items() if isinstance(of_file, dict) else ():
+            found.setdefault(str(relation), {})[str(mark)] = None
+    return {relation: " or ".join(each) for relation, each in found.items()}
 
 
 def _machine_key(number: int, scans: Sequence[Scan]) -> tuple[object, ...]:

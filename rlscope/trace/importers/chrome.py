@@ -26,4 +26,9 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
     return with_rows(source, [ProcessScan(scan.rows(place)) for place in range(len(scan))])
 
 
-IMPORTER = Importer("another tool (Chrome trace)", _recognises, _scan)
+IMPORTER = Importer(
+    "another tool (Chrome trace)",
+    _recognises,
+    _scan,
+    {"operation": "a slice"},
+)

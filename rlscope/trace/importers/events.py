@@ -220,4 +220,14 @@ def _process_scan(process: _Process) -> ProcessScan:
     return ProcessScan(process.rows, noted=noted)
 
 
-IMPORTER = Importer("events (Parquet or CSV)", is_event_table, _scan)
+IMPORTER = Importer(
+    "events (Parquet or CSV)",
+    is_event_table,
+    _scan,
+    {
+        "operation": "a row of kind operation",
+        "iteration": "column iteration",
+        "native_call": "a row of kind call",
+        "wait": "a row of kind wait",
+    },
+)

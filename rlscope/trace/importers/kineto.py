@@ -50,4 +50,13 @@ def _notes(facts: Mapping[str, Any]) -> dict[str, object]:
     return notes
 
 
-IMPORTER = Importer("torch.profiler (Kineto)", _recognises, _scan)
+IMPORTER = Importer(
+    "torch.profiler (Kineto)",
+    _recognises,
+    _scan,
+    {
+        "operation": "`with torch.profiler.record_function(name):`",
+        "iteration": "ProfilerStep#k of torch.profiler.profile(schedule=...) and its step()",
+        "native_call": "torch.profiler.ProfilerActivity.CPU",
+    },
+)

@@ -31,4 +31,13 @@ def _scan(source: Source, spill: _trace.SpillFile, operations: Collection[str]) 
     return with_rows(source, [ProcessScan(scan.rows, host=host if found else "", noted=noted)])
 
 
-IMPORTER = Importer("XProf (JAX, TensorFlow)", _recognises, _scan)
+IMPORTER = Importer(
+    "XProf (JAX, TensorFlow)",
+    _recognises,
+    _scan,
+    {
+        "operation": "`with jax.profiler.TraceAnnotation(name):` (rlscope import --operation NAME)",
+        "iteration": "jax.profiler.StepTraceAnnotation",
+        "native_call": "a row of the host that lasts some time",
+    },
+)
