@@ -39,6 +39,20 @@ _FIRST_START_TIME = 1 << 62
 _MOST_KINDS = 100
 _LONGEST_KIND = 120
 _LONGEST_COMM = 15
+_FROM_NSIGHT = "export it first with nsys export --type sqlite, and import the .sqlite file"
+_FROM_PERFETTO = (
+    "it has Perfetto's own format; https://ui.perfetto.dev opens it, and Perfetto's tool makes a Chrome "
+    "trace of it with traceconv json"
+)
+# What to do with files of which the tool has another form, by the ends of their names.
+_INSTEAD = {
+    ".nsys-rep": _FROM_NSIGHT,
+    ".qdrep": _FROM_NSIGHT,
+    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; of TensorFlow's, the package xprof "
+    "makes one with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {})",
+    ".pftrace": _FROM_PERFETTO,
+    ".perfetto-trace": _FROM_PERFETTO,
+}
 
 
 @dataclass(frozen=True)
@@ -139,14 +153,31 @@ def import_files(
 
 def _importer_of(path: str) -> Importer:
     """The importer of a file, by its content."""
+    importers: list[Importer] = [each for _, each in registry.load_all(registry.IMPORTERS)]
+    found = None
     with Source(path) as source:
-        head = source.read(HEAD_BYTES)
-    found: list[Importer] = [each for _, each in registry.load_all(registry.IMPORTERS)]
-    for importer in found:
-        if importer.recognises(head):
-            return importer
-    known = ", ".join(importer.title for importer in found)
+        head = b""
+        for size in HEAD_BYTES:
+            head += _read_exactly(source, size - len(head))
+            found = next((each for each in importers if each.recognises(head)), None)
+            if len(head) < size or (found is not None and not found.is_general):
+                break
+    if found is not None:
+        return found
+    for ending, instead in _INSTEAD.items():
+        if path.lower().endswith(ending):
+            raise RlscopeError(f"{path} cannot be imported as it is: {instead}")
+    known = ", ".join(importer.title for importer in importers)
     raise RlscopeError(f"{path} is of no kind that can be imported; known are: {known}")
+
+
+def _read_exactly(source: Source, size: int) -> bytes:
+    """So many bytes, fewer only at the end: a compressed file comes in pieces."""
+    pieces: list[bytes] = []
+    while size > 0 and (piece := source.read(size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 def _check_room(place: str, force: bool) -> None:

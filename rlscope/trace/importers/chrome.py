@@ -31,4 +31,5 @@ IMPORTER = Importer(
     _recognises,
     _scan,
     {"operation": "a slice"},
+    is_general=True,
 )
