@@ -19,7 +19,7 @@ from rlscope import _trace, process_log, registry, regular_files, run_directory
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError, RlscopeError
 from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
-from rlscope.trace import imported_places
+from rlscope.trace import imported_places, step_numbers
 from rlscope.trace.imported import (
     HEAD_BYTES,
     NOTE,
@@ -41,15 +41,15 @@ _LONGEST_KIND = 120
 _LONGEST_COMM = 15
 _FROM_NSIGHT = "export it first with nsys export --type sqlite, and import the .sqlite file"
 _FROM_PERFETTO = (
-    "it has Perfetto's own format; https://ui.perfetto.dev opens it, and Perfetto's tool makes a Chrome "
-    "trace of it with traceconv json"
+    "it has Perfetto's own format; https://ui.perfetto.dev opens it, and Perfetto's tool makes a "
+    "Chrome trace of it with traceconv json"
 )
 # What to do with files of which the tool has another form, by the ends of their names.
 _INSTEAD = {
     ".nsys-rep": _FROM_NSIGHT,
     ".qdrep": _FROM_NSIGHT,
-    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; of TensorFlow's, the package xprof "
-    "makes one with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {})",
+    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; of TensorFlow's, the "
+    "package xprof makes one with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {})",
     ".pftrace": _FROM_PERFETTO,
     ".perfetto-trace": _FROM_PERFETTO,
 }
@@ -88,6 +88,11 @@ class Imported:
         notes = [scan.notes() for file in self.files for scan in file.scans]
         found = {name for each in notes for name in cast(list[str], each.get(OPERATIONS, []))}
         return [name for name in operations if name not in found]
+
+    def steps(self) -> str:
+        """Which iterations are which steps of the tool, as a sentence; empty: they are the same."""
+        notes = [scan.notes() for file in self.files for scan in file.scans]
+        return step_numbers.sentence(each.get(step_numbers.NOTE) for each in notes)
 
     def unaligned(self) -> list[ImportedFile]:
         """Files that cannot be compared with others in time, if there are others."""

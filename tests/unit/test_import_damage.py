@@ -27,6 +27,13 @@ def make_kineto(folder):
     return write(folder / "good.json", rows * 5)
 
 
+def make_merged(folder):
+    """Of two processes, whose launches have the same ids."""
+    rows = [op("a", at_real(0), 9), launch(at_real(1), 1, 2), kernel("gemm", at_real(5), 3, 2)]
+    others = [{**row, "pid": 8} if row["cat"] != "kernel" else row for row in rows]
+    return write(folder / "good.json", [*rows, *others] * 3)
+
+
 def make_gzip(folder):
     path = folder / "good.json.gz"
     path.write_bytes(gzip.compress(make_kineto(folder).read_bytes()))
@@ -99,6 +106,7 @@ def make_xprof(folder):
 
 MAKERS = {
     "kineto": make_kineto,
+    "merged": make_merged,
     "gzip": make_gzip,
     "chrome": make_chrome,
     "xprof": make_xprof,
@@ -246,6 +254,21 @@ def test_a_chrome_trace_of_many_categories_takes_no_memory(tmp_path):
     peak, told = peak_mb(tmp_path, file)
     assert peak < LIMIT_MB
     assert "of more threads than are read" in told
+
+
+@pytest.mark.slow
+def test_a_trace_of_calls_inside_of_calls_takes_no_memory(tmp_path):
+    """Ten million, each inside of the one before."""
+    file, most = tmp_path / "nested.json", 10_000_000
+    with file.open("w") as written:
+        written.write('{"schemaVersion": 1, "traceEvents": [')
+        for number in range(most):
+            times = f'"ts":{number},"dur":{2 * (most - number)}'
+            written.write(f'{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,{times}}},\n')
+        written.write("{}]}")
+    peak, told = peak_mb(tmp_path, file)
+    assert peak < LIMIT_MB
+    assert "taken: 10,000,000 cpu_op" in told
 
 
 def test_a_csv_of_a_long_line_takes_no_memory(tmp_path):

@@ -1,4 +1,4 @@
-"""The kind of a file is found by its content, and a file of another form is said what to do with."""
+"""The kind of a file is found by its content; of another form of it the error says what to do."""
 
 from __future__ import annotations
 

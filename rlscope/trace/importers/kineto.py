@@ -8,6 +8,7 @@ from typing import Any
 
 from rlscope import _trace
 from rlscope.errors import RlscopeError
+from rlscope.trace import step_numbers
 from rlscope.trace.imported import Importer, ProcessScan, Scan, Source, with_rows
 from rlscope.trace.roles import RANK_NOTE
 
@@ -31,9 +32,16 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
     except _trace.TraceError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
     facts = scan.facts
-    host = facts["host_name"] or _host_of(source.path.name, scan.rows.facts["os_pid"])
-    process = ProcessScan(scan.rows, base_ns=facts["base_ns"], host=host, noted=_notes(facts))
-    return with_rows(source, [process])
+    every = [scan.rows(place) for place in range(len(scan))]
+    return with_rows(source, [_process(source, facts, rows, len(every) == 1) for rows in every])
+
+
+def _process(
+    source: Source, facts: Mapping[str, Any], rows: _trace.ProcessRows, is_alone: bool
+) -> ProcessScan:
+    host = facts["host_name"] or _host_of(source.path.name, rows.facts["os_pid"])
+    noted = _notes(facts, rows.facts["steps"], is_alone)
+    return ProcessScan(rows, base_ns=facts["base_ns"], host=host, noted=noted)
 
 
 def _host_of(file: str, pid: int) -> str:
@@ -42,12 +50,12 @@ def _host_of(file: str, pid: int) -> str:
     return found[1] if found is not None and int(found[2]) == pid else ""
 
 
-def _notes(facts: Mapping[str, Any]) -> dict[str, object]:
-    told = ("world_size", "backend", "devices", "first_step")
+def _notes(facts: Mapping[str, Any], steps: Sequence[int], is_alone: bool) -> dict[str, object]:
+    told = ("world_size", "backend", "devices")
     notes: dict[str, object] = {name: facts[name] for name in told if facts[name]}
-    if facts["rank"] is not None:
+    if facts["rank"] is not None and is_alone:  # of several processes it is not said whose
         notes[RANK_NOTE] = {"rank": facts["rank"]}
-    return notes
+    return {**notes, **step_numbers.note("ProfilerStep#", steps)}
 
 
 IMPORTER = Importer(
