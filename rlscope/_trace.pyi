@@ -329,8 +329,9 @@ class ProcessRows:
     def __init__(self, spill: SpillFile, part: int = 1) -> None: ...
     @property
     def facts(self) -> dict[str, Any]:
-        """first_ns and last_ns of all rows, empty, os_pid, name, has_gpu_work, taken and not_taken
-        (rows by what they are)."""
+        """first_ns and last_ns of all rows, empty, os_pid, name, has_gpu_work, devices (numbers of
+        GPUs), steps (what the tool calls the iterations, in order), taken and not_taken (rows by
+        what they are)."""
 
     def thread(
         self, key: str, *, os_tid: int = 0, name: str = "", is_python: bool = False
@@ -426,11 +427,12 @@ class KinetoScan:
     @property
     def facts(self) -> dict[str, Any]:
         """base_ns (baseTimeNanoseconds, which is not in the rows), rank and world_size (None
-        unknown), backend, host_name, devices (models of GPUs), first_step (of the ProfilerSteps;
-        None without)."""
+        unknown), backend, host_name, devices (models of GPUs)."""
 
-    @property
-    def rows(self) -> ProcessRows: ...
+    def __len__(self) -> int:
+        """Processes: one, unless a tool made the file of several."""
+
+    def rows(self, process: int) -> ProcessRows: ...
 
 class ChromeScan:
     """A trace in Chrome's format whose slices are operations: its processes, by place."""
@@ -449,8 +451,6 @@ class XprofScan:
     def read(self, read: Callable[[int], bytes]) -> None:
         """As KinetoScan.read()."""
 
-    @property
-    def first_step(self) -> int | None: ...
     @property
     def operations(self) -> list[str]:
         """Those of the names that some row had."""

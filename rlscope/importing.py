@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import cast
 
@@ -19,6 +19,7 @@ from rlscope import _trace, process_log, registry, regular_files, run_directory
 from rlscope.claimed_directory import RunDirectory, prepare_directory
 from rlscope.errors import RecordingError, RlscopeError
 from rlscope.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
+from rlscope.trace import imported_places, step_numbers
 from rlscope.trace.imported import (
     HEAD_BYTES,
     NOTE,
@@ -38,6 +39,20 @@ _FIRST_START_TIME = 1 << 62
 _MOST_KINDS = 100
 _LONGEST_KIND = 120
 _LONGEST_COMM = 15
+_FROM_NSIGHT = "export it first with nsys export --type sqlite, and import the .sqlite file"
+_FROM_PERFETTO = (
+    "it has Perfetto's own format; https://ui.perfetto.dev opens it, and Perfetto's tool makes a "
+    "Chrome trace of it with traceconv json"
+)
+# What to do with files of which the tool has another form, by the ends of their names.
+_INSTEAD = {
+    ".nsys-rep": _FROM_NSIGHT,
+    ".qdrep": _FROM_NSIGHT,
+    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; of TensorFlow's, the "
+    "package xprof makes one with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {})",
+    ".pftrace": _FROM_PERFETTO,
+    ".perfetto-trace": _FROM_PERFETTO,
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +65,7 @@ class ImportedFile:
     """Its processes."""
     shift_ns: int = 0
     """Added to its times."""
+    place: imported_places.Place = field(default_factory=imported_places.Place)
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,11 @@ class Imported:
         notes = [scan.notes() for file in self.files for scan in file.scans]
         found = {name for each in notes for name in cast(list[str], each.get(OPERATIONS, []))}
         return [name for name in operations if name not in found]
+
+    def steps(self) -> str:
+        """Which iterations are which steps of the tool, as a sentence; empty: they are the same."""
+        notes = [scan.notes() for file in self.files for scan in file.scans]
+        return step_numbers.sentence(each.get(step_numbers.NOTE) for each in notes)
 
     def unaligned(self) -> list[ImportedFile]:
         """Files that cannot be compared with others in time, if there are others."""
@@ -112,7 +133,10 @@ def import_files(
     except OSError as error:
         raise RlscopeError(f"cannot sort the rows: {error.strerror or error}") from error
     shifts = _shifts(scans)
-    files = [ImportedFile(*each) for each in zip(paths, importers, scans, shifts, strict=True)]
+    places = imported_places.find(scans)
+    files = [
+        ImportedFile(*each) for each in zip(paths, importers, scans, shifts, places, strict=True)
+    ]
     step("writing the trace")
     run = prepare_directory(directory, force=force)
     try:
@@ -134,14 +158,31 @@ def import_files(
 
 def _importer_of(path: str) -> Importer:
     """The importer of a file, by its content."""
+    importers: list[Importer] = [each for _, each in registry.load_all(registry.IMPORTERS)]
+    found = None
     with Source(path) as source:
-        head = source.read(HEAD_BYTES)
-    found: list[Importer] = [each for _, each in registry.load_all(registry.IMPORTERS)]
-    for importer in found:
-        if importer.recognises(head):
-            return importer
-    known = ", ".join(importer.title for importer in found)
+        head = b""
+        for size in HEAD_BYTES:
+            head += _read_exactly(source, size - len(head))
+            found = next((each for each in importers if each.recognises(head)), None)
+            if len(head) < size or (found is not None and not found.is_general):
+                break
+    if found is not None:
+        return found
+    for ending, instead in _INSTEAD.items():
+        if path.lower().endswith(ending):
+            raise RlscopeError(f"{path} cannot be imported as it is: {instead}")
+    known = ", ".join(importer.title for importer in importers)
     raise RlscopeError(f"{path} is of no kind that can be imported; known are: {known}")
+
+
+def _read_exactly(source: Source, size: int) -> bytes:
+    """So many bytes, fewer only at the end: a compressed file comes in pieces."""
+    pieces: list[bytes] = []
+    while size > 0 and (piece := source.read(size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 def _check_room(place: str, force: bool) -> None:
@@ -209,8 +250,10 @@ def _note(file: ImportedFile, scan: Scan) -> dict[str, object]:
     note: dict[str, object] = {
         "file": os.path.basename(file.path),
         "as": file.importer.title,
+        "marks": dict(file.importer.marks),
         "rows": dict(scan.taken),
         "not_taken": dict(_shortened(scan.not_taken)),
+        **file.place.note(),
     }
     if file.shift_ns:
         note["clock"] = "not a real one: the process begins with the run"

@@ -19,7 +19,6 @@ from rlscope.table import Table
 PAGE = Path(__file__).parents[1] / "docs/guide/cookbook.md"
 SEEDS = 3
 _BLOCK = re.compile(r"(?<=```sql\n)(?P<query>.*?)\n```\n\n```text\n(?P<answer>.*?)\n```", re.DOTALL)
-# Of a statement that reads several runs.
 _MANY = "-- over every run of the folder"
 
 
@@ -27,6 +26,11 @@ def recipes(page: str) -> Iterator[tuple[str, str]]:
     """Every question of the page, in SQL, with the answer that stands there."""
     for block in _BLOCK.finditer(page):
         yield block["query"], block["answer"]
+
+
+def is_of_many(query: str) -> bool:
+    """Whether a statement reads several runs."""
+    return query.startswith(_MANY)
 
 
 def write_runs(folder: Path) -> None:
@@ -42,7 +46,7 @@ def write_runs(folder: Path) -> None:
 
 def answer(folder: Path, query: str) -> Table:
     """What a query of the page answers, on the first of the runs or on all."""
-    if query.startswith(_MANY):
+    if is_of_many(query):
         with load_many(folder) as runs:
             return runs.sql(query)
     with load(folder / "seed-0") as trace:

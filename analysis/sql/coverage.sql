@@ -19,6 +19,7 @@
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
 --   several_threads               processes in which more than one thread had operations
+--   imported_marks                what marks operations in the files that were imported; NULL: none was
 -- uses: looping_process, counted_process
 WITH _counted AS (
   SELECT
@@ -72,5 +73,7 @@ SELECT
   (SELECT CAST(SUM(native_events) AS BIGINT) FROM process) AS native_events,
   (SELECT CAST(SUM(cuda_events) AS BIGINT) FROM process) AS cuda_events,
   (SELECT CAST(SUM(file_bytes) AS BIGINT) FROM process) AS file_bytes,
-  (SELECT COUNT(*) FROM _operating) AS several_threads
+  (SELECT COUNT(*) FROM _operating) AS several_threads,
+  (SELECT STRING_AGG(DISTINCT json_extract_string(value, '$.marks.operation'), ' or ')
+    FROM metadata WHERE key = 'rlscope.imported' AND json_valid(value)) AS imported_marks
 FROM _counted LEFT JOIN breakdown ON TRUE

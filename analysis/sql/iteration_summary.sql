@@ -1,6 +1,7 @@
 -- Length of the complete iterations of each process that has iterations.
 --   first_tenth_ns, last_tenth_ns  median of the first and of the last tenth; NULL below 20
 --   drift                          last_tenth_ns / first_tenth_ns - 1
+--   steps                          what another tool calls the iterations; NULL: the same, or none did
 -- uses: own_iteration
 WITH _tenth AS (
   SELECT *, NTILE(10) OVER (PARTITION BY process_id ORDER BY iteration) AS tenth
@@ -20,7 +21,9 @@ SELECT process_id, process.name, iterations, source,
   CAST(duration_ns AS BIGINT) AS duration_ns,
   CAST(ROUND(first_ns) AS BIGINT) AS first_tenth_ns,
   CAST(ROUND(last_ns) AS BIGINT) AS last_tenth_ns,
-  last_ns / NULLIF(first_ns, 0) - 1 AS drift
+  last_ns / NULLIF(first_ns, 0) - 1 AS drift,
+  (SELECT ANY_VALUE(value) FROM metadata
+    WHERE key = 'rlscope.steps' AND metadata.process_id = _summary.process_id) AS steps
 FROM _summary JOIN process USING (process_id)
 ORDER BY duration_ns DESC, process_id
 LIMIT $processes

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 #include "importers/decimal.h"
+#include "importers/row_sorter.h"
+#include "importers/rows.h"
 
 namespace rlscope::importers {
 
@@ -21,6 +24,12 @@ enum class KinetoScan::Category {
 namespace {
 
 constexpr size_t kMostProcessNames = 4096;
+constexpr char kTooManyProcesses[] = "of more processes than are read";
+// Of processes beside the first one, of which few files have any: the n-th has an n-th.
+constexpr size_t kOtherSortBytes = 4 << 20;
+constexpr size_t kOtherNameBytes = 8 << 20;
+// Of all launches, and of all rows of GPUs, that are not sorted yet.
+constexpr size_t kPlacingBytes = 8 << 20;
 constexpr size_t kMostDevices = 64;
 
 // Times of the trace format lie in +-2^62: so does the sum of a row's and of the base.
@@ -94,13 +103,19 @@ uint32_t HowOfSync(std::string_view kind) {
 
 // ---- the file -----------------------------------------------------------------------------------
 
+KinetoScan::KinetoScan(SpillFile* spill) : spill_(spill) {
+  processes_.push_back(std::make_unique<Process>(spill, ProcessRows::Memory()));
+  current_ = processes_.front().get();
+}
+
 void KinetoScan::Read(ByteSource* source) {
   JsonReader reader(source);
   ReadFile(&reader);
   reader.ExpectEnd();
   if (!has_events_) throw FormatError("it has no traceEvents");
-  NameProcess();
-  rows_.Finish();
+  for (const auto& process : processes_) process->rows.Finish();
+  if (processes_.size() > 1) PlaceGpuRows();
+  NameProcesses();
 }
 
 void KinetoScan::ReadFile(JsonReader* reader) {
@@ -121,7 +136,7 @@ void KinetoScan::ReadFile(JsonReader* reader) {
       ReadDistributed(reader);
     } else if (key == "deviceProperties") {
       ReadDevices(reader);
-    } else if (key == "host_name") {
+    } else if (key == "host_name" || key == "hostname") {
       if (reader->ReadString()) facts_.host_name = reader->text().substr(0, 255);
     } else {
       reader->SkipValue();
@@ -178,7 +193,7 @@ void KinetoScan::ReadEvents(JsonReader* reader) {
       TakeEvent();
     } else {
       reader->SkipValue();
-      rows_.not_taken.Add("what is no row");
+      current_->rows.not_taken.Add("what is no row");
     }
   }
 }
@@ -186,6 +201,7 @@ void KinetoScan::ReadEvents(JsonReader* reader) {
 // ---- rows ---------------------------------------------------------------------------------------
 
 void KinetoScan::TakeEvent() {
+  current_->rows.SkipNumbers(++events_);
   if (event_.phase == "M") return TakeMetadata();
   struct Row {
     std::string_view category;
@@ -212,11 +228,11 @@ void KinetoScan::TakeEvent() {
                                 [&](const Row& each) { return each.category == event_.category; });
   if (event_.phase != "X" || row == std::end(kRows)) {
     const std::string& category = event_.category.empty() ? event_.name : event_.category;
-    return rows_.not_taken.Add(category + " (phase " + event_.phase + ")");
+    return current_->rows.not_taken.Add(category + " (phase " + event_.phase + ")");
   }
   const char* const problem = TakeInterval(row->is);
-  if (problem == nullptr) return rows_.taken.Add(event_.category);
-  rows_.not_taken.Add(event_.category + " " + problem);
+  if (problem == nullptr) return current_->rows.taken.Add(event_.category);
+  current_->rows.not_taken.Add(event_.category + " " + problem);
 }
 
 void KinetoScan::TakeMetadata() {
@@ -225,8 +241,9 @@ void KinetoScan::TakeMetadata() {
       process_names_[event_.pid].text = event_.argument_name;
     }
   } else if (event_.name == "thread_name") {
-    const std::optional<uint32_t> thread = FindThread();
-    if (thread) rows_.thread(*thread)->name = event_.argument_name;
+    if (thread_names_.size() < ProcessRows::kMostThreads) {
+      thread_names_[event_.ThreadKey()] = event_.argument_name;
+    }
   }
 }
 
@@ -241,18 +258,40 @@ const char* KinetoScan::TakeInterval(Category category) {
 
 // ---- threads ------------------------------------------------------------------------------------
 
+// Makes the row's process the current one. False: there are too many.
+bool KinetoScan::FindProcess() {
+  if (current_->pid == event_.pid) return true;
+  const auto found = std::find_if(processes_.begin(), processes_.end(),
+                                  [&](const auto& process) { return process->pid == event_.pid; });
+  if (found != processes_.end()) {
+    current_ = found->get();
+  } else if (!current_->pid) {  // only the first one can be without
+    current_->pid = event_.pid;
+  } else if (processes_.size() == kMostProcesses) {
+    return false;
+  } else {
+    const size_t part = processes_.size();
+    processes_.push_back(std::make_unique<Process>(
+        spill_, ProcessRows::Memory{kOtherSortBytes / part, kOtherNameBytes / part}));
+    current_ = processes_.back().get();
+    current_->pid = event_.pid;
+  }
+  current_->rows.SkipNumbers(events_);
+  return true;
+}
+
 std::optional<uint32_t> KinetoScan::FindThread() {
-  const size_t known = rows_.threads();
-  const std::optional<uint32_t> thread = rows_.FindThread(event_.ThreadKey());
-  if (rows_.threads() > known) {
-    pids_.push_back(event_.pid);
-    rows_.thread(*thread)->os_tid = ToUint32(event_.tid).value_or(0);
-    rows_.thread(*thread)->is_python = event_.pid == event_.tid;
+  const size_t known = current_->rows.threads();
+  const std::optional<uint32_t> thread = current_->rows.FindThread(event_.ThreadKey());
+  if (current_->rows.threads() > known) {
+    current_->rows.thread(*thread)->os_tid = ToUint32(event_.tid).value_or(0);
+    current_->rows.thread(*thread)->is_python = event_.pid == event_.tid;
   }
   return thread;
 }
 
 const char* KinetoScan::TakeThreadRow(Category category, const Interval& interval) {
+  if (!FindProcess()) return kTooManyProcesses;
   const std::optional<uint32_t> thread = FindThread();
   if (!thread) return "of more threads than are read";
   using trace::Layer;
@@ -262,40 +301,43 @@ const char* KinetoScan::TakeThreadRow(Category category, const Interval& interva
       if (event_.name.compare(0, kStep.size(), kStep) == 0) {
         TakeStep(*thread, interval);
       } else {
-        const uint32_t name = rows_.FindName(NameKind::kOperation, Layer::kNone, event_.name);
-        rows_.AddOperation(*thread, name, interval);
+        const uint32_t name =
+            current_->rows.FindName(NameKind::kOperation, Layer::kNone, event_.name);
+        current_->rows.AddOperation(*thread, name, interval);
       }
       break;
     case Category::kCall:
-      rows_.AddCall(*thread, rows_.FindName(NameKind::kFunction, Layer::kFramework, event_.name),
-                    interval);
+      current_->rows.AddCall(
+          *thread, current_->rows.FindName(NameKind::kFunction, Layer::kFramework, event_.name),
+          interval);
       break;
     default:
-      rows_.AddCudaCall(*thread, rows_.FindName(NameKind::kCudaCall, Layer::kNone, event_.name),
-                        interval, event_.correlation.value_or(0));
+      current_->rows.AddCudaCall(
+          *thread, current_->rows.FindName(NameKind::kCudaCall, Layer::kNone, event_.name),
+          interval, event_.correlation.value_or(0));
   }
   return nullptr;
 }
 
 // The thread is one of Python, whatever the row is.
 const char* KinetoScan::TakePython(const Interval& interval) {
+  if (!FindProcess()) return kTooManyProcesses;
   const std::optional<uint32_t> thread = FindThread();
   if (!thread) return "of more threads than are read";
-  rows_.thread(*thread)->is_python = true;
+  current_->rows.thread(*thread)->is_python = true;
   if (!IsPythonFrame(event_.name)) return "of C";
-  rows_.AddPython(*thread, interval);
+  current_->rows.AddPython(*thread, interval);
   return nullptr;
 }
 
 // The step's start begins an iteration.
 void KinetoScan::TakeStep(uint32_t thread, const Interval& interval) {
-  rows_.AddIteration(thread, interval.start_ns, interval.end_ns);
-  rows_.thread(thread)->is_python = true;
   int64_t step;
-  const std::string_view number = std::string_view(event_.name).substr(kStep.size());
-  if (ParseDecimal(number, 0, &step)) {
-    facts_.first_step = std::min(facts_.first_step.value_or(step), step);
-  }
+  const bool has_number =
+      ParseDecimal(std::string_view(event_.name).substr(kStep.size()), 0, &step);
+  current_->rows.AddIteration(thread, interval.start_ns, interval.end_ns,
+                              has_number ? std::optional<int64_t>(step) : std::nullopt);
+  current_->rows.thread(thread)->is_python = true;
 }
 
 // ---- GPUs ---------------------------------------------------------------------------------------
@@ -305,9 +347,9 @@ std::optional<uint32_t> KinetoScan::FindStream() {
   const auto number = [](const std::optional<int64_t>& argument, const std::string& text) {
     return argument ? static_cast<uint32_t>(*argument) : ToUint32(text).value_or(0);
   };
-  return rows_.FindStream({number(event_.device, event_.pid),
-                           static_cast<uint32_t>(event_.context.value_or(0)),
-                           number(event_.stream, event_.tid)});
+  return current_->rows.FindStream({number(event_.device, event_.pid),
+                                    static_cast<uint32_t>(event_.context.value_or(0)),
+                                    number(event_.stream, event_.tid)});
 }
 
 const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) {
@@ -315,7 +357,7 @@ const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) 
   if (!stream) return "of more streams than are read";
   ProcessRows::GpuWork work = {};
   work.correlation = event_.correlation.value_or(0);
-  work.name = rows_.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);
+  work.name = current_->rows.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);
   work.bytes = static_cast<uint64_t>(std::max<int64_t>(event_.bytes.value_or(0), 0));
   switch (category) {
     case Category::kMemcpy:
@@ -333,22 +375,123 @@ const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) 
     default:
       work.kind = trace::GpuKind::kKernel;
   }
-  rows_.AddGpu(*stream, work, interval);
+  current_->rows.AddGpu(*stream, work, interval);
   return nullptr;
 }
 
-// ---- the process --------------------------------------------------------------------------------
+// ---- the processes ------------------------------------------------------------------------------
 
-// It is the one whose thread has most rows.
-void KinetoScan::NameProcess() {
-  if (pids_.empty()) return;
-  uint32_t most = 0;
-  for (uint32_t i = 1; i < pids_.size(); ++i) {
-    if (rows_.rows_of(i) > rows_.rows_of(most)) most = i;
+namespace {
+
+// A CUDA call, and a row of a GPU: both in order of correlation ids, and of the file.
+struct Launch {
+  int64_t correlation;
+  uint64_t number;
+  uint64_t process;
+  bool operator<(const Launch& other) const {
+    return std::tie(correlation, number) < std::tie(other.correlation, other.number);
   }
-  rows_.os_pid = ToUint32(pids_[most]).value_or(0);
-  const auto found = process_names_.find(pids_[most]);
-  if (found != process_names_.end()) rows_.name = found->second.text;
+};
+
+struct PlacedRow {
+  GpuRow row;
+  ImportedStream stream;
+  uint32_t process;  // to which it belongs if it has no launch
+  bool operator<(const PlacedRow& other) const {
+    return std::tie(row.correlation, row.number) <
+           std::tie(other.row.correlation, other.row.number);
+  }
+};
+
+// The launches of one correlation id after the other.
+class Launches {
+ public:
+  Launches(const SpillFile& spill, const RowSorter<Launch>& sorted)
+      : rows_(spill, sorted.runs()), more_(rows_.Next(&next_)) {}
+
+  // The process whose launch stands nearest in the file; nothing: there is none. Correlation ids
+  // ascend from one call to the next.
+  std::optional<uint64_t> Nearest(int64_t correlation, uint64_t number) {
+    if (correlation != correlation_) Collect(correlation);
+    if (same_.empty()) return std::nullopt;
+    const auto behind = std::find_if(same_.begin() + static_cast<ptrdiff_t>(before_), same_.end(),
+                                     [&](const Launch& each) { return each.number > number; });
+    before_ = behind == same_.begin() ? 0 : static_cast<size_t>(behind - same_.begin()) - 1;
+    if (behind == same_.begin()) return behind->process;
+    if (behind == same_.end()) return same_.back().process;
+    const bool is_before = number - same_[before_].number <= behind->number - number;
+    return is_before ? same_[before_].process : behind->process;
+  }
+
+ private:
+  static constexpr size_t kMostSame = 65'536;
+
+  void Collect(int64_t correlation) {
+    correlation_ = correlation;
+    same_.clear();
+    before_ = 0;
+    for (; more_ && next_.correlation <= correlation; more_ = rows_.Next(&next_)) {
+      if (next_.correlation == correlation && same_.size() < kMostSame) same_.push_back(next_);
+    }
+  }
+
+  RowMerge<Launch> rows_;
+  Launch next_ = {};
+  bool more_;
+  int64_t correlation_ = 0;
+  std::vector<Launch> same_;
+  size_t before_ = 0;  // numbers ascend, too: the search goes on where it ended
+};
+
+}  // namespace
+
+void KinetoScan::PlaceGpuRows() {
+  RowSorter<Launch> launches(spill_, kPlacingBytes);
+  RowSorter<PlacedRow> placed(spill_, kPlacingBytes);
+  for (uint32_t i = 0; i < processes_.size(); ++i) {
+    ProcessRows& rows = processes_[i]->rows;
+    rows.EachCudaCall([&](const ProcessRows::CudaCall& call) {
+      if (call.correlation != 0) launches.Add({call.correlation, call.number, i});
+    });
+    rows.EachGpuRow(
+        [&](const GpuRow& row, const ImportedStream& stream) { placed.Add({row, stream, i}); });
+    rows.ClearGpu();
+  }
+  launches.Finish();
+  placed.Finish();
+  Launches by_id(*spill_, launches);
+  RowMerge<PlacedRow> rows(*spill_, placed.runs());
+  for (PlacedRow each; rows.Next(&each);) {
+    const ProcessRows& before = processes_[each.process]->rows;
+    const auto owner = by_id.Nearest(each.row.correlation, each.row.number);
+    ProcessRows& after = processes_[owner.value_or(each.process)]->rows;
+    const std::optional<uint32_t> stream = after.FindStream(each.stream);
+    if (!stream) {
+      after.not_taken.Add("rows of more streams than are read");
+      continue;
+    }
+    each.row.stream = *stream;
+    if (&after != &before) {
+      each.row.name = after.FindName(trace::NameKind::kKernel, trace::Layer::kNone,
+                                     before.NameText(each.row.name));
+    }
+    after.AddGpuRow(each.row);
+  }
+  for (const auto& process : processes_) process->rows.FinishGpu();
+}
+
+void KinetoScan::NameProcesses() {
+  for (const auto& process : processes_) {
+    ProcessRows& rows = process->rows;
+    const std::string pid = process->pid.value_or("");
+    rows.os_pid = ToUint32(pid).value_or(0);
+    const auto name = process_names_.find(pid);
+    if (name != process_names_.end()) rows.name = name->second.text;
+    for (const auto& [key, text] : thread_names_) {
+      const std::optional<uint32_t> thread = rows.KnownThread(key);
+      if (thread) rows.thread(*thread)->name = text;
+    }
+  }
 }
 
 }  // namespace rlscope::importers

@@ -3,13 +3,19 @@
 //
 //   KinetoScan scan(&spill);
 //   scan.Read(&source);                // everything, once; sorted rows go to the spill file
-//   scan.rows().WriteTo(&file, shift); // the process, in rlscope's format
+//   scan.rows(0).WriteTo(&file, shift); // a process, in rlscope's format
+//
+// A file is that of one process, unless a tool made one of several: each pid of the rows of threads
+// is a process. Rows of GPUs have no pid. They belong to the process of their launch, by
+// correlation id; where several have one of that id, to that whose launch stands nearest in the
+// file; without any, to the process whose rows of threads stand before them.
 #ifndef RLSCOPE_IMPORTERS_KINETO_H_
 #define RLSCOPE_IMPORTERS_KINETO_H_
 
 #include <stdint.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +35,15 @@ struct KinetoFacts {
   std::optional<int64_t> world_size;
   std::string backend;
   std::string host_name;
-  std::vector<std::string> devices;   // models of the GPUs
-  std::optional<int64_t> first_step;  // k of the first ProfilerStep#k
+  std::vector<std::string> devices;  // models of the GPUs
 };
 
 class KinetoScan {
  public:
+  static constexpr size_t kMostProcesses = 64;
+
   // Does not own the file.
-  explicit KinetoScan(SpillFile* spill) : rows_(spill, RowOrder::kAsInFile) {}
+  explicit KinetoScan(SpillFile* spill);
   KinetoScan(const KinetoScan&) = delete;
   KinetoScan& operator=(const KinetoScan&) = delete;
 
@@ -45,12 +52,19 @@ class KinetoScan {
 
   const KinetoFacts& facts() const { return facts_; }
   // By categories; rows that were not taken by phase and category. Without facts().base_ns.
-  const ProcessRows& rows() const { return rows_; }
+  size_t processes() const { return processes_.size(); }
+  const ProcessRows& rows(size_t process) const { return processes_[process]->rows; }
 
  private:
   enum class Category;
   struct ProcessName {
     std::string text;
+  };
+  struct Process {
+    Process(SpillFile* spill, const ProcessRows::Memory& memory)
+        : rows(spill, RowOrder::kAsInFile, memory) {}
+    ProcessRows rows;
+    std::optional<std::string> pid;  // nothing: no row of a thread stands before it yet
   };
 
   void ReadFile(JsonReader* reader);
@@ -64,14 +78,19 @@ class KinetoScan {
   const char* TakePython(const Interval& interval);
   const char* TakeGpuRow(Category category, const Interval& interval);
   void TakeStep(uint32_t thread, const Interval& interval);
+  bool FindProcess();
   std::optional<uint32_t> FindThread();
   std::optional<uint32_t> FindStream();
-  void NameProcess();
+  void PlaceGpuRows();
+  void NameProcesses();
 
+  SpillFile* const spill_;
   KinetoFacts facts_;
-  ProcessRows rows_;
-  std::vector<std::string> pids_;                     // of the threads
+  std::vector<std::unique_ptr<Process>> processes_;   // at least one
+  Process* current_;                                  // of the last row of a thread
   std::map<std::string, ProcessName> process_names_;  // by pid
+  std::map<std::string, std::string> thread_names_;   // by TraceEvent::ThreadKey()
+  uint64_t events_ = 0;                               // rows so far
   bool has_events_ = false;
   TraceEvent event_;
 };

@@ -27,6 +27,11 @@ class NameTable {
   // From 1 on, in order of first appearance. Only functions have a layer.
   uint32_t Find(trace::NameKind kind, trace::Layer layer, std::string_view text);
 
+  // Of a number that Find() returned.
+  std::string_view Text(uint32_t number) const {
+    return std::string_view(*in_order_[number - 1]).substr(2);
+  }
+
   // Calls visit(kind, layer, text), in the order of the numbers.
   template <class Visit>
   void Each(Visit visit) const {

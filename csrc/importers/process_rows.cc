@@ -32,7 +32,9 @@ ProcessRows::ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory)
       order_(order),
       names_(memory.name_bytes),
       thread_rows_(spill, memory.sort_bytes),
-      gpu_rows_(spill, memory.sort_bytes) {}
+      sort_bytes_(memory.sort_bytes) {
+  gpu_rows_.emplace(spill_, sort_bytes_);
+}
 
 std::optional<uint32_t> ProcessRows::FindThread(const std::string& key) {
   const auto found = thread_numbers_.find(key);
@@ -43,17 +45,18 @@ std::optional<uint32_t> ProcessRows::FindThread(const std::string& key) {
   return (thread_numbers_[key] = {static_cast<uint32_t>(threads_.size() - 1)}).number;
 }
 
+std::optional<uint32_t> ProcessRows::KnownThread(const std::string& key) const {
+  const auto found = thread_numbers_.find(key);
+  if (found == thread_numbers_.end()) return std::nullopt;
+  return found->second.number;
+}
+
 std::optional<uint32_t> ProcessRows::FindStream(const ImportedStream& stream) {
   const auto found = stream_numbers_.find(stream);
   if (found != stream_numbers_.end()) return found->second;
   if (streams_.size() == kMostStreams) return std::nullopt;
   streams_.push_back(stream);
   return stream_numbers_[stream] = static_cast<uint32_t>(streams_.size() - 1);
-}
-
-void ProcessRows::Extend(const Interval& interval) {
-  first_ns_ = std::min(first_ns_, interval.start_ns);
-  last_ns_ = std::max(last_ns_, interval.end_ns);
 }
 
 void ProcessRows::AddThreadRow(ThreadRowKind kind, uint32_t thread, uint32_t name,
@@ -68,18 +71,18 @@ void ProcessRows::AddThreadRow(ThreadRowKind kind, uint32_t thread, uint32_t nam
 
 void ProcessRows::AddOperation(uint32_t thread, uint32_t name, const Interval& interval,
                                uint64_t number) {
-  Extend(interval);
+  of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kOperation, thread, name, interval, 0, number);
 }
 
 void ProcessRows::AddCall(uint32_t thread, uint32_t name, const Interval& interval) {
-  Extend(interval);
+  of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kCall, thread, name, interval);
 }
 
 void ProcessRows::AddCudaCall(uint32_t thread, uint32_t name, const Interval& interval,
                               int64_t correlation) {
-  Extend(interval);
+  of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kCudaCall, thread, name, interval, correlation);
 }
 
@@ -88,8 +91,10 @@ void ProcessRows::AddPython(uint32_t thread, const Interval& interval) {
   AddThreadRow(ThreadRowKind::kPython, thread, 0, interval);
 }
 
-void ProcessRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns) {
-  Extend({start_ns, end_ns.value_or(start_ns)});
+void ProcessRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns,
+                               std::optional<int64_t> step) {
+  if (step && steps_.size() < kMostSteps) steps_.push_back({start_ns, *step, thread});
+  of_threads_.Add({start_ns, end_ns.value_or(start_ns)});
   AddThreadRow(ThreadRowKind::kIteration, thread, 0, {start_ns, start_ns});
   if (!stepping_) stepping_ = thread;
   if (*stepping_ == thread && end_ns)
@@ -97,10 +102,22 @@ void ProcessRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<
 }
 
 void ProcessRows::AddGpu(uint32_t stream, const GpuWork& work, const Interval& interval) {
-  Extend(interval);
-  has_gpu_work_ |= work.kind != trace::GpuKind::kSync && work.kind != trace::GpuKind::kOverhead;
-  gpu_rows_.Add({stream, work.kind, interval.start_ns, interval.end_ns - interval.start_ns,
-                 work.correlation, work.bytes, TakeNumber(), work.name, work.how, work.graph});
+  AddGpuRow({stream, work.kind, interval.start_ns, interval.end_ns - interval.start_ns,
+             work.correlation, work.bytes, TakeNumber(), work.name, work.how, work.graph});
+}
+
+void ProcessRows::AddGpuRow(const GpuRow& row) {
+  of_gpus_.Add({row.start_ns, row.start_ns + row.duration_ns});
+  has_gpu_work_ |= row.kind != trace::GpuKind::kSync && row.kind != trace::GpuKind::kOverhead;
+  gpu_rows_->Add(row);
+}
+
+void ProcessRows::ClearGpu() {
+  gpu_rows_.emplace(spill_, sort_bytes_);
+  streams_.clear();
+  stream_numbers_.clear();
+  of_gpus_ = {};
+  has_gpu_work_ = false;
 }
 
 // An iteration ends where another one begins.
@@ -110,7 +127,7 @@ void ProcessRows::Finish() {
     AddThreadRow(ThreadRowKind::kIteration, *stepping_, 0, end);
   }
   thread_rows_.Finish();
-  gpu_rows_.Finish();
+  gpu_rows_->Finish();
 }
 
 ProcessRows::Losses ProcessRows::WriteTo(TraceFile* file, int64_t shift_ns) const {
@@ -120,9 +137,29 @@ ProcessRows::Losses ProcessRows::WriteTo(TraceFile* file, int64_t shift_ns) cons
     RowMerge<ThreadRow> rows(*spill_, thread_rows_.runs());
     writer.WriteThreads(threads_, &rows);
   }
-  RowMerge<GpuRow> rows(*spill_, gpu_rows_.runs());
+  RowMerge<GpuRow> rows(*spill_, gpu_rows_->runs());
   writer.WriteGpu(streams_, &rows);
   return {names_.refused(), writer.too_deep()};
+}
+
+std::vector<int64_t> ProcessRows::Steps() const {
+  std::vector<Step> steps = steps_;
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& one, const Step& other) {
+    return one.start_ns < other.start_ns;
+  });
+  std::vector<int64_t> numbers;
+  for (const Step& step : steps) {
+    if (step.thread == steps.front().thread) numbers.push_back(step.number);
+  }
+  return numbers;
+}
+
+std::vector<uint32_t> ProcessRows::Devices() const {
+  std::vector<uint32_t> devices;
+  for (const auto& [stream, number] : stream_numbers_) {  // in order of devices
+    if (devices.empty() || devices.back() != stream.device) devices.push_back(stream.device);
+  }
+  return devices;
 }
 
 bool ProcessRows::has_python() const {

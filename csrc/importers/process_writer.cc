@@ -41,6 +41,10 @@ void ThreadItems::BeginPending(int64_t next_ns) {
     Put(trace::kCall, pending_.start_ns, pending_.name, duration_ns);
     return;
   }
+  if (calls_.size() == kMostCalls) {  // what it holds lies inside of the one around it, too
+    ++too_deep_;
+    return;
+  }
   Put(trace::kCallBegin, pending_.start_ns, pending_.name);
   calls_.push_back({pending_.end_ns, ++order_, false});
 }
@@ -127,6 +131,10 @@ void ThreadItems::AddPython(const ThreadRow& row) {
   EndUntil(row.start_ns);
   const bool in_call = !calls_.empty() && !calls_.back().is_callback;
   if (!in_call || row.end_ns <= row.start_ns || row.end_ns > calls_.back().end_ns) return;
+  if (calls_.size() == kMostCalls) {
+    ++too_deep_;
+    return;
+  }
   Put(trace::kCallbackBegin, row.start_ns, 0);
   calls_.push_back({row.end_ns, ++order_, true});
 }

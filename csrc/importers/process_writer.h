@@ -42,13 +42,15 @@ class ThreadItems {
   void Add(const ThreadRow& row);
   void Finish() { EndThread(); }
 
-  // Operations deeper than a stack of operations is followed.
+  // Operations, calls and functions of Python deeper than their stack is followed.
   uint64_t too_deep() const { return too_deep_; }
 
- private:
   // As many as a chunk can say are open.
   static constexpr size_t kMostOperations = 512;
+  // Calls and callbacks that hold others. A file of a stranger may nest millions.
+  static constexpr size_t kMostCalls = 16'384;
 
+ private:
   struct OpenCall {
     int64_t end_ns;
     uint64_t order;

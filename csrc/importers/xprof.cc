@@ -216,8 +216,7 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
   if (event_.step) {
     *what = "steps";
     rows_.thread(*thread)->is_python = true;
-    rows_.AddIteration(*thread, interval.start_ns, interval.end_ns);
-    first_step_ = std::min(first_step_.value_or(*event_.step), *event_.step);
+    rows_.AddIteration(*thread, interval.start_ns, interval.end_ns, *event_.step);
   } else if (annotation != annotations_.end()) {
     *what = "operations";
     annotation->second.has_rows = true;

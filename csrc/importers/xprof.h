@@ -30,8 +30,6 @@ class XprofScan {
   void Read(ByteSource* source);
 
   const ProcessRows& rows() const { return rows_; }
-  // step_num of the first step.
-  std::optional<int64_t> first_step() const { return first_step_; }
   // Those of the names that some row had.
   std::vector<std::string> operations() const;
 
@@ -64,7 +62,6 @@ class XprofScan {
   std::map<std::string, Annotation> annotations_;     // by name
   std::unordered_map<std::string, Plane> planes_;     // by pid
   std::unordered_map<std::string, Line> line_names_;  // by pid and tid
-  std::optional<int64_t> first_step_;
   bool has_events_ = false;
   TraceEvent event_;
 };

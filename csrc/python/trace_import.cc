@@ -87,7 +87,6 @@ nb::dict KinetoFacts(const KinetoScan& scan) {
   std::vector<std::string> devices;
   for (const std::string& device : facts.devices) devices.push_back(ToUtf8(device));
   found["devices"] = devices;
-  found["first_step"] = facts.first_step;
   return found;
 }
 
@@ -99,6 +98,8 @@ nb::dict RowFacts(const ProcessRows& rows) {
   found["os_pid"] = rows.os_pid;
   found["name"] = ToUtf8(rows.name);
   found["has_gpu_work"] = rows.has_gpu_work();
+  found["devices"] = rows.Devices();
+  found["steps"] = rows.Steps();
   found["taken"] = ToDict(rows.taken);
   found["not_taken"] = ToDict(rows.not_taken);
   return found;
@@ -316,7 +317,8 @@ void AddImporters(nb::module_& module) {
       .def(nb::init<SpillFile*>(), "spill"_a, nb::keep_alive<1, 2>())
       .def("read", &Scan<KinetoScan>, "read"_a)
       .def_prop_ro("facts", &KinetoFacts)
-      .def_prop_ro("rows", &KinetoScan::rows, nb::rv_policy::reference_internal);
+      .def("__len__", &KinetoScan::processes)
+      .def("rows", &KinetoScan::rows, "process"_a, nb::rv_policy::reference_internal);
   nb::class_<ChromeScan>(module, "ChromeScan")
       .def(nb::init<SpillFile*>(), "spill"_a, nb::keep_alive<1, 2>())
       .def("read", &Scan<ChromeScan>, "read"_a)
@@ -326,7 +328,6 @@ void AddImporters(nb::module_& module) {
       .def(nb::init<SpillFile*, const std::vector<std::string>&>(), "spill"_a, "operations"_a,
            nb::keep_alive<1, 2>())
       .def("read", &Scan<XprofScan>, "read"_a)
-      .def_prop_ro("first_step", &XprofScan::first_step)
       .def_prop_ro("operations", &XprofScan::operations)
       .def_prop_ro("rows", &XprofScan::rows, nb::rv_policy::reference_internal);
 }

@@ -81,6 +81,8 @@ def _told(imported: Imported) -> list[str]:
     lines = [f"taken: {_listed(taken)}"]
     if not_taken:
         lines.append(f"not taken: {_listed(not_taken)}")
+    if steps := imported.steps():
+        lines.append(visible(steps))
     lines += [
         f"{visible(file.path)} has no real clock: its times are not aligned with those of the "
         "other files, and its process begins with the run"

@@ -71,13 +71,18 @@ def _is_in_windows(name: str) -> bool:
 
 
 def _statement(name: str, window: Window) -> str:
-    """The rows of a relation that touch the window."""
+    """The rows of a relation that touch the window, in the relation's order.
+
+    DuckDB keeps that order, but not in a join.
+    """
     if window.is_whole or name in _NAMED:
         return f"FROM {name}"
     touches = _touches(name if name != _OF_ITERATIONS else "iteration", window)
     if name == _OF_ITERATIONS:
         return (
-            f"FROM {name} SEMI JOIN (FROM iteration WHERE {touches}) USING (process_id, iteration)"
+            f"SELECT * EXCLUDE (place) FROM (SELECT *, row_number() OVER () AS place FROM {name})"
+            f" SEMI JOIN (FROM iteration WHERE {touches}) USING (process_id, iteration)"
+            " ORDER BY place"
         )
     return f"FROM {name} WHERE {touches}"
 

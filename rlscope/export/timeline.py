@@ -43,6 +43,7 @@ class Process(NamedTuple):
 
     process_id: int
     os_pid: int
+    """0: not known."""
     pid: int
     """The same, or another one where two processes of the run have the same: viewers know a process
     by it."""
@@ -258,7 +259,7 @@ def _processes(trace: Trace, window: Window, workspace: Workspace) -> list[Proce
     return [
         Process(
             row["process_id"],
-            row["os_pid"],
+            row["os_pid"] or 0,
             ids.take(row["os_pid"]),
             row["name"] or row["short_name"] or "",
             row["role"] or "",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rlscope.errors import RlscopeError
 from rlscope.kept_iterations import IterationRange
+from rlscope.trace import step_numbers
 from rlscope.trace.trace import Trace
 
 _LATEST_NS = (1 << 63) - 1
@@ -61,10 +62,13 @@ def of_iterations(trace: Trace, wanted: IterationRange) -> Window:
     if runs_from is None:
         raise RlscopeError("the run has no iterations: give --from and --to")
     if first is None or first > wanted.first or last < wanted.last:
-        raise RlscopeError(f"no {wanted}: the run has iterations {runs_from} to {runs_to}")
+        told = step_numbers.sentence(trace.sql(_STEPS, {"key": step_numbers.NOTE})["value"])
+        which = f"; {told}" if told else ""
+        raise RlscopeError(f"no {wanted}: the run has iterations {runs_from} to {runs_to}{which}")
     return Window(from_ns, until_ns, start_ns, is_whole=False, label=wanted.folder)
 
 
+_STEPS = "SELECT value FROM metadata WHERE key = $key ORDER BY process_id"
 _ITERATIONS = """
 SELECT
   min(start_ns) FILTER (iteration BETWEEN $first AND $last),

@@ -25,10 +25,6 @@ _SMALLEST = 0.001
 # Layers of the first group.
 _LARGEST = 4
 
-_ADVICE = (
-    "Put the steps of the training loop into `with rls.operation(name):` to see where it goes."
-)
-
 Rows = Sequence[dict[str, Any]]
 
 
@@ -177,7 +173,8 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     said = (first, groups.WAITING_BETWEEN)
     rows = [row for row in times if row["group"] == first]
     if not facts["looping_processes"]:
-        yield Detail(_ADVICE)
+        into = loop_sentences.annotation(facts)
+        yield Detail(f"Put the steps of the training loop into {into} to see where it goes.")
         if any(row["layer"] != "none" for row in rows):
             yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
         return

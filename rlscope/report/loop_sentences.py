@@ -29,7 +29,6 @@ _NOTABLE_FRAMEWORK = 0.1
 # Operations that are found in the training loop and are no step of it.
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
 
-_ANNOTATE = "put the other steps into `with rls.operation(name):`"
 _KINDS = {
     "pipe": "another process",
     "socket": "another process",
@@ -62,6 +61,11 @@ def title(group: str) -> str:
     return group.capitalize() if group in groups.GROUPS else units.label(group)
 
 
+def annotation(facts: dict[str, Any]) -> str:
+    """What makes an operation of a step of the program, or of a step in the imported files."""
+    return str(facts.get("imported_marks") or "`with rls.operation(name):`")
+
+
 def waiting_between_ns(times: Rows) -> int:
     """Rows of `group_time`: waits between operations, where they are a group of their own."""
     return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)
@@ -92,15 +96,16 @@ def uncovered(
     rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
     waiting_ns = _waiting_ns(rows)
     steps = [row for row in found if row["operation"] not in _NO_STEPS and row["loop_ns"]]
+    annotate = f"put the other steps into {annotation(facts)}"
     if waiting_ns > MOSTLY * facts["between_ns"]:
         why = f"because most of the time between them is waiting{_for_whom(rows, waited)}"
         why += f" ({units.duration(waiting_ns)})"
     elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
         names = ", ".join(units.visible(row["operation"]) for row in steps)
         only = f"only {names} in the program" if names else "no step of its training"
-        why = f"because rlscope recognised {only}{_of_framework(rows, libraries)}: {_ANNOTATE}"
+        why = f"because rlscope recognised {only}{_of_framework(rows, libraries)}: {annotate}"
     else:
-        why = f"because the program annotates no more: {_ANNOTATE}"
+        why = f"because the program annotates no more: {annotate}"
     return (
         f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
         f"{shares.whole_name(facts)}, {units.duration(facts['inside_ns'])} of "

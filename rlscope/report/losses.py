@@ -33,7 +33,7 @@ MEANING = {
     "exit_out_of_order": "operations that ended while others inside them were open",
     "call_end_without_begin": "ends of native calls whose begin was not recorded",
     "paths": "entries into operations beyond the limit of a process; their time is in (other)",
-    "too_deep": "operations inside of 512 others, which an import leaves out",
+    "too_deep": "operations inside of 512 others, calls inside of 16,384: left out by an import",
     "undecodable_chunk": "chunks of trace files that were whole but made no sense",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 from rlscope.analysis.interception import BLIND
 from rlscope.report import bookkeeping as bookkeeping_costs
 from rlscope.report import shares, units
+from rlscope.trace import step_numbers
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
@@ -35,7 +36,8 @@ def iteration(summary: dict[str, Any]) -> str:
             f"({units.duration(summary['last_tenth_ns'])})"
         )
     found = " (found automatically)" if summary["source"] == "automatic" else ""
-    return ", ".join(parts) + found + "."
+    steps = step_numbers.sentence([summary.get("steps")])
+    return ", ".join(parts) + found + (f"; {units.visible(steps)}" if steps else "") + "."
 
 
 def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:

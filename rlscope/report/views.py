@@ -37,7 +37,7 @@ def labels(processes: Table) -> dict[int, str]:
     """ "trainer (pid 4711)" for each process_id, with its number where that is not unique: a pid
     has one image after the other when it calls exec."""
     shown = {
-        process_id: f"{units.visible(name or '?')} (pid {os_pid})"
+        process_id: f"{units.visible(name or '?')} (pid {os_pid or 'unknown'})"
         for process_id, name, os_pid in processes.select("process_id", "name", "os_pid")
     }
     counts = Counter(shown.values())

@@ -19,6 +19,7 @@ _NO_THREAD_TIMES = (
     "or does not count its time"
 )
 _NO_CALIBRATION = "too few probes ran, and no loop was measured at the end of the run"
+_NO_CLOCK = "no process of the machine recorded anything"
 _NO_RUN_JSON = "run.json is missing or damaged"
 _NO_GPU = "no GPU work was recorded"
 _NO_WORK = "GPU work of a process is not known"
@@ -38,9 +39,12 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("run", "command"): _NO_RUN_JSON,
     ("run", "version"): _NO_RUN_JSON,
     ("run", "start_time"): _NO_RUN_JSON,
+    ("host", "name"): "the trace files name no machine",
     ("host", "cpu"): "run.json says nothing about this machine",
     ("host", "cores"): "run.json says nothing about this machine",
     ("host", "boot_id"): "the trace files name no boot of the machine",
+    ("host", "clock"): _NO_CLOCK,
+    ("host", "tsc_hz"): _NO_CLOCK,
     ("process", "parent_process_id"): "a parent was not traced; a run's first process has none",
     ("process", "exit"): "a process reported no exit status: it was killed, replaced or still runs",
     ("process", "cpu_ns"): _NO_EXIT,
@@ -91,6 +95,26 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("timeline", "gpu_busy"): _NO_WORK,
 }
 
+# Of an imported run only: one that rlscope recorded has no row because the program did nothing.
+_OF_IMPORTS: Mapping[tuple[str, str], str] = dict.fromkeys(
+    [
+        ("process", "os_pid"),
+        ("process", "python"),
+        ("process", "forked"),
+        ("process", "forks"),
+        ("process", "python_start_ns"),
+        ("process", "python_end_ns"),
+        ("phase", ALL),
+        ("iteration", ALL),
+        ("progress", ALL),
+        ("operation", ALL),
+        ("operation_instance", ALL),
+        ("api_call", "errors"),
+    ],
+    "",
+)
+_MARKED_AS = {"operation_instance": "operation"}  # else as itself
+
 # What only rlscope records: no row of another tool's trace says it.
 _OF_RLSCOPE = frozenset(
     {
@@ -98,6 +122,8 @@ _OF_RLSCOPE = frozenset(
         ("host", "cpu"),
         ("host", "cores"),
         ("host", "boot_id"),
+        ("host", "clock"),
+        ("host", "tsc_hz"),
         ("process", "parent_process_id"),
         ("process", "exit"),
         ("process", "cpu_ns"),
@@ -122,9 +148,16 @@ _OF_RLSCOPE = frozenset(
 class Absences:
     """Looks at the columns of relations as they are made."""
 
-    def __init__(self, tool: str = "") -> None:
-        """`tool`: the one that recorded a run which was imported; empty: rlscope did."""
+    def __init__(self, tool: str = "", marks: Mapping[str, str] | None = None) -> None:
+        """Of a run that was imported.
+
+        Args:
+            tool: the one that recorded the run; empty: rlscope did.
+            marks: relation -> what makes a row of it in the files.
+        """
         self._tool = tool
+        self._marks = marks or {}
+        self._reasons = {**_REASONS, **_OF_IMPORTS} if tool else _REASONS
         self._filled: set[str] = set()
         self._null: set[tuple[str, str]] = set()
         self._no_work: dict[str, None] = {}
@@ -135,7 +168,7 @@ class Absences:
         if not len(next(iter(columns.values()), ())):
             return
         self._filled.add(relation)
-        for name, column in _REASONS:
+        for name, column in self._reasons:
             if name == relation and column != ALL and _has_null(columns.get(column)):
                 self._null.add((name, column))
 
@@ -154,7 +187,7 @@ class Absences:
         no_work = "; ".join(self._no_work)
         reasons = {
             key: self._with_note(key[0], self._reason(key), no_cuda if nothing else no_work)
-            for key in _REASONS
+            for key in self._reasons
         }
         said = [
             (relation, column, reason)
@@ -170,11 +203,16 @@ class Absences:
     def _reason(self, key: tuple[str, str]) -> str:
         if not self._tool:
             return _REASONS[key]
-        if key in _OF_RLSCOPE:
-            return f"the run was imported, and a trace of {self._tool} does not hold it"
         if key == ("run", "start_time"):
             return "the run was imported, and no file has a real clock"
-        return _REASONS[key]
+        mark = self._marks.get(_MARKED_AS.get(key[0], key[0]))
+        if key[1] == ALL and mark:
+            return f"the run was imported, and its files have none; one is made by {mark}"
+        is_unknown = key in _OF_RLSCOPE or key in _OF_IMPORTS or key == ("native_call", ALL)
+        return self._not_held() if is_unknown else _REASONS[key]
+
+    def _not_held(self) -> str:
+        return f"the run was imported, and a trace of {self._tool} does not hold it"
 
     @staticmethod
     def _with_note(relation: str, reason: str, note: str) -> str:

@@ -15,6 +15,7 @@ from rlscope import _trace, cuts, kept_iterations
 from rlscope.trace import (
     calibration,
     cuda_rows,
+    imported_places,
     machine_samples,
     run_facts,
     store,
@@ -90,7 +91,8 @@ class _Build:
         self._operations = Operations()
         self._run_json = run_facts.read_run_json(root)
         self._kept = kept_iterations.find(root)
-        self._absences = Absences(run_facts.tool_of(self._run_json))
+        self._tool = run_facts.tool_of(self._run_json)
+        self._absences = Absences(self._tool, imported_places.marks(self._processes))
         self._devices = Devices()
         self._waits = Waits()
         self._hosts = run_facts.host_ids(self._processes)
@@ -144,9 +146,13 @@ class _Build:
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}
+        if self._tool:
+            relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
         note = process["metadata"].get(cuda_rows.NOTE)
         gpu_time = relations["gpu_time"]
-        gpu_time["gpu"] = self._devices.add(index, self._hosts[index], note, gpu_time)
+        gpu_time["gpu"] = self._devices.add(
+            index, self._hosts[index], note, gpu_time, imported_places.of_process(process).gpus_of
+        )
         unknown: Collection[str] = ()
         if why := self._why_no_work(process, relations):
             relations = cuda_rows.without_work(relations)
@@ -230,10 +236,9 @@ class _Build:
             cupti=self._has_cupti_calls(),
         )
         self._put("calibration", calibration.columns(costs))
-        imported = bool(run_facts.tool_of(self._run_json))
         for breakdowns in self._breakdowns:
             for name, columns in breakdowns.relations(costs).items():
-                if name == "overhead" and imported:
+                if name == "overhead" and self._tool:
                     continue  # its rows are not records of ours
                 self._put(name, columns, breakdowns.process_id)
 
@@ -251,7 +256,9 @@ class _Build:
         )
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", self._process_columns())
-        self._put("operation", self._operations.columns(read_rules(self._told(RULES))))
+        operations = self._operations.columns(read_rules(self._told(RULES)))
+        self._put("operation", operations)
+        self._absences.look("operation_instance", operations)  # an operation was entered
         self._put("machine_sample", self._samples.columns)
         self._put_utilisation()
         for name, columns in self._devices.relations(self._directory, self._grids).items():
@@ -266,6 +273,10 @@ class _Build:
         command = run_facts.command_words(self._run_json)
         names, found = roles(self._processes, self._simulating, " ".join(command))
         columns = process_columns(self._processes, self._hosts)
+        if self._tool:
+            unknown = [None] * len(self._processes)
+            os_pids = [os_pid or None for os_pid in columns["os_pid"]]
+            columns = {**columns, "os_pid": os_pids, "forked": unknown, "forks": unknown}
         return {**columns, "name": names, "role": found}
 
     def _put_utilisation(self) -> None:

@@ -56,6 +56,11 @@ def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, An
     }
 
 
+def without_errors(calls: dict[str, Any]) -> dict[str, Any]:
+    """The relation api_call of a process of which it is not known whether its calls failed."""
+    return {**calls, "errors": _nulls(calls["errors"])}
+
+
 def _nulls(values: Any) -> Any:
     return np.ma.array(np.asarray(values), mask=True)
 

@@ -140,7 +140,11 @@ class Database:
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
-        cursor = self._duckdb.cursor()
+        """A connection of its own: temporary tables and open results are those of a connection.
+
+        SQLAlchemy's cursor() would share the connection that it is asked of.
+        """
+        cursor = self._duckdb.duplicate()
         try:
             yield cursor
         except BaseException:
@@ -170,9 +174,9 @@ class Database:
         """Writes the result of an SQL statement as one file, Parquet or CSV; raises QueryError."""
         unfinished = path.absolute().with_name(regular_files.unfinished_name(path.name))
         try:
-            with _failures(), self._door_to(unfinished) as door:
+            with _failures(), self._door_to(unfinished) as door, self._cursor() as cursor:
                 self._check(None, None, statement)
-                rows = self._duckdb.sql(statement)
+                rows = cursor.sql(statement)
                 if rows is None:
                     raise QueryError("the statement returns no rows to write")
                 if form == "csv":

@@ -30,7 +30,7 @@ from rlscope.trace.database import Database
 from rlscope.trace.writers import Writers
 
 # Counts changes of the tables' meaning that neither the schema nor the trace format shows.
-TABLES_VERSION = 5
+TABLES_VERSION = 6
 MANIFEST = "manifest.json"
 EVENT_MANIFEST = "event.json"
 FOLDER = "tables"

@@ -32,18 +32,25 @@ class Devices:
         self._of_host: dict[int, dict[Use, None]] = {}
 
     def add(
-        self, process_id: int, host_id: int, note: str | None, gpu_time: Mapping[str, Any]
+        self,
+        process_id: int,
+        host_id: int,
+        note: str | None,
+        gpu_time: Mapping[str, Any],
+        numbers_of: str = "",
     ) -> list[str]:
         """Takes the relation `gpu_time` of a process; returns its column `gpu`.
 
         Args:
             note: what the process noted of how CUDA is recorded (cuda_rows.NOTE), None: nothing.
+            numbers_of: who means a GPU of its own by the numbers; empty: nobody on the machine.
         """
         facts = _facts(note)
         visible, by_bus = _visible_devices(facts), facts.get("device_order") == "PCI_BUS_ID"
         names = []
         for device, while_ns in zip(gpu_time["device"], gpu_time["while_ns"], strict=True):
             name = (visible[device] if device < len(visible) else "") or str(device)
+            name = f"{name} ({numbers_of})" if numbers_of else name
             uses = self._uses.setdefault((host_id, name), {})
             use = process_id, int(device)
             uses[use] = uses.get(use, 0) + int(while_ns)

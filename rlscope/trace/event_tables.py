@@ -113,6 +113,8 @@ class _Parquet:
             WHERE list_contains($kinds, kind::VARCHAR) GROUP BY ALL ORDER BY process,
             min({start}) FILTER (WHERE kind = 'operation') NULLS LAST, thread LIMIT $most"""
         rows = self._execute(query, {"kinds": [*ON_THREADS], "most": _MOST_THREADS}).fetchall()
+        for place, name in enumerate(("process_id", "thread_id")):
+            self._check_numbers(name, [row[place] for row in rows])
         return [(int(process), int(thread)) for process, thread in rows]
 
     def batches(self) -> Iterator[Batch]:
@@ -120,10 +122,20 @@ class _Parquet:
         cursor = self._execute(f"SELECT {', '.join(map(self._value, names))} FROM {self._from}")
         while rows := self._fetch(cursor):
             columns = zip(names, zip(*rows, strict=True), strict=True)
-            yield {
-                name: np.array(column, dtype=object if name in TEXTS else np.int64)
-                for name, column in columns
-            }
+            yield {name: self._column(name, column) for name, column in columns}
+
+    def _column(self, name: str, values: Sequence[Any]) -> npt.NDArray[Any]:
+        if name in TEXTS:
+            return np.array(values, dtype=object)
+        self._check_numbers(name, values)
+        return np.array(values, dtype=np.int64)
+
+    def _check_numbers(self, name: str, values: Sequence[Any]) -> None:
+        """DuckDB believes a damaged file that a column has no NULL, and then coalesce() lets one
+        through."""
+        if None in values:
+            path = self._source.path
+            raise RlscopeError(f"{path} is damaged: column {name} has a NULL and says it has none")
 
     def _check_type(self, column: str) -> None:
         kind = self._types.get(column)

@@ -22,10 +22,11 @@ from rlscope import _trace
 from rlscope.errors import RlscopeError
 from rlscope.trace import cuda_rows
 
-HEAD_BYTES = 64 << 10
-"""As much as an importer is shown of a file to recognise it."""
+HEAD_BYTES = (64 << 10, 1 << 20, 4 << 20)
+"""As much as importers are shown of a file to recognise it: more each time, if they do not yet."""
 NOTE = "rlscope.imported"
-"""Key of a process's metadata: what it was imported from, which rows, and which were not taken."""
+"""Key of a process's metadata: what it was imported from, which rows, and which were not taken;
+what `marks` its relations, and its place (rlscope/trace/imported_places.py)."""
 OPERATIONS = "operations"
 """Key of a process's metadata: which of the names that the user called operations it has."""
 # 2001-09-09 and later, in nanoseconds since 1970: what is less is no clock of the world.
@@ -34,6 +35,7 @@ _LEAST_REAL_NS = 10**18
 _LONGEST_NS = 366 * 24 * 3600 * 10**9
 
 _GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_GPU = "the imported file has no row of GPU work"
 
 Tell = Callable[[float], None]
@@ -41,7 +43,8 @@ Tell = Callable[[float], None]
 
 
 class Source:
-    """A file as its importer reads it: gzip is undone, by content and not by name."""
+    """A file as its importer reads it: gzip is undone, by content and not by name, and a byte order
+    mark of UTF-8 is left out."""
 
     def __init__(self, path: str | os.PathLike[str], tell: Tell = lambda _: None) -> None:
         """Raises RlscopeError: it cannot be opened."""
@@ -53,12 +56,21 @@ class Source:
             self.is_gzip = self._file.peek(len(_GZIP)).startswith(_GZIP)
         except OSError as error:
             raise RlscopeError(f"cannot read {self.path}: {error.strerror}") from error
+        self._has_begun = False
         self._content: IO[bytes] = (
             gzip.GzipFile(fileobj=self._file) if self.is_gzip else self._file  # type: ignore[assignment]
         )
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes; empty at the end. Raises RlscopeError: the file is damaged."""
+        content = self._read(size)
+        if not self._has_begun:
+            self._has_begun = True
+            if content.startswith(_BYTE_ORDER_MARK):
+                return content[len(_BYTE_ORDER_MARK) :] or self._read(size)
+        return content
+
+    def _read(self, size: int) -> bytes:
         try:
             content = self._content.read(size)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -111,6 +123,14 @@ class Scan(Protocol):
         """Of the program; empty: not known."""
 
     @property
+    def host(self) -> str:
+        """The machine's name; empty: the file does not say."""
+
+    @property
+    def devices(self) -> Sequence[int]:
+        """Numbers of the GPUs that the process has rows of."""
+
+    @property
     def taken(self) -> Mapping[str, int]:
         """Rows that became part of the trace, by category."""
 
@@ -134,7 +154,7 @@ class Importer:
     title: str
     """What the files are, for users: torch.profiler (Kineto), JSON or JSON.gz."""
     recognises: Callable[[bytes], bool]
-    """Whether a file is of this kind, by its first HEAD_BYTES bytes."""
+    """Whether a file is of this kind, by as many of its first bytes as are given."""
     scan: Callable[[Source, _trace.SpillFile, Collection[str]], Sequence[Scan]]
     """Reads a file: its processes, at least one.
 
@@ -142,6 +162,11 @@ class Importer:
 
     Raises RlscopeError: it is damaged, or nothing in it can be taken.
     """
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Relation -> what makes a row of it in such a file, for users who miss one: `operation`,
+    `iteration`, `native_call`, `wait`. One that is not named never has any."""
+    is_general: bool = False
+    """Takes files that another importer may know better from more of their first bytes."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +197,10 @@ class ProcessScan:
     @property
     def name(self) -> str:
         return str(self._facts["name"])
+
+    @property
+    def devices(self) -> Sequence[int]:
+        return [int(number) for number in self._facts["devices"]]
 
     @property
     def taken(self) -> Mapping[str, int]:

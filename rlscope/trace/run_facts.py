@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import regular_files
-from rlscope.trace import machine_samples
+from rlscope.trace import imported_places, machine_samples
 from rlscope.trace.texts import LARGEST, shown
 
 Rows = dict[str, list[Any]]
@@ -84,7 +84,7 @@ def run_columns(
 
 def host_columns(run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> Rows:
     """The relation `host`: one row per machine and boot."""
-    known = run["host"]
+    known, imported = run["host"], imported_from(run) is not None
     columns: Rows = {
         name: [] for name in ("host_id", "name", "boot_id", "cpu", "cores", "clock", "tsc_hz")
     }
@@ -98,8 +98,8 @@ def host_columns(run: Mapping[str, Any], processes: Sequence[Mapping[str, Any]])
             key[1] or (known.get("boot_id") if described else None) or None,
             known.get("cpu") if described else None,
             known.get("cores") if described else None,
-            recorded["clock"] or None,
-            recorded["tick_hz"] or None,
+            None if imported else recorded["clock"] or None,
+            None if imported else recorded["tick_hz"] or None,
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
@@ -123,15 +123,19 @@ def time_grids(
     return grids
 
 
-def host_key(process: Mapping[str, Any]) -> tuple[str, str]:
-    """The identity of a machine: name and boot."""
-    return process["host"] or "", process["boot_id"] or ""
+HostKey = tuple[str, str, int | None]
 
 
-def _hosts(processes: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def host_key(process: Mapping[str, Any]) -> HostKey:
+    """The identity of a machine: name and boot; else the number that an import gave it."""
+    machine = imported_places.of_process(process).machine
+    return process["host"] or "", process["boot_id"] or "", machine
+
+
+def _hosts(processes: Sequence[Mapping[str, Any]]) -> list[HostKey]:
     """Keys in order of first appearance, without the unknown one unless there is no other."""
     keys = list(dict.fromkeys(host_key(process) for process in processes))
-    return [key for key in keys if key != ("", "")] or keys[:1]
+    return [key for key in keys if key != ("", "", None)] or keys[:1]
 
 
 def problems(root: Path) -> list[dict[str, Any]]:

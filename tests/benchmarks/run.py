@@ -30,6 +30,7 @@ NAMES = (
     "importing",
     "temporal_breakdown",
     "exporting",
+    "cookbook",
     "process_counts",
     "cuda_calls",
     "writeback",

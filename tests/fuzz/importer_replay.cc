@@ -102,6 +102,11 @@ constexpr char kGoodKineto[] =
  "ts": 30, "dur": 1, "args": {"device": 0, "context": 1, "stream": 20, "bytes": 512}},
 {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": -1, "ts": 31, "dur": 1,
  "args": {"cuda_sync_kind": "Stream Sync", "stream": -1, "correlation": 10, "device": 0}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 8, "tid": 8, "ts": 12, "dur": 20},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 8, "tid": 8, "ts": 16,
+ "dur": 3, "args": {"correlation": 9}},
+{"ph": "X", "cat": "kernel", "name": "gemm<half>", "pid": 1, "tid": 20, "ts": 22, "dur": 7,
+ "args": {"device": 1, "context": 1, "stream": 20, "correlation": 9}},
 {"ph": "s", "id": 9, "pid": 7, "tid": 7, "ts": 16, "cat": "ac2g", "name": "ac2g"}]})JSON";
 
 constexpr char kGoodChrome[] = R"JSON([
@@ -158,7 +163,11 @@ void Write(const ProcessRows& rows, int64_t shift_ns) {
   unlink(path);
 }
 
-void Write(const KinetoScan& scan) { Write(scan.rows(), scan.facts().base_ns); }
+void Write(const KinetoScan& scan) {
+  for (size_t process = 0; process < scan.processes(); ++process) {
+    Write(scan.rows(process), scan.facts().base_ns);
+  }
+}
 void Write(const XprofScan& scan) { Write(scan.rows(), 0); }
 void Write(const ChromeScan& scan) {
   for (size_t process = 0; process < scan.processes(); ++process) Write(scan.rows(process), 0);

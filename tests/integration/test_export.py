@@ -11,10 +11,14 @@ import duckdb
 import pytest
 from command_line import assert_states_failure, rlscope
 from ground_truth.written import ORIGIN_NS
+from kineto_files import annotation, at_real, import_rows
 from shown_intervals import shown
 from tiny_traces import write_trace
 
 from rlscope import registry
+from rlscope.export import window
+from rlscope.export.timeline import open_timeline
+from rlscope.kept_iterations import IterationRange
 from rlscope.load import load
 from rlscope.trace import store
 
@@ -28,6 +32,50 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def files(folder: Path = Path()) -> list[str]:
     return sorted(os.listdir(folder))
+
+
+# ---- one opened trace -------------------------------------------------------------------------
+
+
+def write_all(trace, folder, formats):
+    whole = window.between(trace, None, None)
+    for number, form in enumerate(formats):
+        exporter = registry.load(registry.EXPORTERS, form)
+        path = folder / f"{number}{exporter.ending}"
+        exported = exporter.write(trace, whole, path, force=False, tell=lambda part: None)
+        assert exported.counts
+        yield form, path
+
+
+def content(path):
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return [file.read_bytes() for file in files]
+
+
+def test_one_opened_trace_is_exported_in_any_format_in_any_order(root, tmp_path):
+    """Each a second time, in another order, while a query is open."""
+    forms = [name for name, _ in registry.load_all(registry.EXPORTERS)]
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    with load(root) as trace:
+        first = dict(write_all(trace, tmp_path / "first", forms))
+        with trace.engine.connect() as connection:
+            open_rows = connection.exec_driver_sql("SELECT thread_id FROM event ORDER BY ALL")
+            one = open_rows.fetchone()
+            second = dict(write_all(trace, tmp_path / "second", reversed(forms)))
+            rest = open_rows.fetchall()
+        expected = list(trace.sql("SELECT thread_id FROM event ORDER BY ALL"))
+    assert [tuple(row) for row in [one, *rest]] == expected
+    assert {*first} == {*forms}
+    for form in forms:
+        assert content(first[form]) == content(second[form]), form
+
+
+def test_two_timelines_of_one_trace_are_open_at_once(root):
+    with load(root) as trace:
+        whole = window.between(trace, None, None)
+        with open_timeline(trace, whole) as one, open_timeline(trace, whole) as other:
+            assert [*map(str, one.slices())] == [*map(str, other.slices())]
 
 
 # ---- tables -------------------------------------------------------------------------------------
@@ -57,6 +105,24 @@ def test_every_relation_is_a_file_with_its_rows(root, form):
             assert is_said_to_be_empty <= (len(trace.table(name)) == 0)
         (reason,) = trace.sql("SELECT reason FROM absent WHERE relation = 'memset'")["reason"]
     assert f"memset: {reason}\n" in done.stderr
+
+
+def test_rows_of_a_window_stand_in_the_order_of_the_relation(tmp_path):
+    """Of so many rows that DuckDB joins several parts at once."""
+    rows = []
+    for number in range(30_000):
+        begin = at_real(40 * number)
+        rows.append(annotation(f"ProfilerStep#{number}", begin, 38))
+        rows += [annotation(name, begin + 4 * place, 3) for place, name in enumerate("abcdefgh")]
+    with load(import_rows(tmp_path, rows)) as trace:
+        part = window.of_iterations(trace, IterationRange(1, 29_000))
+        for form in ("csv", "parquet"):
+            exporter = registry.load(registry.EXPORTERS, form)
+            exporter.write(trace, part, tmp_path / form, force=False, tell=lambda part: None)
+            for name in ("iteration_breakdown", "iteration", "operation_instance"):
+                written = read(tmp_path / form / f"{name}.{form}")
+                of_window = set(written)
+                assert written == [row for row in trace.table(name).rows() if row in of_window]
 
 
 def test_a_csv_file_tells_an_empty_text_from_nothing(root):

@@ -4,6 +4,7 @@ memory is bounded. The scanners themselves are fuzzed in tests/fuzz/importer_rep
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import subprocess
@@ -24,6 +25,13 @@ LIMIT_MB = 256
 def make_kineto(folder):
     rows = [op("a", at_real(0), 9), launch(at_real(1), 1, 2), kernel("gemm", at_real(5), 3, 2)]
     return write(folder / "good.json", rows * 5)
+
+
+def make_merged(folder):
+    """Of two processes, whose launches have the same ids."""
+    rows = [op("a", at_real(0), 9), launch(at_real(1), 1, 2), kernel("gemm", at_real(5), 3, 2)]
+    others = [{**row, "pid": 8} if row["cat"] != "kernel" else row for row in rows]
+    return write(folder / "good.json", [*rows, *others] * 3)
 
 
 def make_gzip(folder):
@@ -53,9 +61,55 @@ def make_csv(folder):
     return folder / "good.csv"
 
 
+def make_chrome(folder):
+    """Slices of every kind, of two processes."""
+    rows = [
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "trainer"}},
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "worker"}},
+        {"ph": "B", "name": "step", "cat": "loop", "pid": 1, "tid": 1, "ts": 10},
+        {"ph": "X", "name": "act", "pid": 1, "tid": 1, "ts": 12.5, "dur": 3},
+        {"ph": "E", "pid": 1, "tid": 1, "ts": 30.001},
+        {"ph": "X", "name": "load", "pid": 2, "tid": "reader", "ts": 11, "dur": 4},
+        {"ph": "b", "name": "send", "cat": "net", "id": "0x1", "pid": 1, "tid": 2, "ts": 9},
+        {"ph": "S", "name": "get", "cat": "net", "id2": {"local": 7}, "pid": 1, "ts": 9.5},
+        {"ph": "F", "name": "get", "cat": "net", "id2": {"local": 7}, "pid": 1, "ts": 19},
+        {"ph": "e", "name": "send", "cat": "net", "id": "0x1", "pid": 1, "tid": 2, "ts": 21},
+        {"ph": "C", "name": "memory", "pid": 1, "ts": 9, "args": {"bytes": 5}},
+    ]
+    (folder / "good.json").write_text(json.dumps(rows * 4))
+    return folder / "good.json"
+
+
+def make_xprof(folder):
+    """Rows of the host and of a GPU, as JAX writes them."""
+    rows = [
+        {"ph": "M", "name": "process_name", "pid": 701, "args": {"name": "/host:CPU"}},
+        {"ph": "M", "name": "thread_name", "pid": 701, "tid": 5, "args": {"name": "python"}},
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "/device:GPU:1 H100"}},
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "Stream #14(C)"}},
+    ]
+
+    def add(name, ts, dur, pid=701, tid=5, **arguments):
+        where = {"pid": pid, "tid": tid, "ts": ts, "dur": dur}
+        rows.append({"ph": "X", "name": name, **where, "args": arguments})
+
+    for step in range(3):
+        add("train", 100 * step, 90, step_num=str(step))
+        add("PjitFunction(f)", 100 * step + 10, 20)
+        add("$pjit.py:250 cache_miss", 100 * step + 12, 5)
+        add("cuLaunchKernel", 100 * step + 15, 1, correlation_id=str(step + 1))
+        add("gemm", 100 * step + 20, 9, 1, 2, correlation_id=str(step + 1))
+    text = json.dumps({"displayTimeUnit": "ns", "traceEvents": [*rows, {}]})
+    (folder / "good.trace.json").write_text(text)
+    return folder / "good.trace.json"
+
+
 MAKERS = {
     "kineto": make_kineto,
+    "merged": make_merged,
     "gzip": make_gzip,
+    "chrome": make_chrome,
+    "xprof": make_xprof,
     "nsight": make_nsight,
     "parquet": make_parquet,
     "csv": make_csv,
@@ -104,6 +158,15 @@ def test_a_damaged_file_is_imported_or_refused_by_one_line(tmp_path, good, count
         file.write_bytes(damaged(content, seed))
         refused += not check(tmp_path, file)
     assert refused >= count // 20
+
+
+def test_a_column_that_has_a_null_and_says_it_has_none_is_damage(tmp_path):
+    """DuckDB's coalesce() lets it through."""
+    file = tmp_path / "damaged.parquet"
+    file.write_bytes(damaged(make_parquet(tmp_path).read_bytes(), 3623))
+    with pytest.raises(RlscopeError, match=r"^\S+ is damaged: column \w+ has a NULL"):
+        import_files([str(file)], str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
 
 
 def peak_mb(folder: Path, file: Path) -> tuple[int, str]:
@@ -191,6 +254,21 @@ def test_a_chrome_trace_of_many_categories_takes_no_memory(tmp_path):
     peak, told = peak_mb(tmp_path, file)
     assert peak < LIMIT_MB
     assert "of more threads than are read" in told
+
+
+@pytest.mark.slow
+def test_a_trace_of_calls_inside_of_calls_takes_no_memory(tmp_path):
+    """Ten million, each inside of the one before."""
+    file, most = tmp_path / "nested.json", 10_000_000
+    with file.open("w") as written:
+        written.write('{"schemaVersion": 1, "traceEvents": [')
+        for number in range(most):
+            times = f'"ts":{number},"dur":{2 * (most - number)}'
+            written.write(f'{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,{times}}},\n')
+        written.write("{}]}")
+    peak, told = peak_mb(tmp_path, file)
+    assert peak < LIMIT_MB
+    assert "taken: 10,000,000 cpu_op" in told
 
 
 def test_a_csv_of_a_long_line_takes_no_memory(tmp_path):

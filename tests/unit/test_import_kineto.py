@@ -493,6 +493,42 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path, capsys):
 # ---- refused ------------------------------------------------------------------------------------
 
 
+def nested(depth, rows):
+    """Calls inside of calls, and the rows inside of the innermost one."""
+    calls = [op(f"a{n % 3}", at(n), 2 * (depth - n) + 100) for n in range(depth)]
+    return [*calls, *rows]
+
+
+@pytest.mark.parametrize("more", [0, 1, 3000])
+def test_calls_inside_of_too_many_others_are_left_out_and_counted(tmp_path, more):
+    """What is inside of them stays."""
+    depth = _MOST_CALLS + more
+    inner = op("inner", at(depth + 5), 20)
+    directory = import_rows(tmp_path, nested(depth, [inner, op("leaf", at(depth + 7), 2)]))
+    found = self_times(directory)
+    assert found["leaf"] == (1, 2 * US)
+    assert found.get("inner", (0, 0))[0] == 0
+    assert sum(count for count, _ in found.values()) == _MOST_CALLS + 1
+    with load(directory) as trace:
+        lost = trace.sql("SELECT \"count\" FROM loss WHERE kind = 'too_deep'")
+        assert list(lost) == [(more + 1,)]
+        ((call_ns,),) = trace.sql("SELECT sum(duration_ns)::BIGINT FROM native_call")
+        ((length_ns,),) = trace.sql("SELECT end_ns - start_ns FROM process")
+        assert call_ns == length_ns == (2 * depth + 100) * US
+
+
+_MOST_CALLS = 16_384
+
+
+def test_functions_of_python_inside_of_too_many_calls_are_left_out_and_counted(tmp_path):
+    frame = row("python_function", "train.py(3): step", at(_MOST_CALLS + 5), 20)
+    directory = import_rows(tmp_path, nested(_MOST_CALLS, [frame, op("x", at(_MOST_CALLS + 7), 2)]))
+    with load(directory) as trace:
+        lost = trace.sql("SELECT \"count\" FROM loss WHERE kind = 'too_deep'")
+        # All of the calls have room, and then the frame has none.
+        assert list(lost) == [(1,)]
+
+
 def test_a_run_in_the_way_is_refused_and_removed_with_force(tmp_path):
     file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
     import_files([file], str(tmp_path / "run"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import iterations, processes
+from rlscope.analysis import coverage, iterations, processes
 from rlscope.report import limits, palette, sentences, units, views
 from rlscope.report.figures.lines import Line, Row, lines
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
@@ -31,13 +31,14 @@ def read(trace: Trace) -> dict[str, Table]:
         ),
         "iteration_cost": iterations.iteration_cost(trace, operations=limits.OPERATIONS),
         "process": processes.process_names(trace),
+        "absence": coverage.why_absent(trace, "iteration"),
     }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
     summaries = {row["process_id"]: row for row in tables["iteration_summary"].to_dicts()}
     if not summaries:
-        return Nothing(_EMPTY)
+        return Nothing(next((f"{reason}." for (reason,) in tables["absence"]), _EMPTY))
     series = views.by_process(tables["iteration_series"])
     names = views.labels(tables["process"])
     figures = {

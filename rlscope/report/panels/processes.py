@@ -87,7 +87,7 @@ def _row(row: dict[str, Any]) -> list[str]:
     return [
         "    " * row["depth"] + units.visible(row["name"] or "?"),
         row["role"] or "-",
-        str(row["os_pid"]),
+        str(row["os_pid"] or "-"),
         f"+{units.duration(row['begin_ns'])}",
         units.duration(row["wall_ns"]),
         units.duration(row["busy_ns"]),

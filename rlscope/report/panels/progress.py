@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import iterations
+from rlscope.analysis import coverage, iterations
 from rlscope.report import limits, sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -19,13 +19,16 @@ _EMPTY = (
 
 
 def read(trace: Trace) -> dict[str, Table]:
-    return {"extrapolation": iterations.extrapolation(trace, processes=limits.PROCESSES)}
+    return {
+        "extrapolation": iterations.extrapolation(trace, processes=limits.PROCESSES),
+        "absence": coverage.why_absent(trace, "progress"),
+    }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["extrapolation"].to_dicts()
     if not rows:
-        return Nothing(_EMPTY)
+        return Nothing(next((f"{reason}." for (reason,) in tables["absence"]), _EMPTY))
     return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
 
 

@@ -135,7 +135,7 @@ def _process_block(trace: Trace, width: int) -> list[str]:
     cells = [
         [
             "  " * row["depth"] + units.label(row["name"] or "?"),
-            str(row["os_pid"]),
+            str(row["os_pid"] or "-"),
             units.duration(row["wall_ns"]),
             units.duration(row["busy_ns"]),
             units.duration(row["cpu_ns"]),

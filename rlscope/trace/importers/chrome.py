@@ -26,4 +26,10 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
     return with_rows(source, [ProcessScan(scan.rows(place)) for place in range(len(scan))])
 
 
-IMPORTER = Importer("another tool (Chrome trace)", _recognises, _scan)
+IMPORTER = Importer(
+    "another tool (Chrome trace)",
+    _recognises,
+    _scan,
+    {"operation": "a slice"},
+    is_general=True,
+)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlscope import _trace
+from rlscope.trace import step_numbers
 from rlscope.trace.event_tables import (
     ON_THREADS,
     Batch,
@@ -57,7 +58,8 @@ class _Process:
 
     def __init__(self, spill: _trace.SpillFile, part: int) -> None:
         self.rows = _trace.ProcessRows(spill, part)
-        self.first_iteration: int | None = None
+        self.steps: list[int] = []
+        """Numbers that the file gives the iterations, in order."""
         self._threads: dict[int, int] = {}
         self._texts: dict[tuple[int, int, str], int] = {}
         self._begins: dict[int, int] = {}  # of iterations
@@ -81,7 +83,7 @@ class _Process:
         if self._threads:
             for start_ns in sorted(self._begins.values()):
                 self.rows.add_iteration(_MAIN, start_ns)
-        self.first_iteration = min(self._begins, default=None)
+        self.steps = sorted(self._begins, key=lambda number: self._begins[number])
         self.rows.finish()
 
     def _add_on_threads(self, kind: str, batch: Batch) -> int:
@@ -216,8 +218,17 @@ def _read(table: EventTable, spill: _trace.SpillFile) -> list[_Process]:
 
 
 def _process_scan(process: _Process) -> ProcessScan:
-    noted = {} if process.first_iteration is None else {"first_step": process.first_iteration}
-    return ProcessScan(process.rows, noted=noted)
+    return ProcessScan(process.rows, noted=step_numbers.note("iteration ", process.steps))
 
 
-IMPORTER = Importer("events (Parquet or CSV)", is_event_table, _scan)
+IMPORTER = Importer(
+    "events (Parquet or CSV)",
+    is_event_table,
+    _scan,
+    {
+        "operation": "a row of kind operation",
+        "iteration": "column iteration",
+        "native_call": "a row of kind call",
+        "wait": "a row of kind wait",
+    },
+)

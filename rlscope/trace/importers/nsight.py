@@ -357,4 +357,9 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
     return with_rows(source, scans)
 
 
-IMPORTER = Importer("Nsight Systems (SQLite export)", _recognises, _scan)
+IMPORTER = Importer(
+    "Nsight Systems (SQLite export)",
+    _recognises,
+    _scan,
+    {"operation": "an NVTX range", "wait": "a call of 5 us or more in table OSRT_API"},
+)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from rlscope import _trace
 from rlscope.errors import RlscopeError
+from rlscope.trace import step_numbers
 from rlscope.trace.imported import OPERATIONS, Importer, ProcessScan, Scan, Source, with_rows
 
 # The names of planes, which XProf calls processes.
@@ -25,10 +26,18 @@ def _scan(source: Source, spill: _trace.SpillFile, operations: Collection[str]) 
     except _trace.TraceError as error:
         raise RlscopeError(f"{source.path} cannot be imported: {error}") from error
     noted: dict[str, object] = {OPERATIONS: scan.operations} if operations else {}
-    if scan.first_step is not None:
-        noted["first_step"] = scan.first_step
+    noted.update(step_numbers.note("step_num ", scan.rows.facts["steps"]))
     host, found = _SUFFIX.subn("", source.path.name)
     return with_rows(source, [ProcessScan(scan.rows, host=host if found else "", noted=noted)])
 
 
-IMPORTER = Importer("XProf (JAX, TensorFlow)", _recognises, _scan)
+IMPORTER = Importer(
+    "XProf (JAX, TensorFlow)",
+    _recognises,
+    _scan,
+    {
+        "operation": "`with jax.profiler.TraceAnnotation(name):` (rlscope import --operation NAME)",
+        "iteration": "jax.profiler.StepTraceAnnotation",
+        "native_call": "a row of the host that lasts some time",
+    },
+)
