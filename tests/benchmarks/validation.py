@@ -62,10 +62,11 @@ SCRIPTED = {
     "activity records of 20 us": (0, 20_000),
     "both": (5_000, 20_000),
 }
+SHORT = "--num-steps 8 --update-epochs 2 --num-minibatches 2".split()
 # What people write: options that keep iterations short enough for some dozens of them in a run, and
 # modules that the Python of the tests may lack.
 WORKLOADS: dict[str, tuple[str, list[str], tuple[str, ...]]] = {
-    "ppo_cartpole": ("ppo_cartpole", ["--num-steps", "16", "--update-epochs", "2"], ()),
+    "ppo_cartpole": ("ppo_cartpole", SHORT, ()),
     "a2c_cartpole": ("a2c_cartpole", [], ()),
     "dqn_cartpole": ("dqn_cartpole", [], ()),
     "sac_pendulum": ("sac_pendulum", [], ()),
@@ -74,7 +75,7 @@ WORKLOADS: dict[str, tuple[str, list[str], tuple[str, ...]]] = {
     "sac, MuJoCo Hopper": ("sac_pendulum", ["--env-id", "Hopper-v5"], ("mujoco",)),
     "ppo, MuJoCo HalfCheetah": (
         "ppo_continuous",
-        "--env-id HalfCheetah-v5 --num-envs 2 --num-steps 16 --update-epochs 2".split(),
+        ["--env-id", "HalfCheetah-v5", "--num-envs", "2", *SHORT],
         ("mujoco",),
     ),
     "dqn, ALE Pong": ("dqn_pong", ["--batch-size", "8"], ("ale_py", "cv2")),
