@@ -13,7 +13,7 @@ from rlscope.trace import columns
 
 _GPU = (
     "name of the GPU on the machine: the entry of CUDA_VISIBLE_DEVICES at the device's place, "
-    "else the device's number"
+    "else the device's number; of imported files with numbers of their own also whose it is"
 )
 
 _CALLER = (

@@ -10,6 +10,7 @@ other connection of the process shares it by the name of the in-memory database.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import uuid
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,10 @@ from rlscope.table import Table
 _RUNS = "runs"  # schema of the tables that views over several runs join
 _SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
 _REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), runs anything"
+# Behind white space and comments.
+_FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*([A-Za-z]+)")
+# Without comments, which nest: what is explained must be what DuckDB sees.
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([^()]*\)\s*(?=\w))?", re.IGNORECASE)
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
 _NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
 
@@ -106,8 +111,8 @@ class Database:
             for part in duckdb.extract_statements(statement):
                 # PIVOT creates a type for itself, of which there is no text.
                 of_pivot = part.type == duckdb.StatementType.CREATE and not part.query
-                if part.type != duckdb.StatementType.SELECT and not of_pivot:
-                    raise QueryError(f"{part.type.name} is not run, only what reads: {_REMEDY}")
+                if not (_reads(part) or of_pivot):
+                    raise QueryError(f"{_command(part)} is not run, only what reads: {_REMEDY}")
 
     def select(self, statement: sa.Executable) -> Table:
         """Rows of relations as a SQLAlchemy Core statement names them; raises QueryError."""
@@ -366,6 +371,26 @@ class Workspace:
     def _run(self, statement: str, parameters: Mapping[str, Any] | None) -> None:
         with _failures():
             self._cursor.execute(statement, dict(parameters or {}))
+
+
+def _reads(part: Any) -> bool:
+    """Whether a statement is a SELECT, or explains one; what EXPLAIN ANALYZE explains is run."""
+    if part.type != duckdb.StatementType.EXPLAIN:
+        return bool(part.type == duckdb.StatementType.SELECT)
+    before = _EXPLAIN.match(part.query)
+    if before is None:
+        return False
+    try:
+        explained = duckdb.extract_statements(part.query[before.end() :])
+    except duckdb.Error:
+        return False
+    return [each.type for each in explained] == [duckdb.StatementType.SELECT]
+
+
+def _command(part: Any) -> str:
+    """The word that a statement begins with: DuckDB's own name of INSTALL is LOAD."""
+    word = _FIRST_WORD.match(part.query)
+    return word[1].upper() if word else str(part.type.name)
 
 
 def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,9 @@ host = columns.relation(
     columns.text("boot_id", "kernel boot id: clocks of one boot compare"),
     columns.text("cpu", "model name of the CPU"),
     columns.integer("cores", "CPUs that the run could use"),
-    columns.text("clock", "clock of the records: tsc, monotonic or virtual_counter"),
+    columns.text(
+        "clock", "clock of the records: tsc, monotonic or virtual_counter; NULL: imported"
+    ),
     columns.integer("tsc_hz", "ticks of that clock per second"),
 )
 
@@ -48,7 +50,7 @@ process = columns.relation(
     columns.integer("process_id", "dense id, in order of start"),
     columns.integer("parent_process_id", "process that forked or started it; NULL when not traced"),
     columns.integer("host_id", "host.host_id"),
-    columns.integer("os_pid", "pid in its own pid namespace"),
+    columns.integer("os_pid", "pid in its own pid namespace; NULL: an imported file lacks it"),
     columns.text("name", "given with rls.process(), else by what it does: env worker 0, train.py"),
     columns.text(
         "role",

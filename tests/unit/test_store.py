@@ -472,6 +472,45 @@ def test_a_statement_reads_relations_and_nothing_else(kept, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.parquet", "run"]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "EXPLAIN FROM breakdown",
+        "explain analyze SELECT count(*) FROM breakdown",
+        "EXPLAIN (FORMAT json) FROM breakdown",
+        "EXPLAIN (SELECT 1)",
+        "EXPLAIN WITH a AS (FROM breakdown) FROM a",
+    ],
+)
+def test_what_reads_can_be_explained(root, statement):
+    with load(root) as trace:
+        (row,) = trace.sql(statement)
+        assert row[0] in ("physical_plan", "analyzed_plan")
+        assert trace.first_rows(statement, 1)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("INSTALL httpfs", "INSTALL"),
+        ("-- COPY\n /* LOAD * */ install httpfs", "INSTALL"),
+        ("LOAD httpfs", "LOAD"),
+        ("USE other", "USE"),
+        ("CHECKPOINT", "CHECKPOINT"),
+        ("FORCE INSTALL httpfs", "FORCE"),
+        ("EXPLAIN ANALYZE COPY (SELECT 1) TO '{0}'", "EXPLAIN"),
+        ("EXPLAIN (ANALYZE) COPY (SELECT 1) TO '{0}'", "EXPLAIN"),
+        ("EXPLAIN ANALYZE /* /* */ SELECT 1 -- */\n COPY (SELECT 1) TO '{0}'", "EXPLAIN"),
+        ("EXPLAIN SELECT 1; COPY (SELECT 1) TO '{0}'", "COPY"),
+    ],
+)
+def test_a_statement_that_is_not_run_is_named_by_its_own_word(root, tmp_path, statement, word):
+    file = tmp_path / "written.csv"
+    with load(root) as trace, pytest.raises(QueryError, match=f"^{word} is not run, only what"):
+        trace.sql(statement.format(file))
+    assert not file.exists()
+
+
 def test_no_statement_writes_the_files_of_the_relations(root):
     with load(root) as trace:
         part = root / "tables" / "process" / "part.parquet"

@@ -1,5 +1,5 @@
-// Records that another CUPTI wrote, in place of the test double's own: SIMCUPTI_REPLAY names a file
-// of tests/gpu/programs/raw_records.py.
+// Records that another CUPTI wrote, in place of the test double's own: SIMCUPTI_REPLAY names a
+// records.txt of tests/gpu/programs/witness.c.
 #ifndef SIMCUDA_CUPTI_REPLAY_H_
 #define SIMCUDA_CUPTI_REPLAY_H_
 
