@@ -22,6 +22,7 @@ IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pybullet_en
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
+    tests/integration/test_pickling.py \
     tests/integration/test_layers_simulators.py
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 

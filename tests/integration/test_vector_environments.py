@@ -34,7 +34,7 @@ LEFT_OUT = 20  # one step in so many
 SHORTEST_NS = 5000  # of a wait
 
 PROGRAM = f"""
-import json, sys, time
+import json, pickle, sys, time
 from multiprocessing import connection
 import gymnasium, numpy
 
@@ -42,6 +42,7 @@ WORKERS, SHORTEST_NS = {WORKERS}, {SHORTEST_NS}
 kind, seconds, STEPS = sys.argv[1], float(sys.argv[2]) / 1000, int(sys.argv[3])
 now = time.perf_counter_ns
 waited = []  # start and end of each read or write of a connection that took this long
+pickled = []  # the same of each serialization
 
 def timed(function):
     def call(*arguments):
@@ -52,6 +53,21 @@ def timed(function):
             waited.append((start, end))
         return found
     return call
+
+class Pickler(connection._ForkingPickler):
+    def dump(self, content):
+        start = now()
+        super().dump(content)
+        pickled.append((start, now()))
+
+    @staticmethod
+    def loads(content):
+        start = now()
+        found = pickle.loads(content)
+        pickled.append((start, now()))
+        return found
+
+connection._ForkingPickler = Pickler
 
 def receive(self, size, read=timed(connection.os.read)):
     return receive_with(self, size, read)
@@ -82,11 +98,11 @@ class Timed(gymnasium.Env):
                 pass
         else:
             time.sleep(seconds * (3 if self.number == WORKERS - 1 else 1))  # the last is slowest
-        found = numpy.zeros(64, numpy.float32), 0.0, False, False, {{"past": tuple(range(20000))}}
+        found = numpy.zeros(64, numpy.float32), 0.0, False, False, {{"past": tuple(range(40000))}}
         self.stepped.append((start, now()))
         if len(self.stepped) == STEPS:
             with open(f"env{{self.number}}.json", "w") as file:
-                json.dump([self.reset_took, self.stepped, waited], file)
+                json.dump([self.reset_took, self.stepped, waited, pickled], file)
         return found
 
 if __name__ == "__main__":
@@ -106,7 +122,7 @@ if __name__ == "__main__":
         stepped.append((start, now()))
         del found
     with open("program.json", "w") as file:
-        json.dump([reset_took, stepped, waited], file)
+        json.dump([reset_took, stepped, waited, pickled], file)
     envs.close()
 """
 
@@ -115,11 +131,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Times:
-    """Of one process: its reset, the steps behind it, and its waits for another process."""
+    """Of one process: its reset, the steps behind it, its waits for another process, and what it
+    serialized."""
 
     reset: Span
     steps: list[Span]
     waits: list[Span]
+    pickled: list[Span]
 
     @property
     def calls(self) -> list[Span]:
@@ -195,7 +213,13 @@ def _recorded(trace: Trace, name: str) -> Times:
         " WHERE process.name = $name AND event.kind = 'wait' ORDER BY ALL",
         name,
     )
-    return Times(reset, steps, waited)
+    pickled = _spans(
+        trace,
+        "SELECT event.start_ns, duration_ns FROM event JOIN process USING (process_id)"
+        " WHERE process.name = $name AND event.kind = 'call' AND layer = 'python' ORDER BY ALL",
+        name,
+    )
+    return Times(reset, steps, waited, pickled)
 
 
 def _inside(spans: Sequence[Span], start: int, end: int) -> int:
@@ -284,6 +308,18 @@ def test_pickling_of_workers(run: Run) -> None:
         ((whole, cost),) = run.trace.sql(statement, {"name": worker})
         assert whole == sum(recorded)
         _check(recorded, read, cost / len(recorded))
+
+
+def _pickling(times: Times) -> list[int]:
+    """How long a process serialized from each of its calls to the next one."""
+    edges = itertools.pairwise(start for start, _ in times.calls)
+    return [_inside(times.pickled, *edge) for edge in edges]
+
+
+def test_serialization(run: Run) -> None:
+    for name in ("program.py", *WORKER_NAMES):
+        one, other = (_pickling(times[name]) for times in (run.recorded, run.read))
+        _check(one, other)
 
 
 def test_the_report_adds_up_what_is_recorded(run: Run) -> None:
