@@ -1,4 +1,6 @@
-"""A quarter of an hour with --rollup, as fast as it keeps up: disk and memory stay as they are."""
+"""A quarter of an hour with --rollup: disk and memory stay as they are. Beside annotations that
+come as fast as they are rolled up, in one process and in 16, and beside PPO as fast as it
+trains."""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from traced_python import TracedPython
+from traced_python import ROOT, TracedPython
 
 from rlscope import contents
 
@@ -87,11 +89,37 @@ def test_disk_and_memory_are_flat(
 ) -> None:
     script = tmp_path / "work.py"
     script.write_text(_PROGRAM)
-    arguments = (traced.python, str(script), str(processes), str(SECONDS), f"{most}000000")
-    options = ("--rollup", "1", "--max-size", f"{limit}M", "--sample-seconds", "0")
-    command = traced.command(*options, "-o", directory, *arguments)
+    _soak(
+        traced.command(
+            *("--rollup", "1", "--max-size", f"{limit}M", "--sample-seconds", "0"),
+            *("-o", directory, traced.python, str(script)),
+            *(str(processes), str(SECONDS), f"{most}000000"),
+        ),
+        directory,
+        limit,
+    )
+
+
+def test_they_are_flat_beside_training_at_full_speed(traced: TracedPython, directory: str) -> None:
+    limit = 64
+    _soak(
+        traced.command(
+            *("--rollup", "1", "--max-size", f"{limit}M"),
+            *("--exit-after-seconds", str(SECONDS), "-o", directory),
+            *(traced.python, str(ROOT / "workloads" / "ppo_cartpole.py")),
+            *("--total-timesteps", str(10**9)),
+        ),
+        directory,
+        limit,
+    )
+
+
+def _soak(command: list[str], directory: str, limit: int) -> None:
+    """Runs it, and compares the last third with the one before; `limit` in MiB."""
     samples = []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as prof:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as prof:
         wrapper = psutil.Process(prof.pid)
         while prof.poll() is None:
             time.sleep(SECONDS / 300)
