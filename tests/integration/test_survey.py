@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython, untraced_environment
 
+from rlscope import registry
 from rlscope.load import load
 from rlscope.survey import results
 
@@ -49,6 +50,16 @@ while not pathlib.Path("go").exists():
     time.sleep(0.05)
 """
 PATIENCE = 60.0
+VERBS = (
+    ["export", "-o", "exported.json"],
+    ["info"],
+    ["query", "SELECT 1"],
+    ["report", "-o", "report.html"],
+    ["runs"],
+    ["summary"],
+)
+"""All that take a trace, as they are given one."""
+NOT_OF_A_TRACE = {"calibrate", "doctor", "import", "prof", "survey", "validate"}
 
 
 @pytest.fixture(autouse=True)
@@ -162,14 +173,21 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
             "SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown WHERE stage = 'loop'"
         ).to_dicts()
         counted = trace.sql("SELECT COUNT(*) FILTER (complete) AS done FROM iteration").to_dicts()
-    assert (run.duration_ns, run.iterations) == (whole[0]["ns"], counted[0]["done"])
-    for verb in (["summary"], ["info"], ["report"], ["query", "SELECT 1"]):
+    recorded = sum(row.duration_ns for row in run.loop)
+    assert (recorded, run.iterations) == (whole[0]["ns"], counted[0]["done"])
+    for verb in VERBS:
         ran = subprocess.run(
             [traced.python, "-m", "rlscope.commands", verb[0], "found/good/1", *verb[1:]],
             capture_output=True,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr
+
+
+def test_every_verb_either_opens_a_trace_or_is_not_of_one() -> None:
+    opening = {verb[0] for verb in VERBS}
+    assert opening | NOT_OF_A_TRACE == set(registry.builtin(registry.COMMANDS))
+    assert not opening & NOT_OF_A_TRACE
 
 
 def test_a_program_that_never_comes_to_its_warm_up_says_so(traced: TracedPython) -> None:
