@@ -33,6 +33,7 @@ NAMES = (
     "cuda_calls",
     "writeback",
     "processes",
+    "brief_workloads",
 )
 
 
