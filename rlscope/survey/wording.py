@@ -69,7 +69,8 @@ PROCESSES = (
     "Of the first repetition. A poller's number is the CPU time of a process over time, 100 % for "
     "one core. Beside it is how much of exactly that time the process was not waiting: it was in "
     "Python, simulator or framework, also while other processes had the cores. So with more "
-    "processes than cores the poller's number is the smaller one."
+    "processes than cores the poller's number is the smaller one. A process that only steps "
+    "environments for another one has no training loop of its own."
 )
 TIMES = (
     "The time of a step or an iteration is wall time of the process that trains. Workers beside it "
@@ -200,6 +201,8 @@ def _stages(run: Run, place: int) -> list[str]:
     """Of a process, with the time in which the GPU worked."""
     if all(row.process is None for row in run.rows):
         return [UNMEASURED] * (len(STAGES) + 1)
+    if all(row.process != place for row in run.rows):
+        return [_DASH] * (len(STAGES) + 1)
     times = {
         stage: sum(row.ns for row in run.rows if row.process == place and row.stage == stage)
         for stage in STAGES

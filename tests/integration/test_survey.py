@@ -31,6 +31,18 @@ for number in itertools.count():
     with rls.operation("inference"):
         sum(range(1_000))
 """
+# Beside it, two processes that infer.
+WORKERS = """
+import os
+import rlscope as rls
+parent = os.getpid()
+for _ in range(2):
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            with rls.operation("inference"):
+                sum(range(1_000))
+        os._exit(0)
+"""
 FAILING = """
 print("a word before")
 raise ValueError("no such environment")
@@ -182,6 +194,25 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
             check=False,
         )
         assert ran.returncode == 0, ran.stderr
+
+
+def test_the_time_of_an_iteration_is_that_of_the_process_that_trains(
+    traced: TracedPython,
+) -> None:
+    write_cells(workers=f"{WORKERS}{LOOP}")
+    assert survey(traced, "-n", "1", "-o", "found").returncode == 0
+    (run,) = results.read("found/results.json").cells[0].runs
+    assert run.training is not None
+    assert run.processes[run.training].role == "main"
+    looping = {row.process for row in run.rows}
+    assert len(looping) == 3, "both workers have a loop of their own"
+    with load("found/workers/1") as trace:
+        own = trace.sql(
+            "SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown "
+            "JOIN process USING (process_id) WHERE stage = 'loop' AND role = 'main'"
+        ).to_dicts()
+    assert sum(row.duration_ns for row in run.loop) == own[0]["ns"]
+    assert sum(row.duration_ns for row in run.rows) > 1.5 * own[0]["ns"]
 
 
 def test_every_verb_either_opens_a_trace_or_is_not_of_one() -> None:

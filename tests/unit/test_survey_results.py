@@ -203,6 +203,15 @@ def test_cpu_time_of_a_process_is_that_of_the_time_that_was_polled() -> None:
     assert told[">inference, in the loop"] == "900 ns"
 
 
+def test_a_process_without_a_loop_of_its_own_has_no_stages() -> None:
+    made = with_workers(training=0)
+    stepping = Process("env worker 0", "environment worker", 2000, 900, 1900)
+    made = replace(made, processes=[*made.processes, stepping])
+    found = survey(cell("play", [made], experiment="scaleup"))
+    *_, worker = wording.process_rows(found.cells[0])
+    assert worker[3:] == ["not measured"] * 4 + ["-"] * 5
+
+
 def test_no_interval_of_a_time_reaches_below_0() -> None:
     found = survey(lasting("a", [10, 10, 100], {}))
     shown = wording.cell_row(found.cells[0])[wording.CELL_COLUMNS.index(">time")]
