@@ -82,7 +82,7 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
 	    tests/integration/test_layers_simulators.py \
-	    tests/integration/test_workloads_simulators.py \
+	    tests/integration/test_workloads_simulators.py tests/integration/test_workloads_brief.py \
 	    $(LIBRARIES)::test_what_a_library_calls_is_found[{envpool,pettingzoo}]
 
 test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in a venv of their own
@@ -95,7 +95,8 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow and
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py tests/integration/test_import_jax.py \
 	    tests/integration/test_first_sentences_frameworks.py \
-	    tests/integration/test_workloads_frameworks.py tests/integration/test_workloads_equal.py
+	    tests/integration/test_workloads_frameworks.py tests/integration/test_workloads_equal.py \
+	    tests/integration/test_workloads_brief.py
 
 test-ray: system-packages $(VENV)-ray/.installed ## actors and tasks of Ray, and RLlib, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=ray,tree $(VENV)-ray/bin/python -m pytest -q -n $(JOBS) \

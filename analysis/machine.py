@@ -18,9 +18,9 @@ def machine_series(trace: Trace, *, points: int, processes: int) -> Table:
 
 
 def utilisation(trace: Trace, *, processes: int) -> Table:
-    """kind, gpu, core, process_id, process, os_pid, duration_ns, polled_percent, busy_ns,
-    cuda_api_ns, waiting_ns, cores, machine_percent: of GPUs in use, the busiest core, and the
-    `processes` processes with the most CPU time."""
+    """kind, gpu, core, process_id, process, os_pid, duration_ns, polled_percent, cpu_ns,
+    busy_ns, cuda_api_ns, waiting_ns, cores, machine_percent: of GPUs in use, the busiest core, and
+    the `processes` processes with the most CPU time."""
     return statement.run(trace, "utilisation", processes=processes)
 
 

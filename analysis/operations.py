@@ -69,7 +69,7 @@ def around_loop(trace: Trace) -> Table:
 
 
 def loop_time(trace: Trace) -> Table:
-    """operation, layer, gpu_busy (None: not recorded), duration_ns, corrected_ns and the ends of
-    its 95 % interval (None: no cost is known): wall time in the training loops of all processes
-    that count."""
-    return statement.run(trace, "loop_time", processes=0)
+    """process_id, operation, layer, gpu_busy (None: not recorded), duration_ns, corrected_ns and
+    the ends of its 95 % interval (None: no cost is known): wall time in the training loop of each
+    process that counts."""
+    return statement.run(trace, "loop_time")

@@ -23,3 +23,9 @@ def transitions(trace: Trace) -> Table:
     """operation, from_layer, to_layer, count, per_iteration: crossings, most frequent first."""
     rows = statement.run(trace, "transition_total")
     return Table(rows.columns, name="transitions", descriptions=_DESCRIPTIONS)
+
+
+def process_transitions(trace: Trace, process_id: int) -> Table:
+    """operation, from_layer, to_layer, per_iteration (None: no complete one): crossings in an
+    iteration of one process."""
+    return statement.run(trace, "process_transition", process=process_id)

@@ -4,10 +4,31 @@ adam = new_adam(weights)
 weights, adam = step(adam, weights, gradients, rate=1e-3)
 """
 
-from typing import Any, NamedTuple
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+
+from rlscope.workloads import training_run
+
+
+@dataclass
+class JaxArgs:
+    device: Literal["cpu", "cuda"] = "cpu"
+    """where everything is computed; networks this small are faster on a CPU"""
+
+
+def run_training(algorithm: str, args: Any, trainer_of: Callable[[Any], Any]) -> None:
+    """Trains and prints how well and how fast."""
+    jax.config.update("jax_platforms", args.device)
+    try:
+        jax.devices()
+    except (AssertionError, RuntimeError):  # the first of these without a plugin for it
+        sys.exit(f"--device {args.device} cannot be used: JAX finds none")
+    training_run.run_training(algorithm, args, trainer_of)
 
 
 class Adam(NamedTuple):

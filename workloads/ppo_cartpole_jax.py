@@ -26,17 +26,16 @@ import rlscope as rls
 from rlscope.workloads.arguments import Count, parse_args
 from rlscope.workloads.environments import in_one_line, require
 from rlscope.workloads.initial_weights import orthogonal_weights
-from rlscope.workloads.jax_training import Adam, new_adam, perceptron, step
+from rlscope.workloads.jax_training import Adam, JaxArgs, new_adam, perceptron, run_training, step
 from rlscope.workloads.training_run import (
     iterations,
     no_operation,
-    run_training,
     seed_everything,
 )
 
 
 @dataclass
-class Args:
+class Args(JaxArgs):
     seed: int = 1
     """seed of every random number generator"""
     env_id: str = "CartPole-v1"

@@ -23,11 +23,10 @@ import numpy as np
 import rlscope as rls
 from rlscope.workloads import ppo_cartpole_jax as ppo
 from rlscope.workloads.arguments import Count, parse_args
-from rlscope.workloads.jax_training import Adam, new_adam
+from rlscope.workloads.jax_training import Adam, new_adam, run_training
 from rlscope.workloads.training_run import (
     iterations,
     no_operation,
-    run_training,
     seed_everything,
 )
 

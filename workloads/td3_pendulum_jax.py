@@ -20,14 +20,21 @@ import numpy as np
 from rlscope.workloads import continuous_control
 from rlscope.workloads.arguments import parse_args
 from rlscope.workloads.initial_weights import uniform_weights
-from rlscope.workloads.jax_training import Adam, follow, new_adam, perceptron, step
+from rlscope.workloads.jax_training import (
+    Adam,
+    JaxArgs,
+    follow,
+    new_adam,
+    perceptron,
+    run_training,
+    step,
+)
 from rlscope.workloads.replay import Batch
-from rlscope.workloads.training_run import run_training
 
 
 @dataclass
-class Args(continuous_control.TD3Args):
-    """What is the same in every framework."""
+class Args(JaxArgs, continuous_control.TD3Args):
+    """Where it runs, and what is the same in every framework."""
 
 
 class State(NamedTuple):

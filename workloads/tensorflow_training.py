@@ -12,6 +12,7 @@ list, and `tf.control_dependencies` of that list is around what comes after it.
 """
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,6 +27,8 @@ from rlscope.workloads.arguments import Count
 class TensorFlowArgs:
     mode: Literal["eager", "function", "graph"] = "function"
     """eager; function: compiled by tf.function; graph: a graph and a session of TensorFlow 1"""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """where the networks are; networks this small are faster on a CPU"""
     tensorflow_threads: Count = 1
     """threads of TensorFlow in an operation, and for operations side by side"""
 
@@ -34,7 +37,20 @@ def run_training(algorithm: str, args: Any, trainer_of: Callable[[Any], Any]) ->
     """Trains and prints how well and how fast."""
     tf.config.threading.set_intra_op_parallelism_threads(args.tensorflow_threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.tensorflow_threads)
+    _use_device(args.device)
     training_run.run_training(algorithm, args, trainer_of)
+
+
+def _use_device(device: str) -> None:
+    """TensorFlow takes a GPU by itself where it sees one, and all of its memory."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if device == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+    elif not gpus:
+        sys.exit(f"--device {device} cannot be used: TensorFlow finds no GPU")
+    else:
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
 
 
 class Eager:

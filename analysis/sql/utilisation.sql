@@ -1,6 +1,6 @@
 -- What pollers said beside what the trace knows of the same time: GPUs in use by either, the busiest
 -- core, and of processes that recorded something the $processes with the most CPU time.
---   gpu, core, process_id, duration_ns, polled_percent, busy_ns, cuda_api_ns, waiting_ns
+--   gpu, core, process_id, duration_ns, polled_percent, cpu_ns, busy_ns, cuda_api_ns, waiting_ns
 --                    as of relation utilisation
 --   process, os_pid  name and pid of a process
 --   cores            of the busiest core: how many there are
@@ -14,8 +14,8 @@ WITH _core AS (
   SELECT process_id FROM utilisation JOIN _process USING (process_id)
   WHERE kind = 'process' ORDER BY cpu_ns DESC, process_id LIMIT $processes
 )
-SELECT kind, gpu, core, process_id, process, os_pid, duration_ns, polled_percent, busy_ns,
-  cuda_api_ns, waiting_ns, cores,
+SELECT kind, gpu, core, process_id, process, os_pid, duration_ns, polled_percent, cpu_ns,
+  busy_ns, cuda_api_ns, waiting_ns, cores,
   (SELECT MAX(polled_percent) FROM utilisation AS machine
    WHERE machine.kind = 'machine' AND machine.host_id = utilisation.host_id
      AND utilisation.kind = 'core') AS machine_percent

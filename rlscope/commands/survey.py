@@ -34,6 +34,8 @@ examples:
       every cell once, 10 s each; costs of records from probes in the runs
   rlscope survey --experiment framework -n 5 -o survey
       one experiment, five times, each program calibrated first
+  rlscope survey --device cuda -o survey
+      the networks on a GPU, so that the columns and findings of GPU time are filled
   rlscope survey --cells mine.toml --experiment mine -o survey
       programs of your own, a line of TOML each:
       cells = [
@@ -49,6 +51,7 @@ _WINDOW, _QUICK_WINDOW = 30.0, 10.0
 _REPETITIONS, _QUICK_REPETITIONS = 3, 1
 _CALIBRATION = 180.0
 _MOST_REPETITIONS = 1000
+_DEVICE = "cpu"
 _BAR = 20
 
 
@@ -112,6 +115,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         help="`rlscope calibrate` each program for so long before; 0: not at all, and probes in "
         f"the runs say what recording costs (default: {_CALIBRATION:g})",
     )
+    parser.add_argument(
+        "--device",
+        default=_DEVICE,
+        metavar="NAME",
+        help="where the programs have their networks, cpu or cuda: {device} in the command of a "
+        "cell (default: %(default)s)",
+    )
     parser.add_argument("--list", action="store_true", help="print the cells and run nothing")
     parser.add_argument(
         "--page-from", metavar="FILE", help="make the pages of a results.json, and run nothing"
@@ -143,7 +153,7 @@ def _chosen(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
         wanted = cells.chosen(found, options.experiment or [cells.EVERY])
     except ValueError as error:
         parser.error(str(error))
-    return [cell for cell in only if cell in wanted]
+    return cells.on_device([cell for cell in only if cell in wanted], options.device)
 
 
 def _listed(wanted: Sequence[Cell]) -> Iterator[str]:
@@ -166,6 +176,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         calibration=_given(options.calibration, 0.0 if quick else _CALIBRATION),
         quick=quick,
         arguments=tuple(_arguments(options)),
+        device=options.device,
     )
 
 
@@ -181,6 +192,8 @@ def _arguments(options: argparse.Namespace) -> Iterator[str]:
         yield from ("--cell", name)
     if options.quick:
         yield "--quick"
+    if options.device != _DEVICE:
+        yield from ("--device", options.device)
     for option, value in (
         ("-n", options.repetitions),
         ("--seconds", options.seconds),
@@ -204,7 +217,7 @@ def _conduct(directory: Path, plan: Plan, wanted: Sequence[Cell]) -> Results:
         conductor = Conductor(directory, plan, wanted, say)
         conductor.prepare()
         try:
-            conductor.run(lambda now: line.step(_bar(now)))
+            conductor.run(lambda now: line.step(bar(now)))
         except KeyboardInterrupt:
             say("interrupted; what is done is kept, and the same command goes on")
             raise
@@ -250,7 +263,8 @@ def _killed_like_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _bar(now: Progress) -> str:
+def bar(now: Progress) -> str:
+    """The line of a survey that is going on."""
     full = _BAR * now.done // now.whole
     minutes, seconds = divmod(round(now.seconds_left), 60)
     left = f"{minutes} min" if minutes >= 2 else f"{60 * minutes + seconds} s"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import Any
+from urllib.parse import quote
 
 from rlscope.report import units
 from rlscope.report.headline import Detail
@@ -49,6 +50,8 @@ class Page:
     absent: Sequence[str]
     """What has no section, a line each."""
     footer: str
+    files: Sequence[str] = ()
+    """Names of files beside the page, which its end links."""
     first: Sequence[Detail] = ()
     """Above everything else."""
 
@@ -68,7 +71,7 @@ def render(page: Page) -> str:
         ),
         panels="\n".join(map(_section, page.sections)),
         nothing=_absent(page.absent_title, page.absent),
-        footer=_escape(page.footer),
+        footer=" ".join([_escape(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
         script=resource("templates/page.js"),
         plotly=resource(PLOTLY),
@@ -82,6 +85,10 @@ def resource(path: str) -> str:
 
 def _escape(text: str) -> str:
     return html.escape(units.visible(text))
+
+
+def _link(name: str) -> str:
+    return f'<a href="{_escape(quote(name))}">{_escape(name)}</a>'
 
 
 def _detail(detail: Detail) -> str:

@@ -8,14 +8,15 @@ All numbers and verdicts come from the results; the text around them says what w
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rlscope.report.figures import svg
-from rlscope.survey import findings, runs, wording
+from rlscope.survey import findings, reasons, runs, wording
+from rlscope.survey import results as results_module
 from rlscope.survey.claims import FAILS, HOLDS, NEEDS_GPU, UNDECIDED, JudgedFinding
 from rlscope.survey.pairs import pairs
-from rlscope.survey.pictures import Picture, shares, times, transitions
+from rlscope.survey.pictures import UNMEASURED, Picture, scale_up, shares, times, transitions
 from rlscope.survey.results import Results, read
 
 NAME = "survey.md"
@@ -29,13 +30,20 @@ _BEGINNING = """\
 # Where the time of reinforcement learning goes
 
 The survey of the RL-Scope paper (Gleeson et al., MLSys 2021) with today's libraries. This page is
-made by `rlscope survey`: every number and verdict in it is computed from results.json. How to run
-it, or to survey programs of your own: [rlscope survey](guide/survey.md)."""
-_PICTURES = (
-    (shares, "algorithm", "Which part of the training loop is simulation, by algorithm"),
-    (times, "framework", "What a step costs in each framework, and where"),
-    (shares, "simulator", "What the simulator makes of it"),
-    (transitions, "framework", "How often a program enters the framework's native code"),
+made by `rlscope survey`: every number and verdict in it is computed from
+[{source}]({source}), whose rows are a table in
+[{rows}]({rows}). Below each figure and finding stands the
+command that makes it again. How to run it, or to survey programs of your own:
+[rlscope survey](guide/survey.md)."""
+_PICTURES: Sequence[tuple[Callable[[Results], Picture], str]] = (
+    (lambda found: shares(found, "algorithm"), "The share of simulation, by algorithm"),
+    (lambda found: times(found, "framework"), "What a step costs in each framework, and where"),
+    (lambda found: shares(found, "simulator"), "What the simulator makes of it"),
+    (
+        lambda found: transitions(found, "framework"),
+        "How often a program enters the framework's native code",
+    ),
+    (scale_up, "What a poller says of programs with workers"),
 )
 _CELL_COLUMNS = (
     "cell",
@@ -47,20 +55,40 @@ _CELL_COLUMNS = (
     "recording cost",
     "result",
 )
+_PROCESS_COLUMNS = [name.removeprefix(">") for name in wording.PROCESS_COLUMNS]
 _PAIR_COLUMNS = [name.removeprefix(">") for name in wording.PAIR_COLUMNS]
 
 
-def files(results: Results, found: Sequence[JudgedFinding]) -> dict[str, str]:
-    """Name -> text: the page, and its figures."""
-    drawn = [(make(results, experiment), asked) for make, experiment, asked in _PICTURES]
+def files(
+    results: Results,
+    found: Sequence[JudgedFinding],
+    source: str = results_module.RESULTS,
+    rows: str = results_module.ROWS,
+) -> dict[str, str]:
+    """Name -> text: the page, and its figures. `source` and `rows` are the names of the files with
+    the results, which the page links."""
+    beginning = _BEGINNING.format(source=source, rows=rows)
+    drawn = [(make(results), asked) for make, asked in _PICTURES]
     shown = [(picture, asked) for picture, asked in drawn if not picture.absence]
-    texts = {NAME: "\n\n".join(_blocks(results, found, shown)) + "\n"}
+    texts = {NAME: "\n\n".join([beginning, *_blocks(results, found, shown)]) + "\n"}
     return texts | {
         _file(picture): svg.bars(
-            picture.title, picture.axis, picture.names, picture.parts, picture.ends
+            picture.title,
+            picture.axis,
+            picture.names,
+            picture.parts,
+            picture.ends,
+            picture.intervals,
         )
         for picture, _ in shown
     }
+
+
+def documents(results: Results, source: str) -> dict[str, str]:
+    """Name -> text: what stands beside the file of results called `source`."""
+    rows = source.removesuffix(results_module.RESULTS) + results_module.ROWS
+    judged = findings.judge_all(results)
+    return {rows: results_module.table(results).to_csv(), **files(results, judged, source, rows)}
 
 
 def _blocks(
@@ -68,13 +96,14 @@ def _blocks(
     found: Sequence[JudgedFinding],
     drawn: Sequence[tuple[Picture, str]],
 ) -> Iterator[str]:
-    yield _BEGINNING
     yield "\n".join(f"* {_plain(line)}" for line in _conditions(results))
-    yield f"**{wording.headline(results, found)}.** {wording.STATISTICS}"
+    yield f"**{wording.headline(results, found)}.** {wording.STATISTICS} {wording.TIMES}"
     for picture, asked in drawn:
         yield f"## {asked}"
         yield f"![{picture.title}]({_file(picture)})"
         yield f"`{wording.command(results.plan, picture.experiment)}`"
+        if picture.experiment == "scaleup":
+            yield from _processes(results)
     if rows := pairs(results):
         yield "## Programs of equal work"
         yield "Ratios of the first to the second, with 95 % intervals."
@@ -99,13 +128,26 @@ def _finding(each: JudgedFinding, results: Results) -> str:
     lines = [f"**{finding.key}. {_plain(finding.title)}.** {_plain(finding.remark)}".rstrip(), ""]
     for judged in each.judged:
         claim = judged.claim
-        reason = f" ({_plain(judged.reason)})" if judged.reason else ""
+        reason = _plain(reasons.verdict(judged, wording.bound(judged)))
         paper = f" Paper: {_plain(claim.paper)}." if claim.paper else ""
         lines.append(
             f"* {_plain(claim.what)}, claimed {claim.side} {wording.bound(judged)}: "
-            f"**{wording.claim_value(judged)}**, {judged.verdict}{reason}.{paper}"
+            f"**{wording.claim_value(judged)}**, {judged.verdict}: {reason}.{paper}"
         )
+        if deciding := reasons.deciding(judged):
+            why = reasons.why(results, judged)
+            lines.append(f"  Decided by {_plain(deciding)}.{f' {_plain(why)}.' if why else ''}")
     return "\n".join([*lines, "", f"`{wording.command(results.plan, finding.experiment)}`"])
+
+
+def _processes(results: Results) -> Iterator[str]:
+    rows = [row for each in results.of("scaleup") for row in wording.process_rows(each)]
+    if not rows:
+        yield f"Each process by itself: {UNMEASURED}."
+        return
+    yield f"Each process by itself. {wording.PROCESSES}"
+    yield _table(_PROCESS_COLUMNS, rows)
+    yield f"`{wording.command(results.plan, 'scaleup')}`"
 
 
 def _cell_row(row: Sequence[str]) -> list[str]:
@@ -133,9 +175,9 @@ def _file(picture: Picture) -> str:
 
 
 def _main(source: str, folder: str) -> None:
-    """Writes the article of the results in `source`."""
+    """Writes the article of the results in `source`, and their rows as CSV."""
     found = read(source)
-    for name, text in files(found, findings.judge_all(found)).items():
+    for name, text in documents(found, Path(source).name).items():
         runs.write(Path(folder) / name, text)
 
 

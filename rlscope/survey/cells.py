@@ -13,7 +13,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
@@ -27,6 +27,8 @@ else:
     import tomli as tomllib
 
 EVERY = "all"
+DEVICE = "{device}"
+"""In a command: the device that the survey asks for."""
 OWN = "own"
 """Experiment of a cell that names none."""
 # A cell is a folder beside the files of a survey, which have a dot in their names.
@@ -41,7 +43,8 @@ class Cell:
     name: str
     """Its folder below the survey's."""
     command: str
-    """Split into words as by a shell, and no more. `python` is the one that runs rlscope."""
+    """Split into words as by a shell, and no more. `python` is the one that runs rlscope, and
+    `{device}` the device of the survey."""
     experiment: tuple[str, ...] = (OWN,)
     """What it is a part of."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +113,20 @@ def read(path: str | Path) -> list[Cell]:
 def matrix() -> list[Cell]:
     """The package's own cells."""
     return _parse(resources.files("rlscope.survey").joinpath("matrix.toml").read_bytes(), "matrix")
+
+
+def on_device(found: Iterable[Cell], device: str) -> list[Cell]:
+    """The cells with that device in their commands, and as label `device` of those that take it."""
+    return [
+        replace(
+            cell,
+            command=cell.command.replace(DEVICE, shlex.quote(device)),
+            labels={**cell.labels, "device": device},
+        )
+        if DEVICE in cell.command
+        else cell
+        for cell in found
+    ]
 
 
 def joined(own: Iterable[Cell], others: Iterable[Cell]) -> list[Cell]:

@@ -12,14 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rlscope.survey.comparison import Absent, NeedsGpu, Repetition
+from rlscope.survey.comparison import Absent, NeedsGpu, Number, Repetition
 from rlscope.survey.results import Value, value_of, value_of_ratios
+from rlscope.survey.runs import STAGES
 
 HOLDS, FAILS = "holds", "does not hold"
 UNDECIDED, NEEDS_GPU = "not decided here", "needs a GPU"
 ABOVE, BELOW = "above", "below"
 
-Statistic = Callable[[Repetition], float]
+TIMES, ENTRIES, SHARES, COSTS = "times", "entries", "shares", "costs"
+"""What explains a number: rlscope.survey.reasons."""
+
+Statistic = Callable[[Repetition], Number]
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class Claim:
     """The paper's value, with its source."""
     percent: bool = False
     """The number is a share; else a ratio."""
+    of: str = TIMES
+    """What the number is made of."""
+    within: Sequence[str] = STAGES
+    """The stages that it is of."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,8 @@ class Judged:
     verdict: str
     reason: str = ""
     """Why it is not decided; "" where it is."""
+    by: Sequence[tuple[str, ...]] = ()
+    """Number.by of each repetition."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +111,18 @@ def _judge(claim: Claim, repetitions: Sequence[Repetition]) -> Judged:
     if not repetitions:
         return Judged(claim, None, UNDECIDED, "no run has numbers")
     try:
-        values = [claim.statistic(each) for each in repetitions]
+        numbers = [claim.statistic(each) for each in repetitions]
     except NeedsGpu as absent:
         return Judged(claim, None, NEEDS_GPU, str(absent))
     except Absent as absent:
         return Judged(claim, None, UNDECIDED, str(absent))
+    values, by = [each.value for each in numbers], [each.by for each in numbers]
     value = value_of(values) if claim.percent else value_of_ratios(values)
     if value is None or value.low is None or value.high is None:
-        return Judged(claim, value, UNDECIDED, "one repetition has no interval")
+        return Judged(claim, value, UNDECIDED, "one repetition has no interval", by)
     verdict = decide(claim.side, claim.bound, value.low, value.high)
     reason = "" if verdict != UNDECIDED else "the interval has the bound in it"
-    return Judged(claim, value, verdict, reason)
+    return Judged(claim, value, verdict, reason, by)
 
 
 def decide(side: str, bound: float, low: float, high: float) -> str:

@@ -1,12 +1,14 @@
 """One repetition of all cells, as findings compare it: by labels, per unit of work.
 
-Cells run for equal times and not for equal work, so times are per environment step; per iteration
-where no cell of a comparison tells its steps.
+Cells run for equal times and not for equal work, so times are per environment step, or per
+iteration where a cell does not tell its steps. Entries into native code are per iteration, as in
+the paper. Only cells are paired whose iterations have the same number of steps, so that both ratios
+are of the same work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rlscope.survey.cells import Cell
@@ -23,6 +25,25 @@ class NeedsGpu(Absent):
 
 
 @dataclass(frozen=True)
+class Number:
+    """What a claim is about, in one repetition."""
+
+    value: float
+    by: tuple[str, ...] = ()
+    """The cells that it is of: one, or the first over the second; empty: all."""
+
+
+def least(numbers: Iterable[Number]) -> Number:
+    """The one with the smallest value."""
+    return min(numbers, key=lambda number: number.value)
+
+
+def most(numbers: Iterable[Number]) -> Number:
+    """The one with the largest value."""
+    return max(numbers, key=lambda number: number.value)
+
+
+@dataclass(frozen=True)
 class Ran:
     """A cell and one run of it with numbers."""
 
@@ -34,9 +55,14 @@ class Ran:
         return self.cell.label(name)
 
     @property
-    def task(self) -> tuple[str, str]:
-        """What it learns, and where: equal work."""
-        return self.label("algorithm"), self.label("environment")
+    def name(self) -> str:
+        """Of the cell."""
+        return self.cell.name
+
+    @property
+    def task(self) -> tuple[str, str, int | None]:
+        """What it learns, where, and with how many steps of an iteration: equal work."""
+        return self.label("algorithm"), self.label("environment"), self.cell.steps
 
     @property
     def units(self) -> int:
@@ -46,12 +72,26 @@ class Ran:
         """
         units = self.run.steps or self.run.iterations
         if not units:
-            raise Absent(f"{self.cell.name} counts neither steps nor iterations")
+            raise Absent(f"{self.name} counts neither steps nor iterations")
         return units
 
     def time(self, where: Callable[[Row], bool] = lambda _: True) -> float:
-        """Nanoseconds per unit of work."""
+        """Nanoseconds of the training process per unit of work.
+
+        Raises Absent: they were not measured.
+        """
+        if not self.run.loop:
+            raise Absent(f"not measured: the time of the training process of {self.name}")
         return self.run.time(where) / self.units
+
+    def share(self, stage: str) -> float:
+        """Of the training loop.
+
+        Raises Absent: it was not measured.
+        """
+        if not self.run.ns:
+            raise Absent(f"not measured: the time of the training process of {self.name}")
+        return self.run.share(stage)
 
     def stage_time(self, *stages: str, layers: Sequence[str] | None = None) -> float:
         """Of some stages, in some layers or in all."""
@@ -60,14 +100,14 @@ class Ran:
         )
 
     def entries(self, *stages: str) -> float:
-        """Into a framework's native code, per unit of work; of all stages where none is given.
+        """Into a framework's native code, in an iteration; of all stages where none is given.
 
         Raises Absent: no rate is known.
         """
         rates = [self.run.entries(stage) for stage in stages or (None,)]
         if None in rates:
-            raise Absent(f"{self.cell.name} has no complete iteration")
-        return sum(rate or 0.0 for rate in rates) * self.run.iterations / self.units
+            raise Absent(f"{self.name} has no complete iteration")
+        return sum(rate or 0.0 for rate in rates)
 
     def gpu_time(self, *stages: str) -> float:
         """While the GPU worked, per unit of work.
@@ -75,7 +115,7 @@ class Ran:
         Raises NeedsGpu: no GPU work was recorded.
         """
         if not self.run.has_gpu:
-            raise NeedsGpu(f"{self.cell.name}: {self.run.gpu_absence}")
+            raise NeedsGpu(f"{self.name}: {self.run.gpu_absence}")
         return self.time(lambda row: bool(row.gpu_busy) and (not stages or row.stage in stages))
 
 
@@ -99,8 +139,8 @@ class Repetition:
         """The same; raises Absent: there is none."""
         found = self.where(experiment, **labels)
         if not found:
-            described = " ".join(filter(None, [experiment, *labels.values()]))
-            raise Absent(f"no cell of {described or 'the survey'} has numbers in all repetitions")
+            described = " ".join(filter(None, [experiment, *labels.values()])) or "the survey"
+            raise Absent(f"not measured: no cell of {described} has numbers of all repetitions")
         return found
 
     def pairs(self, first: dict[str, str], second: dict[str, str]) -> list[tuple[Ran, Ran]]:
@@ -114,10 +154,9 @@ class Repetition:
             for other in self.where("framework", **second)
             if one.task == other.task and one is not other
         ]
-        if mixed := [one for one, other in found if bool(one.run.steps) != bool(other.run.steps)]:
-            raise Absent(f"{mixed[0].cell.name} and its pair do not both tell their steps")
         if not found:
-            raise Absent(f"no pair {_described(first)} against {_described(second)} has numbers")
+            compared = f"{_described(first)} against {_described(second)}"
+            raise Absent(f"not measured: no pair {compared} has numbers")
         return found
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -182,15 +183,8 @@ class Conductor:
             raise DiskFull(f"the disk of {self._directory} is full")
 
     def _time_left(self, tasks: Sequence[_Task]) -> float:
-        known = list(self._seconds.values())
-        usual = sum(known) / len(known) if known else self._window + _BESIDE_WINDOW
-        return sum(
-            self._seconds.get(
-                (task.cell.name, not task.repetition),
-                usual if task.repetition else self._plan.calibration,
-            )
-            for task in tasks
-        )
+        wanted = [(task.cell.name, not task.repetition) for task in tasks]
+        return time_left(wanted, self._seconds, self._plan)
 
     def _options(self, cell: Cell) -> list[str]:
         """Of rls-prof."""
@@ -216,6 +210,23 @@ class Conductor:
 
     def _calibrated(self, cell: Cell) -> Path:
         return self._directory / cell.name / "calibrated.json"
+
+
+def time_left(
+    wanted: Sequence[tuple[str, bool]], known: Mapping[tuple[str, bool], float], plan: Plan
+) -> float:
+    """Seconds that runs will take: each as long as the one before it of the same cell, or as all
+    took that are known, or as the plan says.
+
+    Args:
+        wanted: names of cells, and whether it is a calibration.
+        known: how long the last one took.
+    """
+    usual = statistics.fmean(known.values()) if known else plan.window + _BESIDE_WINDOW
+    return sum(
+        known.get((name, calibrates), plan.calibration if calibrates else usual)
+        for name, calibrates in wanted
+    )
 
 
 def _absence(cell: Cell, *, quick: bool) -> str:

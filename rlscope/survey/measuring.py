@@ -10,17 +10,18 @@ from importlib import metadata
 from typing import Any
 
 from rlscope import calibrations, regular_files
-from rlscope.analysis import iterations, machine, operations, processes, transitions
+from rlscope.analysis import iterations, machine, operations, processes
 from rlscope.analysis.coverage import coverage, cut
+from rlscope.analysis.transitions import process_transitions
 from rlscope.errors import RlscopeError
 from rlscope.load import Trace
 from rlscope.survey.cells import Cell
-from rlscope.survey.runs import Crossing, DiskFull, Process, Reading, Row, Run
+from rlscope.survey.runs import Crossing, DiskFull, Polled, Process, Reading, Row, Run
 
 _PROCESSES = 1024
 _RUN_JSON_BYTES = 16 << 20
-_CROSSING = [each.name for each in fields(Crossing)]
-_PROCESS = [each.name for each in fields(Process)]
+_PROCESS = [each.name for each in fields(Process) if each.name != "polled"]
+_POLLED = [each.name for each in fields(Polled)]
 _HOST = ("cpu", "cores", "memory_bytes", "kernel", "machine", "python", "cuda_driver")
 
 
@@ -49,42 +50,69 @@ def _refuse_cut(trace: Trace) -> None:
 
 
 def _measured(trace: Trace, directory: str, cell: Cell, run: Run) -> Run:
-    rows = [Row(**row) for row in operations.loop_time(trace).to_dicts()]
-    if not rows:
+    times = operations.loop_time(trace).to_dicts()
+    if not times:
         raise RlscopeError(
             "nothing was recorded: the program ended before its warm-up of "
             f"{cell.warmup} iterations was over"
         )
     family = processes.process_tree(trace, processes=_PROCESSES).to_dicts()
-    done = _iterations(trace, family)
+    places = {row["process_id"]: place for place, row in enumerate(family)}
+    rows = [Row(process=places.get(row.pop("process_id")), **row) for row in times]
+    training, done = _training(trace, family)
+    polled = machine.utilisation(trace, processes=_PROCESSES).to_dicts()
     (facts,) = coverage(trace).to_dicts()
     return replace(
         run,
         machine=_host(directory),
         libraries=_versions(cell),
+        training=places.get(training),
         iterations=done,
         steps=done * cell.steps if cell.steps and done else None,
         rows=rows,
-        crossings=[
-            Crossing(**{name: row[name] for name in _CROSSING})
-            for row in transitions(trace).to_dicts()
-        ],
-        processes=[Process(**{name: row[name] for name in _PROCESS}) for row in family],
-        readings=_readings(trace),
+        crossings=_crossings(trace, training),
+        processes=_processes(family, polled),
+        readings=_readings(polled),
         gpu_absence=_gpu_absence(trace, rows),
         correction=facts["cost_method"] or "",
     )
 
 
-def _iterations(trace: Trace, family: list[dict[str, Any]]) -> int:
-    """Complete ones of the main process; of the process with most of them, where it has none."""
-    main = {row["process_id"] for row in family if row["role"] == "main"}
-    counted = iterations.iteration_summary(trace, processes=_PROCESSES).to_dicts()
-    of_main = [row["iterations"] for row in counted if row["process_id"] in main]
-    return max(of_main or [row["iterations"] for row in counted], default=0)
+def _training(trace: Trace, family: list[dict[str, Any]]) -> tuple[int | None, int]:
+    """The process that trains, and its complete iterations: the main process; the one with most
+    iterations, where no main process has any."""
+    counted = {
+        row["process_id"]: row["iterations"]
+        for row in iterations.iteration_summary(trace, processes=_PROCESSES).to_dicts()
+    }
+    main = [row["process_id"] for row in family if row["role"] == "main"]
+    able = [each for each in main if each in counted] or [*counted] or main
+    training = max(able, key=lambda each: counted.get(each, 0), default=None)
+    return training, counted.get(training, 0)
 
 
-def _readings(trace: Trace) -> list[Reading]:
+def _crossings(trace: Trace, training: int | None) -> list[Crossing]:
+    if training is None:
+        return []
+    return [Crossing(**row) for row in process_transitions(trace, training).to_dicts()]
+
+
+def _processes(family: list[dict[str, Any]], polled: list[dict[str, Any]]) -> list[Process]:
+    readings = {row["process_id"]: row for row in polled if row["kind"] == "process"}
+    return [
+        Process(
+            **{name: row[name] for name in _PROCESS},
+            polled=_polled(readings.get(row["process_id"])),
+        )
+        for row in family
+    ]
+
+
+def _polled(row: Mapping[str, Any] | None) -> Polled | None:
+    return None if row is None else Polled(**{name: row[name] for name in _POLLED})
+
+
+def _readings(polled: list[dict[str, Any]]) -> list[Reading]:
     return [
         Reading(
             row["kind"],
@@ -93,7 +121,7 @@ def _readings(trace: Trace) -> list[Reading]:
             _percent(row["busy_ns"], row["duration_ns"]),
             row["machine_percent"],
         )
-        for row in machine.utilisation(trace, processes=_PROCESSES).to_dicts()
+        for row in polled
     ]
 
 

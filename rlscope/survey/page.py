@@ -10,14 +10,15 @@ from rlscope.report.figures.amounts import amount_bars
 from rlscope.report.headline import Detail
 from rlscope.report.panel import Chart, Drawing, Grid
 from rlscope.survey import cells, wording
+from rlscope.survey import results as results_module
 from rlscope.survey.claims import JudgedFinding
 from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import Picture, pictures
 from rlscope.survey.results import Results
 
 _FOOTER = (
-    "All times are wall clock of training loops. Each number is in cells.csv and results.json; the "
-    "trace of a run is in CELL/REPETITION beside this page, and opens with `rlscope report`."
+    "All times are wall clock of training loops. The trace of a run is in CELL/REPETITION beside "
+    "this page, and opens with `rlscope report`. Each number is in these files:"
 )
 
 
@@ -39,6 +40,7 @@ def render(results: Results, found: Sequence[JudgedFinding]) -> str:
                 *(f"{each.title}: {each.absence}" for each in drawn if each.absence),
             ],
             footer=_FOOTER,
+            files=(results_module.ROWS, results_module.RESULTS),
         )
     )
 
@@ -70,14 +72,14 @@ def _findings(results: Results, found: Sequence[JudgedFinding]) -> page.Section:
     table = Grid(
         "Table: findings by number",
         wording.FINDING_COLUMNS,
-        [row for each in found for row in wording.claim_rows(each, results.plan)],
+        [row for each in found for row in wording.claim_rows(each, results)],
         open=True,
     )
     return page.Section(
         "findings",
         "Findings",
         "What of the paper's survey holds here?",
-        Drawing(notes=[wording.STATISTICS, *_remarks(found)], grids=[table]),
+        Drawing(notes=[wording.STATISTICS, wording.TIMES, *_remarks(found)], grids=[table]),
     )
 
 
@@ -98,7 +100,9 @@ def _pairs(results: Results) -> Iterator[page.Section]:
 
 
 def _picture(results: Results, picture: Picture) -> page.Section:
-    figure = amount_bars(picture.names, picture.parts, picture.ends, picture.axis)
+    figure = amount_bars(
+        picture.names, picture.parts, picture.ends, picture.axis, picture.intervals
+    )
     return page.Section(
         f"section-{picture.key}",
         picture.title,
@@ -113,7 +117,7 @@ def _picture(results: Results, picture: Picture) -> page.Section:
 def _processes(results: Results) -> Iterator[page.Section]:
     if rows := [row for each in results.of("scaleup") for row in wording.process_rows(each)]:
         table = Grid(
-            "Table: processes of the first repetition, and their time in its window",
+            "Table: processes of the first repetition, what a poller says of them, and their time",
             wording.PROCESS_COLUMNS,
             rows,
             open=True,
@@ -122,7 +126,10 @@ def _processes(results: Results) -> Iterator[page.Section]:
             "processes",
             "Processes",
             "What did each process of the cells that scale up do?",
-            Drawing(notes=[wording.made_again(results.plan, "scaleup")], grids=[table]),
+            Drawing(
+                notes=[wording.PROCESSES, wording.made_again(results.plan, "scaleup")],
+                grids=[table],
+            ),
         )
 
 

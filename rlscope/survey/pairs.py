@@ -13,15 +13,16 @@ from rlscope.survey.runs import BACKEND
 
 @dataclass(frozen=True)
 class Pair:
-    """Of the first cell over the second, per unit of work."""
+    """Of the first cell over the second."""
 
     first: str
     second: str
     time: Value | None
+    """Of one unit of work."""
     backend_time: Value | None
     """In a framework's native code."""
     entries: Value | None
-    """Into it. None: one of the two has none."""
+    """Into it, in an iteration. None: one of the two has none."""
 
 
 def pairs(results: Results) -> list[Pair]:
@@ -32,7 +33,7 @@ def pairs(results: Results) -> list[Pair]:
     names = [
         (one.cell.name, other.cell.name)
         for one, other in combinations(found[0].where("framework"), 2)
-        if one.task == other.task and bool(one.run.steps) == bool(other.run.steps)
+        if one.task == other.task
     ]
     return [
         Pair(

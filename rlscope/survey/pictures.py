@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rlscope.report import palette, units
-from rlscope.report.figures.amounts import Part
+from rlscope.report.figures.amounts import Interval, Part
 from rlscope.report.layers import label as layer_label
-from rlscope.survey.results import CellResult, Results, value_of
+from rlscope.survey.results import CellResult, Results, value_of, value_of_amounts
 from rlscope.survey.runs import (
     INFERENCE,
     LEARNING,
@@ -25,6 +25,7 @@ STAGE_COLOURS = {
     LEARNING: palette.LAYERS["framework"],
     OTHER: palette.LAYERS["none"],
 }
+UNMEASURED = "not measured"
 _POLLED, _RECORDED = palette.STATES["gpu"], palette.ACCENT
 # Devices and processes of a cell in the figure on scale-up, those with the most CPU time first.
 _READINGS = 10
@@ -46,6 +47,10 @@ class Picture:
     """The one that makes it again."""
     absence: str = ""
     """Why it has no bar; "" where it has."""
+    intervals: Sequence[Interval] = ()
+    """Of each bar, at its axis; where a part is compared, of that one."""
+    of: str = ""
+    """What the intervals are of; "" without any."""
 
 
 def pictures(results: Results, experiments: Sequence[str]) -> list[Picture]:
@@ -68,24 +73,23 @@ def pictures(results: Results, experiments: Sequence[str]) -> list[Picture]:
 def times(results: Results, experiment: str) -> Picture:
     """Time of one unit of work by stage and layer: a bar for each stage of each cell."""
     rows = [
-        (f"{each.cell.name}: {stage}", each, stage, _unit_of(each))
+        (each, stage)
         for each in _with_numbers(results, experiment)
         for stage in STAGES
-        if any(row.stage == stage for run in each.good for row in run.rows)
+        if not _measured(each) or any(row.stage == stage for run in each.good for row in run.loop)
     ]
+    # A cell without such times has one bar, which says so.
+    rows = [row for row in rows if _measured(row[0]) or row[1] == STAGES[0]]
     layers = list(
         dict.fromkeys(
-            [
-                *palette.LAYERS,
-                *(row.layer for _, each, _, _ in rows for run in each.good for row in run.rows),
-            ]
+            [*palette.LAYERS, *(r.layer for each, _ in rows for run in each.good for r in run.loop)]
         )
     )
     parts = [
         Part(
             layer_label(layer, False),
             palette.layer_colour(layer),
-            [_mean(each, _time_of(stage, layer)) / 1000 for _, each, stage, _ in rows],
+            [_mean(each, _time_of(stage, layer)) / 1000 for each, stage in rows],
         )
         for layer in layers
     ]
@@ -93,13 +97,18 @@ def times(results: Results, experiment: str) -> Picture:
         f"times-{experiment}",
         f"Time of a step by operation and layer: {experiment}",
         "time per environment step, or per iteration where steps are not known (µs)",
-        [name for name, *_ in rows],
+        [
+            f"{each.cell.name}: {stage}" if _measured(each) else each.cell.name
+            for each, stage in rows
+        ],
         parts,
         [
-            f"{units.duration(_mean(each, _time_of(stage, None)))} {unit}"
-            for _, each, stage, unit in rows
+            _end(each, f"{units.duration(_mean(each, _time_of(stage, None)))} {unit_of(each)}")
+            for each, stage in rows
         ],
         experiment,
+        [_interval(each, _time_of(stage, None), 1000) for each, stage in rows],
+        "the whole bar",
     )
 
 
@@ -117,12 +126,14 @@ def transitions(results: Results, experiment: str) -> Picture:
     totals = [sum(part.values[place] for part in parts) for place in range(len(found))]
     return _picture(
         f"transitions-{experiment}",
-        f"Entries into a framework's native code: {experiment}",
-        "entries per iteration",
+        f"Transitions into a framework's native code: {experiment}",
+        "transitions per iteration of the training process",
         [each.cell.name for each in found],
         parts,
         [units.count(round(total, 1)) for total in totals],
         experiment,
+        [_interval(each, _entries_of(None)) for each in found],
+        "the whole bar",
     )
 
 
@@ -144,8 +155,13 @@ def shares(results: Results, experiment: str) -> Picture:
         "share of the training loop (%)",
         [each.cell.name for each in found],
         parts,
-        [f"{SIMULATION} {value:.1f} %" for value in simulated],
+        [
+            _end(each, f"{SIMULATION} {value:.1f} %")
+            for each, value in zip(found, simulated, strict=True)
+        ],
         experiment,
+        [_interval(each, _share_of(SIMULATION), 1 / 100) for each in found],
+        SIMULATION,
     )
 
 
@@ -186,17 +202,34 @@ def _picture(
     parts: Iterable[Part],
     ends: Sequence[str],
     experiment: str,
+    intervals: Sequence[Interval] = (),
+    of: str = "",
 ) -> Picture:
     absence = "" if names else f"no cell of {experiment} has numbers"
     shown = [part for part in parts if any(part.values)]
-    return Picture(key, title, axis, names, shown, ends, experiment, absence)
+    known = of if any(intervals) else ""
+    if known:
+        axis = f"{axis}; lines: 95 % intervals of {known}"
+    return Picture(
+        key, title, axis, names, shown, ends, experiment, absence, intervals if known else (), known
+    )
 
 
 def _with_numbers(results: Results, experiment: str) -> Iterable[CellResult]:
     return (each for each in results.of(experiment) if each.good)
 
 
-def _unit_of(each: CellResult) -> str:
+def _measured(each: CellResult) -> bool:
+    """Whether times of its training process are known."""
+    return all(run.loop for run in each.good)
+
+
+def _end(each: CellResult, text: str) -> str:
+    return text if _measured(each) else UNMEASURED
+
+
+def unit_of(each: CellResult) -> str:
+    """What its times are of, in words."""
     run = each.good[0]
     return "a step" if run.steps else "an iteration" if run.iterations else "in all"
 
@@ -218,10 +251,17 @@ def _share_of(stage: str) -> Callable[[Run], float]:
     return lambda run: run.share(stage)
 
 
-def _entries_of(stage: str) -> Callable[[Run], float]:
+def _entries_of(stage: str | None) -> Callable[[Run], float]:
     return lambda run: run.entries(stage) or 0.0
 
 
 def _mean(each: CellResult, of: Callable[[Run], float]) -> float:
     value = value_of([of(run) for run in each.good])
     return value.mean if value is not None else 0.0
+
+
+def _interval(each: CellResult, of: Callable[[Run], float], unit: float = 1) -> Interval:
+    value = value_of_amounts([of(run) for run in each.good]) if _measured(each) else None
+    if value is None or value.low is None or value.high is None:
+        return None
+    return value.low / unit, value.high / unit

@@ -14,7 +14,7 @@ import json
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from rlscope.errors import RlscopeError
 from rlscope.survey import cells as cells_module
 from rlscope.survey import runs as runs_module
 from rlscope.survey.cells import Cell
-from rlscope.survey.runs import Run
+from rlscope.survey.runs import Row, Run
 from rlscope.table import Table
 
 FORMAT = "rlscope survey 1"
@@ -46,6 +46,8 @@ class Plan:
     quick: bool
     arguments: tuple[str, ...] = ()
     """Of `rlscope survey`, that make it again."""
+    device: str = ""
+    """Where the networks of the cells were that take it; "" in results that do not say."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,14 @@ def value_of(values: Sequence[float]) -> Value | None:
     return Value(found.mean, found.low, found.high, len(values))
 
 
+def value_of_amounts(values: Sequence[float]) -> Value | None:
+    """The same of what cannot be below 0, like times and rates: its interval is not, either."""
+    found = value_of(values)
+    if found is None or found.low is None:
+        return found
+    return replace(found, low=max(0.0, found.low))
+
+
 def value_of_ratios(values: Sequence[float]) -> Value | None:
     """The same of ratios, by their logarithms: a ratio and its inverse then say the same, and no
     interval reaches below 0. As value_of() where one of them is 0."""
@@ -181,16 +191,18 @@ def read(path: str | Path) -> Results:
 
 
 def table(results: Results) -> Table:
-    """cells.csv: one row per cell, repetition, operation, layer and GPU activity. Times are sums
-    over the training loops of a run; per iteration and step they are of the corrected time."""
+    """cells.csv: one row per cell, repetition, process, operation, layer and GPU activity. Times
+    are those of the training loop of the process; per iteration and step they are of the corrected
+    time, and stand in rows of the training process only."""
     return Table.from_rows(_COLUMNS, _rows(results), name="cells")
 
 
 _COLUMNS = (
     "cell", "experiment", "algorithm", "framework", "mode", "environment", "policy",
-    "repetition", "operation", "stage", "layer", "gpu_busy", "duration_ns", "corrected_ns",
-    "corrected_low_ns", "corrected_high_ns", "iterations", "steps", "per_iteration_ns",
-    "per_step_ns", "into_layer_per_iteration", "cost_percent", "processes", "gpu_absence", "error",
+    "repetition", "process", "training", "operation", "stage", "layer", "gpu_busy", "duration_ns",
+    "corrected_ns", "corrected_low_ns", "corrected_high_ns", "iterations", "steps",
+    "per_iteration_ns", "per_step_ns", "into_layer_per_iteration", "cost_percent", "processes",
+    "gpu_absence", "error",
 )  # fmt: skip
 _LABELS = ("algorithm", "framework", "mode", "environment", "policy")
 
@@ -213,8 +225,12 @@ def _rows_of_run(run: Run) -> Iterator[list[Any]]:
         yield [*[None] * (len(_COLUMNS) - len(_LABELS) - 4), run.error]
         return
     cost = run.cost
+    loop = {id(row) for row in run.loop}
     for row in run.rows:
+        trains = id(row) in loop
         yield [
+            _process(run, row),
+            trains if loop else None,
             row.operation,
             row.stage,
             row.layer,
@@ -225,14 +241,21 @@ def _rows_of_run(run: Run) -> Iterator[list[Any]]:
             row.corrected_high_ns,
             run.iterations,
             run.steps,
-            row.ns / run.iterations if run.iterations else None,
-            row.ns / run.steps if run.steps else None,
-            _entries(run, row.operation, row.layer),
+            row.ns / run.iterations if trains and run.iterations else None,
+            row.ns / run.steps if trains and run.steps else None,
+            _entries(run, row.operation, row.layer) if trains else None,
             100 * cost[0] if cost is not None else None,
             len(run.processes),
             run.gpu_absence or None,
             None,
         ]
+
+
+def _process(run: Run, row: Row) -> str | None:
+    """Its name; None: the row is a sum over several."""
+    if row.process is not None:
+        return run.processes[row.process].name
+    return run.processes[0].name if len(run.processes) == 1 else None
 
 
 def _entries(run: Run, operation: str, layer: str) -> float | None:

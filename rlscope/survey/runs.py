@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class DiskFull(RlscopeError):
 
 @dataclass(frozen=True)
 class Row:
-    """Wall time in the training loops of the run, in nanoseconds."""
+    """Wall time in the training loop of a process, in nanoseconds."""
 
     operation: str
     layer: str
@@ -45,6 +45,8 @@ class Row:
     """Without what recording cost; None: no cost is known."""
     corrected_low_ns: int | None
     corrected_high_ns: int | None
+    process: int | None = None
+    """Its place in Run.processes; None: the row is a sum over all of them."""
 
     @property
     def stage(self) -> str:
@@ -59,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Entries from one layer into another."""
+    """Entries of the training process from one layer into another."""
 
     operation: str
     from_layer: str
@@ -73,15 +75,32 @@ class Crossing:
 
 
 @dataclass(frozen=True)
+class Polled:
+    """What the readings of a process span, and what happened in exactly that time."""
+
+    polled_percent: float
+    """A poller's utilisation, of one core."""
+    duration_ns: int
+    cpu_ns: int | None
+    busy_ns: int | None
+    """In Python, simulator or framework, also while other processes had the cores."""
+    waiting_ns: int | None
+
+
+@dataclass(frozen=True)
 class Process:
     """One process of the run, in nanoseconds."""
 
     name: str
     role: str
     wall_ns: int
+    """Its life."""
     busy_ns: int
     """In an operation, in its training loop."""
     cpu_ns: int | None
+    """Of its life, start-up included."""
+    polled: Polled | None = None
+    """None: it has no reading."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +136,10 @@ class Run:
     """run.json's facts of the host."""
     libraries: Mapping[str, str] = field(default_factory=dict)
     """Versions of what the cell needs."""
+    training: int | None = None
+    """The process whose iterations count, as its place in `processes`; None: not known."""
     iterations: int = 0
-    """Complete iterations of the main process."""
+    """Complete iterations of the training process."""
     steps: int | None = None
     """Environment steps of these; None: the cell does not say."""
     rows: Sequence[Row] = ()
@@ -136,34 +157,39 @@ class Run:
         return not self.error and not self.gpu_absence
 
     @property
-    def duration_ns(self) -> int:
-        """The training loops as recorded."""
-        return sum(row.duration_ns for row in self.rows)
+    def loop(self) -> Sequence[Row]:
+        """The training loop of the training process, which times and shares are of: wall time, so
+        processes beside it add nothing. Empty where the rows are sums over several loops."""
+        if self.training is None:
+            loops = [process for process in self.processes if process.busy_ns]
+            return self.rows if len(loops) < 2 else ()
+        return [row for row in self.rows if row.process in (None, self.training)]
 
     @property
     def ns(self) -> int:
-        """The same without what recording cost, as far as that is known."""
-        return sum(row.ns for row in self.rows)
+        """Corrected time of that loop."""
+        return sum(row.ns for row in self.loop)
 
     @property
     def cost(self) -> tuple[float, float, float] | None:
-        """What recording added, as a share of the loops without it, and its 95 % interval; None:
-        of some of it no cost is known."""
+        """What recording added in all processes, as a share of their loops without it, and its
+        95 % interval; None: of some of it no cost is known."""
         if not self.rows or any(row.corrected_ns is None for row in self.rows):
             return None
+        known = sum(row.ns for row in self.rows)
         lows = sum(row.corrected_low_ns or 0 for row in self.rows)
         highs = sum(row.corrected_high_ns or 0 for row in self.rows)
-        if min(self.ns, lows, highs) <= 0:
+        if min(known, lows, highs) <= 0:
             return None
-        recorded = self.duration_ns
-        return recorded / self.ns - 1, recorded / highs - 1, recorded / lows - 1
+        recorded = sum(row.duration_ns for row in self.rows)
+        return recorded / known - 1, recorded / highs - 1, recorded / lows - 1
 
     def time(self, where: Callable[[Row], bool] = lambda _: True) -> int:
-        """Corrected time of the rows that `where` takes."""
-        return sum(row.ns for row in self.rows if where(row))
+        """Corrected time of the rows of the loop that `where` takes."""
+        return sum(row.ns for row in self.loop if where(row))
 
     def share(self, stage: str) -> float:
-        """Of the loops' corrected time."""
+        """Of the loop's corrected time."""
         return self.time(lambda row: row.stage == stage) / self.ns if self.ns else 0.0
 
     def entries(self, stage: str | None, into: Iterable[str] = BACKEND) -> float | None:
@@ -207,7 +233,13 @@ def from_json(kept: Mapping[str, Any]) -> Run:
     }
     for name, kind in parts.items():
         values[name] = tuple(kind(**each) for each in values.get(name, ()))
+    values["processes"] = tuple(map(_with_polled, values["processes"]))
     return Run(**values)
+
+
+def _with_polled(process: Process) -> Process:
+    kept: Any = process.polled
+    return replace(process, polled=None if kept is None else Polled(**kept))
 
 
 def read(path: Path) -> Run | None:

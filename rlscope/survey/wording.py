@@ -7,12 +7,20 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from rlscope.report import units
-from rlscope.survey import cells
+from rlscope.survey import cells, reasons
 from rlscope.survey.claims import Judged, JudgedFinding
 from rlscope.survey.pairs import Pair
-from rlscope.survey.pictures import units_of
-from rlscope.survey.results import CellResult, Plan, Results, Value, median, value_of
-from rlscope.survey.runs import INFERENCE, LEARNING, SIMULATION, Run
+from rlscope.survey.pictures import UNMEASURED, units_of
+from rlscope.survey.results import (
+    CellResult,
+    Plan,
+    Results,
+    Value,
+    median,
+    value_of,
+    value_of_amounts,
+)
+from rlscope.survey.runs import INFERENCE, LEARNING, SIMULATION, STAGES, Process, Run
 
 CELL_COLUMNS = (
     "cell",
@@ -30,9 +38,45 @@ CELL_COLUMNS = (
     "cost measured by",
     "result",
 )
-FINDING_COLUMNS = ("finding", "verdict", "here", "definition", "paper", "made again by")
-PAIR_COLUMNS = ("cell", "over", ">time of a step", ">time in native code", ">entries into it")
-PROCESS_COLUMNS = ("cell", "process", "role", ">lived", ">in operations", ">CPU time")
+FINDING_COLUMNS = (
+    "finding",
+    "verdict",
+    "here",
+    "decided by, and why",
+    "definition",
+    "paper",
+    "made again by",
+)
+PAIR_COLUMNS = (
+    "cell",
+    "over",
+    ">time of a step",
+    ">time in native code",
+    ">entries into it, an iteration",
+)
+PROCESS_COLUMNS = (
+    "cell",
+    "process",
+    "role",
+    ">polled for",
+    ">CPU time meanwhile",
+    ">a poller says",
+    ">not waiting meanwhile",
+    *(f">{stage}, in the loop" for stage in STAGES),
+    ">GPU busy",
+)
+PROCESSES = (
+    "Of the first repetition. A poller's number is the CPU time of a process over time, 100 % for "
+    "one core. Beside it is how much of exactly that time the process was not waiting: it was in "
+    "Python, simulator or framework, also while other processes had the cores. So with more "
+    "processes than cores the poller's number is the smaller one. A process that only steps "
+    "environments for another one has no training loop of its own."
+)
+TIMES = (
+    "The time of a step or an iteration is wall time of the process that trains. Workers beside it "
+    "add nothing to it; the table of processes has their times. Transitions are entries of that "
+    "process into a framework's native code, per iteration."
+)
 STATISTICS = (
     "Intervals are 95 % intervals of the mean over repetitions, by Student's t; of ratios, of the "
     "geometric mean, by their logarithms. A repetition of all cells gives each finding one number. "
@@ -68,6 +112,7 @@ def conditions(results: Results) -> list[str]:
         f"{units.plural(plan.repetitions, 'repetition')} each, interleaved; a run was recorded for "
         f"{plan.window:g} s after its warm-up. {_calibration(plan)}"
     )
+    found.append(_device(plan))
     if libraries := results.libraries:
         named = ", ".join(f"{name} {version}" for name, version in libraries.items())
         found.append(f"Libraries: {named}.")
@@ -85,7 +130,10 @@ def gpu_absence(results: Results) -> str:
     if any(run.has_gpu for run in good):
         return ""
     reason = good[0].gpu_absence if good else "no run has numbers"
-    return f"Nothing is said of a GPU: {reason}"
+    return (
+        f"Nothing is said of a GPU: {reason}. On a machine with one, rlscope survey --device "
+        "cuda fills the columns and findings of GPU time."
+    )
 
 
 def cell_row(each: CellResult) -> list[str]:
@@ -93,17 +141,20 @@ def cell_row(each: CellResult) -> list[str]:
     good = each.good
     if not good:
         return [each.cell.name, _runs(each), *[""] * (len(CELL_COLUMNS) - 3), each.failure]
-    share = [_percent_value(value_of([run.share(stage) for run in good])) for stage in _STAGES]
+    measured = all(run.loop for run in good)
+    share = [
+        _percent_value(value_of_amounts([run.share(stage) for run in good])) for stage in _STAGES
+    ]
     entries = [run.entries(None) for run in good]
     return [
         each.cell.name,
         _runs(each),
         units.count(round(_mean(good, lambda run: float(run.iterations)))),
-        duration_value(value_of([run.ns / units_of(run) for run in good])),
+        _time(good) if measured else UNMEASURED,
         "step" if good[0].steps else "iteration" if good[0].iterations else "run",
-        *share,
-        number_value(value_of([rate for rate in entries if rate is not None])),
-        _percent_value(value_of([_gpu_share(run) for run in good if run.has_gpu])),
+        *(share if measured else [UNMEASURED] * len(share)),
+        number_value(value_of_amounts([rate for rate in entries if rate is not None])),
+        _percent_value(value_of_amounts([_gpu_share(run) for run in good if run.has_gpu])),
         units.count(round(_mean(good, lambda run: float(len(run.processes))))),
         _percent_value(_cost(each), of_costs=True),
         good[0].correction or _DASH,
@@ -118,25 +169,68 @@ def pair_row(pair: Pair) -> list[str]:
 
 
 def process_rows(each: CellResult) -> Iterator[list[str]]:
-    """The values of PROCESS_COLUMNS, of the first run with numbers."""
-    for process in each.good[0].processes if each.good else ():
-        times = (process.wall_ns, process.busy_ns, process.cpu_ns)
-        yield [each.cell.name, process.name, process.role, *map(units.duration, times)]
+    """The values of PROCESS_COLUMNS, of the first run with numbers; none where no process of it
+    was measured by itself."""
+    for run in each.good[:1]:
+        if all(process.polled is None for process in run.processes):
+            continue
+        for place, process in enumerate(run.processes):
+            yield [
+                each.cell.name,
+                process.name,
+                process.role,
+                *_polled(process),
+                *_stages(run, place),
+            ]
 
 
-def claim_rows(found: JudgedFinding, plan: Plan) -> Iterator[list[str]]:
+def _polled(process: Process) -> list[str]:
+    polled = process.polled
+    if polled is None or not polled.duration_ns:
+        return [UNMEASURED] * 4
+    busy = None if polled.busy_ns is None else 100 * polled.busy_ns / polled.duration_ns
+    return [
+        units.duration(polled.duration_ns),
+        units.duration(polled.cpu_ns),
+        f"{polled.polled_percent:.1f} %",
+        UNMEASURED if busy is None else f"{busy:.1f} %",
+    ]
+
+
+def _stages(run: Run, place: int) -> list[str]:
+    """Of a process, with the time in which the GPU worked."""
+    if all(row.process is None for row in run.rows):
+        return [UNMEASURED] * (len(STAGES) + 1)
+    if all(row.process != place for row in run.rows):
+        return [_DASH] * (len(STAGES) + 1)
+    times = {
+        stage: sum(row.ns for row in run.rows if row.process == place and row.stage == stage)
+        for stage in STAGES
+    }
+    gpu = sum(row.ns for row in run.rows if row.process == place and row.gpu_busy)
+    return [*map(units.duration, times.values()), units.duration(gpu) if run.has_gpu else _DASH]
+
+
+def claim_rows(found: JudgedFinding, results: Results) -> Iterator[list[str]]:
     """The values of FINDING_COLUMNS: a row for each claim, the finding in the first."""
     finding = found.finding
     for place, judged in enumerate(found.judged):
         first = place == 0
         yield [
             f"{finding.key}. {finding.title}" if first else "",
-            judged.verdict + (f": {judged.reason}" if judged.reason else ""),
+            f"{judged.verdict}: {reasons.verdict(judged, bound(judged))}",
             claim_value(judged),
+            ". ".join(filter(None, [reasons.deciding(judged), reasons.why(results, judged)]))
+            or _DASH,
             f"{judged.claim.what}; claimed: {judged.claim.side} {bound(judged)}",
             judged.claim.paper or _DASH,
-            command(plan, finding.experiment) if first else "",
+            command(results.plan, finding.experiment) if first else "",
         ]
+
+
+def _decided(judged: Judged, results: Results) -> str:
+    said = [reasons.deciding(judged), reasons.why(results, judged)]
+    return ". ".join(filter(None, said)) or _DASH
 
 
 def claim_value(judged: Judged) -> str:
@@ -210,8 +304,12 @@ def _mean(runs: Sequence[Run], of: Callable[[Run], float]) -> float:
     return sum(map(of, runs)) / len(runs)
 
 
+def _time(good: Sequence[Run]) -> str:
+    return duration_value(value_of_amounts([run.ns / units_of(run) for run in good]))
+
+
 def _gpu_share(run: Run) -> float:
-    return run.time(lambda row: bool(row.gpu_busy)) / run.ns
+    return run.time(lambda row: bool(row.gpu_busy)) / run.ns if run.ns else 0.0
 
 
 def _cost(each: CellResult) -> Value | None:
@@ -230,6 +328,12 @@ def _typical_cost(results: Results) -> float | None:
     """The median over cells of the mean over repetitions."""
     means = [value_of(_costs(each)) for each in results.cells]
     return median(value.mean for value in means if value is not None)
+
+
+def _device(plan: Plan) -> str:
+    if plan.device:
+        return f"Device: the networks of the programs that take --device were on {plan.device}."
+    return "Device: these results do not say on which one the networks were."
 
 
 def _calibration(plan: Plan) -> str:

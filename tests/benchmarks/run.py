@@ -35,6 +35,7 @@ NAMES = (
     "cuda_calls",
     "writeback",
     "processes",
+    "brief_workloads",
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython, untraced_environment
 
+from rlscope import registry
 from rlscope.load import load
 from rlscope.survey import results
 
@@ -29,6 +30,18 @@ for number in itertools.count():
         sum(range(3_000))
     with rls.operation("inference"):
         sum(range(1_000))
+"""
+# Beside it, two processes that infer.
+WORKERS = """
+import os
+import rlscope as rls
+parent = os.getpid()
+for _ in range(2):
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            with rls.operation("inference"):
+                sum(range(1_000))
+        os._exit(0)
 """
 FAILING = """
 print("a word before")
@@ -49,6 +62,16 @@ while not pathlib.Path("go").exists():
     time.sleep(0.05)
 """
 PATIENCE = 60.0
+VERBS = (
+    ["export", "-o", "exported.json"],
+    ["info"],
+    ["query", "SELECT 1"],
+    ["report", "-o", "report.html"],
+    ["runs"],
+    ["summary"],
+)
+"""All that take a trace, as they are given one."""
+NOT_OF_A_TRACE = {"calibrate", "doctor", "import", "prof", "survey", "validate"}
 
 
 @pytest.fixture(autouse=True)
@@ -162,14 +185,40 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
             "SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown WHERE stage = 'loop'"
         ).to_dicts()
         counted = trace.sql("SELECT COUNT(*) FILTER (complete) AS done FROM iteration").to_dicts()
-    assert (run.duration_ns, run.iterations) == (whole[0]["ns"], counted[0]["done"])
-    for verb in (["summary"], ["info"], ["report"], ["query", "SELECT 1"]):
+    recorded = sum(row.duration_ns for row in run.loop)
+    assert (recorded, run.iterations) == (whole[0]["ns"], counted[0]["done"])
+    for verb in VERBS:
         ran = subprocess.run(
             [traced.python, "-m", "rlscope.commands", verb[0], "found/good/1", *verb[1:]],
             capture_output=True,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr
+
+
+def test_the_time_of_an_iteration_is_that_of_the_process_that_trains(
+    traced: TracedPython,
+) -> None:
+    write_cells(workers=f"{WORKERS}{LOOP}")
+    assert survey(traced, "-n", "1", "-o", "found").returncode == 0
+    (run,) = results.read("found/results.json").cells[0].runs
+    assert run.training is not None
+    assert run.processes[run.training].role == "main"
+    looping = {row.process for row in run.rows}
+    assert len(looping) == 3, "both workers have a loop of their own"
+    with load("found/workers/1") as trace:
+        own = trace.sql(
+            "SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown "
+            "JOIN process USING (process_id) WHERE stage = 'loop' AND role = 'main'"
+        ).to_dicts()
+    assert sum(row.duration_ns for row in run.loop) == own[0]["ns"]
+    assert sum(row.duration_ns for row in run.rows) > 1.5 * own[0]["ns"]
+
+
+def test_every_verb_either_opens_a_trace_or_is_not_of_one() -> None:
+    opening = {verb[0] for verb in VERBS}
+    assert opening | NOT_OF_A_TRACE == set(registry.builtin(registry.COMMANDS))
+    assert not opening & NOT_OF_A_TRACE
 
 
 def test_a_program_that_never_comes_to_its_warm_up_says_so(traced: TracedPython) -> None:

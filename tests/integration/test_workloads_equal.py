@@ -19,6 +19,10 @@ import numpy as np
 import pytest
 from installed import need
 
+from rlscope.survey import cells
+from rlscope.survey.cells import Cell
+from rlscope.workloads.arguments import parse_args
+
 _UPDATES = 4
 _SIZES = {"batch_size": 32, "hidden": 16}
 _NETWORKS = ("actor", "critic", "slow_actor", "slow_critic")
@@ -349,3 +353,38 @@ def test_same_seed_trains_the_same_with_and_without_annotations(
     assert first
     assert returns(annotate=False) == first
     assert returns(seed=2) != first
+
+
+def _arguments(cell: Cell) -> dict[str, Any]:
+    """What the program of a cell of the survey is asked for, without where and how it runs."""
+    words = cell.command.split()
+    module = importlib.import_module(words[2])
+    found = vars(parse_args(module.Args, "", words[3:]))
+    return {name: value for name, value in found.items() if name not in _NOT_OF_THE_WORK}
+
+
+_NOT_OF_THE_WORK = {"compile", "device", "mode", "tensorflow_threads", "torch_threads"}
+
+
+def test_the_survey_compares_programs_with_equal_networks_batches_and_updates() -> None:
+    """Those of a task have the same arguments, number for number."""
+    need("tensorflow", "jax")
+    by_task: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for cell in cells.on_device(cells.matrix(), "cpu"):
+        if "framework" in cell.experiment:
+            task = cell.label("algorithm"), cell.label("environment")
+            by_task.setdefault(task, {})[cell.name] = _arguments(cell)
+    assert len(by_task) == 3
+    for task, programs in by_task.items():
+        first, *others = programs.values()
+        assert len(others) >= 2, task
+        for name, arguments in programs.items():
+            assert arguments == first, name
+
+
+def test_an_iteration_of_the_survey_has_the_steps_of_its_cell() -> None:
+    need("tensorflow", "jax")
+    for cell in cells.on_device(cells.matrix(), "cpu"):
+        if "framework" in cell.experiment and cell.label("algorithm") == "PPO":
+            arguments = _arguments(cell)
+            assert arguments["num_envs"] * arguments["num_steps"] == cell.steps, cell.name

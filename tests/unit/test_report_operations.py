@@ -163,20 +163,22 @@ def test_five_thousand_nested_paths_are_a_tree() -> None:
     assert len(table) == 60
 
 
-def test_the_time_of_all_loops_is_exact_with_its_interval() -> None:
+def test_the_time_of_the_loop_of_each_process_is_exact_with_its_interval() -> None:
     ends = {"corrected_ns": 15, "corrected_low_ns": 12, "corrected_high_ns": 18}
     trace = Relations(
-        process=[process(1, 0, 40)],
+        process=[process(1, 0, 40), process(2, 0, 9)],
         operation=[{"operation_id": 0, "name": "x", "path": "x", "depth": 0}],
         breakdown=[
             {**share(1, "x", "python", 20), **ends},
             {**share(1, "x", "python", 20), "phase": "late", **ends},
             {**share(1, "x", "framework", 4), **ends},
             {**share(1, "x", "framework", 3), "phase": "late"},
+            {**share(2, "x", "python", 9), **ends},
         ],
     )
     assert operations.loop_time(trace).to_dicts() == [
         {
+            "process_id": 1,
             "operation": "x",
             "layer": "python",
             "gpu_busy": False,
@@ -186,6 +188,7 @@ def test_the_time_of_all_loops_is_exact_with_its_interval() -> None:
             "corrected_high_ns": 36,
         },
         {
+            "process_id": 1,
             "operation": "x",
             "layer": "framework",
             "gpu_busy": False,
@@ -193,5 +196,13 @@ def test_the_time_of_all_loops_is_exact_with_its_interval() -> None:
             "corrected_ns": None,
             "corrected_low_ns": None,
             "corrected_high_ns": None,
+        },
+        {
+            "process_id": 2,
+            "operation": "x",
+            "layer": "python",
+            "gpu_busy": False,
+            "duration_ns": 9,
+            **ends,
         },
     ]

@@ -117,3 +117,36 @@ def test_what_a_cell_of_the_package_needs_is_in_an_extra() -> None:
         remedy = requirements.remedy([module])
         extra = remedy.removeprefix("pip install 'rlscope[").removesuffix("]'")
         assert f"\n{extra} = [" in text, remedy
+
+
+def test_the_device_goes_into_the_commands_that_take_it() -> None:
+    taking = Cell("a", "python a.py --device {device} --steps 9", labels={"mode": "eager"})
+    other = Cell("b", "python b.py")
+    on_gpu, same = cells.on_device([taking, other], "cuda")
+    assert on_gpu.arguments()[1:] == ["a.py", "--device", "cuda", "--steps", "9"]
+    assert on_gpu.labels == {"mode": "eager", "device": "cuda"}
+    assert same == other
+
+
+def test_every_program_of_the_matrix_takes_the_device() -> None:
+    assert all("--device {device} " in cell.command for cell in cells.matrix())
+
+
+def test_policies_are_compared_within_one_library() -> None:
+    found = [cell for cell in cells.matrix() if "algorithm" in cell.experiment]
+    assert {cell.label("framework") for cell in found} == {"Stable-Baselines3"}
+    assert {cell.label("algorithm") for cell in found} >= {"A2C", "PPO", "DDPG", "SAC"}
+
+
+def test_cells_of_the_same_task_have_iterations_of_the_same_steps() -> None:
+    steps: dict[tuple[str, str], set[int | None]] = {}
+    for cell in cells.matrix():
+        if "framework" in cell.experiment:
+            task = cell.label("algorithm"), cell.label("environment")
+            steps.setdefault(task, set()).add(cell.steps)
+    assert all(len(each) == 1 for each in steps.values()), steps
+
+
+def test_algorithms_are_compared_by_the_step() -> None:
+    """An iteration of PPO has 2,048 of them, one of SAC a single one."""
+    assert all(cell.steps for cell in cells.matrix() if "algorithm" in cell.experiment)

@@ -20,7 +20,8 @@ from rlscope.survey.claims import (
 )
 from rlscope.survey.findings import FINDINGS, judge_all
 from rlscope.survey.pairs import pairs
-from rlscope.survey.results import Results, value_of, value_of_ratios
+from rlscope.survey.results import CellResult, Results, value_of, value_of_ratios
+from rlscope.survey.runs import Process
 
 EAGER = {"algorithm": "TD3", "framework": "TensorFlow", "mode": "eager", "environment": "P"}
 FUNCTION = {**EAGER, "mode": "function"}
@@ -88,17 +89,42 @@ def test_all_findings_have_their_number_once() -> None:
     assert [each.key for each in FINDINGS] == [f"S{number}" for number in range(1, 16)]
 
 
+SB3 = {"experiment": "algorithm", "framework": "Stable-Baselines3"}
+
+
+def of_library(algorithm: str, share: int, policy: str, **others: str) -> CellResult:
+    labels = {**SB3, "algorithm": algorithm, "policy": policy, **others}
+    return simulating(algorithm.lower(), [share] * 3, **labels)
+
+
+def papers_algorithms() -> list[CellResult]:
+    return [
+        of_library("A2C", 60, "on-policy"),
+        of_library("PPO", 40, "on-policy"),
+        of_library("SAC", 5, "off-policy"),
+        of_library("DDPG", 10, "off-policy"),
+    ]
+
+
 def test_on_policy_against_off_policy_is_the_least_over_the_largest_share() -> None:
-    labels = {"experiment": "algorithm"}
-    results = survey(
-        simulating("a2c", [60, 60, 60], policy="on-policy", **labels),
-        simulating("ppo", [40, 40, 40], policy="on-policy", **labels),
-        simulating("sac", [5, 5, 5], policy="off-policy", **labels),
-        simulating("dqn", [10, 10, 10], policy="off-policy", **labels),
-    )
-    found = finding(results, "S12")
+    found = finding(survey(*papers_algorithms()), "S12")
     assert mean(found.judged[0]) == pytest.approx(4.0)
+    assert found.judged[0].by == [("ppo", "ddpg")] * 3
     assert found.verdict == HOLDS
+
+
+def test_policies_are_compared_within_one_library() -> None:
+    ours = of_library("TD3", 30, "off-policy", framework="PyTorch")
+    found = finding(survey(*papers_algorithms(), ours), "S12")
+    assert mean(found.judged[0]) == pytest.approx(4.0)
+
+
+def test_policies_are_not_compared_without_one_of_the_papers_algorithms() -> None:
+    ours = of_library("DDPG", 10, "off-policy", framework="PyTorch")
+    found = finding(survey(*papers_algorithms()[:3], ours), "S12")
+    assert (found.verdict, found.judged[0].value) == (UNDECIDED, None)
+    assert found.judged[0].reason.startswith("not measured: no cell of algorithm Stable-Baselines3")
+    assert "DDPG" in found.judged[0].reason
 
 
 def test_shares_of_simulation_that_vary_decide_nothing() -> None:
@@ -128,6 +154,7 @@ def test_eager_is_compared_with_every_other_mode_of_the_same_task() -> None:
         lasting("other", [999] * 3, {**GRAPH, "environment": "Q"}, entries=2.0),
     )
     time, entries = finding(results, "S1").judged
+    assert set(time.by) <= {("tf-eager", "tf-function"), ("torch", "tf-function")}
     assert (mean(time), mean(entries)) == (pytest.approx(2.0), pytest.approx(2.0))
     assert finding(results, "S1").verdict == HOLDS
 
@@ -135,10 +162,48 @@ def test_eager_is_compared_with_every_other_mode_of_the_same_task() -> None:
 def test_time_is_compared_by_the_step_and_not_by_the_window() -> None:
     """Both ran for 100 ns; one of them has made twice as many steps."""
     results = survey(
-        lasting("tf-eager", [100] * 3, EAGER, steps=10),
-        lasting("torch", [100] * 3, TORCH, steps=20),
+        lasting("tf-eager", [100] * 3, EAGER, iterations=1, steps=10),
+        lasting("torch", [100] * 3, TORCH, iterations=2, steps=20),
     )
     assert mean(finding(results, "S3").judged[0]) == pytest.approx(2.0)
+
+
+def with_steps(each: CellResult, steps: int) -> CellResult:
+    """The cell with so many steps of an iteration."""
+    return replace(each, cell=replace(each.cell, steps=steps))
+
+
+def test_entries_are_compared_by_the_iteration() -> None:
+    """Eight against two in an iteration of four steps, whatever the number of iterations."""
+    results = survey(
+        with_steps(lasting("tf", [9] * 3, EAGER, entries=8.0, iterations=1, steps=4), 4),
+        with_steps(lasting("torch", [9] * 3, TORCH, entries=2.0, iterations=5, steps=20), 4),
+    )
+    assert mean(finding(results, "S3").judged[1]) == pytest.approx(4.0)
+    (pair,) = pairs(results)
+    assert pair.entries is not None and pair.entries.mean == pytest.approx(4.0)
+
+
+def test_cells_whose_iterations_differ_are_of_unequal_work() -> None:
+    results = survey(
+        with_steps(lasting("tf", [9] * 3, EAGER, entries=8.0), 1024),
+        with_steps(lasting("torch", [9] * 3, TORCH, entries=2.0), 4096),
+    )
+    assert pairs(results) == []
+    found = finding(results, "S3")
+    assert found.verdict == UNDECIDED
+    assert found.judged[0].reason.startswith("not measured: no pair")
+
+
+def test_a_sum_over_several_processes_is_no_time_of_the_training_process() -> None:
+    """Results of an earlier release have only that."""
+    family = [Process("trainer", "main", 9, 9, 9), Process("worker 0", "worker", 9, 9, 9)]
+    results = survey(
+        lasting("tf", [200] * 3, EAGER, processes=family), lasting("torch", [100] * 3, TORCH)
+    )
+    found = finding(results, "S3")
+    assert (found.verdict, found.judged[0].value) == (UNDECIDED, None)
+    assert found.judged[0].reason == "not measured: the time of the training process of tf"
 
 
 def test_a_finding_holds_only_if_all_of_its_claims_do() -> None:

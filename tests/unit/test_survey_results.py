@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from survey_runs import EAGER_LABELS, cell, lasting, row, run, simulating, surve
 
 from rlscope.errors import RlscopeError
 from rlscope.report.figures import svg
-from rlscope.survey import article, files, findings, page, results, runs
+from rlscope.report.figures.amounts import amount_bars
+from rlscope.survey import article, files, findings, page, results, runs, wording
 from rlscope.survey.pictures import scale_up, shares, times, transitions
 from rlscope.survey.results import CellResult, Results
-from rlscope.survey.runs import Crossing, Process, Reading, Run
+from rlscope.survey.runs import Crossing, Polled, Process, Reading, Row, Run
 
 HOSTILE = "</script><script>alert(1)</script>|`<img src=x>`"
 
@@ -31,7 +33,7 @@ def example() -> Results:
     facts = {
         "machine": {"cpu": "a processor", "cores": 2, "memory_bytes": 1 << 30},
         "libraries": {"torch": "2.0"},
-        "processes": [Process("trainer", "main", 10, 5, 3)],
+        "processes": [Process("trainer", "main", 10, 5, 3, Polled(75.0, 8, 6, 7, 1))],
         "readings": [Reading("core", "busiest core", 99.0, None, 50.0)],
     }
     good = cell(
@@ -156,6 +158,107 @@ def test_scaling_up_has_what_pollers_said_beside_what_was_recorded() -> None:
     }
 
 
+def with_workers(training: int | None) -> Run:
+    """Ten iterations of a trainer that last 300 ns, beside a worker that is busy for 900."""
+    family = [
+        Process("trainer", "main", 2000, 300, 1500),
+        Process("worker 0", "worker", 2000, 900, 1900, Polled(20.0, 1000, 200, 900, 100)),
+    ]
+    places: tuple[int | None, int | None] = (None, None) if training is None else (0, 1)
+    rows = [
+        Row("gather", "wait", None, 300, 300, 300, 300, places[0]),
+        Row("inference", "framework", None, 900, 900, 900, 900, places[1]),
+    ]
+    return run("play", 1, rows, processes=family, training=training, steps=None)
+
+
+def test_time_of_several_processes_is_that_of_the_training_process() -> None:
+    made = with_workers(training=0)
+    assert (made.ns, made.share("inference"), made.share("other")) == (300, 0.0, 1.0)
+    found = survey(cell("play", [made], experiment="scaleup"))
+    row = dict(zip(wording.CELL_COLUMNS, wording.cell_row(found.cells[0]), strict=True))
+    assert (row[">time"], row["per"]) == ("30 ns", "iteration")
+    assert list(times(found, "scaleup").ends) == ["30 ns an iteration"]
+    lines = list(csv.DictReader(io.StringIO(results.table(found).to_csv())))
+    told = [(line["process"], line["training"], line["per_iteration_ns"]) for line in lines]
+    assert told == [("trainer", "true", "30.0"), ("worker 0", "false", "")]
+
+
+def test_a_sum_over_processes_is_not_measured() -> None:
+    found = survey(cell("play", [with_workers(training=None)], experiment="scaleup"))
+    row = dict(zip(wording.CELL_COLUMNS, wording.cell_row(found.cells[0]), strict=True))
+    assert row[">time"] == row[">simulation"] == "not measured"
+    assert list(times(found, "scaleup").ends) == ["not measured"]
+
+
+def test_cpu_time_of_a_process_is_that_of_the_time_that_was_polled() -> None:
+    """200 of 1000 ns, 20 % by the poller, while it was not waiting for 900; 1900 in its life."""
+    found = survey(cell("play", [with_workers(training=0)], experiment="scaleup"))
+    _, worker = wording.process_rows(found.cells[0])
+    told = dict(zip(wording.PROCESS_COLUMNS, worker, strict=True))
+    assert told[">polled for"] == "1.00 µs"
+    assert told[">CPU time meanwhile"] == "200 ns"
+    assert told[">a poller says"] == "20.0 %"
+    assert told[">not waiting meanwhile"] == "90.0 %"
+    assert told[">inference, in the loop"] == "900 ns"
+
+
+def test_a_process_without_a_loop_of_its_own_has_no_stages() -> None:
+    made = with_workers(training=0)
+    stepping = Process("env worker 0", "environment worker", 2000, 900, 1900)
+    made = replace(made, processes=[*made.processes, stepping])
+    found = survey(cell("play", [made], experiment="scaleup"))
+    *_, worker = wording.process_rows(found.cells[0])
+    assert worker[3:] == ["not measured"] * 4 + ["-"] * 5
+
+
+def test_no_interval_of_a_time_reaches_below_0() -> None:
+    found = survey(lasting("a", [10, 10, 100], {}))
+    shown = wording.cell_row(found.cells[0])[wording.CELL_COLUMNS.index(">time")]
+    assert shown == "4 ns (0 ns to 17 ns)"
+
+
+def test_a_chart_has_the_interval_of_each_bar() -> None:
+    picture = shares(
+        survey(
+            simulating("a", [10, 20, 30], experiment="algorithm"),
+            simulating("one", [60], experiment="algorithm"),
+        ),
+        "algorithm",
+    )
+    first, second = picture.intervals
+    assert second is None, "one repetition has no interval"
+    assert first == pytest.approx((0.0, 20 + 4.303 * 10 / 3**0.5), rel=1e-3)
+    assert picture.of == "simulation" and "95 % intervals of simulation" in picture.axis
+    still = svg.bars("t", "x", picture.names, picture.parts, picture.ends, picture.intervals)
+    assert len(ElementTree.fromstring(still).findall("{http://www.w3.org/2000/svg}path")) == 1
+    drawn = amount_bars(picture.names, picture.parts, picture.ends, picture.axis, picture.intervals)
+    assert "95 % interval" in str(drawn)
+
+
+def test_a_finding_names_the_cells_that_decide_it_and_why() -> None:
+    slow = {**EAGER_LABELS, "framework": "TensorFlow"}
+    whole = survey(
+        lasting("tf", [3000] * 3, slow, entries=6.0),
+        lasting("torch", [1000] * 3, EAGER_LABELS, entries=2.0),
+        lasting("other", [9000] * 3, {**slow, "environment": "Q"}, entries=9.0),
+    )
+    text = article.files(whole, findings.judge_all(whole))[article.NAME]
+    assert "holds: all of the interval is above 1." in text
+    assert (
+        "Decided by tf over torch (3 of 3 repetitions). tf takes 300 ns a step, torch 100 ns a "
+        "step. The largest differences of the first to the second: inference in framework +200 ns"
+    ) in text
+    assert "tf has 6.0 an iteration, torch 2.0 (in inference, learning, other)." in text
+
+
+def test_a_page_says_on_which_device_the_networks_were() -> None:
+    whole = example()
+    on_gpu = replace(whole, plan=replace(whole.plan, device="cuda"))
+    assert any("on cuda" in line for line in wording.conditions(on_gpu))
+    assert any("do not say on which" in line for line in wording.conditions(whole))
+
+
 def test_a_picture_without_cells_says_why() -> None:
     picture = shares(survey(), "algorithm")
     assert picture.absence == "no cell of algorithm has numbers"
@@ -191,6 +294,9 @@ def test_each_figure_and_finding_has_its_command() -> None:
     whole = example()
     text = article.files(whole, findings.judge_all(whole))[article.NAME]
     assert text.count("`rlscope survey") >= 15 + text.count("![")
+    assert "[results.json](results.json)" in text and "[cells.csv](cells.csv)" in text
+    html = page.render(whole, findings.judge_all(whole))
+    assert '<a href="results.json">' in html and '<a href="cells.csv">' in html
     assert "--experiment algorithm" in text
 
 

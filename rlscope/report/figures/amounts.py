@@ -13,6 +13,11 @@ from rlscope.report.figures import layout
 from rlscope.report.figures.bars import BAR_HEIGHT, FRAME_HEIGHT, ROOM_FOR_TEXT
 from rlscope.report.panel import Figure
 
+Interval = tuple[float, float] | None
+"""Ends at the axis; None: there is no interval."""
+LINE = "#20252b"
+"""Colour of intervals."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -25,13 +30,27 @@ class Part:
     """With stripes, where the figure is a still one (svg.py)."""
 
 
+def reaches(parts: Sequence[Part], intervals: Sequence[Interval], bars: int) -> list[float]:
+    """Where each bar ends, or its interval."""
+    lines = [*intervals, *[None] * (bars - len(intervals))]
+    return [
+        max(sum(part.values[place] for part in parts), line[1] if line else 0.0)
+        for place, line in enumerate(lines)
+    ]
+
+
 def amount_bars(
-    names: Sequence[str], parts: Sequence[Part], ends: Sequence[str], title: str
+    names: Sequence[str],
+    parts: Sequence[Part],
+    ends: Sequence[str],
+    title: str,
+    intervals: Sequence[Interval] = (),
 ) -> Figure:
-    """First bar on top. `ends` stand at the ends of the bars, `title` and its unit at the axis."""
-    totals = [sum(part.values[place] for part in parts) for place in range(len(names))]
+    """First bar on top. `ends` stand at the ends of the bars, `title` and its unit at the axis;
+    `intervals`, one of each bar, are drawn as lines."""
+    totals = reaches(parts, intervals, len(names))
     figure = go.Figure(
-        [_trace(part) for part in parts],
+        [*map(_trace, parts), *_lines(intervals)],
         layout=layout.base(
             FRAME_HEIGHT + BAR_HEIGHT * len(names), legend_lines=1 + len(parts) // 7
         ),
@@ -68,6 +87,25 @@ def _trace(part: Part) -> go.Bar:
         hovertemplate="%{fullData.name}: %{x:,.4~r}<extra></extra>",
         marker={"color": part.colour, "line": {"width": 0}},
     )
+
+
+def _lines(intervals: Sequence[Interval]) -> list[go.Scatter]:
+    drawn = [(place, line) for place, line in enumerate(intervals) if line]
+    if not drawn:
+        return []
+    half = [(high - low) / 2 for _, (low, high) in drawn]
+    return [
+        go.Scatter(
+            name="95 % interval",
+            mode="markers",
+            x=[(low + high) / 2 for _, (low, high) in drawn],
+            y=[place for place, _ in drawn],
+            customdata=[list(line) for _, line in drawn],
+            hovertemplate="%{customdata[0]:,.4~r} to %{customdata[1]:,.4~r}<extra></extra>",
+            marker={"size": 1, "color": LINE},
+            error_x={"array": half, "color": LINE, "thickness": 1.5, "width": 4},
+        )
+    ]
 
 
 def _text_at_end(row: int, total: float, text: str) -> dict[str, Any]:

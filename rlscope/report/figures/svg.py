@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from rlscope.report import units
-from rlscope.report.figures.amounts import Part
+from rlscope.report.figures.amounts import LINE, Interval, Part, reaches
 
 # Pixels.
 _WIDTH, _NAMES, _ENDS = 860, 270, 130
 _BAR, _GAP, _TOP, _BOTTOM = 18, 8, 56, 40
 _LEGEND_STEP, _LEGEND_LINE, _LEGEND_COLUMNS = 110, 18, 5
 _LABEL = 38
+_CAP = 8
 _TICKS = 4
 
 
@@ -24,10 +25,16 @@ class _Picture:
     names: Sequence[str]
     parts: Sequence[Part]
     ends: Sequence[str]
+    intervals: Sequence[Interval]
 
 
 def bars(
-    title: str, axis: str, names: Sequence[str], parts: Sequence[Part], ends: Sequence[str]
+    title: str,
+    axis: str,
+    names: Sequence[str],
+    parts: Sequence[Part],
+    ends: Sequence[str],
+    intervals: Sequence[Interval] = (),
 ) -> str:
     """The file: title, legend, bars with their names and ends, axis. Same input, same bytes.
 
@@ -36,8 +43,9 @@ def bars(
         names: of the bars, from the top.
         parts: each with a value for every bar.
         ends: what is written at the end of each bar.
+        intervals: one of each bar, drawn as a line.
     """
-    picture = _Picture(title, axis, names, parts, ends)
+    picture = _Picture(title, axis, names, parts, ends, intervals)
     height = _top(picture) + len(picture.names) * (_BAR + _GAP) + _BOTTOM
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
@@ -92,16 +100,11 @@ def _top(picture: _Picture) -> int:
 
 
 def _longest(picture: _Picture) -> float:
-    return (
-        max(
-            (
-                sum(part.values[place] for part in picture.parts)
-                for place in range(len(picture.names))
-            ),
-            default=0.0,
-        )
-        or 1.0
-    )
+    return max(_reaches(picture), default=0.0) or 1.0
+
+
+def _reaches(picture: _Picture) -> list[float]:
+    return reaches(picture.parts, picture.intervals, len(picture.names))
 
 
 def _scale(picture: _Picture) -> float:
@@ -122,7 +125,7 @@ def _axis(picture: _Picture, height: int) -> Iterator[str]:
 
 
 def _rows(picture: _Picture) -> Iterator[str]:
-    scale = _scale(picture)
+    scale, far = _scale(picture), _reaches(picture)
     for place, name in enumerate(picture.names):
         y = _top(picture) + place * (_BAR + _GAP)
         shown = _text(units.label(name, _LABEL))
@@ -136,8 +139,18 @@ def _rows(picture: _Picture) -> Iterator[str]:
                     f'fill="{_fill(part)}"><title>{_text(part.name)}</title></rect>'
                 )
             x += width
+        if place < len(picture.intervals) and (line := picture.intervals[place]):
+            yield _line(_NAMES + line[0] * scale, _NAMES + line[1] * scale, y + _BAR / 2)
+        x = _NAMES + far[place] * scale
         end = _text(picture.ends[place])
         yield f'<text x="{_number(x + 6)}" y="{y + 13}" fill="#59626d">{end}</text>'
+
+
+def _line(left: float, right: float, y: float) -> str:
+    """An interval, with a stroke at each end."""
+    low, high, half = _number(left), _number(right), _CAP / 2
+    path = f"M{low} {y:g}H{high}M{low} {y - half:g}v{_CAP}M{high} {y - half:g}v{_CAP}"
+    return f'<path d="{path}" stroke="{LINE}" fill="none"/>'
 
 
 def _number(value: float) -> str:
