@@ -20,7 +20,7 @@ void Ignore(void*) {}
 
 }  // namespace
 
-CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr, nullptr};
+CallHooks call_hooks = {Ignore, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 namespace {
 
@@ -158,6 +158,7 @@ bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdleOrTimed(
 __attribute__((noinline)) void* CallSerialization(void* a, void* b, void* c, void* d, void* e,
                                                   const Entry* entry) {
   const bool begins = runtime::Load(records_serialization) && !RecordsNothing() &&
+                      call_hooks.in_main_interpreter() &&
                       PrepareAndBegin(static_cast<uint32_t>(entry - entries));
   if (!begins) return entry->original(a, b, c, d, e);
   void* result;

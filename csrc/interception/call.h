@@ -24,6 +24,9 @@ struct CallHooks {
   void (*hot)(uint32_t index);   // a stub was called kCallsUntilHot times
   void (*window_began)();        // a call is the first to see that recording has started
   void (*thread_began)();        // a call is its thread's first record
+  // Whether the calling thread runs the main interpreter; of functions with kSerializes, which the
+  // others share with it.
+  bool (*in_main_interpreter)();
   // Calls the original of an entry with kWait.
   void* (*wait)(void* a, void* b, void* c, void* d, void* e, const struct Entry* entry);
 };

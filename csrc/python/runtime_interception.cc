@@ -91,6 +91,9 @@ void UseHooks(PyObject* module) {
   if (main_module == nullptr) main_module = Py_NewRef(module);
   interception::call_hooks.window_began = OnWindow;
   interception::call_hooks.thread_began = OnThread;
+  interception::call_hooks.in_main_interpreter = [] {
+    return PyInterpreterState_Get() == PyInterpreterState_Main();
+  };
   interception::SetResultHook(&interception::PatchResult);
   interception::UseProbeStub();
   FollowsContextRun(interception::FollowContexts({OnContextEntering, OnContextLeft}));

@@ -188,6 +188,36 @@ with rls.operation("after"):
     assert inside == {name: 10 * number for name, number in once.items()}
 
 
+def test_other_interpreters_are_left_alone(tmp_path: Path, traced: TracedPython) -> None:
+    """They share the functions with the main one, and their threads are not known to it."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import pickle, threading
+import rlscope as rls
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+CODE = "import pickle\\nfor _ in range(100): pickle.loads(pickle.dumps(list(range(99))))"
+number = interpreters.create()
+with rls.operation("any"):
+    pickle.dumps(1)
+thread = threading.Thread(target=interpreters.run_string, args=(number, CODE))
+thread.start()
+thread.join()
+interpreters.run_string(number, CODE)
+interpreters.destroy(number)
+"""
+    )
+    done = traced.run("-o", "run", traced.python, str(program), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with rls.load(tmp_path / "run") as trace:
+        rows = _rows(trace, "native_call", "layer = 'python'")
+    assert [(row["function"], row["calls"]) for row in rows] == [("pickle:dumps", 1)]
+
+
 def test_without_waits_it_is_pythons_time(tmp_path: Path, traced: TracedPython) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
