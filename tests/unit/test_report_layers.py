@@ -131,8 +131,8 @@ def test_waits_that_were_switched_off_are_said(more: dict[str, bool], is_said: b
     trace = Relations(process=[process(0, 0, 9), process(1, 0, 9)], metadata=said)
     notes = [note for note in _draw(trace).notes if "--no-waits" in note]
     sentence = (
-        "Waits were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They count as the "
-        "layer around them."
+        "Waits and pickling were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They "
+        "count as the layer around them."
     )
     assert notes == ([sentence] if is_said else [])
 
