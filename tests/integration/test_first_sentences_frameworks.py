@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -161,16 +162,17 @@ def run_keras_dqn(
 def test_a_dqn_of_keras_on_pytorch(traced: TracedPython, directory: str, tmp_path: Path) -> None:
     """Its forwards are not compiled, so every operation is found by its own name."""
     times = run_keras_dqn(traced, directory, tmp_path, "torch")
-    read = {name: sum(each) for name, each in times.items()}
     with rls.load(directory) as trace:
         assert headline.read(trace).sentence.startswith("Learning takes ")
-        rows = trace.sql("SELECT operation, SUM(duration_ns) FROM breakdown GROUP BY ALL")
-        found = {operation: int(ns) for operation, ns in rows}
-        assert {name: found[name] for name in read} == {
-            name: pytest.approx(ns, rel=0.1) for name, ns in read.items()
-        }
-    learning = read["target"] + read["backprop"]
-    assert learning > max(read["inference"], read["simulation"])
+        found = _medians(trace)
+    read = {name: statistics.median(each) for name, each in times.items()}
+    # train_on_batch() also looks at its batch, and counts metrics: up to a quarter of it.
+    assert 0.7 * read["backprop"] < found.pop("backprop") <= read.pop("backprop")
+    assert {name: found[name] for name in read} == {
+        name: pytest.approx(ns, rel=0.1) for name, ns in read.items()
+    }
+    learning = sum(times["target"]) + sum(times["backprop"])
+    assert learning > max(sum(times["inference"]), sum(times["simulation"]))
 
 
 @pytest.mark.parametrize("backend", _COMPILED)
@@ -188,6 +190,7 @@ def test_a_dqn_of_keras_that_compiles_its_steps(
             " JOIN operation USING (operation_id) GROUP BY ALL"
         )
         found = {path: (count, int(ns)) for path, count, ns in rows}
+        simulation_ns = _medians(trace)["simulation"]
     for name, lengths in calls.items():
         count, ns = found[name]
         assert len(lengths) <= count <= len(lengths) + 5  # where compilation interrupts one
@@ -195,4 +198,13 @@ def test_a_dqn_of_keras_that_compiles_its_steps(
     first = sum(each[0] for each in times.values())
     assert first > sum(map(sum, times.values())) / 2
     assert not {"inference", "target", "backprop"} & found.keys()
-    assert found["simulation"][1] == pytest.approx(sum(times["simulation"]), rel=0.1)
+    assert simulation_ns == pytest.approx(statistics.median(times["simulation"]), rel=0.1)
+
+
+def _medians(trace: Trace) -> dict[str, float]:
+    """Length of an instance of each operation, which a busy machine does not move."""
+    rows = trace.sql(
+        "SELECT path, MEDIAN(duration_ns) FROM operation_instance"
+        " JOIN operation USING (operation_id) GROUP BY ALL"
+    )
+    return {path: float(ns) for path, ns in rows}
