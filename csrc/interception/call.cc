@@ -7,6 +7,7 @@
 #include "interception/entries.h"
 #include "interception/test_delay.h"
 #include "runtime/native_call.h"
+#include "runtime/short_waits.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::interception {
@@ -154,19 +155,40 @@ bool FollowsWindow(const struct rlscope_process_state& process) {
 // Nothing is to be recorded, for certain and with nothing to make ready.
 bool RecordsNothing() { return rlscope_self.call != 0 || runtime::IsIdleOrTimed(); }
 
+// A thread that counts short calls keeps its ring closed for that.
+bool BeginSerialization(uint32_t index) {
+  if (!runtime::Load(records_serialization) || RecordsNothing()) return false;
+  if (!call_hooks.in_main_interpreter()) return false;
+  struct rlscope_thread* self = &rlscope_self;
+  if (!runtime::CountsShortWaits(*self)) return PrepareAndBegin(index);
+  const uint32_t word = WordOf(index);
+  if (word == 0) return false;
+  runtime::BeginCall(self, word, runtime::ReadTicks());
+  return true;
+}
+
+// One that was short leaves no record, unless something was recorded inside.
+void EndSerialization() {
+  struct rlscope_thread* self = &rlscope_self;
+  const uint32_t generation = runtime::Load(rlscope_process.generation);
+  const uint64_t end = runtime::ReadTicks();
+  const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
+  if (is_short && runtime::DropCall(self, generation)) return runtime::CountShortWait(self, end);
+  runtime::EndCall(self, generation, end);
+}
+
 // It serializes.
 __attribute__((noinline)) void* CallSerialization(void* a, void* b, void* c, void* d, void* e,
                                                   const Entry* entry) {
-  const bool begins = runtime::Load(records_serialization) && !RecordsNothing() &&
-                      call_hooks.in_main_interpreter() &&
-                      PrepareAndBegin(static_cast<uint32_t>(entry - entries));
-  if (!begins) return entry->original(a, b, c, d, e);
+  if (!BeginSerialization(static_cast<uint32_t>(entry - entries))) {
+    return entry->original(a, b, c, d, e);
+  }
   void* result;
   {
     const Serializing scope(true);
     result = entry->original(a, b, c, d, e);
   }
-  runtime::EndCall(&rlscope_self, runtime::Load(rlscope_process.generation), runtime::ReadTicks());
+  EndSerialization();
   return result;
 }
 

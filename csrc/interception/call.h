@@ -10,6 +10,9 @@ namespace rlscope::interception {
 // its first iterations, more than imports and set-up do.
 constexpr uint16_t kCallsUntilHot = 64;
 
+// A wait or a serialization that takes less leaves no record.
+constexpr uint64_t kShortestWaitNs = 5000;
+
 // Calls entries[index].original with the same arguments and returns what it returns, all 64 bits.
 // If the process records and no native call is open on this thread, the call is one complete record
 // (runtime/native_call.h). Errors are the callee's own: nothing here looks at them. May be unwound

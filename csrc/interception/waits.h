@@ -19,9 +19,9 @@
 
 #include <string>
 
-namespace rlscope::interception {
+#include "interception/call.h"
 
-constexpr uint64_t kShortestWaitNs = 5000;
+namespace rlscope::interception {
 
 // Where a call has the object that it waits for.
 enum class WaitObject {

@@ -54,7 +54,7 @@ with rls.operation("sleeps"):
 with rls.operation("fails"):
     for _ in range(3):
         try:
-            pickle.dumps(lambda: None)
+            pickle.dumps([numbers, lambda: None])
         except (pickle.PicklingError, AttributeError):
             pass
 
@@ -200,10 +200,11 @@ try:
 except ImportError:
     import _xxsubinterpreters as interpreters
 
-CODE = "import pickle\\nfor _ in range(100): pickle.loads(pickle.dumps(list(range(99))))"
+CODE = "import pickle\\npickle.loads(pickle.dumps(list(range(100_000))))"
 number = interpreters.create()
 with rls.operation("any"):
-    pickle.dumps(1)
+    pickle.dumps(list(range(100_000)))
+    pickle.dumps(1)  # too short for a record
 thread = threading.Thread(target=interpreters.run_string, args=(number, CODE))
 thread.start()
 thread.join()
