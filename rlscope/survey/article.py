@@ -55,6 +55,7 @@ _CELL_COLUMNS = (
     "recording cost",
     "result",
 )
+_SHORT_COLUMNS = ("finding", "in the paper", "here", "verdict")
 _PROCESS_COLUMNS = [name.removeprefix(">") for name in wording.PROCESS_COLUMNS]
 _PAIR_COLUMNS = [name.removeprefix(">") for name in wording.PAIR_COLUMNS]
 
@@ -98,21 +99,23 @@ def _blocks(
 ) -> Iterator[str]:
     yield "\n".join(f"* {_plain(line)}" for line in _conditions(results))
     yield f"**{wording.headline(results, found)}.** {wording.STATISTICS} {wording.TIMES}"
+    if found:
+        yield _table(_SHORT_COLUMNS, list(map(_short_row, found)))
     for picture, asked in drawn:
         yield f"## {asked}"
         yield f"![{picture.title}]({_file(picture)})"
         yield f"`{wording.command(results.plan, picture.experiment)}`"
         if picture.experiment == "scaleup":
             yield from _processes(results)
+    for verdict, heading in _HEADINGS.items():
+        if chosen := [each for each in found if each.verdict == verdict]:
+            yield f"## {heading}"
+            yield from (_finding(each, results) for each in chosen)
     if rows := pairs(results):
         yield "## Programs of equal work"
         yield "Ratios of the first to the second, with 95 % intervals."
         yield _table(_PAIR_COLUMNS, [wording.pair_row(row) for row in rows])
         yield f"`{wording.command(results.plan, 'framework')}`"
-    for verdict, heading in _HEADINGS.items():
-        if chosen := [each for each in found if each.verdict == verdict]:
-            yield f"## {heading}"
-            yield from (_finding(each, results) for each in chosen)
     yield "## The cells"
     yield "Means over the repetitions, with 95 % intervals."
     yield _table(_CELL_COLUMNS, [_cell_row(row) for row in map(wording.cell_row, results.cells)])
@@ -121,6 +124,12 @@ def _blocks(
 def _conditions(results: Results) -> list[str]:
     absence = wording.gpu_absence(results)
     return [*wording.conditions(results), *([absence] if absence else [])]
+
+
+def _short_row(each: JudgedFinding) -> list[str]:
+    papers = "; ".join(filter(None, (judged.claim.paper for judged in each.judged)))
+    values = "; ".join(map(wording.claim_value, each.judged))
+    return [f"{each.finding.key}. {each.finding.title}", papers or "-", values, each.verdict]
 
 
 def _finding(each: JudgedFinding, results: Results) -> str:

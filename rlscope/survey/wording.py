@@ -220,17 +220,11 @@ def claim_rows(found: JudgedFinding, results: Results) -> Iterator[list[str]]:
             f"{finding.key}. {finding.title}" if first else "",
             f"{judged.verdict}: {reasons.verdict(judged, bound(judged))}",
             claim_value(judged),
-            ". ".join(filter(None, [reasons.deciding(judged), reasons.why(results, judged)]))
-            or _DASH,
+            _decided(judged, results),
             f"{judged.claim.what}; claimed: {judged.claim.side} {bound(judged)}",
             judged.claim.paper or _DASH,
             command(results.plan, finding.experiment) if first else "",
         ]
-
-
-def _decided(judged: Judged, results: Results) -> str:
-    said = [reasons.deciding(judged), reasons.why(results, judged)]
-    return ". ".join(filter(None, said)) or _DASH
 
 
 def claim_value(judged: Judged) -> str:
@@ -274,6 +268,11 @@ def duration_value(value: Value | None) -> str:
 def made_again(plan: Plan, experiment: str) -> str:
     """The command beside a figure or a table."""
     return f"Made again by: {command(plan, experiment)}"
+
+
+def _decided(judged: Judged, results: Results) -> str:
+    said = [reasons.deciding(judged), reasons.why(results, judged)]
+    return ". ".join(filter(None, said)) or _DASH
 
 
 def _percent_value(value: Value | None, *, of_costs: bool = False) -> str:
