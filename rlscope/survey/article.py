@@ -33,7 +33,8 @@ The survey of the RL-Scope paper (Gleeson et al., MLSys 2021) with today's libra
 made by `rlscope survey`: every number and verdict in it is computed from
 [{source}]({source}), whose rows are a table in
 [{rows}]({rows}). Below each figure and finding stands the
-command that makes it again. How to run it, or to survey programs of your own:
+command that makes it again. `rlscope survey --page-from {source} -o pages` makes the
+HTML page of the same results. How to run it, or to survey programs of your own:
 [rlscope survey](guide/survey.md)."""
 _PICTURES: Sequence[tuple[Callable[[Results], Picture], str]] = (
     (lambda found: shares(found, "algorithm"), "The share of simulation, by algorithm"),
