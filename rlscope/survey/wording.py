@@ -3,8 +3,10 @@ is no mean over runs."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from rlscope.report import units
 from rlscope.survey import cells, reasons
@@ -312,11 +314,20 @@ def _gpu_share(run: Run) -> float:
 
 
 def _cost(each: CellResult) -> Value | None:
-    """With the interval of the correction, where one run has no other."""
+    """Its interval has both errors in it: repetitions differ, and a correction may be wrong in all
+    of them alike, as that of one calibration is."""
+    spread = value_of(_costs(each))
+    if spread is None:
+        return None
     known = [run.cost for run in each.good if run.cost is not None]
-    if len(known) == 1:
-        return Value(*known[0], 1)
-    return value_of([mean for mean, _, _ in known])
+    below = spread.mean - sum(low for _, low, _ in known) / len(known)
+    above = sum(high for _, _, high in known) / len(known) - spread.mean
+    between = 0.0 if spread.high is None else spread.high - spread.mean
+    return replace(
+        spread,
+        low=spread.mean - math.hypot(below, between),
+        high=spread.mean + math.hypot(above, between),
+    )
 
 
 def _costs(each: CellResult) -> list[float]:

@@ -252,6 +252,20 @@ def test_a_finding_names_the_cells_that_decide_it_and_why() -> None:
     assert "tf has 6.0 an iteration, torch 2.0 (in inference, learning, other)." in text
 
 
+def test_a_recording_cost_has_the_interval_of_its_correction() -> None:
+    # Repetitions that agree say nothing of a calibration that is wrong in all of them alike.
+    corrected = [row("simulation", "simulator", 3300, corrected_ns=3000)]
+    uncertain = [replace(each, corrected_low_ns=2750, corrected_high_ns=3300) for each in corrected]
+    column = wording.CELL_COLUMNS.index(">recording cost")
+
+    def said(rows: list[Row]) -> str:
+        ran = [run("some", number, rows) for number in (1, 2, 3)]
+        return wording.cell_row(cell("some", ran))[column]
+
+    assert said(corrected) == "10.00 % (10.00 % to 10.00 %)"
+    assert said(uncertain) == "10.00 % (0.00 % to 20.00 %)"
+
+
 def test_a_page_says_on_which_device_the_networks_were() -> None:
     whole = example()
     on_gpu = replace(whole, plan=replace(whole.plan, device="cuda"))
