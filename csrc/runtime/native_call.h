@@ -29,8 +29,6 @@ inline __attribute__((always_inline)) void BeginCall(struct rlscope_thread* self
   self->call_start = ticks;
 }
 
-constexpr int kSlotsAhead = 8;  // two cache lines: some microseconds in programs
-
 // A call that was held back and has returned: its record, but for the duration.
 struct HeldCall {
   struct rlscope_slot* slot;
