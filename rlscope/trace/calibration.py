@@ -30,9 +30,9 @@ _UNSEEN_OF_NS = 60.0
 # Code that runs again after the first of these times finds its data in the caches, as the loop at
 # the end of the run does. Code that runs after the second one does not; nor does a probe.
 _HOT_NS, _COLD_NS = 1e4, 1e5
-# In tight loops of whole programs a record costs 0.2 to 3 times what it does in that loop: less
+# In tight loops of whole programs a record costs 0.1 to 3 times what it does in that loop: less
 # where the CPU makes the record beside the call.
-_TIGHT_LOW, _TIGHT_HIGH = 0.2, 3.0
+_TIGHT_LOW, _TIGHT_HIGH = 0.1, 3.0
 _TIGHT_OF_NS = 30.0
 # Between a program's own calls a record costs more than in a loop of nothing else, whose code and
 # ring stay in the caches: 1 to 20 times as much.
