@@ -1,4 +1,5 @@
-"""What an HTML page of ours is made of: one self-contained file, nothing from the network.
+"""What an HTML page of ours is made of: one self-contained file, nothing from the network. Only a
+page that a repository keeps may have the plotly bundle beside it.
 
 Everything that a user can name is escaped: texts of the page by `html.escape`, JSON inside
 <script> elements by `_script_json`, texts inside figures by `rlscope.report.figures.layout.plain`.
@@ -54,6 +55,8 @@ class Page:
     """Names of files beside the page, which its end links."""
     first: Sequence[Detail] = ()
     """Above everything else."""
+    plotly: str = ""
+    """Path from the page to the plotly bundle; "": the page holds the bundle itself."""
 
 
 def render(page: Page) -> str:
@@ -74,13 +77,20 @@ def render(page: Page) -> str:
         footer=" ".join([_escape(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
         script=resource("templates/page.js"),
-        plotly=resource(PLOTLY),
+        plotly=_plotly(page.plotly),
+        plotly_from="file: 'self'" if page.plotly else "",
     )
 
 
 def resource(path: str) -> str:
     """The text of a file of this package."""
     return resources.files("rlscope.report").joinpath(path).read_text(encoding="utf-8")
+
+
+def _plotly(path: str) -> str:
+    if path:
+        return f'<script src="{_escape(quote(path))}"></script>'
+    return f"<script>{resource(PLOTLY)}</script>"
 
 
 def _escape(text: str) -> str:

@@ -1,23 +1,20 @@
 """survey.md and its SVG figures: the survey for people who read a repository.
 
 All numbers and verdicts come from the results; the text around them says what was asked.
-
-    python -m rlscope.survey.article docs/survey-results.json docs
 """
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from rlscope.report.figures import svg
-from rlscope.survey import findings, reasons, runs, wording
+from rlscope.survey import reasons, wording
 from rlscope.survey import results as results_module
 from rlscope.survey.claims import FAILS, HOLDS, NEEDS_GPU, UNDECIDED, JudgedFinding
 from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import UNMEASURED, Picture, scale_up, shares, times, transitions
-from rlscope.survey.results import Results, read
+from rlscope.survey.results import Results
 
 NAME = "survey.md"
 _HEADINGS = {
@@ -33,8 +30,8 @@ The survey of the RL-Scope paper (Gleeson et al., MLSys 2021) with today's libra
 made by `rlscope survey`: every number and verdict in it is computed from
 [{source}]({source}), whose rows are a table in
 [{rows}]({rows}). Below each figure and finding stands the
-command that makes it again. `rlscope survey --page-from {source} -o pages` makes the
-HTML page of the same results. How to run it, or to survey programs of your own:
+command that makes it again. [survey.html](survey.html) is the same with charts, and with
+all columns of the tables. How to run it, or to survey programs of your own:
 [rlscope survey](guide/survey.md)."""
 _PICTURES: Sequence[tuple[Callable[[Results], Picture], str]] = (
     (lambda found: shares(found, "algorithm"), "The share of simulation, by algorithm"),
@@ -56,6 +53,7 @@ _CELL_COLUMNS = (
     "recording cost",
     "result",
 )
+_MARKUP = re.compile(r"((?<!`)`[^`<>]+`(?!`))|[\\`*_<>[\]]")
 _SHORT_COLUMNS = ("finding", "in the paper", "here", "verdict")
 _PROCESS_COLUMNS = [name.removeprefix(">") for name in wording.PROCESS_COLUMNS]
 _PAIR_COLUMNS = [name.removeprefix(">") for name in wording.PAIR_COLUMNS]
@@ -86,13 +84,6 @@ def files(
     }
 
 
-def documents(results: Results, source: str) -> dict[str, str]:
-    """Name -> text: what stands beside the file of results called `source`."""
-    rows = source.removesuffix(results_module.RESULTS) + results_module.ROWS
-    judged = findings.judge_all(results)
-    return {rows: results_module.table(results).to_csv(), **files(results, judged, source, rows)}
-
-
 def _blocks(
     results: Results,
     found: Sequence[JudgedFinding],
@@ -118,7 +109,7 @@ def _blocks(
         yield _table(_PAIR_COLUMNS, [wording.pair_row(row) for row in rows])
         yield f"`{wording.command(results.plan, 'framework')}`"
     yield "## The cells"
-    yield "Means over the repetitions, with 95 % intervals."
+    yield f"Means over the repetitions, with 95 % intervals. {wording.SHARES}"
     yield _table(_CELL_COLUMNS, [_cell_row(row) for row in map(wording.cell_row, results.cells)])
 
 
@@ -175,21 +166,11 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown takes for nothing else: errors hold what programs print."""
-    escaped = "".join(f"\\{sign}" if sign in "\\`*_<>[]" else sign for sign in text)
+    """Text that Markdown takes for nothing else, but for code without tags: errors hold what
+    programs print."""
+    escaped = _MARKUP.sub(lambda found: found[1] or f"\\{found[0]}", text)
     return " ".join(escaped.split())
 
 
 def _file(picture: Picture) -> str:
     return f"survey-{picture.key}.svg"
-
-
-def _main(source: str, folder: str) -> None:
-    """Writes the article of the results in `source`, and their rows as CSV."""
-    found = read(source)
-    for name, text in documents(found, Path(source).name).items():
-        runs.write(Path(folder) / name, text)
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rlscope import __version__
 from rlscope.report import page
@@ -16,13 +17,25 @@ from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import Picture, pictures
 from rlscope.survey.results import Results
 
-_FOOTER = (
-    "All times are wall clock of training loops. The trace of a run is in CELL/REPETITION beside "
-    "this page, and opens with `rlscope report`. Each number is in these files:"
+_TIMES = "All times are wall clock of training loops."
+_TRACES = (
+    "The trace of a run is in CELL/REPETITION beside this page, and opens with `rlscope report`."
 )
+_NUMBERS = "Each number is in these files:"
 
 
-def render(results: Results, found: Sequence[JudgedFinding]) -> str:
+@dataclass(frozen=True)
+class Beside:
+    """What lies beside the page."""
+
+    results: str = results_module.RESULTS
+    rows: str = results_module.ROWS
+    traces: bool = True
+    plotly: str = ""
+    """As of `rlscope.report.page.Page`."""
+
+
+def render(results: Results, found: Sequence[JudgedFinding], beside: Beside = Beside()) -> str:
     """The file."""
     drawn = pictures(results, cells.experiments(each.cell for each in results.cells))
     failed = [each for each in results.cells if each.failure]
@@ -39,8 +52,9 @@ def render(results: Results, found: Sequence[JudgedFinding]) -> str:
                 *(f"{each.cell.name}: {each.failure}" for each in failed),
                 *(f"{each.title}: {each.absence}" for each in drawn if each.absence),
             ],
-            footer=_FOOTER,
-            files=(results_module.ROWS, results_module.RESULTS),
+            footer=" ".join([_TIMES, *([_TRACES] if beside.traces else []), _NUMBERS]),
+            files=(beside.rows, beside.results),
+            plotly=beside.plotly,
         )
     )
 
@@ -149,7 +163,8 @@ def _cells(results: Results) -> page.Section:
         ],
     )
     question = "What was run, and how did it go?"
-    return page.Section("cells", "Cells", question, Drawing(grids=[numbers, commands]))
+    drawing = Drawing(notes=[wording.SHARES], grids=[numbers, commands])
+    return page.Section("cells", "Cells", question, drawing)
 
 
 def _remarks(found: Sequence[JudgedFinding]) -> list[str]:

@@ -74,6 +74,10 @@ PROCESSES = (
     "processes than cores the poller's number is the smaller one. A process that only steps "
     "environments for another one has no training loop of its own."
 )
+SHARES = (
+    "A stage is - where the process that trains ran no operation of it in its loop: workers ran "
+    "it, or it is part of a compiled program."
+)
 TIMES = (
     "The time of a step or an iteration is wall time of the process that trains. Workers beside it "
     "add nothing to it; the table of processes has their times. Transitions are entries of that "
@@ -144,9 +148,7 @@ def cell_row(each: CellResult) -> list[str]:
     if not good:
         return [each.cell.name, _runs(each), *[""] * (len(CELL_COLUMNS) - 3), each.failure]
     measured = all(run.loop for run in good)
-    share = [
-        _percent_value(value_of_amounts([run.share(stage) for run in good])) for stage in _STAGES
-    ]
+    share = [_share(good, stage) for stage in _STAGES]
     entries = [run.entries(None) for run in good]
     return [
         each.cell.name,
@@ -307,6 +309,11 @@ def _mean(runs: Sequence[Run], of: Callable[[Run], float]) -> float:
 
 def _time(good: Sequence[Run]) -> str:
     return duration_value(value_of_amounts([run.ns / units_of(run) for run in good]))
+
+
+def _share(good: Sequence[Run], stage: str) -> str:
+    shares = [run.share(stage) for run in good]
+    return _percent_value(value_of_amounts(shares)) if any(shares) else _DASH
 
 
 def _gpu_share(run: Run) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -312,6 +313,32 @@ def test_each_figure_and_finding_has_its_command() -> None:
     html = page.render(whole, findings.judge_all(whole))
     assert '<a href="results.json">' in html and '<a href="cells.csv">' in html
     assert "--experiment algorithm" in text
+
+
+def test_the_page_of_a_repository_takes_plotly_and_its_links_from_there() -> None:
+    whole = example()
+    own = page.render(whole, findings.judge_all(whole))
+    kept = files.documents(whole, "some-results.json")[files.PAGE]
+    assert kept.count("<script src=") == 1
+    (source,) = re.findall(r'<script src="([^"]*)"></script>', kept)
+    assert (Path(__file__).parents[2] / "docs" / source).resolve().is_file()
+    assert '<a href="some-results.json">' in kept and '<a href="some-cells.csv">' in kept
+    assert "beside this page" in own and "beside this page" not in kept
+    assert "<script src=" not in own and "'self'" not in own and len(own) > len(kept) + 1_000_000
+
+
+def test_a_stage_without_operations_has_no_share() -> None:
+    inside = cell("scan", [run("scan", 1, [row("learning", "framework", 100)])])
+    shown = dict(zip(wording.CELL_COLUMNS, wording.cell_row(inside), strict=True))
+    assert (shown[">simulation"], shown[">learning"]) == ("-", "100.0 %")
+
+
+def test_an_article_keeps_code_and_takes_all_other_markup_for_text() -> None:
+    failed = replace(example().cells[-1], absence="<b> `a*b` and * | `<img>``` ``_``")
+    whole = replace(example(), cells=[failed])
+    text = article.files(whole, findings.judge_all(whole))[article.NAME]
+    escaped = r"\<b\> `a*b` and \* \| \`\<img\>\`\`\` \`\`\_\`\`"
+    assert escaped in text
 
 
 def test_what_was_written_is_written_again_alike(tmp_path: Path) -> None:
