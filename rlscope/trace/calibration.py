@@ -24,9 +24,12 @@ from rlscope.trace.probe_costs import (
 # how many stands with each factor. The rest costs the same anywhere: where reading the clock is
 # slow, a record is, and no slower between a program's own calls.
 # A probe does not see that the program finds its own data no longer in the caches, because the
-# record took their place: whole iterations showed up to so many times what probes did.
-_UNSEEN_MOST = 2.6
-_UNSEEN_OF_NS = 60.0
+# record took their place: whole iterations showed up to so many times what probes did, of so many
+# nanoseconds.
+_UNSEEN = (2.6, 60.0)
+# A wait leaves the caches to others: its record took 28 ns by its own readings of the clock, and 200
+# to 250 by whole iterations of sleeps.
+_UNSEEN_OF_WAIT = (20.0, 30.0)
 # Code that runs again after the first of these times finds its data in the caches, as the loop at
 # the end of the run does. Code that runs after the second one does not; nor does a probe.
 _HOT_NS, _COLD_NS = 1e4, 1e5
@@ -173,7 +176,8 @@ def of_run(
             costs[kind] = _between(loops[metric] / records, costs[kind], gaps[kind].cold_share)
     for kind, name in _WAITS.items():
         if (of_wait := wait_cost(samples.waits[name])) is not None:
-            costs[kind] = _from_probes(kind, of_wait, 1)
+            unseen = _UNSEEN_OF_WAIT if kind == WAIT else _UNSEEN
+            costs[kind] = _from_probes(kind, of_wait, 1, unseen)
     spent_ns = mean_probe_ns(samples)
     if costs and spent_ns is not None:
         # Twice, for what lies around its two readings of the clock.
@@ -209,16 +213,20 @@ def _between(hot_ns: float, cold: Cost, cold_share: float) -> Cost:
     )
 
 
-def _from_probes(kind: str, cost: ProbeCost, records: int) -> Cost:
-    def with_unseen(cost_ns: float, factor: float) -> float:
-        return _times(cost_ns / records, factor, _UNSEEN_OF_NS)
+def _from_probes(
+    kind: str, cost: ProbeCost, records: int, unseen: tuple[float, float] = _UNSEEN
+) -> Cost:
+    most, of_ns = unseen
 
-    mean_ns = with_unseen(cost.mean_ns, math.sqrt(_UNSEEN_MOST))
+    def with_unseen(cost_ns: float, factor: float) -> float:
+        return _times(cost_ns / records, factor, of_ns)
+
+    mean_ns = with_unseen(cost.mean_ns, math.sqrt(most))
     return Cost(
         kind,
         mean_ns=mean_ns,
         low_ns=min(cost.low_ns / records, mean_ns),
-        high_ns=max(cost.high_ns / records, with_unseen(cost.high_ns, _UNSEEN_MOST)),
+        high_ns=max(cost.high_ns / records, with_unseen(cost.high_ns, most)),
         inside=cost.inside_share,
         samples=cost.samples,
         method="probes in the run",

@@ -232,7 +232,9 @@ def test_waits_of_the_run_come_before_native_calls() -> None:
     costs = calibration.of_run(metrics, probes(wait=5_000.0, short=40.0), {})
     assert costs["short wait"].low_ns == pytest.approx(40, abs=1)
     assert costs["wait"].low_ns == pytest.approx(5_000, abs=1)
-    assert costs["wait"].mean_ns == pytest.approx(5_000 + 60 * (math.sqrt(2.6) - 1), abs=1)
+    assert costs["wait"].mean_ns == pytest.approx(5_000 + 30 * (math.sqrt(20) - 1), abs=1)
+    assert costs["wait"].high_ns == pytest.approx(5_000 + 30 * 19, abs=1)
+    assert costs["short wait"].high_ns == pytest.approx(40 * 2.6, abs=1)
     assert costs["wait"].at("mean", "outside") == costs["wait"].mean_ns
     assert (costs["wait"].method, costs["wait"].samples) == ("probes in the run", 1_000)
     assert costs["callback"].mean_ns == costs["native call"].mean_ns < 100
@@ -256,7 +258,7 @@ def test_records_in_tight_loops_cost_what_the_loop_says() -> None:
             calibration.of_run(loops, samples, {kind: gaps})[kind].mean_ns
             for gaps in (tight, mixed, apart)
         ]
-        assert means[0] == pytest.approx(hot_ns * math.sqrt(0.2 * 3))
+        assert means[0] == pytest.approx(hot_ns * math.sqrt(0.1 * 3))
         assert means[2] == pytest.approx(cold_ns, rel=0.1)
         assert means == sorted(means)
 
@@ -274,7 +276,7 @@ def test_of_a_long_record_the_caches_cost_no_more_than_of_a_short_one() -> None:
     close = calibration.Gaps()
     close.add(1_000_000, [10_000])
     hot = calibration.of_run({"native_cost_ns": 2_000.0}, samples, {"native call": close})
-    assert hot["native call"].low_ns == 2_000 - 30 * 0.8
+    assert hot["native call"].low_ns == 2_000 - 30 * 0.9
     assert hot["native call"].high_ns == 2_000 + 30 * 2
 
 
