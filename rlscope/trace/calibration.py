@@ -27,8 +27,8 @@ from rlscope.trace.probe_costs import (
 # record took their place: whole iterations showed up to so many times what probes did, of so many
 # nanoseconds.
 _UNSEEN = (2.6, 60.0)
-# A wait leaves the caches to others: its record took 28 ns by its own readings of the clock, and 200
-# to 250 by whole iterations of sleeps.
+# A wait leaves the caches to others: its record took 28 ns by its own readings of the clock, and
+# some 200 by whole iterations of sleeps.
 _UNSEEN_OF_WAIT = (20.0, 30.0)
 # Code that runs again after the first of these times finds its data in the caches, as the loop at
 # the end of the run does. Code that runs after the second one does not; nor does a probe.
