@@ -21,6 +21,8 @@ from rlscope.report.headline import Detail
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
+_LONG = 160
+"""Characters of a cell of sentences, which a narrow column makes as high as a page."""
 
 
 @dataclass(frozen=True)
@@ -196,9 +198,11 @@ def _heading(column: str) -> str:
 def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
     return (
         "<tr>"
-        + "".join(
-            f'<td class="number">{_escape(cell)}</td>' if flush else f"<td>{_escape(cell)}</td>"
-            for cell, flush in zip(cells, right, strict=True)
-        )
+        + "".join(_cell(cell, flush) for cell, flush in zip(cells, right, strict=True))
         + "</tr>"
     )
+
+
+def _cell(text: str, flush: bool) -> str:
+    kind = ' class="number"' if flush else ' class="long"' if len(text) > _LONG else ""
+    return f"<td{kind}>{_escape(text)}</td>"

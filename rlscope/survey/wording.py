@@ -355,7 +355,6 @@ def _device(plan: Plan) -> str:
 
 def _calibration(plan: Plan) -> str:
     if plan.calibration:
-        return (
-            f"Each program was calibrated before by `rlscope calibrate` for {plan.calibration:g} s."
-        )
+        seconds = f"{plan.calibration:g} s"
+        return f"Each program was calibrated before, by rlscope calibrate for {seconds}."
     return "What recording costs was measured by probes in the runs."
