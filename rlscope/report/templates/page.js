@@ -176,6 +176,13 @@
     }
   }
 
+  if (!window.Plotly) {
+    const file = document.querySelector("script[src]").getAttribute("src");
+    for (const chart of document.querySelectorAll("figure .chart")) {
+      chart.textContent = `This chart needs the file ${file} beside the page; the table below it does not.`;
+    }
+    return;
+  }
   for (const select of document.querySelectorAll("figure select")) {
     select.addEventListener("change", () => choose(select.value));
   }
