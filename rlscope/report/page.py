@@ -22,7 +22,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
 _LONG = 160
-"""Characters of a cell of sentences, which a narrow column makes as high as a page."""
+"""A cell of more characters than this holds sentences, and the page gives it a wide column."""
 
 
 @dataclass(frozen=True)

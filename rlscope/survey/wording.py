@@ -356,5 +356,5 @@ def _device(plan: Plan) -> str:
 def _calibration(plan: Plan) -> str:
     if plan.calibration:
         seconds = f"{plan.calibration:g} s"
-        return f"Each program was calibrated before, by rlscope calibrate for {seconds}."
+        return f"Before that, rlscope calibrate ran each program for {seconds}."
     return "What recording costs was measured by probes in the runs."

@@ -128,11 +128,11 @@ def check_sentence(trace: Trace, of: str) -> dict[str, int]:
 
 
 def check_each(trace: Trace, operation: str, read: list[int]) -> None:
-    """Each with its own clock, by the median of their ratios.
+    """Compares each call with the program's clock around it, by the median of the ratios.
 
-    A step takes 50 us, and a machine that does something else between the two clocks adds a
-    thousand to some. The median of all times on one clock may then be another call's than on the
-    other, because minibatches of RLlib take from 3 ms to 10 ms.
+    A busy machine adds a thousand microseconds between the two clocks of some calls. The median
+    time on one clock may then be another call's than on the other: RLlib's minibatches take from
+    3 ms to 10 ms.
     """
     rows = trace.sql(
         "SELECT duration_ns FROM operation_instance JOIN operation USING (operation_id)"

@@ -19,18 +19,20 @@ def test_the_committed_page_draws_its_charts(report_page: ReportPage) -> None:
     marks = report_page.marks()
     assert len(marks) >= 10 and all(marks.values())
     assert report_page.cut() == []
+    sentences = report_page.driver.find_elements("css selector", "#findings td.long")
+    assert len(sentences) >= 10 and all(each.size["width"] >= 350 for each in sentences)
 
 
 def test_a_copy_without_the_bundle_says_so_and_keeps_its_tables(
     tmp_path: Path, report_page: ReportPage
 ) -> None:
     copy = Path(shutil.copy(PAGE, tmp_path))
+    report_page.open(copy)
     driver = report_page.driver
-    driver.get(copy.as_uri())
     charts = [each.text for each in driver.find_elements("css selector", ".chart")]
     assert len(charts) >= 10
     assert set(charts) == {
-        "This chart needs the file ../rlscope/report/vendor/plotly-cartesian.min.js beside the "
-        "page; the table below it does not."
+        "This chart is not drawn: the page did not find "
+        "../rlscope/report/vendor/plotly-cartesian.min.js. The table below it has its numbers."
     }
     assert len(driver.find_elements("css selector", "tbody tr")) >= 100

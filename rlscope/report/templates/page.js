@@ -144,6 +144,11 @@
 
   async function draw(figure) {
     const chart = figure.querySelector(".chart");
+    if (!window.Plotly) { // Not in the page, and not where the page looks for it.
+      const file = document.querySelector("script[src]").getAttribute("src");
+      chart.textContent = `This chart is not drawn: the page did not find ${file}. The table below it has its numbers.`;
+      return;
+    }
     const chosen = fitted(named(chosenView(figure)), chart.clientWidth);
     await Plotly.react(chart, chosen.data, themed(chosen.layout), config);
   }
@@ -176,13 +181,6 @@
     }
   }
 
-  if (!window.Plotly) {
-    const file = document.querySelector("script[src]").getAttribute("src");
-    for (const chart of document.querySelectorAll("figure .chart")) {
-      chart.textContent = `This chart needs the file ${file} beside the page; the table below it does not.`;
-    }
-    return;
-  }
   for (const select of document.querySelectorAll("figure select")) {
     select.addEventListener("change", () => choose(select.value));
   }
