@@ -1,0 +1,142 @@
+"""The sentences that people read: of Markdown pages, and of the messages in Python code.
+
+python tests/prose.py docs/guide README.md    how long they are, and those that need mending
+"""
+
+import ast
+import re
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MOST_WORDS = 30  # of nine sentences in ten of a page
+FEWEST_WORDS = 5  # what is shorter is the cell of a table, or a label
+FRONTED = re.compile(r"^(?:[^.!?]{0,40}: )?Of (?!course)")
+_FENCE = re.compile(r"^([ \t]*)(```|~~~).*?^[ \t]*\2[ \t]*$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LABEL = re.compile(r"^\([\w-]+\)=$")
+_RULE = re.compile(r"^[|:\-\s]+$")
+_ITEM = re.compile(r"^\s*(?:[*+-]|\d+\.)\s+")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_CODE = re.compile(r"`+[^`]+`+")
+_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"')*_]*\s+(?=[\"'(*_]*[A-Z`0-9])")
+
+
+class Sentence(NamedTuple):
+    """A sentence with the line on which its paragraph begins."""
+
+    line: int
+    text: str
+
+    @property
+    def words(self) -> int:
+        """How many; a stretch of code is one."""
+        return len(re.findall(r"[\w'’%/.+-]*\w[\w'’%/.+-]*", self.text))
+
+
+def of_markdown(text: str) -> list[Sentence]:
+    """The sentences of paragraphs, list items and cells of tables; code is left out."""
+    found: list[Sentence] = []
+    for line, block in _blocks(_blanked(text)):
+        plain = _CODE.sub("code", _LINK.sub(r"\1", block))
+        found.extend(Sentence(line, each) for each in split(plain))
+    return [each for each in found if each.words >= FEWEST_WORDS]
+
+
+def split(paragraph: str) -> list[str]:
+    """A paragraph's sentences, on one line each."""
+    one_line = " ".join(paragraph.split())
+    return [each for each in _END.split(one_line) if re.search(r"\w", each)]
+
+
+def _blanked(text: str) -> str:
+    """Without code and comments, and with as many lines."""
+    for pattern in (_FENCE, _COMMENT):
+        text = pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
+    return text
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    begun, lines = 0, list[str]()
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        table = line.lstrip().startswith("|")
+        starts = table or line.startswith("#") or _ITEM.match(line) is not None
+        if lines and (not line.strip() or starts or _LABEL.match(line)):
+            yield begun, " ".join(lines)
+            lines = []
+        if table and not _RULE.match(line):
+            yield from ((number, cell) for cell in re.split(r"(?<!\\)\|", line) if cell.strip())
+        elif line.strip() and not table and not line.startswith("#") and not _LABEL.match(line):
+            begun = begun if lines else number
+            lines.append(_ITEM.sub("", line))
+
+
+def of_messages(source: str) -> list[Sentence]:
+    """The sentences of string constants: what a program says. A value that
+    is put into a message is one word; docstrings are no messages."""
+    tree = ast.parse(source)
+    docstrings = {id(each) for each in _docstrings(tree)}
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+        if part is not node
+    }
+    found: list[Sentence] = []
+    for node in ast.walk(tree):
+        if id(node) in docstrings or id(node) in inside:
+            continue
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and (text := _text_of(node)):
+            sentences = [Sentence(node.lineno, each) for each in split(_CODE.sub("code", text))]
+            found.extend(each for each in sentences if each.words >= FEWEST_WORDS)
+    return found
+
+
+def _text_of(node: ast.Constant | ast.JoinedStr) -> str:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    parts = [each.value if isinstance(each, ast.Constant) else "x" for each in node.values]
+    return "".join(map(str, parts))
+
+
+def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
+    """Of modules, classes and functions, and of fields below which they stand."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for each in body if isinstance(body, list) else []:
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                yield each.value
+
+
+def of_file(path: Path) -> list[Sentence]:
+    """The sentences of a page, or of the messages of a module."""
+    text = path.read_text(encoding="utf-8")
+    return of_markdown(text) if path.suffix == ".md" else of_messages(text)
+
+
+def ninetieth(sentences: list[Sentence]) -> int:
+    """The number of words that nine sentences in ten do not exceed."""
+    lengths = sorted(each.words for each in sentences)
+    return lengths[(len(lengths) * 9 - 1) // 10] if lengths else 0
+
+
+def main(arguments: list[str]) -> None:
+    for argument in arguments:
+        root = Path(argument)
+        files = sorted([*root.rglob("*.md"), *root.rglob("*.py")]) if root.is_dir() else [root]
+        for path in files:
+            found = of_file(path)
+            if not found:
+                continue
+            median = statistics.median(each.words for each in found)
+            print(f"{path}: {len(found)} sentences, median {median:g}, p90 {ninetieth(found)}")
+            for each in found:
+                if each.words > MOST_WORDS or FRONTED.match(each.text):
+                    print(f"  {path}:{each.line}: ({each.words}) {each.text[:150]}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
