@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlscope import __version__
+from rlscope._version import __version__
 from rlscope.report import page
 from rlscope.report.figures.amounts import amount_bars
 from rlscope.report.headline import Detail

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rlscope import inflation
+from rlscope.costs import inflation
 
 Row = Mapping[str, Any]
 Rows = Mapping[str, Row]
