@@ -11,8 +11,7 @@ METADATA = MetaData()
 RUN = "run"
 PROCESS = "process"
 
-OPERATION = "path of the operation, operation.path"
-PHASE = 'phase of the process, "(none)" outside any'
+PHASE = 'phase of the process; "(none)": outside of phases'
 LAYER = "deepest layer: none, wait, python, simulator, framework or cuda_api"
 GPU_BUSY = "whether GPU work of the process ran"
 COUNTED = "count over the trace"
@@ -47,12 +46,12 @@ def start() -> Column[Any]:
     return integer("start_ns", "when it began, ns of CLOCK_MONOTONIC")
 
 
-def operation(meaning: str = "") -> tuple[Column[Any], ...]:
+def operation(meaning: str = "operation", more: str = "") -> tuple[Column[Any], ...]:
     """The operation that a row is about: an annotated one and one that rlscope found by itself are
     different operations, also where they have the same path."""
     return (
-        text("operation", f"{meaning}{': ' if meaning else ''}{OPERATION}"),
-        text("source", f"{SOURCE}; NULL outside of operations"),
+        text("operation", f"path of the {meaning} (operation.path){'; ' if more else ''}{more}"),
+        text("source", f"{SOURCE}; NULL: outside of operations"),
     )
 
 

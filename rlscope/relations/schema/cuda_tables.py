@@ -14,13 +14,13 @@ from rlscope import _trace
 from rlscope.relations.schema import columns
 
 _GPU = (
-    "name of the GPU on the machine: the entry of CUDA_VISIBLE_DEVICES at the device's place, "
-    "else the device's number; of imported files with numbers of their own also whose it is"
+    "name of the GPU on the machine: the device's entry in CUDA_VISIBLE_DEVICES, "
+    "else the device's number; in imported files with numbers of their own, also whose number it is"
 )
 
 _CALLER = (
-    "the innermost of its thread at the start of the call; of a thread that works for the owner, "
-    "the owner's"
+    "innermost operation of its thread at the start of the call",
+    "for a thread that works for the owner, the owner's",
 )
 
 api_call = columns.relation(
@@ -28,11 +28,11 @@ api_call = columns.relation(
     "Calls of the CUDA API.",
     columns.process_id(),
     columns.text("name", "name of the API function"),
-    *columns.operation(_CALLER),
+    *columns.operation(*_CALLER),
     columns.integer("calls", columns.COUNTED),
-    columns.integer("duration_ns", "sum over calls; one at the end of a window is cut there"),
-    columns.integer("errors", "calls that returned an error; 'not ready' is none"),
-    columns.integer("with_work", "calls that launched GPU work which is in the trace"),
+    columns.integer("duration_ns", "sum over calls; the end of a window cuts a call"),
+    columns.integer("errors", "calls that returned an error; 'not ready' does not count"),
+    columns.integer("with_work", "calls whose GPU work is in the trace"),
     layout=columns.PROCESS,
 )
 
@@ -47,7 +47,7 @@ def _work_relation(kind: Mapping[str, Any]) -> Table:
         columns.integer("context", "number of the CUDA context; each numbers its own streams"),
         columns.integer("stream", "number of the CUDA stream"),
         *map(_column, kind["keys"]),
-        *columns.operation('the operation of its launch, "(unlinked)" where the trace has none'),
+        *columns.operation("operation of its launch", '"(unlinked)": the trace has no launch'),
         columns.integer("count", columns.COUNTED),
         *map(_column, kind["sums"]),
         layout=columns.PROCESS,
@@ -71,11 +71,12 @@ sync = columns.relation(
         "device, stream or event that the call waited for; stream_wait_event makes a stream wait, "
         "not the call",
     ),
-    *columns.operation(_CALLER),
+    *columns.operation(*_CALLER),
     columns.integer("count", columns.COUNTED),
     columns.integer("duration_ns", "sum over calls"),
     columns.integer(
-        "waiting_ns", "overlap of the calls with GPU work of the stream or device waited for"
+        "waiting_ns",
+        "overlap of the calls with GPU work of the stream or device that they wait for",
     ),
     layout=columns.PROCESS,
 )
@@ -94,20 +95,22 @@ gpu_time = columns.relation(
 
 gpu_device = columns.relation(
     "gpu_device",
-    "A GPU that processes of the run used, over all of them.",
+    "A GPU that the run used, over all of its processes.",
     columns.integer("host_id", "host.host_id"),
     columns.text("gpu", _GPU),
     columns.integer("processes", "processes that kept it busy"),
     columns.integer("busy_ns", "union of GPU work over processes, each in its recorded time"),
-    columns.integer("processes_ns", "sum of the processes' own times; more where they overlap"),
+    columns.integer(
+        "processes_ns", "sum of the processes' own times; larger than busy_ns if they overlap"
+    ),
 )
 
 gpu_timeline = columns.relation(
     "gpu_timeline",
-    "How busy a GPU was over time, over all processes; buckets without work have no row.",
+    "How busy a GPU was over time, over all processes. Buckets without work have no row.",
     columns.integer("host_id", "host.host_id"),
     columns.text("gpu", _GPU),
-    columns.integer("start_ns", "start of the bucket: one of level 0 of timeline"),
+    columns.integer("start_ns", "start of the bucket, which is one of level 0 of timeline"),
     columns.integer("bucket_ns", "length of the bucket"),
     columns.integer("busy_ns", "union of GPU work over processes within the bucket"),
 )

@@ -16,17 +16,17 @@ from rlscope.relations.schema import cuda_tables, run_tables, store, sweep_table
 _BEGINNING = """\
 # SQL reference
 
-Every relation that [`rlscope query`](../guide/query.md) and `trace.sql` read; `rlscope query DIR
---schema RELATION` prints the same. [What the numbers mean](semantics.md) defines them, the
-[cookbook](../guide/cookbook.md) has questions with their answers.
+This page lists every relation that [`rlscope query`](../guide/query.md) and `trace.sql` read.
+`rlscope query DIR --schema RELATION` prints the same. [What the numbers mean](semantics.md) defines
+each of them. The [cookbook](../guide/cookbook.md) has questions with their answers.
 
 `python -m rlscope.relations.schema.schema_page docs/reference/sql.md` makes this page from the
 schema.
 
-Times are integers in nanoseconds of CLOCK_MONOTONIC, which counts from the boot of a machine. NULL
-is unknown, never 0; `absent` lists what a trace cannot fill, with the reason. Ids count from 0
-within a run. With several runs, every relation has a column `run_id` in front, and `run` has also
-the `directory`.
+Times are integers in nanoseconds of CLOCK_MONOTONIC, which counts from the boot of a machine. Ids
+count from 0 within a run. NULL means unknown, never 0. `absent` lists everything that a trace
+cannot fill, with the reason. If a query reads several runs, every relation begins with a column
+`run_id`, and `run` also has the `directory`.
 """
 _PARTS: tuple[tuple[str, ModuleType], ...] = (
     ("The run, its processes and threads", run_tables),
