@@ -285,8 +285,10 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
 
 def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
     """Prints the cost of recording and the breakdown."""
+    from rlscope.costs import calibrations
     from rlscope.report import closing
 
+    calibrations.place(outcome.directory)
     with _stated("cannot keep how long the disk stalled"):
         closing.keep_stalls(outcome)
     with _stated("cannot measure the cost of recording"):
@@ -307,11 +309,9 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
 def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
     from rlscope.commands.report import link, write_report
-    from rlscope.costs import calibrations
     from rlscope.report.renderers.terminal import render_summary
     from rlscope.terminal.status_line import announces, progress
 
-    calibrations.place(directory)
     if quiet:
         write_report(directory)
         return
