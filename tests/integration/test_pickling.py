@@ -216,7 +216,10 @@ interpreters.destroy(number)
     assert done.returncode == 0, done.stderr
     with rls.load(tmp_path / "run") as trace:
         rows = _rows(trace, "native_call", "layer = 'python'")
-    assert [(row["function"], row["calls"]) for row in rows] == [("pickle:dumps", 1)]
+    (row,) = rows  # no pickle:loads: only the other interpreter calls that
+    assert row["function"] == "pickle:dumps"
+    # The main one's long call, and its short one where the machine was slow; no other.
+    assert row["calls"] in (1, 2)
 
 
 def test_without_waits_it_is_pythons_time(tmp_path: Path, traced: TracedPython) -> None:

@@ -157,13 +157,11 @@ def _run(python: str, *how: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_workload_by_path_and_by_name(traced: TracedPython, name: str) -> None:
-    options = WORKLOADS[name].options.split()
-    for how in ([f"workloads/{name}.py"], ["-m", f"rlscope.workloads.{name}"]):
-        done = _run(traced.python, *how, *options)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1].startswith("trained in ")
+def test_a_workload_is_a_module_too(traced: TracedPython) -> None:
+    options = WORKLOADS["a2c_cartpole"].options.split()
+    done = _run(traced.python, "-m", "rlscope.workloads.a2c_cartpole", *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("trained in ")
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

@@ -22,15 +22,6 @@ _BRIEF = ["--games", "6", "--evaluation-games", "4", "--simulations", "4", "--up
 _PHASES = {"self_play", "update", "evaluation"}
 
 
-def test_self_play_by_path_and_by_name(traced: TracedPython) -> None:
-    module = "rlscope.workloads.self_play_connect_four"
-    for how in ([_SCRIPT], ["-m", module]):
-        command = [traced.python, *how, "--total-timesteps", "32", *_BRIEF]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1].startswith("trained in ")
-
-
 def test_same_seed_plays_the_same(traced: TracedPython) -> None:
     command = [traced.python, _SCRIPT, "--total-timesteps", "100", "--workers", "3", *_BRIEF]
     first, second = (
