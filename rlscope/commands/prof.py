@@ -14,6 +14,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from rlscope.commands.options import layers, values
+from rlscope.commands.options.rare import RareOptions
 from rlscope.errors import RlscopeError
 from rlscope.record import child
 from rlscope.record.program import Outcome, Settings, record
@@ -24,44 +25,40 @@ from rlscope.visible import visible
 if TYPE_CHECKING:
     from rlscope.report.contents import Contents
 
-_DESCRIPTION = "Runs a program under the profiler and reports where its time went."
+_DESCRIPTION = "Runs a program under the profiler and shows where its time went."
 _EXAMPLES = """\
 examples:
   rls-prof python train.py
-      trace, breakdown and report of a whole run, in rlscope_out/train-<time>
+      records the whole run, prints where the time went, writes a report
   rls-prof -o runs/ppo --name baseline python train.py --seed 1
-      the trace goes to runs/ppo; everything after the command belongs to the command
+      writes the trace to runs/ppo; --seed 1 is an option of train.py
   rls-prof --delay-iterations 10 --iterations 5 python train.py
-      records the iterations 10 to 14 of a long run, which goes on to its end
+      records iterations 10 to 14; the program goes on to its end
   rls-prof --delay-seconds 60 --seconds 30 python train.py
-      records half a minute, a minute after the start
-  rls-prof --rollup 5 --max-size 20G python train.py
-      days: sums of the whole run, single records of the last five minutes
-  rls-prof --rollup 5 --keep-iterations 100-110,5000 python train.py
-      and all records of these iterations, each range in a trace of its own
+      records half a minute, one minute after the start
   rls-prof --exit-after-iterations 20 python train.py
       ends the program cleanly after 20 iterations
+  rls-prof --rollup 5 --max-size 20G python train.py
+      for runs of days: keeps sums of the whole run, and details of the last five minutes
   rls-prof -- sh -c 'python train.py | tee log'
-      shell syntax needs a shell; its children are recorded too
+      shell syntax needs a shell; rls-prof records its children too
   rls-prof --simulator mysim python train.py
-      mysim, an extension module of your own, is a simulator
+      shows your own extension module, mysim, as a simulator
   rls-prof --no-auto python train.py
-      only the operations that the program annotates
+      uses only the operations that the program annotates
   rls-prof --no-report python train.py; rlscope report rlscope_out/train-<time>
-      records now, analyses later
+      records now and analyses later
 
-rls.iteration() in the program begins an iteration; without it rlscope finds iterations by itself.
-The program keeps its exit code, its signals and its stdin, stdout and stderr; rls-prof prints on
-stderr only.
+The program begins an iteration when it calls rls.iteration(). If it never does, rlscope finds
+iterations by itself. The program keeps its exit code, its signals, and its stdin, stdout and
+stderr. rls-prof prints on stderr only.
 """
 _SHELL_SYNTAX = re.compile(r"[\s|&;<>$*?`]")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rls-prof`: returns the program's exit code, or ends as the program ended."""
-    parser = argparse.ArgumentParser(
-        prog="rls-prof", usage="%(prog)s [options] [--] COMMAND...", allow_abbrev=False
-    )
+    parser = argparse.ArgumentParser(prog="rls-prof", allow_abbrev=False)
     prepare(parser)
     return run(parser, parser.parse_args(argv))
 
@@ -70,151 +67,177 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from rlscope._version import __version__
 
+    parser.usage = "%(prog)s [options] [--] COMMAND..."
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    rare = RareOptions(parser)
+    parser.add_argument("--version", action="version", version=f"rlscope {__version__}")
+    _prepare_where(parser.add_argument_group("where the trace goes, and what to print"))
+    what = parser.add_argument_group("what to record")
+    _prepare_what(what, rare)
+    _prepare_cuda(what, rare)
+    _prepare_when(parser.add_argument_group("when to record"))
+    _prepare_how_long(parser.add_argument_group("how long to run, and how much to keep"), rare)
     parser.add_argument(
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND...",
+        help="the program to run, with its arguments",
+    )
+
+
+def _prepare_where(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "-o",
         "--output",
         metavar="DIR",
         default="",
-        help="trace directory (default: rlscope_out/<program>-<time>)",
+        help="write the trace to this directory (default: rlscope_out/<program>-<time>)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--force",
         action="store_true",
-        help="replace the run that DIR holds; refused while one of its processes lives",
+        help="replace the run in DIR. rls-prof refuses while a process of that run lives",
     )
-    parser.add_argument("--name", default="", help="name of the run")
-    parser.add_argument(
-        "--no-report", action="store_true", help="only record; `rlscope report DIR` analyses later"
+    group.add_argument("--name", default="", help="give the run this name")
+    group.add_argument(
+        "--no-report",
+        action="store_true",
+        help="only record. `rlscope summary DIR` and `rlscope report DIR` analyse later",
     )
-    parser.add_argument(
+    group.add_argument("--quiet", action="store_true", help="print problems only")
+
+
+def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
+    group.add_argument(
         "--auto",
         action=argparse.BooleanOptionalAction,
-        help="find inference, simulation and backprop without annotation, until the program opens "
+        help="find inference, simulation and backprop without annotations, until the program opens "
         "an operation of its own (default: --auto)",
     )
-    parser.add_argument(
-        "--no-probes",
-        dest="probes",
-        action="store_false",
-        help="do not measure what recording costs while the program runs; that takes at most "
-        "0.1 %% of its CPU time",
-    )
-    parser.add_argument("--quiet", action="store_true", help="print problems only")
-    parser.add_argument(
+    layers.prepare(group, rare)
+    group.add_argument(
         "--sample-seconds",
         type=values.period,
         metavar="S",
         default=1.0,
-        help="period of the samples of CPU, memory and GPU, at least "
-        f"{values.SHORTEST_PERIOD}; 0: none (default: 1)",
+        help="read CPU, memory and GPU of the machine every S seconds, at least "
+        f"{values.SHORTEST_PERIOD}; 0: never (default: 1)",
     )
-    parser.add_argument("--version", action="version", version=f"rlscope {__version__}")
-    _prepare_windows(parser)
-    layers.prepare(parser)
-    _prepare_cuda(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
+    rare.add(
+        group,
+        "--no-probes",
+        dest="probes",
+        action="store_false",
+        help="do not measure what recording costs while the program runs. Measuring takes at most "
+        "0.1 %% of the program's CPU time",
+    )
 
 
-def _prepare_windows(parser: argparse.ArgumentParser) -> None:
-    windows = parser.add_argument_group("what to record", "of a program that runs to its end")
+def _prepare_when(group: argparse._ArgumentGroup) -> None:
     options = [
-        ("--delay-iterations", values.iterations, "N", "record after this many iterations"),
+        ("--delay-iterations", values.iterations, "N", "start recording after N iterations"),
         (
             "--iterations",
             values.iterations,
             "N",
-            "record this many iterations; 0, the default: all that follow",
+            "record N iterations (default: 0, all that follow)",
         ),
-        ("--delay-seconds", values.seconds, "S", "record from this time after the start on"),
-        (
-            "--seconds",
-            values.seconds,
-            "S",
-            "record for this long; 0, the default: to the end",
-        ),
+        ("--delay-seconds", values.seconds, "S", "start recording S seconds after the start"),
+        ("--seconds", values.seconds, "S", "record for S seconds (default: 0, to the end)"),
+    ]
+    for name, kind, metavar, meaning in options:
+        group.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
+
+
+def _prepare_how_long(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
+    options = [
         (
             "--exit-after-iterations",
             values.iterations,
             "N",
-            "end the program after N iterations: SystemExit in the thread that counts them, and in "
-            "the main thread; 0, the default: never",
+            "end the program after N iterations (default: 0, never). SystemExit is raised in the "
+            "thread that counts them and in the main thread",
         ),
         (
             "--exit-after-seconds",
             values.seconds,
             "S",
-            "end the program in the same way at the first iteration after it was recorded for S "
-            "seconds; 0, the default: never",
+            "end the program in the same way, at the first iteration after S recorded seconds "
+            "(default: 0, never)",
         ),
     ]
     for name, kind, metavar, meaning in options:
-        windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
-    windows.add_argument(
+        group.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
+    group.add_argument(
         "--rollup",
         type=values.minutes,
         metavar="MINUTES",
         default=0.0,
-        help="keep single records for the last MINUTES only, and the sums of the whole run; not of "
-        "processes that use CUDA; 0, the default: keep all",
+        help="keep single records of the last MINUTES only, and the sums of the whole run "
+        "(default: 0, keep all). Processes that use CUDA keep all records",
     )
-    windows.add_argument(
+    rare.add(
+        group,
         "--keep-iterations",
         type=values.iteration_ranges,
         metavar="A-B",
         default=(),
-        help="with --rollup: keep all single records of the iterations A to B, in "
-        "DIR/iterations-A-B, a trace of its own; several: 100-110,5000",
+        help="with --rollup: keep all single records of iterations A to B in a trace of their own, "
+        "DIR/iterations-A-B. Give several as 100-110,5000",
     )
-    windows.add_argument(
+    group.add_argument(
         "--max-size",
         type=values.size,
         metavar="SIZE",
         default=0,
-        help="stop recording before the trace takes more bytes than this; 500M, 20G (K, M, G: "
-        "powers of 1024); with --rollup single records go before that; 0, the default: no limit",
+        help="stop recording before the trace takes more than SIZE bytes, such as 500M or 20G "
+        "(default: 0, no limit). K, M and G are powers of 1024. With --rollup, single records are "
+        "removed before that",
     )
 
 
-def _prepare_cuda(parser: argparse.ArgumentParser) -> None:
-    cuda = parser.add_argument_group("CUDA")
-    cuda.add_argument(
+def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
+    group.add_argument(
         "--cuda",
         choices=("cupti", "interpose", "off"),
         default="",
-        help="how CUDA calls and GPU work are recorded, in programs that use CUDA (default: "
-        "cupti); interpose, where CUPTI cannot be had: times of calls into the CUDA runtime "
-        "library only",
+        help="how to record programs that use CUDA. cupti, the default, records CUDA calls and GPU "
+        "work. interpose works without CUPTI, and records only calls of the CUDA runtime library. "
+        "off records none",
     )
-    cuda.add_argument(
+    group.add_argument(
         "--cuda-api",
         choices=("chosen", "all"),
         default="",
-        help="which CUDA calls: those that launch, copy, allocate or wait (chosen, the default) or "
-        "all",
+        help="which CUDA calls to record: those that launch, copy, allocate or wait (chosen, the "
+        "default), or all",
     )
-    cuda.add_argument(
+    rare.add(
+        group,
         "--cuda-parts",
         choices=("all", "calls", "work"),
         default="",
-        help="to measure the cost of each: only CUDA calls (CUPTI's callbacks), or only GPU work "
-        "(its activity records); default: all",
+        help="record only CUDA calls (CUPTI's callbacks) or only GPU work (its activity records), "
+        "to measure what each part costs (default: all)",
     )
-    cuda.add_argument(
+    rare.add(
+        group,
         "--cuda-graph-trace",
         choices=("graph", "node"),
         default="",
-        help="a launch of a CUDA graph is one piece of GPU work, or each of its kernels is, which "
-        "costs more (default: graph)",
+        help="record each launch of a CUDA graph as one piece of GPU work (graph, the default), or "
+        "each of its kernels (node), which costs more",
     )
-    cuda.add_argument(
+    rare.add(
+        group,
         "--cupti",
         choices=("hold", "yield"),
         default="",
-        help="yield: torch.profiler in the program gets CUPTI while it profiles, which is a gap in "
-        "the trace; hold, the default: it sees no GPU",
+        help="what to do when torch.profiler in the program wants CUPTI. With hold, the default, "
+        "torch.profiler sees no GPU. With yield it gets CUPTI while it profiles, and the trace has "
+        "a gap",
     )
 
 
@@ -256,7 +279,7 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
         parser.error("give the command to run: rls-prof [options] [--] COMMAND...")
     by_time = options.delay_seconds or options.seconds
     if by_time and (options.delay_iterations or options.iterations):
-        parser.error("give a window by iterations or by seconds, not by both")
+        parser.error("give the window in iterations or in seconds, not in both")
     given = {field.name for field in fields(Settings)} - {"command"}
     return Settings(command=command, **{name: getattr(options, name) for name in given})
 

@@ -166,8 +166,8 @@ assert "rlscope.capture.watched" not in sys.modules
     ("options", "complaint"),
     [
         (["--intercept", "trace"], "invalid choice: 'trace'"),
-        (["--simulator", "my sim"], "not the name of a module: 'my sim'"),
-        (["--simulator", ""], "not the name of a module: ''"),
+        (["--simulator", "my sim"], "got 'my sim'"),
+        (["--simulator", ""], "got ''"),
     ],
 )
 def test_a_wrong_option_is_wrong_usage(

@@ -30,20 +30,20 @@ def test_ranges_are_sorted_and_counted_once() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not iterations, as 100-110,5000: ''"),
-        ("100-", "not iterations, as 100-110,5000: '100-'"),
-        ("-5", "not iterations, as 100-110,5000: '-5'"),
-        ("1,,2", "not iterations, as 100-110,5000: ''"),
-        ("1-2-3", "not iterations, as 100-110,5000: '1-2-3'"),
-        ("²", "not iterations, as 100-110,5000: '²'"),
-        ("110-100", "iterations that end before they begin: '110-100'"),
-        ("5000000000", "at most 4294967295 iterations, not '5000000000'"),
+        ("", "iterations such as 100-110,5000, got ''"),
+        ("100-", "iterations such as 100-110,5000, got '100-'"),
+        ("-5", "iterations such as 100-110,5000, got '-5'"),
+        ("1,,2", "iterations such as 100-110,5000, got ''"),
+        ("1-2-3", "iterations such as 100-110,5000, got '1-2-3'"),
+        ("²", "iterations such as 100-110,5000, got '²'"),
+        ("110-100", "ends before it begins: '110-100'"),
+        ("5000000000", "at most 4294967295 iterations, got '5000000000'"),
     ],
 )
 def test_what_is_no_range(text: str, message: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError) as raised:
         values.iteration_ranges(text)
-    assert str(raised.value) == message
+    assert str(raised.value).endswith(message)
 
 
 def make_kept(directory: Path, name: str, wanted: IterationRange) -> None:

@@ -1,40 +1,40 @@
-"""Options that say what is a layer of its own: of the verbs that run a program."""
+"""Options that say which calls have a layer of their own, of the verbs that run a program."""
 
 from __future__ import annotations
 
 import argparse
 
 from rlscope.commands.options import values
+from rlscope.commands.options.rare import RareOptions
 
 
-def prepare(parser: argparse.ArgumentParser) -> None:
+def prepare(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
     """Declares the options that say what is a layer."""
-    layers = parser.add_argument_group(
-        "what is a layer", "of its own, beside Python: simulators and frameworks that rlscope knows"
-    )
-    layers.add_argument(
-        "--intercept",
-        choices=("patch", "monitoring", "off"),
-        default="",
-        help="how native calls are recorded: by patching the interpreter's pointers to them, or by "
-        "sys.monitoring, which sees fewer of them and costs more (default: patch; monitoring where "
-        "that is refused)",
-    )
-    layers.add_argument(
-        "--numpy", action="store_true", help="calls into NumPy are layer framework, not python"
-    )
-    layers.add_argument(
-        "--no-waits",
-        dest="waits",
-        action="store_false",
-        help="do not record what threads wait for (pipes, sockets, locks, the GIL, sleep), nor "
-        "pickling",
-    )
-    layers.add_argument(
+    group.add_argument(
         "--simulator",
         action="append",
         type=values.module,
         metavar="MODULE",
         default=[],
-        help="the native code of this module is layer simulator; may be given several times",
+        help="record native code of this module as layer simulator; you can repeat it. rlscope "
+        "knows the common simulators and frameworks",
+    )
+    group.add_argument(
+        "--numpy", action="store_true", help="record calls into NumPy as layer framework"
+    )
+    group.add_argument(
+        "--no-waits",
+        dest="waits",
+        action="store_false",
+        help="do not record pickling, nor what threads wait for: pipes, sockets, locks, the GIL, "
+        "sleep",
+    )
+    rare.add(
+        group,
+        "--intercept",
+        choices=("patch", "monitoring", "off"),
+        default="",
+        help="how to record native calls. patch replaces the interpreter's pointers to them. "
+        "monitoring uses sys.monitoring, which sees fewer calls and costs more. off records none "
+        "(default: patch, or monitoring where rlscope cannot patch)",
     )

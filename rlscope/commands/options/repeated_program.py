@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 
 from rlscope.commands.options import layers, values
+from rlscope.commands.options.rare import RareOptions
 from rlscope.record.program import Settings
 from rlscope.terminal import stderr
 from rlscope.visible import visible
@@ -15,27 +16,37 @@ from rlscope.visible import visible
 def prepare(parser: argparse.ArgumentParser, *, within: float, meaning: str) -> None:
     """Declares the command, how precise the answer is to be, and the options of rls-prof."""
     parser.usage = "%(prog)s [options] [--] COMMAND..."
-    parser.add_argument(
+    rare = RareOptions(parser)
+    precision = parser.add_argument_group("how precise, and for how long")
+    precision.add_argument(
         "--within",
         type=values.percent,
         metavar="PERCENT",
         default=within,
-        help=f"half the width of the 95 %% interval {meaning} that is precise enough, in percent "
-        f"of the program's CPU time without recording (default: {100 * within:g}%%)",
+        help=f"stop when {meaning} is known within plus or minus PERCENT of the program's CPU time "
+        f"without recording. That is half of its 95 %% interval (default: {100 * within:g}%%)",
     )
-    parser.add_argument(
+    precision.add_argument(
         "--limit",
         type=values.seconds,
         metavar="S",
         default=600.0,
-        help="start no further run after about so many seconds; each run may take a sixth of it "
+        help="start no new run after about S seconds. A run takes a sixth of them at most "
         "(default: 600)",
     )
-    parser.add_argument(
-        "--auto", action=argparse.BooleanOptionalAction, help="as for rls-prof (default: --auto)"
+    recorded = parser.add_argument_group("what to record")
+    recorded.add_argument(
+        "--auto",
+        action=argparse.BooleanOptionalAction,
+        help="find operations without annotations, as rls-prof does (default: --auto)",
     )
-    layers.prepare(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
+    layers.prepare(recorded, rare)
+    parser.add_argument(
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND...",
+        help="the program to run, with its arguments",
+    )
 
 
 def run(
@@ -53,9 +64,8 @@ def run(
     settings = Settings(
         command=command, sample_seconds=0, **{name: getattr(options, name) for name in given}
     )
-    child.import_quietly(
-        "rlscope.relations.rows.build"
-    )  # NumPy and DuckDB, which a later run has behind it
+    # Imports NumPy and DuckDB before the first run, so that no run pays for it.
+    child.import_quietly("rlscope.relations.rows.build")
     try:
         return with_settings(settings)
     except child.CommandNotFound as error:

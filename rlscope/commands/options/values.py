@@ -20,9 +20,11 @@ def iterations(text: str) -> int:
     """A number of iterations."""
     digits = text.lstrip("0") or "0"
     if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of iterations, got {text!r}")
     if len(digits) > len(str(_MOST_ITERATIONS)) or int(digits) > _MOST_ITERATIONS:
-        raise argparse.ArgumentTypeError(f"at most {_MOST_ITERATIONS} iterations, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected at most {_MOST_ITERATIONS} iterations, got {text!r}"
+        )
     return int(digits)
 
 
@@ -34,10 +36,10 @@ def iteration_ranges(text: str) -> tuple[IterationRange, ...]:
 def _iteration_range(text: str) -> IterationRange:
     first, dash, last = text.partition("-")
     if not all(number.isascii() and number.isdigit() for number in (first, last if dash else "0")):
-        raise argparse.ArgumentTypeError(f"not iterations, as 100-110,5000: {text!r}")
+        raise argparse.ArgumentTypeError(f"expected iterations such as 100-110,5000, got {text!r}")
     wanted = IterationRange(iterations(first), iterations(last if dash else first))
     if wanted.last < wanted.first:
-        raise argparse.ArgumentTypeError(f"iterations that end before they begin: {text!r}")
+        raise argparse.ArgumentTypeError(f"the range ends before it begins: {text!r}")
     return wanted
 
 
@@ -45,7 +47,7 @@ def rounds(text: str) -> int:
     """At least two: one does not say how far rounds differ."""
     number = int(text) if text.isascii() and text.isdigit() else 0
     if number < 2:
-        raise argparse.ArgumentTypeError(f"expected a number from 2 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected 2 or more, got {text!r}")
     return number
 
 
@@ -53,7 +55,9 @@ def minutes(text: str) -> float:
     """Minutes to keep, 0: all."""
     value = _number_of("minutes", text)
     if 0 < value < _SHORTEST_KEPT:
-        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_KEPT} minutes, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected 0, or at least {_SHORTEST_KEPT} minutes, got {text!r}"
+        )
     return value
 
 
@@ -61,7 +65,9 @@ def percent(text: str) -> float:
     """A share above 0: 0.5%, or 0.5."""
     value = _number_of("percent", text.removesuffix("%").rstrip())
     if not 0 < value <= 100:
-        raise argparse.ArgumentTypeError(f"above 0, and at most 100 percent, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected more than 0 and at most 100 percent, got {text!r}"
+        )
     return value / 100
 
 
@@ -71,13 +77,15 @@ def size(text: str) -> int:
     bytes_each = _UNITS.get(text[-1:], 1)
     if not (number.isascii() and number.isdigit()):
         raise argparse.ArgumentTypeError(
-            f"not a size in bytes, with K, M or G or without: {text!r}"
+            f"expected a size in bytes such as 500M or 20G, got {text!r}"
         )
     found = int(number) * bytes_each if len(number) < 20 else _MOST_BYTES + 1
     if found > _MOST_BYTES:
-        raise argparse.ArgumentTypeError(f"at most {_MOST_BYTES} bytes, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected at most {_MOST_BYTES} bytes, got {text!r}")
     if 0 < found < _LEAST_SIZE:
-        raise argparse.ArgumentTypeError(f"0, or at least {_LEAST_SIZE} bytes, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected 0, or at least {_LEAST_SIZE} bytes, got {text!r}"
+        )
     return found
 
 
@@ -85,7 +93,9 @@ def period(text: str) -> float:
     """Seconds between two samples, 0: none."""
     value = seconds(text)
     if 0 < value < SHORTEST_PERIOD:
-        raise argparse.ArgumentTypeError(f"0, or at least {SHORTEST_PERIOD} seconds, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected 0, or at least {SHORTEST_PERIOD} seconds, got {text!r}"
+        )
     return value
 
 
@@ -93,7 +103,7 @@ def module(text: str) -> str:
     """The name of a module of Python."""
     if all(part.isidentifier() for part in text.split(".")):
         return text
-    raise argparse.ArgumentTypeError(f"not the name of a module: {text!r}")
+    raise argparse.ArgumentTypeError(f"expected the name of a module, got {text!r}")
 
 
 def seconds(text: str) -> float:
@@ -107,5 +117,5 @@ def _number_of(unit: str, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of {unit}: {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of {unit}, got {text!r}")
     return value
