@@ -22,9 +22,9 @@ from rlscope.visible import visible
 _EPILOG = """\
 `rlscope VERB --help` explains a verb and shows examples. A first run:
 
-  rls-prof -o runs/ppo python train.py    record it, print where its time went
-  rlscope summary runs/ppo                print that again
-  rlscope report runs/ppo                 make one HTML page of it
+  rls-prof -o runs/ppo python train.py    records the program, shows where its time went
+  rlscope summary runs/ppo                shows that again
+  rlscope report runs/ppo                 writes the HTML page again
   rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM breakdown GROUP BY ALL"
 """
 
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):
             return 128 + signal.SIGINT
         if _is_out_of_memory(error):
-            print("rlscope: this trace does not fit into memory", file=sys.stderr)
+            print("rlscope: not enough memory for this trace", file=sys.stderr)
             return 1
         raise
     return code
@@ -108,14 +108,14 @@ def _options(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.
     """Options may stand anywhere: parse_args() takes DIR --format csv SQL for a DIR without SQL."""
     try:
         return parser.parse_intermixed_args(arguments)
-    except TypeError:  # everything behind the verb's first argument is another program's
+    except TypeError:  # everything after the verb's first argument is another program's
         return parser.parse_args(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rlscope",
-        description="Where does the time of a reinforcement learning program go?",
+        description="Shows where the time of a reinforcement learning program goes.",
         epilog=_EPILOG,
         formatter_class=_HelpFormatter,
     )

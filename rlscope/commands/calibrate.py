@@ -1,4 +1,4 @@
-"""`rlscope calibrate -- COMMAND...`: measures what recording costs in this program."""
+"""`rlscope calibrate -- COMMAND...`: measures exactly what recording costs in a program."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from rlscope.costs.inflation import Combined
 
 _DESCRIPTION = """\
-Measures what recording costs in a program: runs it several times, and in each run records some
-iterations and others not, at random. Reports of this program on this machine take that cost out
-from then on, in place of what probes in their own run say.
+Measures what recording costs in a program. It runs the program several times. In each run it
+records some iterations and not others, chosen at random. Reports of this program on this machine
+subtract the measured cost from then on. Without a calibration they use probes of their own run.
 
-A run ends at an iteration, by SystemExit as with rls-prof --exit-after-iterations, when it is
-precise enough; a program that ends by itself is started again. What was measured is kept, and the
-next `rlscope calibrate` of the same program goes on from there."""
+When a run is precise enough, it ends at an iteration by SystemExit, as with rls-prof
+--exit-after-iterations. If the program ends before that, it is started again. The measurements are
+kept, and the next `rlscope calibrate` of the same program continues from them."""
 
 _EXAMPLES = """\
 examples:
@@ -35,12 +35,12 @@ examples:
   rlscope calibrate --within 0.2% --limit 3600 -- python train.py --seed 1
       more precisely, for an hour at most
   rlscope calibrate --again python train.py
-      forgets what was measured of this program before
+      forgets all earlier measurements of this program
 
-Iterations are rls.iteration() at the top of the training loop, or those that rlscope finds by
-itself. Of a program without any, whole runs with recording and without take turns, as those of the
-RL-Scope paper do: that takes more runs to be as precise. Where a program calls CUDA, iterations
-also tell the cost of CUPTI's callbacks and of its activity records apart.
+Call rls.iteration() at the top of the training loop, or let rlscope find the iterations by itself.
+If a program has no iterations, whole runs take turns: one with recording, one without. That is the
+method of the RL-Scope paper. It takes more runs to be as precise. If the program calls CUDA,
+iterations also separate the cost of CUPTI's callbacks from that of its activity records.
 """
 
 
@@ -48,9 +48,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    repeated_program.prepare(parser, within=0.005, meaning="of what recording adds")
+    repeated_program.prepare(parser, within=0.005, meaning="what recording adds")
     parser.add_argument(
-        "--again", action="store_true", help="forget what was measured of this program before"
+        "--again", action="store_true", help="forget all earlier measurements of this program"
     )
 
 
@@ -91,7 +91,7 @@ class _Calibration:
             try:
                 subject, measured = self._measure()
             except NoIterations:
-                _say("the program counts no iterations: whole runs take turns")
+                _say("the program counts no iterations, so whole runs take turns")
                 self._whole = WholeRuns(self._settings, _say)
                 continue
             except RlscopeError as error:
@@ -129,7 +129,7 @@ class _Calibration:
         return enough and calibrations.shares(self._runs).half_width <= self._within
 
     def _kept(self) -> str:
-        return f"; this run is not kept, before it: {_count(self._runs)}"
+        return f"; this run is not kept; kept so far: {_count(self._runs)}"
 
     def _tell(self, subject: Subject) -> None:
         last = self._runs[-1]
@@ -150,46 +150,46 @@ class _Calibration:
 
         if len(self._runs) < calibrations.FEWEST_RUNS:
             _say(
-                f"runs so far: {_count(self._runs)}, but {calibrations.FEWEST_RUNS} are needed: "
-                "repeat the command to go on, with a longer --limit"
+                f"{_count(self._runs)} so far, and a result takes {calibrations.FEWEST_RUNS}: "
+                "repeat the command with a longer --limit to go on"
             )
             return 1
         share = calibrations.shares(self._runs)
         reached = share.half_width <= self._within
         _say(
             f"recording adds {percent(share.mean)} ({percent(share.low)} to "
-            f"{percent(share.high)}); a single run {percent(share.run_low)} to "
+            f"{percent(share.high)}); in a single run it is {percent(share.run_low)} to "
             f"{percent(share.run_high)}"
         )
         of_cuda = calibrations.cuda_shares(self._runs)
         parts = calibrations.sum_of_parts(self._runs)
         which = "single records, without CUPTI," if of_cuda else "single records"
         _say(
-            f"{which} add up to {percent(parts.mean)} ({percent(parts.low)} to "
-            f"{percent(parts.high)}), as probes in the same runs say"
+            f"by the probes in the same runs, {which} add up to {percent(parts.mean)} "
+            f"({percent(parts.low)} to {percent(parts.high)})"
         )
         if of_cuda:
             _tell_cuda(of_cuda)
         if not reached:
             _say(
-                f"that is within {percent(share.half_width)}, not {percent(self._within)}: "
-                "repeat the command to go on"
+                f"this is known within {percent(share.half_width)}, not within "
+                f"{percent(self._within)}: repeat the command to go on"
             )
-        _say("reports of this program on this machine use it from now on")
+        _say("reports of this program on this machine use the result from now on")
         return 0
 
 
 def _tell_cuda(shares: Mapping[str, Combined]) -> None:
     calls, work, more = shares["calls"], shares["work"], shares["more"]
     _say(
-        f"of that, CUPTI's callbacks of CUDA calls {percent(calls.mean)} ({percent(calls.low)} to "
-        f"{percent(calls.high)}), its records of GPU work {percent(work.mean)} "
+        f"CUPTI's callbacks of CUDA calls add {percent(calls.mean)} ({percent(calls.low)} to "
+        f"{percent(calls.high)}) of that, and its records of GPU work {percent(work.mean)} "
         f"({percent(work.low)} to {percent(work.high)})"
     )
     if not more.low <= 0 <= more.high:
         _say(
-            f"both at once add {percent(more.mean)} ({percent(more.low)} to {percent(more.high)}) "
-            "to the sum of what each adds alone: half of it counts for either"
+            f"together they add {percent(more.mean)} ({percent(more.low)} to {percent(more.high)}) "
+            "to the sum of what each adds alone, and each gets half of that"
         )
 
 

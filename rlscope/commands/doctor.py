@@ -1,4 +1,4 @@
-"""`rlscope doctor`: reports what can be recorded here, and the remedy for what cannot."""
+"""`rlscope doctor`: checks what rlscope can record here, and names the remedies."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from rlscope.doctor.finding import Finding
 
 _DESCRIPTION = """\
-Reports, line by line, what rlscope can record on this machine and in a Python environment: the
-interpreter and its native calls, frameworks and simulators, clock and disks, the CUDA driver, CUPTI
-and the permission to use it. The remedy follows each line that fails. Such a line makes
-the exit code 1; a part that is not there (no GPU) is no failure."""
+Checks what rlscope can record on this machine and in a Python environment. It prints one line for
+each part: the interpreter and its native calls, frameworks, simulators, clock, disks, the CUDA
+driver, CUPTI and the permission to use it.
+
+A line that fails is followed by its remedy, and makes the exit code 1. A part that is not there,
+such as a GPU, is no failure."""
 
 _EXAMPLES = """\
 examples:
-  rlscope doctor                                 this environment
-  rlscope doctor --python .venv/bin/python       the one you train in
-  rlscope doctor --format json                   for scripts
+  rlscope doctor                                 checks this environment
+  rlscope doctor --python .venv/bin/python       checks the one that you train in
+  rlscope doctor --format json                   prints the same for scripts
 """
 
 
@@ -34,10 +36,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--python",
         metavar="PATH",
         default=sys.executable,
-        help="the interpreter that trains (default: the one that runs rlscope)",
+        help="check this interpreter (default: the one that runs rlscope)",
     )
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to print (default: text)"
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="print text or JSON (default: text)",
     )
 
 

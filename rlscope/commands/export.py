@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _DESCRIPTION = """\
-Writes a recorded or imported run in a format that other tools read: operations, calls, waits, GPU
-work, iterations and phases on a timeline, or all relations as tables. Long runs: take a part."""
+Writes a recorded or imported run in a format that other tools read. perfetto, chrome and speedscope
+get a timeline: operations, calls, waits, GPU work, iterations and phases. parquet and csv get every
+relation as a table. If the run is long, choose a part of it."""
 
 _EXAMPLES = """\
 examples:
   rlscope export runs/ppo
-      writes ppo.pftrace, for https://ui.perfetto.dev
+      writes ppo.pftrace; open it in https://ui.perfetto.dev
   rlscope export runs/ppo --iteration 100
-      one iteration; 100-110 for several
+      exports one iteration; 100-110 exports several
   rlscope export runs/ppo --from 12.5s --to 13s -o part.pftrace.gz
   rlscope export runs/ppo --format speedscope
   rlscope export runs/ppo --format parquet -o ppo-tables
-      a file for each relation of the SQL reference
+      writes one file for each relation of the SQL reference
 """
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -49,29 +50,31 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--format",
         default="perfetto",
         metavar="FORMAT",
-        help="perfetto, chrome, speedscope, parquet, csv, or one of another package "
+        help="write perfetto, chrome, speedscope, parquet, csv, or a format of another package "
         "(default: perfetto)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="PATH",
-        help="file, or folder of parquet and csv; of a file, .gz at the end compresses it "
-        "(default: here, named after DIR)",
+        help="write to this file, or to this folder for parquet and csv. A name that ends in .gz "
+        "compresses the file (default: a name like that of DIR, in the working directory)",
     )
     parser.add_argument(
         "--from",
         dest="from_ns",
         metavar="TIME",
         type=_time,
-        help="since the start of the run: 12.5, 12.5s, 800ms, 3m",
+        help="export from this time after the start of the run on: 12.5, 12.5s, 800ms, 3m",
     )
-    parser.add_argument("--to", dest="to_ns", metavar="TIME", type=_time, help="until then")
+    parser.add_argument(
+        "--to", dest="to_ns", metavar="TIME", type=_time, help="export up to this time"
+    )
     parser.add_argument(
         "--iteration",
         metavar="N[-M]",
         type=values.iteration_ranges,
-        help="from the first start of the iteration in any process to its last end",
+        help="export this iteration: from its first start in any process to its last end",
     )
     parser.add_argument("--force", action="store_true", help="replace an earlier export")
 
@@ -100,18 +103,20 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error(f"no format {options.format!r}; there are: {', '.join(known)}")
     if options.iteration is not None:
         if options.from_ns is not None or options.to_ns is not None:
-            parser.error("give a part by --iteration, or by --from and --to, not by both")
+            parser.error("give the part by --iteration or by --from and --to, not by both")
         if len(options.iteration) > 1:
-            parser.error("--iteration takes one number or one range, as 100-110")
+            parser.error("--iteration takes one number, or one range such as 100-110")
     if options.to_ns is not None and options.to_ns <= (options.from_ns or 0):
-        parser.error("--to is not behind --from")
+        parser.error("--to must be later than --from")
 
 
 def _time(text: str) -> int:
     """A time since the start of the run, in nanoseconds."""
     match = _TIME.fullmatch(text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"not a time, as 12.5, 12.5s, 800ms or 3m: {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected a time such as 12.5, 12.5s, 800ms or 3m, got {text!r}"
+        )
     return int(Decimal(match[1]) * _UNITS[match[2] or "s"])
 
 
@@ -130,4 +135,4 @@ def _default_name(directory: str, window: Window, ending: str) -> str:
 
 def _told(exported: Exported) -> list[str]:
     counts = [f"{count:,} {what}" for what, count in exported.counts.items() if count]
-    return [", ".join(counts) or "nothing is in this part of the run", *exported.left_out]
+    return [", ".join(counts) or "this part of the run has nothing in it", *exported.left_out]

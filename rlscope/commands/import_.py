@@ -1,4 +1,4 @@
-"""`rlscope import FILE...`: makes a trace directory of traces of other tools."""
+"""`rlscope import FILE...`: turns traces of other tools into a run of rlscope."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from rlscope.importing.directory import Imported
 
 _DESCRIPTION = """\
-Makes a trace directory of traces that other tools recorded, for rlscope summary, report and query.
-Several files are the processes of one run. The kind of a file is found by its content:
+Turns traces that other tools recorded into a trace directory, which rlscope summary, report and
+query read. Several files become the processes of one run. rlscope finds the kind of a file by its
+content:
 
   torch.profiler (Kineto)    JSON or JSON.gz of export_chrome_trace()
   Nsight Systems             nsys export --type sqlite REPORT.nsys-rep
   XProf (JAX, TensorFlow)    trace.json.gz of a log directory's plugins/profile
-  Chrome trace               JSON or JSON.gz of any other tool: slices become operations
+  Chrome trace               JSON or JSON.gz of any other tool; its slices become operations
   table of events            Parquet or CSV with the columns of relation event"""
 
 _EXAMPLES = """\
 examples:
   rlscope import trace.json.gz -o runs/imported
   rlscope import rank-*.json.gz -o runs/job
-      the ranks of one job, aligned by their clocks
+      makes one run of the ranks of a job, and aligns them by their clocks
   rlscope import vm.trace.json.gz -o runs/jax --operation act --operation learn
-      XProf does not say which of its rows are annotations: these are operations
+      makes these two operations: XProf does not say which of its rows are annotations
   rlscope summary runs/imported
 """
 
@@ -40,9 +41,11 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", metavar="FILE", nargs="+", help="trace of a tool")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="trace directory to make"
+        "files", metavar="FILE", nargs="+", help="a trace that another tool recorded"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="make this trace directory"
     )
     parser.add_argument(
         "--operation",
@@ -50,9 +53,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="operations",
-        help="rows of XProf with this name are an operation; may be given several times",
+        help="make rows of XProf with this name an operation; you can repeat it",
     )
-    parser.add_argument("--force", action="store_true", help="remove a run that is in DIR")
+    parser.add_argument("--force", action="store_true", help="replace the run in DIR")
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -68,7 +71,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             step=line.step,
         )
     told = _told(imported) + [
-        f"no row of XProf is called {visible(name)}: --operation found nothing"
+        f"--operation {visible(name)} found nothing: no row of XProf has that name"
         for name in imported.without_rows(options.operations)
     ]
     stderr.write("".join(f"{text}\n" for text in told))
@@ -84,8 +87,8 @@ def _told(imported: Imported) -> list[str]:
     if steps := imported.steps():
         lines.append(visible(steps))
     lines += [
-        f"{visible(file.path)} has no real clock: its times are not aligned with those of the "
-        "other files, and its process begins with the run"
+        f"{visible(file.path)} has no real clock: rlscope cannot align it with the other files, "
+        "and lets its process begin with the run"
         for file in imported.unaligned()
     ]
     return lines

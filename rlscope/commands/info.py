@@ -1,4 +1,4 @@
-"""`rlscope info DIR`: prints the contents of a trace and its damage."""
+"""`rlscope info DIR`: lists what a trace holds, and what is damaged in it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rlscope.table import Table
 
 _DESCRIPTION = """\
-Prints what was recorded: the run and its machine, every process with its size, losses and
-damage, and the columns that this trace cannot fill. rlscope summary shows where the time went."""
+Lists what a trace holds: the run and its machine, every process with its size, losses and damage.
+It also lists the columns that this trace cannot fill, and says why. rlscope summary shows where the
+time went."""
 
 _EXAMPLES = """\
 examples:

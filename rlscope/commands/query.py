@@ -1,4 +1,4 @@
-"""`rlscope query DIR "SELECT ..."`: asks one trace, or several, anything, in SQL."""
+"""`rlscope query DIR "SELECT ..."`: answers questions about one trace or several, in SQL."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from rlscope.table import Table
 
 _DESCRIPTION = """\
-Runs SQL statements (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
---schema lists relations and columns with their meaning. A statement reads the relations and
-nothing else: no file, no network, no extension. Without a statement a prompt asks for them.
+Runs SQL statements (DuckDB's dialect) over the relations of a trace. Times are in nanoseconds.
+--schema explains the relations and their columns. A statement reads the relations only: no file, no
+network, no extension. If you give no statement, a prompt asks for them.
 
-With several trace directories one statement reads all of them: every relation has a column
-run_id in front, and relation run has a row for each."""
+If you give several trace directories, one statement reads all of them. Then every relation begins
+with a column run_id, and relation run has a row for each directory."""
 
 _EXAMPLES = """\
 examples:
   rlscope query runs/ppo --schema
-      every relation, one line each
+      lists every relation on one line
   rlscope query runs/ppo --schema breakdown
-      its columns, with their meaning
+      explains the columns of breakdown
   rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
                           FROM breakdown GROUP BY ALL ORDER BY ns DESC"
   rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
                           FROM iteration WHERE complete GROUP BY source"
-      explicit: the program's own iterations; automatic: those that rlscope found
+      explicit: iterations that the program counts; automatic: those that rlscope found
   rlscope query runs/ppo
-      a prompt for statements; .help lists what else it knows
+      opens a prompt for statements; .help lists what else it takes
   rlscope query runs/ppo --file questions.sql
   rlscope query runs/seed-* "SELECT name, sum(duration_ns) / 1e9 AS seconds
                              FROM breakdown JOIN run USING (run_id)
                              WHERE operation = 'inference' GROUP BY ALL ORDER BY ALL"
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
-      every recorded interval; made when first asked for
+      writes every recorded interval; the first such question takes longer
   rlscope query runs/ppo --unrestricted "COPY (FROM iteration) TO 'iterations.csv'"
 """
 
@@ -62,42 +62,42 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "words",
         metavar="DIR ... SQL",
         nargs="+",
-        help="trace directories, then the statement; - reads it from stdin",
+        help="trace directories, then the statement. - reads the statement from stdin",
     )
-    parser.add_argument("--file", metavar="FILE", help="run the statements of a file, in order")
+    parser.add_argument("--file", metavar="FILE", help="run the statements of this file, in order")
     parser.add_argument(
         "--schema",
         metavar="RELATION",
         nargs="?",
         const="",
-        help="print the meaning of the relations, or of the columns of one",
+        help="explain the relations, or the columns of one of them",
     )
     parser.add_argument(
         "--format",
         choices=_FORMATS,
-        help="default: by the ending of FILE's name, else table",
+        help="print in this format (default: the one that the ending of FILE names, else table)",
     )
     parser.add_argument(
         "--limit",
         metavar="ROWS",
         type=int,
-        help=f"print at most so many rows, 0: all (default: {_SHOWN_ROWS} on a terminal, else all)",
+        help=f"print at most ROWS rows; 0: all (default: {_SHOWN_ROWS} on a terminal, else all)",
     )
     parser.add_argument(
         "--unrestricted",
         action="store_true",
-        help="run any statement: read and write files, install extensions",
+        help="run any statement, also one that reads or writes files, or installs extensions",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, not to stdout")
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Answers statements, describes the relations, or shows the prompt."""
     directories, statement = _told_apart(options.words)
     if [statement, options.schema, options.file].count(None) < 2:
-        parser.error("give one of: an SQL statement, --file and --schema")
+        parser.error("give only one of an SQL statement, --file and --schema")
     if options.limit is not None and options.limit < 0:
-        parser.error("--limit takes a number of rows, 0 for all")
+        parser.error("--limit takes a number of rows, or 0 for all")
     if options.schema is not None:
         print(_schema(options.schema, several=len(directories) > 1), end="")
         return 0
@@ -106,7 +106,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         parser.error("--format parquet needs -o FILE")
     asks = statement is None and options.file is None
     if asks and not (sys.stdin.isatty() and options.output is None):
-        parser.error("give an SQL statement, --file or --schema; the prompt needs a terminal")
+        parser.error("give an SQL statement, --file or --schema: the prompt needs a terminal")
     text = "" if asks else _read(statement, options.file)
     with _load(directories, options.unrestricted) as trace:
         if asks:
@@ -123,7 +123,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _told_apart(words: Sequence[str]) -> tuple[list[str], str | None]:
-    """The directories, and the statement behind them if there is one."""
+    """The directories, and the statement after them if there is one."""
     if len(words) > 1 and not os.path.isdir(words[-1]):
         return [*words[:-1]], words[-1]
     return [*words], None
@@ -151,9 +151,9 @@ def _answer(trace: Queries, text: str, form: str, options: argparse.Namespace) -
 
     split = statements.split(text)
     if not split:
-        raise QueryError("the statement is empty")
+        raise QueryError('the statement is empty: give one such as "FROM breakdown"')
     if len(split) > 1 and form != "table":
-        raise QueryError(f"{form} has the rows of one statement, there are {len(split)}")
+        raise QueryError(f"{form} takes the rows of one statement, not of {len(split)}")
     if form == "parquet":
         _write_parquet(trace, text, str(options.output))
     elif options.output is not None:
@@ -185,7 +185,7 @@ def _show(trace: Queries, statement: str, form: str, limit: int | None) -> None:
     sys.stdout.write(visible_lines(text) if terminal else text)
     said = "1 row" if count == 1 else f"{count:,} rows"
     if count > len(table):
-        said = f"{said}, the first {len(table):,} are shown; --limit 0 shows all"
+        said = f"{said}; these are the first {len(table):,}, and --limit 0 shows all"
     elif not terminal or form != "table" or not table.names:
         return
     sys.stdout.flush()

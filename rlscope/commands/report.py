@@ -1,4 +1,4 @@
-"""`rlscope report DIR`: makes one self-contained HTML page of a run."""
+"""`rlscope report DIR`: writes one HTML page that shows where the time of a run went."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rlscope.terminal.shown_opening import load_shown
 from rlscope.terminal.status_line import progress
 
 _DESCRIPTION = """\
-Makes one HTML page that shows where the time of a recorded run went. The page needs no network and
-no other file; its size does not grow with the length of the run."""
+Writes one HTML page that shows where the time of a recorded run went. The page needs no network and
+no other file. It does not grow with the length of the run."""
 
 _EXAMPLES = """\
 examples:
@@ -24,7 +24,7 @@ examples:
       writes runs/ppo/report.html
   rlscope report runs/ppo -o ppo.html
   rlscope report runs/ppo --format json -o ppo.json
-      the tables behind the page, for scripts
+      writes the tables that the page is made from, for scripts
 """
 
 _DEFAULT_NAMES = {"html": "report.html", "json": "report.json", "terminal": "report.txt"}
@@ -35,12 +35,14 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
     parser.add_argument("directory", metavar="DIR", help="trace directory")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: DIR/report.html")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write to this file (default: DIR/report.html)"
+    )
     parser.add_argument(
         "--format",
         default="html",
         metavar="FORMAT",
-        help="html, json, terminal, or a renderer of another package (default: html)",
+        help="write html, json, terminal, or a format of another package (default: html)",
     )
 
 

@@ -1,4 +1,4 @@
-"""`rlscope runs [DIR]`: lists the runs below a folder, and where the time of each went."""
+"""`rlscope runs [DIR]`: lists the runs in a folder, and where the time of each went."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from rlscope.report.catalogue import Run
 
 _DESCRIPTION = """\
-Lists the runs at and below a folder: directory, name, state, when each began, how long it took, and
-its headline. A run of which no tables were made yet is listed without a headline, and not analysed.
+Lists the runs in a folder and below it. Each line has directory, name, state, start, length and
+headline: one sentence on where the time went. If a run was never analysed, it has no headline yet.
+rlscope runs does not analyse it.
 
-States: running; complete; cut: recording stopped before the program did; damaged; imported."""
+States: running, complete, cut (recording stopped before the program did), damaged, imported."""
 
 _EXAMPLES = """\
 examples:
   rlscope runs
-      all below the working directory, the newest first
+      lists all runs below the working directory, the newest first
   rlscope runs runs --name "ppo*" --since 7d --sort length
   rlscope runs runs --since 2026-11-01 --long
-      also the command of each
+      prints the command of each run, too
   rlscope runs runs --json
 """
 
@@ -45,21 +46,25 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="default: .")
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", default=".", help="search this folder (default: .)"
+    )
     parser.add_argument(
         "--sort",
         choices=_SORTS,
         default="date",
-        help="default: date, the newest first; of lengths the longest is first",
+        help="sort by this column (default: date). By date the newest run is first, by length the "
+        "longest",
     )
-    parser.add_argument("--name", metavar="PATTERN", help='names that match: "ppo*"')
+    parser.add_argument("--name", metavar="PATTERN", help='list runs whose name matches: "ppo*"')
     parser.add_argument(
         "--since",
         metavar="TIME",
-        help="began since: 2026-11-01, 2026-11-01T12:00, or as long ago as 30m, 12h, 7d, 2w",
+        help="list runs that began after TIME: 2026-11-01, 2026-11-01T12:00, or 30m, 12h, 7d or 2w "
+        "ago",
     )
-    parser.add_argument("--long", action="store_true", help="a line with the command, too")
-    parser.add_argument("--json", action="store_true", help="print an array of objects")
+    parser.add_argument("--long", action="store_true", help="print the command of each run, too")
+    parser.add_argument("--json", action="store_true", help="print JSON: an array of objects")
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -124,7 +129,7 @@ def _lines(runs: list[Run], long: bool) -> Iterator[str]:
             yield f"    {visible(command)}"
     if any(run.note == catalogue.NO_TABLES for run in runs):
         yield ""
-        yield f"{catalogue.NO_TABLES}: rlscope summary DIR makes them, and then it has a headline"
+        yield f"{catalogue.NO_TABLES}: run rlscope summary DIR to get its headline"
 
 
 def _row(run: Run) -> tuple[str, ...]:

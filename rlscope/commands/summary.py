@@ -1,4 +1,4 @@
-"""`rlscope summary DIR`: prints where the time of a run went."""
+"""`rlscope summary DIR`: shows where the time of a run went, in the terminal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import argparse
 from rlscope.terminal.shown_opening import load_shown
 
 _DESCRIPTION = """\
-Prints the breakdown of a recorded run: time per operation, layer and GPU state, processes,
-iterations and losses. The same as rls-prof prints at the end of a run."""
+Shows where the time of a recorded run went: by operation, layer and GPU state. It also shows the
+processes, the iterations and what was lost. rls-prof prints the same at the end of a run."""
 
 _EXAMPLES = """\
 examples:

@@ -1,4 +1,4 @@
-"""`rlscope survey -o DIR`: runs a matrix of programs, compares where their time goes."""
+"""`rlscope survey -o DIR`: runs many programs and compares where their time goes."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     from rlscope.survey.results import Plan, Results
 
 _DESCRIPTION = """\
-Runs programs of reinforcement learning one after the other, several times each and interleaved,
-and says of all of them where the time goes, how they compare, and which findings of the RL-Scope
-paper hold on this machine. Writes DIR/survey.html, survey.md, cells.csv and results.json; the trace
-of each run stays in DIR/<cell>/<repetition>.
+Runs reinforcement learning programs, called cells, several times each, in turns. It shows where
+their time goes and how they compare. It also shows which findings of the RL-Scope paper hold on
+this machine. It writes DIR/survey.html, survey.md, cells.csv and results.json. The trace of each
+run stays in DIR/<cell>/<repetition>.
 
-After Ctrl-C the same command goes on: what is done is kept. A cell that fails is shown with its
-error, and run again by the next `rlscope survey` of DIR."""
+If you interrupt the survey with Ctrl-C, finished runs are kept. The same command continues. If a
+cell fails, the pages show its error, and the next `rlscope survey` of DIR runs it again."""
 
 _EXAMPLES = """\
 examples:
   rlscope survey --quick -o survey
-      every cell once, 10 s each; costs of records from probes in the runs
+      runs every cell once, for 10 s, without calibration
   rlscope survey --experiment framework -n 5 -o survey
-      one experiment, five times, each program calibrated first
+      runs one experiment five times, and calibrates each program first
   rlscope survey --device cuda -o survey
-      the networks on a GPU, so that the columns and findings of GPU time are filled
+      runs the networks on a GPU, and so fills the columns and findings of GPU time
   rlscope survey --cells mine.toml --experiment mine -o survey
-      programs of your own, a line of TOML each:
+      runs programs of your own, one line of TOML each:
       cells = [
         { name = "mine", command = "python train.py", experiment = ["mine"] },
       ]
   rlscope survey --page-from survey/results.json -o pages
-      runs nothing: makes the pages again
+      runs nothing, and makes the pages again
 
-`pip install 'rlscope[survey]'` has every library of the package's own cells.
+`pip install 'rlscope[survey]'` installs every library that rlscope's own cells use.
 """
 
 _WINDOW, _QUICK_WINDOW = 30.0, 10.0
@@ -65,67 +65,74 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="DIR",
         default="survey",
-        help="directory of the survey (default: %(default)s)",
+        help="write the survey to this directory (default: %(default)s)",
     )
     parser.add_argument(
         "--experiment",
         action="append",
         metavar="NAME",
-        help="framework, algorithm, simulator, scaleup, another one that a cell names, or all, the "
-        "default; may be given several times",
+        help="run only this experiment; you can repeat it. There are framework, algorithm, "
+        "simulator, scaleup, those that your cells name, and all, the default",
     )
     parser.add_argument(
         "--cell",
         action="append",
         default=[],
         metavar="NAME",
-        help="only this cell of them; may be given several times",
+        help="run only this cell of them; you can repeat it",
     )
     parser.add_argument(
-        "--cells", action="append", default=[], metavar="FILE", help="cells of your own, as TOML"
+        "--cells",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="add your own cells from this TOML file",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{_QUICK_REPETITIONS} repetition of {_QUICK_WINDOW:g} s, no calibration, few "
-        "compiled cells",
+        help=f"run {_QUICK_REPETITIONS} repetition of {_QUICK_WINDOW:g} s without calibration, and "
+        "only a few compiled cells",
     )
     parser.add_argument(
         "-n",
         dest="repetitions",
         type=_repetitions,
         metavar="N",
-        help=f"repetitions of each cell (default: {_REPETITIONS})",
+        help=f"run each cell N times (default: {_REPETITIONS})",
     )
     parser.add_argument(
         "--seconds",
         type=_positive,
         metavar="S",
-        help=f"record each run for so long, then end it (default: {_WINDOW:g})",
+        help=f"record each run for S seconds, then end it (default: {_WINDOW:g})",
     )
     parser.add_argument(
         "--limit",
         type=_positive,
         metavar="S",
-        help="kill a run that has not ended after so long (default: 120, and four windows)",
+        help="kill a run that has not ended after S seconds (default: 120, plus four times the "
+        "recorded time)",
     )
     parser.add_argument(
         "--calibration",
         type=values.seconds,
         metavar="S",
-        help="`rlscope calibrate` each program for so long before; 0: not at all, and probes in "
-        f"the runs say what recording costs (default: {_CALIBRATION:g})",
+        help="run `rlscope calibrate` on each program for S seconds first. With 0, probes in the "
+        f"runs measure what recording costs (default: {_CALIBRATION:g})",
     )
     parser.add_argument(
         "--device",
         default=_DEVICE,
         metavar="NAME",
-        help="where the programs have their networks, cpu or cuda: {device} in the command of a "
-        "cell (default: %(default)s)",
+        help="put the networks on this device, cpu or cuda. It replaces {device} in the command "
+        "of a cell (default: %(default)s)",
     )
-    parser.add_argument("--list", action="store_true", help="print the cells and run nothing")
+    parser.add_argument("--list", action="store_true", help="list the cells, and run nothing")
     parser.add_argument(
-        "--page-from", metavar="FILE", help="make the pages of a results.json, and run nothing"
+        "--page-from",
+        metavar="FILE",
+        help="make the pages of this results.json again, and run nothing",
     )
 
 
@@ -186,7 +193,7 @@ def _given(value: Any, default: Any) -> Any:
 
 
 def _arguments(options: argparse.Namespace) -> Iterator[str]:
-    """Those that decide what is run, but for the experiments."""
+    """Those that decide what is run, except the experiments."""
     for path in options.cells:
         yield from ("--cells", path)
     for name in options.cell:
@@ -220,11 +227,11 @@ def _conduct(directory: Path, plan: Plan, wanted: Sequence[Cell]) -> Results:
         try:
             conductor.run(lambda now: line.step(bar(now)))
         except KeyboardInterrupt:
-            say("interrupted; what is done is kept, and the same command goes on")
+            say("interrupted; finished runs are kept, and the same command continues")
             raise
         except DiskFull as error:
             raise RlscopeError(
-                f"{error}; what is done is kept, and the same command goes on"
+                f"{error}; finished runs are kept, and the same command continues"
             ) from error
         return conductor.results()
 
@@ -286,12 +293,14 @@ def _write(directory: Path, found: Results) -> int:
 def _repetitions(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     if not 1 <= number <= _MOST_REPETITIONS:
-        raise argparse.ArgumentTypeError(f"from 1 to {_MOST_REPETITIONS}, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected a number from 1 to {_MOST_REPETITIONS}, got {text!r}"
+        )
     return number
 
 
 def _positive(text: str) -> float:
     value = values.seconds(text)
     if value <= 0:
-        raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
     return value

@@ -1,4 +1,4 @@
-"""`rlscope validate -- COMMAND...`: checks corrected time against a program without recording."""
+"""`rlscope validate -- COMMAND...`: checks how exactly rlscope subtracts what recording costs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from rlscope.costs.inflation import Combined
 
 _DESCRIPTION = """\
-Checks the correction of a program: how far its corrected time is off the time that it takes without
-recording. Each round is a run of its own, in which some iterations are recorded and others not, at
-random; nothing of `rlscope calibrate` is used again. Of a program without iterations whole runs
-take turns, which needs many of them. The same is said of each operation that the program annotates,
-compared with iterations in which nothing is recorded and the annotations run a stopwatch.
+Checks the correction of a program: how far is its corrected time from the time without recording?
+Each round is a run of its own. In it some iterations are recorded and others not, chosen at random.
+Nothing that `rlscope calibrate` measured is used again. If a program has no iterations, whole runs
+take turns. That takes many rounds.
 
-exit code, of the whole loop: 0 the bias is inside +-3 %, 1 it is outside, or the program cannot be
-checked, 3 the rounds cannot tell"""
+Each operation that the program annotates is checked too. The time without recording then comes from
+iterations in which nothing is recorded and the annotations run a stopwatch.
+
+exit code, for the whole loop: 0 if the bias is inside +-3 %, 1 if it is outside or the program
+cannot be checked, 3 if the rounds cannot tell"""
 
 _EXAMPLES = """\
 examples:
@@ -44,18 +46,18 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
-    repeated_program.prepare(parser, within=0.01, meaning="of the bias")
+    repeated_program.prepare(parser, within=0.01, meaning="the bias")
     parser.add_argument(
         "--rounds",
         type=values.rounds,
         metavar="N",
-        help="make so many rounds, however precise the bias is, and however long that takes; each "
+        help="make N rounds, however precise the bias is and however long that takes. A round "
         "takes a sixth of the limit at most",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print the result as JSON; the program's stdout goes to stderr",
+        help="print the result as JSON, and send the program's stdout to stderr",
     )
 
 
@@ -124,16 +126,21 @@ def _validate(
                     )
                 )
             except NoIterations:
-                _say("the program counts no iterations: whole runs take turns")
+                _say("the program counts no iterations, so whole runs take turns")
                 whole = WholeRuns(settings, _say)
                 continue
         else:
             with whole.pair() as pair:
                 rounds.append(validation.of_whole_runs(pair))
         last = rounds[-1]
-        _say(f"recording adds {percent(last.added)}, the correction takes {percent(last.removed)}")
+        _say(
+            f"recording adds {percent(last.added)}, and the correction removes "
+            f"{percent(last.removed)}"
+        )
     if len(rounds) < 2:
-        raise RunError(f"{len(rounds)} rounds in {limit:g} seconds are too few: a longer --limit")
+        raise RunError(
+            f"{len(rounds)} rounds in {limit:g} seconds are too few: give a longer --limit"
+        )
     return validation.judge(rounds), validation.judge_operations(rounds)
 
 
@@ -148,13 +155,13 @@ def _lines(verdict: Verdict) -> list[str]:
         lines.append(f"the same without recording   {_interval(verdict.control)}")
     return [
         *lines,
-        f"the correction claims to be off by {low} to {high}: 0 {holds} in it, and was in "
-        f"{verdict.held} of {verdict.rounds} rounds",
+        f"the correction claims to be off by {low} to {high}: 0 {holds} in that interval, and was "
+        f"in it in {verdict.held} of {verdict.rounds} rounds",
         f"costs of records: {verdict.method}",
         {
             "inside": "verdict: inside +-3 %",
             "outside": "verdict: outside +-3 %",
-            "undecided": "verdict: undecided, more rounds are needed: a longer --limit",
+            "undecided": "verdict: undecided; give a longer --limit for more rounds",
         }[verdict.word],
     ]
 
@@ -178,8 +185,8 @@ def _operation_lines(operations: OperationVerdicts) -> list[str]:
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     if operations.left_out:
         lines.append(
-            f"not compared: {operations.left_out} that took less than 0.1 % of the loop, were in "
-            "too few blocks, or ran on other threads"
+            f"not compared: {operations.left_out} operations, which took less than 0.1 % of the "
+            "loop, were in too few blocks, or ran on other threads"
         )
     return [*lines, ""]
 

@@ -141,7 +141,7 @@ def test_whole_runs_tell_the_cost_of_a_program_without_iterations(
     program = script(tmp_path, WHOLE)
     result = calibrate(traced, "--within", "20%", traced.python, program)
     assert result.returncode == 0, result.stderr
-    assert "the program counts no iterations: whole runs take turns" in result.stderr
+    assert "whole runs take turns" in result.stderr
     assert result.stderr.count("whole runs: recording adds ") == 3
     run = traced.run("-o", "run", traced.python, program)
     assert run.returncode == 0, run.stderr
@@ -162,7 +162,7 @@ def test_a_program_of_no_length_has_no_cost(traced: TracedPython, tmp_path: Path
     result = calibrate(traced, traced.python, script(tmp_path, "pass"))
     assert result.returncode == 1
     lines = result.stderr.splitlines()
-    assert "the program counts no iterations: whole runs take turns" in lines[1]
+    assert "whole runs take turns" in lines[1]
     assert "the program ran too briefly to tell what a record costs" in lines[-1]
 
 
@@ -179,7 +179,7 @@ def test_a_program_that_ends_by_itself_is_started_again(
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("raise SystemExit(3)", 1, "exited with code 3; this run is not kept, before it: none"),
+        ("raise SystemExit(3)", 1, "exited with code 3; this run is not kept; kept so far: none"),
         (
             "import rlscope as rls\nfor _ in range(30): rls.iteration()",
             1,
@@ -188,7 +188,7 @@ def test_a_program_that_ends_by_itself_is_started_again(
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
             1,
-            "the program was killed by SIGKILL; this run is not kept, before it: none",
+            "the program was killed by SIGKILL; this run is not kept; kept so far: none",
         ),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_program_that_cannot_be_calibrated(
     ("arguments", "code", "said"),
     [
         ([], 2, "give the command to run: rlscope calibrate [options] [--] COMMAND..."),
-        (["--within", "0", "python"], 2, "above 0, and at most 100 percent, not '0'"),
+        (["--within", "0", "python"], 2, "more than 0 and at most 100 percent, got '0'"),
         (["--within", "much", "python"], 2, "'much'"),
         (["--limit", "-1", "python"], 2, "'-1'"),
         (["no-such-program"], 127, "no-such-program: command not found"),
@@ -275,7 +275,7 @@ open("second", "x").close()
         said = process.communicate(timeout=120)[1]
     assert process.returncode == 1
     last = said.splitlines()[-1]
-    assert "the program was killed by SIGINT; this run is not kept, before it: 1 run" in last
+    assert "the program was killed by SIGINT; this run is not kept; kept so far: 1 run" in last
     (kept,) = Path(os.environ["XDG_DATA_HOME"], "rlscope", "calibrations").iterdir()
     (calibration,) = json.loads(kept.read_text())["calibrations"]
     assert len(calibration["runs"]) == 1

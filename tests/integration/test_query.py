@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Terminal, assert_states_failure, rlscope
+from facts import assert_says
 from tiny_traces import write_trace
 
 
@@ -38,9 +39,7 @@ def numbers(text: str) -> list[int]:
 
 def test_a_terminal_gets_the_first_rows_and_how_many_there_are(root):
     done = rlscope("query", root, MANY, out=Terminal())
-    assert done.stdout.splitlines()[-1] == (
-        "(1,000 rows, the first 40 are shown; --limit 0 shows all)"
-    )
+    assert_says(done.stdout.splitlines()[-1], "1,000 rows", "first 40", "--limit 0")
     assert numbers(done.stdout.rpartition("(")[0]) == [*range(40)]
 
 
@@ -55,9 +54,9 @@ def test_a_limit_is_obeyed_everywhere(root, limit, rows):
     piped = rlscope("query", root, MANY, "--limit", limit, "--format", "csv")
     assert numbers(piped.stdout) == [*range(rows)]
     assert shown.stdout.splitlines()[2:-1] == [f"{n:>{len(str(rows - 1))}}" for n in range(rows)]
-    cut = "(1,000 rows, the first 3 are shown; --limit 0 shows all)\n"
-    assert piped.stderr == (cut if rows == 3 else "")
-    assert shown.stdout.endswith(cut if rows == 3 else "(1,000 rows)\n")
+    said = shown.stdout.splitlines()[-1]
+    assert piped.stderr == (f"{said}\n" if rows == 3 else "")
+    assert_says(said, "1,000 rows", *(("first 3", "--limit 0") if rows == 3 else ()))
 
 
 def test_a_limit_leaves_csv_and_json_readable(root):
@@ -103,7 +102,7 @@ def test_the_statements_of_a_file_are_answered_in_order(root, tmp_path):
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_a_file_of_rows_has_those_of_one_statement(root, tmp_path, form):
     done = rlscope("query", root, STATEMENTS, "-o", tmp_path / f"x.{form}")
-    assert_states_failure(done, f"{form} has the rows of one statement, there are 3")
+    assert_states_failure(done, f"{form} takes the rows of one statement, not of 3")
     assert not (tmp_path / f"x.{form}").exists()
 
 

@@ -269,8 +269,8 @@ def test_an_interrupted_survey_ends_its_program_and_goes_on(
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (code, "")
     if number == signal.SIGINT:
-        assert err.splitlines()[-1] == (
-            "rlscope survey: interrupted; what is done is kept, and the same command goes on"
+        assert err.splitlines()[-1].startswith(
+            "rlscope survey: interrupted; finished runs are kept"
         )
     assert "Traceback" not in err
     program = int(Path("started").read_text())
@@ -310,7 +310,7 @@ def test_a_nearly_full_disk_stops_the_survey_in_one_line(traced: TracedPython) -
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert "recording was cut short: the disk of the trace is nearly full" in line
-    assert "what is done is kept" in line
+    assert "finished runs are kept" in line
 
 
 def test_wrong_usage_is_one_line(traced: TracedPython) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from facts import assert_says
 from known_costs import KNOWN, rlscope, script
 from traced_python import TracedPython, untraced_environment
 
@@ -165,16 +166,14 @@ with open("starts", "a+") as file:
     assert found["bias_percent"] == pytest.approx(25, abs=10)
     assert found["bias_interval"][0] < -3 < 3 < found["bias_interval"][1]
     result = run("validate", *arguments)
-    assert (result.returncode, result.stdout.splitlines()[-1]) == (
-        3,
-        "verdict: undecided, more rounds are needed: a longer --limit",
-    )
+    assert result.returncode == 3
+    assert_says(result.stdout.splitlines()[-1], "verdict: undecided", "--limit")
 
 
 def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_path: Path) -> None:
     program = script(tmp_path, WHOLE)
     result = run("validate", "--json", "--rounds", "4", traced.python, program, "0.5")
-    assert "the program counts no iterations: whole runs take turns" in result.stderr
+    assert "whole runs take turns" in result.stderr
     found = facts(result)
     assert found["inflation_percent"] > 20
     assert (found["rounds"], 0 <= found["rounds_held"] <= 4) == (4, True)

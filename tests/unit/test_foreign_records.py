@@ -97,7 +97,7 @@ def test_a_trace_that_does_not_fit_into_memory_is_one_line(
 
     monkeypatch.setattr("rlscope.relations.tables.build", run_out)
     write_process(tmp_path)
-    assert ask("info", tmp_path) == (1, "", "rlscope: this trace does not fit into memory\n")
+    assert ask("info", tmp_path) == (1, "", "rlscope: not enough memory for this trace\n")
 
 
 def test_an_event_may_name_what_has_no_name(tmp_path: Path) -> None:

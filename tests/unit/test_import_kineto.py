@@ -468,12 +468,9 @@ def test_the_verb_prints_the_directory_and_says_what_was_taken(tmp_path, capsys)
     assert main(["import", real, relative, "-o", directory]) == 0
     told = capsys.readouterr()
     assert told.out == f"{directory}\n"
-    assert told.err.splitlines() == [
-        "taken: 2 cpu_op",
-        "not taken: 1 Trace (phase X)",
-        f"{relative} has no real clock: its times are not aligned with those of the other files, "
-        "and its process begins with the run",
-    ]
+    taken, not_taken, clock = told.err.splitlines()
+    assert (taken, not_taken) == ("taken: 2 cpu_op", "not taken: 1 Trace (phase X)")
+    assert clock.startswith(f"{relative} has no real clock: ")
     assert main(["import", real, "-o", directory]) == 1
     assert "will not overwrite" in capsys.readouterr().err
     assert main(["summary", directory]) == 0

@@ -112,10 +112,9 @@ def test_a_name_that_no_row_has_is_said(tmp_path, capsys):
     (tmp_path / "box.trace.json").write_text(json.dumps({"traceEvents": [*PLANES, row("a", 0, 5)]}))
     arguments = ["--operation", "a", "--operation", "typo", "-o", str(tmp_path / "run")]
     assert main(["import", str(tmp_path / "box.trace.json"), *arguments]) == 0
-    assert capsys.readouterr().err.splitlines() == [
-        "taken: 1 operations",
-        "no row of XProf is called typo: --operation found nothing",
-    ]
+    taken, nothing = capsys.readouterr().err.splitlines()
+    assert taken == "taken: 1 operations"
+    assert nothing.startswith("--operation typo found nothing: ")
 
 
 def test_streams_of_gpus_have_their_launches(tmp_path):
