@@ -11,7 +11,7 @@ from rlscope.report import bookkeeping, contents, losses, sentences, units
 from rlscope.report.contents import Contents
 from rlscope.rundir import kept_iterations
 
-_ADVICE = "; annotate the program with rls.operation (or widen the window)"
+_ADVICE = "; annotate the program with rls.operation, or record for longer"
 # A price is worth a line once the program had enough CPU time to compare it with.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -32,18 +32,18 @@ class Price:
     def describe(self) -> str:
         """One line for the terminal."""
         share = units.share(bookkeeping.cost_ns(self.facts), self.program_cpu_ns)
-        drainers = f"the drainer took {self._beside(self.drainer_cpu_ns)}"
+        drainers = f"the drainer used {self._beside(self.drainer_cpu_ns)}"
         if self.own_cpu_ns:
-            drainers += f", threads of rlscope inside it {self._beside(self.own_cpu_ns)}"
+            drainers += f", and threads of rlscope inside it {self._beside(self.own_cpu_ns)}"
         return (
-            f"bookkeeping took {share} of the program's CPU time"
-            f" ({bookkeeping.events(self.facts)}, measured in a loop, where they cost least, in"
-            f" {units.duration(self.program_cpu_ns)}); {drainers}"
+            f"recording took {share} of the program's CPU time: {bookkeeping.events(self.facts)},"
+            f" as measured in a loop, where they cost least, in"
+            f" {units.duration(self.program_cpu_ns)}; beside the program, {drainers}"
         )
 
     def _beside(self, cpu_ns: int) -> str:
         share = units.share(cpu_ns, self.program_cpu_ns)
-        return f"{share} beside it ({units.duration(cpu_ns)})"
+        return f"{share} as much ({units.duration(cpu_ns)})"
 
 
 def read_contents(outcome: Outcome) -> Contents | None:
@@ -92,7 +92,7 @@ def too_short_line(outcome: Outcome, held: Contents) -> str:
     """Says why a program that recorded something has no price; empty if that is not why."""
     if held.events and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
         used = units.duration(outcome.ending.cpu_ns)
-        return f"bookkeeping: {used} of CPU time are too few for a share"
+        return f"the program used {used} of CPU time, too little to say which share recording took"
     return ""
 
 
@@ -122,7 +122,7 @@ def ending_lines(outcome: Outcome) -> Iterator[str]:
     status = outcome.ending.status
     bus_error = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS
     if bus_error and outcome.statistics.get("gone_pages"):
-        yield "files in DIR/rings were cut short while it used them, hence SIGBUS"
+        yield "SIGBUS came because files in DIR/rings were cut short while the program used them"
 
 
 def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
@@ -139,7 +139,7 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
         yield from map(sentences.cut, held.cuts)
     missing = outcome.statistics.get("removed" if held else "events", 0)
     if _lacks_files(outcome) and missing:
-        yield f"{units.plural(missing, 'event')} that had been written to it are lost"
+        yield f"the trace lost {units.plural(missing, 'event')} that were already written"
     if held is not None:
         yield f"trace {outcome.directory}: {_describe(held, whole=not _lacks_files(outcome))}"
         if held.nested:
@@ -147,8 +147,8 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
     if outcome.statistics.get("stalls"):
         longest = units.duration(outcome.statistics["longest_stall_ns"])
         yield (
-            f"records may have waited for the disk of the trace, up to {longest}: -o on a faster"
-            " one avoids that"
+            f"records may have waited up to {longest} for the disk of the trace: put -o on a"
+            " faster disk"
         )
 
 
@@ -171,7 +171,7 @@ def running_lines(outcome: Outcome) -> Iterator[str]:
     if not outcome.running:
         return
     names = ", ".join(f"{image.pid} ({image.describe()})" for image in outcome.running)
-    yield f"still running: {names}; rlscope summary {outcome.directory} includes them later"
+    yield f"still running: {names}; run rlscope summary {outcome.directory} later to include them"
 
 
 def _lacks_files(outcome: Outcome) -> bool:

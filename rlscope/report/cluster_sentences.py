@@ -14,6 +14,6 @@ def unrecorded(rows: list[dict[str, Any]]) -> list[str]:
     names = ", ".join(sorted({units.visible(row["process"] or "?") for row in rows}))
     return [
         f"{names} connected to a Ray cluster that was running already. Its workers are not in this "
-        "trace: ray.init(runtime_env=rlscope.integrations.ray.runtime_env()) records those on this "
-        "machine."
+        "trace. To record those on this machine, call "
+        "ray.init(runtime_env=rlscope.integrations.ray.runtime_env())."
     ]

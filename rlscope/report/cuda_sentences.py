@@ -24,57 +24,65 @@ def rate(row: dict[str, Any]) -> str:
 def totals(rows: Rows) -> list[str]:
     """The row of `cuda_total`: GPU time and launches, then what is wrong or could not be joined.
 
-    Of GPU work that was not recorded nothing is said.
+    GPU work that was not recorded is not mentioned.
     """
     (row,) = rows
-    facts = [f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}"]
+    facts = [f"{units.plural(row['calls'], 'CUDA call')} took {units.duration(row['api_ns'])}."]
     if row["gpu_ns"] is not None:
         facts.insert(0, _gpu_time(row["gpu_ns"], row["apart_ns"]))
     if row["launches"]:
         facts.append(
             f"{units.plural(row['launches'], 'launch')}, "
-            f"{units.share(row['launch_bound'], row['launches'])} launch-bound (the GPU waited for "
-            "the CPU: its stream was idle when the call ended)"
+            f"{units.share(row['launch_bound'], row['launches'])} of them launch-bound: the GPU "
+            "waited for the CPU, as its stream was idle when the call ended."
         )
-    return [f"{'; '.join(facts)}.", *_problems(row)]
+    return [" ".join(facts), *_problems(row)]
 
 
 def _gpu_time(busy_ns: int, apart_ns: int) -> str:
-    """Of all GPUs; a GPU that processes share is busy for less time than they are together."""
-    time = f"GPU time {units.duration(busy_ns)} (simultaneous work of a GPU counts once)"
+    """The time of all GPUs; one that processes share is busy for less time than they add up to."""
+    time = f"GPU time is {units.duration(busy_ns)} (simultaneous work of a GPU counts once)."
     if apart_ns == busy_ns:
         return time
-    return f"{time}, {units.duration(apart_ns)} added up over the processes that share a GPU"
+    return f"{time} Processes that share a GPU add up to {units.duration(apart_ns)}."
 
 
 def _problems(row: dict[str, Any]) -> list[str]:
+    launches, pieces, calls = (
+        units.plural(row[key], noun)
+        for key, noun in (
+            ("without_work", "launch"),
+            ("unlinked", "piece"),
+            ("errors", "CUDA call"),
+        )
+    )
     problems = {
-        "without_work": ("launch", "without GPU work (captured into a graph, failed, or lost)"),
-        "unlinked": ("piece", "of GPU work without a launch in the trace: (unlinked)"),
-        "errors": ("CUDA call", "with an error"),
+        "without_work": f"{launches} had no GPU work: captured into a graph, failed, or lost.",
+        "unlinked": f"{pieces} of GPU work had no launch in the trace, hence (unlinked).",
+        "errors": f"{calls} ended with an error.",
     }
-    said = [
-        f"{units.plural(row[key], noun)} {text}"
-        for key, (noun, text) in problems.items()
-        if row[key]
-    ]
-    return [f"{'; '.join(said)}."] if said else []
+    said = [text for key, text in problems.items() if row[key]]
+    return [" ".join(said)] if said else []
 
 
 def problems(rows: Rows) -> list[str]:
     """Rows of `cuda_problem`: what the numbers leave out."""
-    return [f"Not all of CUDA was recorded: {units.visible(row['problem'])}." for row in rows]
+    return [f"rlscope did not record all of CUDA: {units.visible(row['problem'])}." for row in rows]
 
 
 def operations(rows: Rows) -> list[str]:
-    """Rows of `cuda_operation`, whose GPU time is seen from both ends of a launch."""
+    """Rows of `cuda_operation`: GPU time seen from both ends of a launch."""
     shown = [
         f"{units.label(row['operation'])} {units.duration(row['launched_ns'])} / "
         f"{units.duration(row['while_ns'])}"
         for row in rows
         if row["launched_ns"] or row["while_ns"]
     ]
-    return [f"GPU time that it launched / while it ran: {', '.join(shown)}."] if shown else []
+    return (
+        [f"GPU time by operation, launched by it / while it ran: {', '.join(shown)}."]
+        if shown
+        else []
+    )
 
 
 def kernels(rows: Rows) -> list[str]:
@@ -89,21 +97,21 @@ def kernels(rows: Rows) -> list[str]:
 
 
 def copies(rows: Rows) -> list[str]:
-    """Rows of `cuda_copy`: "Copies: host to device (pageable) 12.0 MiB in 40, ..."."""
+    """Rows of `cuda_copy`: "Copies: host to device (pageable) 12.0 MiB (40 x, 3.00 ms), ..."."""
     shown = [
-        f"{words(row['direction'])} ({row['memory']}) {units.size(row['bytes'])} in "
-        f"{units.count(row['copies'])}, {units.duration(row['duration_ns'])}"
+        f"{words(row['direction'])} ({row['memory']}) {units.size(row['bytes'])} "
+        f"({units.count(row['copies'])} x, {units.duration(row['duration_ns'])})"
         for row in rows
     ]
-    return [f"Copies: {'; '.join(shown)}."] if shown else []
+    return [f"Copies: {', '.join(shown)}."] if shown else []
 
 
 def syncs(rows: Rows) -> list[str]:
     """Rows of `cuda_sync`: which operations waited for the GPU."""
     shown = [
         f"{units.label(row['operation'])} {units.duration(row['waiting_ns'])} of "
-        f"{units.duration(row['duration_ns'])} in {units.count(row['calls'])} x {row['kind']}"
+        f"{units.duration(row['duration_ns'])} ({units.count(row['calls'])} x {row['kind']})"
         for row in rows
         if row["operation"] is not None and row["waiting_ns"]
     ]
-    return [f"Waited for the GPU: {'; '.join(shown)}."] if shown else []
+    return [f"Waits for the GPU: {', '.join(shown)}."] if shown else []

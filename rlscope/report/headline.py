@@ -43,7 +43,7 @@ class Headline:
     run: str
     """Length, size and command in one line; the command last, which may be long."""
     sentence: str
-    """Where the time goes: one sentence."""
+    """Where the time goes: one sentence, or a few."""
     cut: str = ""
     """That recording stopped before the program did, and when: said first. Empty: it did not."""
     details: list[Detail] = field(default_factory=list)
@@ -145,7 +145,7 @@ def sentence(
     if not times:
         return "Nothing was recorded."
     if not facts["looping_processes"]:
-        return f"No operation was annotated or found in {_length(facts)}."
+        return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
     if loop_sentences.is_uncovered(times, facts):
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
     return loop_sentences.largest(times, facts, waited)
@@ -174,20 +174,20 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     rows = [row for row in times if row["group"] == first]
     if not facts["looping_processes"]:
         into = loop_sentences.annotation(facts)
-        yield Detail(f"Put the steps of the training loop into {into} to see where it goes.")
+        yield Detail(f"Put the steps of the training loop into {into} to see where its time goes.")
         if any(row["layer"] != "none" for row in rows):
             yield Detail(f"By layer: {_layer_shares(rows)} of the recorded time.")
         return
-    whole_ns = times[0]["whole_ns"]
+    name, whole_ns = loop_sentences.title(first), times[0]["whole_ns"]
     members = {row["operation"]: row["operation_ns"] for row in rows}
     if len(members) > 1:
         waiting_ns = _waiting(rows, "operation")
-        yield Detail(f"{loop_sentences.title(first)} is {_shares(members, waiting_ns, whole_ns)}.")
-    yield Detail(f"Its layers: {_layer_shares(rows)}.")
+        yield Detail(f"{name} by operation: {_shares(members, waiting_ns, whole_ns)}.")
+    yield Detail(f"{name} by layer: {_layer_shares(rows)}.")
     others = {row["group"]: row["group_ns"] for row in times if row["group"] not in said}
     if others:
         waiting_ns = _waiting(times, "group")
-        yield Detail(f"Then {_shares(others, waiting_ns, whole_ns)}.")
+        yield Detail(f"Next: {_shares(others, waiting_ns, whole_ns)}.")
 
 
 def _shares(parts: dict[str, int], waiting_ns: dict[str, int], whole_ns: int) -> str:
@@ -233,8 +233,8 @@ def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     between_ns = facts["between_ns"] - loop_sentences.waiting_between_ns(times)
     if between_ns > shares.NOTABLE_BETWEEN * span_ns:
         yield Detail(
-            f"{units.share(between_ns, span_ns)} lies between operations, where nothing is "
-            "annotated.",
+            f"{units.share(between_ns, span_ns)} of the time lies between operations, where "
+            "nothing is annotated.",
             warning=True,
         )
 

@@ -12,9 +12,10 @@ from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
 
-# Of the time between operations, of a group, and of its waits: above this share one says so.
+# A sentence says what takes more than this share of the time between operations, of a group, or of
+# its waits.
 MOSTLY = 0.5
-# Parts of start-up and end, by share of them and number.
+# Parts of start-up and end that are named: at least this share of them, and at most so many.
 _SMALLEST = 0.01
 _PARTS = 3
 # Above this share of the loops the time in which their processes wait between operations is said.
@@ -79,13 +80,13 @@ def is_uncovered(times: Rows, facts: dict[str, Any]) -> bool:
 
 
 def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
-    """Rows of `group_time`: the largest group and its share, and for whom it mostly waits."""
+    """Rows of `group_time`: the largest group with its share, and what it mostly waits for."""
     group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
     rows = [row for row in times if row["group"] == group]
     return (
         f"{title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
-        f"{units.duration(group_ns)} of {units.duration(whole_ns)}{_of_which(rows, waited)}"
-        f"{_and_waiting(times)}."
+        f"{units.duration(group_ns)} of {units.duration(whole_ns)}."
+        f"{_waits_inside(rows, waited)}{_waits_between(times)}"
     )
 
 
@@ -96,20 +97,20 @@ def uncovered(
     rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
     waiting_ns = _waiting_ns(rows)
     steps = [row for row in found if row["operation"] not in _NO_STEPS and row["loop_ns"]]
-    annotate = f"put the other steps into {annotation(facts)}"
+    annotate = f"Put the other steps into {annotation(facts)}."
     if waiting_ns > MOSTLY * facts["between_ns"]:
-        why = f"because most of the time between them is waiting{_for_whom(rows, waited)}"
-        why += f" ({units.duration(waiting_ns)})"
+        why = f"Most of the time between them is waiting: {units.duration(waiting_ns)}"
+        why += f"{_for_whom(rows, waited)}."
     elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
         names = ", ".join(units.visible(row["operation"]) for row in steps)
         only = f"only {names} in the program" if names else "no step of its training"
-        why = f"because rlscope recognised {only}{_of_framework(rows, libraries)}: {annotate}"
+        why = f"rlscope recognised {only}{_of_framework(rows, libraries)}. {annotate}"
     else:
-        why = f"because the program annotates no more: {annotate}"
+        why = f"The program annotates nothing else. {annotate}"
     return (
         f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
-        f"{shares.whole_name(facts)}, {units.duration(facts['inside_ns'])} of "
-        f"{units.duration(facts['span_ns'])}{_and_waiting(times)}, {why}."
+        f"{shares.whole_name(facts)}: {units.duration(facts['inside_ns'])} of "
+        f"{units.duration(facts['span_ns'])}.{_waits_between(times)} {why}"
     )
 
 
@@ -122,20 +123,20 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
     return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
 
 
-def _and_waiting(times: Rows) -> str:
-    """That the processes wait for so long between operations."""
+def _waits_between(times: Rows) -> str:
+    """How long the processes wait between operations, where that is much."""
     waiting_ns = waiting_between_ns(times)
     if waiting_ns <= _NOTABLE_WAITING * times[0]["whole_ns"]:
         return ""
-    return f", and between operations they wait for {units.duration(waiting_ns)}"
+    return f" Between operations, the processes wait for {units.duration(waiting_ns)}."
 
 
-def _of_which(rows: Rows, waited: Rows) -> str:
-    """Of a group that waits for most of its time."""
+def _waits_inside(rows: Rows, waited: Rows) -> str:
+    """How long a group waits, where that is most of its time."""
     waiting_ns = _waiting_ns(rows)
     if waiting_ns <= MOSTLY * rows[0]["group_ns"]:
         return ""
-    return f", of which {units.duration(waiting_ns)} waiting{_for_whom(rows, waited)}"
+    return f" It spends {units.duration(waiting_ns)} of that waiting{_for_whom(rows, waited)}."
 
 
 def _waiting_ns(rows: Rows) -> int:
@@ -180,7 +181,7 @@ def _stage(stage: str, rows: Rows) -> str:
     ]
     waited_ns = rows[0]["stage_waited_ns"]
     waited = waited_ns > _NOTABLE_WAITING_AROUND * whole_ns
-    said = [f"{units.duration(waited_ns)} of it waiting"] if waited else []
+    said = [f"{units.duration(waited_ns)} of that waiting"] if waited else []
     if any(row["operation"] for row in rows[:_PARTS]):
         said.append(", ".join(named))
     inside = f" ({'; '.join(said)})" if said else ""
@@ -196,11 +197,12 @@ def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:
     others = sum(row["processes"] for row in rows) - sum(known.values())
     if others:
         parts.append(f"{units.plural(others, 'process')} without a training loop")
-    yield f"In no share: {', '.join(parts)}; see Processes."
+    yield f"Shares leave out {', '.join(parts)}; see Processes."
 
 
 def workers(rows: Rows) -> Iterable[str]:
-    """Rows of `worker_step`, of the operation that takes the most time: two sentences at most."""
+    """Rows of `worker_step` for the operation that takes the most time: what its workers did
+    meanwhile, and whether one of them was late."""
     if not rows:
         return
     first = rows[0]
@@ -212,12 +214,13 @@ def workers(rows: Rows) -> Iterable[str]:
         if len(members) > 1
         else f"{units.visible(first['worker'])} steps"
     )
-    where = f"{units.label(first['operation'])} of {units.visible(first['process'])}"
     looked_at = _looked_at(first)
     pickling = "" if looked_at else _pickling(members)
     yield (
-        f"In {looked_at}{where}, {units.duration(whole_ns)}, {who} for {units.duration(any_ns)} "
-        f"({units.share(any_ns, whole_ns)}). The rest is pickling{pickling}, pipes and waking up."
+        f"{units.visible(first['process'])} spends {units.duration(whole_ns)} in "
+        f"{looked_at or units.label(first['operation'])}. For {units.duration(any_ns)} of that "
+        f"({units.share(any_ns, whole_ns)}), {who}. The rest is pickling{pickling}, pipes and "
+        "waking up."
     )
     if len(members) > 1:
         yield _straggler(first)
@@ -237,30 +240,33 @@ def _pickling(members: Rows) -> str:
 
 
 def _looked_at(row: dict[str, Any]) -> str:
-    """Of how many instances a sentence speaks, where those are not all."""
+    """Which instances of the operation a sentence is about; "" for all of them."""
+    name = units.label(row["operation"])
     if row["rolled_up"]:
-        return f"{units.plural(row['instances'], 'instance')} with records kept, of "
-    return f"the first {row['instances']:,} of " if row["operation_ns"] < row["whole_ns"] else ""
+        return f"{units.plural(row['instances'], 'instance')} of {name} whose records were kept"
+    if row["operation_ns"] < row["whole_ns"]:
+        return f"the first {units.plural(row['instances'], 'instance')} of {name}"
+    return ""
 
 
 def _straggler(row: dict[str, Any]) -> str:
     """The worker for which the others' results waited longest."""
     if row["late_ns"] <= _NOTABLE_LATE * row["operation_ns"]:
         share = units.share(row["late_ns"], row["operation_ns"])
-        return f"No worker is a straggler: to wait for the slowest one alone costs at most {share}."
+        return f"No worker is a straggler: waiting for the slowest one costs at most {share}."
     late = (
         f"ends last in {units.share(row['last'], row['steps'])} of {units.count(row['steps'])} "
-        f"steps, on average {units.duration(row['late_ns'] / row['last'])} after the one before, "
-        f"{units.duration(row['late_ns'])} in all"
+        f"steps, on average {units.duration(row['late_ns'] / row['last'])} after all others, "
+        f"{units.duration(row['late_ns'])} in all."
     )
     worker = units.visible(row["worker"])
     if row["slow_ns"] > MOSTLY * row["late_ns"]:
-        return f"{worker} is the straggler: it {late}."
-    return f"{worker} {late}, mostly because it begins later, not because its steps take longer."
+        return f"{worker} is the straggler. It {late}"
+    return f"{worker} {late} That is mostly because it begins later, not because it takes longer."
 
 
 def critical(rows: Rows) -> Iterable[str]:
-    """Rows of `critical_process`, of the process that has most iterations: one sentence."""
+    """Rows of `critical_process` for the process with the most iterations: one sentence."""
     if not rows:
         return
     first = max(rows, key=lambda row: row["of"])
@@ -271,8 +277,8 @@ def critical(rows: Rows) -> Iterable[str]:
         if row["iterations"]
     ]
     yield (
-        f"Critical, by most of an iteration's time: {', '.join(named)} of {first['of']:,} "
-        f"iterations{' with records kept' if first['rolled_up'] else ''}."
+        f"The critical process takes most of an iteration's time: {', '.join(named)} of "
+        f"{first['of']:,} iterations{' whose records were kept' if first['rolled_up'] else ''}."
     )
 
 

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 MEANING = {
     "ring_full": "records that a thread could not write because the drainer was too slow",
-    "no_ring": "threads whose records had no room: the rings' memory limit was reached",
-    "no_drainer": "processes that went on without recording, for so long: the one that drains the "
+    "no_ring": "threads whose records had no room, because the rings reached their memory limit",
+    "no_drainer": "processes that went on without recording, because the process that drains the "
     "rings was gone",
-    "rolled_up": "events, in so much time, of which only the sums were kept (--rollup)",
-    "cut": "processes that went on after recording had been cut short, for so long",
+    "rolled_up": "events that rlscope kept only as sums (--rollup)",
+    "cut": "processes that went on after recording was cut short",
     "damaged_ring": "files of DIR/rings that were cut short or damaged while they were drained",
-    "missing_trace": "processes that recorded, of which no file is left",
+    "missing_trace": "processes that recorded and whose files are all gone",
     "no_files": "processes that recorded nothing because they could not make their files",
     "names": "names beyond the limit of a process; their time is in (other)",
-    "exit_without_enter": "ends of operations that were not open; ignored",
+    "exit_without_enter": "ends of operations that were not open; they are ignored",
     "fork_without_record": "children made by fork that recorded nothing",
-    "iteration_of_other_thread": "calls of rls.iteration() by a second thread; ignored",
+    "iteration_of_other_thread": "calls of rls.iteration() by a second thread; they are ignored",
     "late_attach": "time before the recorder was attached to the process",
     "metadata_too_long": "metadata that was too long to keep",
     "cuda_dropped": "records of GPU work that CUPTI had no room for",
     "gpu_work_without_launch": "pieces of GPU work whose launch is not in the trace",
-    "gpu_unfinished": "GPU work that had not ended when its process did",
+    "gpu_unfinished": "pieces of GPU work that had not ended when their process did",
     "cuda_paused": "gaps in which the program's own profiler had CUPTI (--cupti=yield)",
     "cuda_displaced": "gaps in which another profiler in the process got the records of GPU work",
-    "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose): no GPU work, and no "
-    "calls but those of the CUDA runtime library; launches inside cuBLAS, cuDNN, NCCL, Triton and "
-    "JAX are missing",
+    "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose). They have calls of "
+    "the CUDA runtime library only, and neither GPU work nor launches inside cuBLAS, cuDNN, NCCL, "
+    "Triton and JAX",
     "damaged_bytes": "bytes of the trace that could not be read",
-    "missing_records": "records that were damaged, or never came into a file",
+    "missing_records": "records that were damaged, or never reached a file",
     "unreadable_file": "files of the trace, or rings of a process, that could not be read at all",
-    "clamped": "times that were moved, and nesting that was mended, to fit around each other",
+    "clamped": "times that rlscope moved, and nesting that it mended, so that they fit each other",
     "exit_out_of_order": "operations that ended while others inside them were open",
     "call_end_without_begin": "ends of native calls whose begin was not recorded",
     "paths": "entries into operations beyond the limit of a process; their time is in (other)",
-    "too_deep": "operations inside of 512 others, calls inside of 16,384: left out by an import",
-    "undecodable_chunk": "chunks of trace files that were whole but made no sense",
+    "too_deep": "operations inside 512 others, or calls inside 16,384, which an import left out",
+    "undecodable_chunk": "chunks of trace files that were whole and made no sense",
 }
 
 # Kinds that say something about the program's annotations, or about what was asked for, and not

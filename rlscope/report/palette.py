@@ -37,15 +37,15 @@ LAYER_MEANING = {
     "framework": "inside a recorded call of a machine learning framework",
     "cuda_api": "inside a recorded CUDA call",
     "wait": "waiting for a process, a lock, the GIL, a file or time to pass",
-    "none": "no recorded layer: other native threads, and before Python",
+    "none": "in no recorded layer: other native threads, and the time before Python",
 }
 STATE_MEANING = {
-    "cpu": "a layer other than wait, and no GPU work",
-    "cpu+gpu": "a layer other than wait, beside GPU work",
+    "cpu": "in a layer other than wait, without GPU work",
+    "cpu+gpu": "in a layer other than wait, and GPU work at the same time",
     "gpu": "only GPU work",
-    "waiting": "layer wait, and no GPU work",
-    "idle": "no layer, and no GPU work",
-    "unknown": "whether the GPU worked was not recorded",
+    "waiting": "in layer wait, without GPU work",
+    "idle": "in no layer, without GPU work",
+    "unknown": "not recorded whether the GPU worked",
 }
 
 

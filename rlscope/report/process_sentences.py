@@ -26,8 +26,8 @@ def left_out(shown: int, there: int, helpers: Sequence[Mapping[str, Any]]) -> li
 
 
 def _shorter(more: int) -> str:
-    noun = "process, which is" if more == 1 else "processes, which are"
-    return f"Not in the table: {more:,} more {noun} shorter; relation `process` has all."
+    noun = "process" if more == 1 else "processes"
+    return f"The table leaves out {more:,} shorter {noun}; relation `process` has all."
 
 
 def _helpers(folded: int, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -35,7 +35,8 @@ def _helpers(folded: int, rows: Sequence[Mapping[str, Any]]) -> str:
     others = units.plural(sum(row["processes"] for row in rows[_FAMILIES:]), "other")
     cpu_ns = sum(row["cpu_ns"] for row in rows)
     kinds = ", ".join([*named, *([others] if rows[_FAMILIES:] else [])])
-    return f"{units.plural(folded, 'helper process')}: {kinds}; {units.duration(cpu_ns)} of CPU."
+    helpers = units.plural(folded, "helper process")
+    return f"{helpers} used {units.duration(cpu_ns)} of CPU time: {kinds}."
 
 
 def _family(row: Mapping[str, Any]) -> str:

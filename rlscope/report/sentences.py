@@ -15,29 +15,30 @@ _WAYS = 4
 _FUNCTIONS = 3
 
 _HOW = {
-    "patch": "Native calls were recorded by patching the interpreter's pointers to them",
-    "monitoring": "Native calls were recorded by sys.monitoring, which sees fewer of them and "
-    "costs more,",
+    "patch": "by patching the interpreter's pointers to them",
+    "monitoring": "by sys.monitoring, which sees fewer of them and costs more",
 }
 
 
 def iteration(summary: dict[str, Any]) -> str:
-    """One row of `iteration_summary`: "120 complete iterations of trainer: median 31.2 ms, ..."."""
-    parts = [
-        f"{units.plural(summary['iterations'], 'complete iteration')} of "
-        f"{units.visible(summary['name'] or '?')}: median {units.duration(summary['median_ns'])}",
-        f"p95 {units.duration(summary['p95_ns'])}",
-        f"range {units.duration(summary['min_ns'])} to {units.duration(summary['max_ns'])}",
+    """One row of `iteration_summary`: "trainer completed 120 iterations: median 31.2 ms, ..."."""
+    found = " (found automatically)" if summary["source"] == "automatic" else ""
+    said = [
+        f"{units.visible(summary['name'] or '?')} completed "
+        f"{units.plural(summary['iterations'], 'iteration')}{found}: "
+        f"median {units.duration(summary['median_ns'])}, "
+        f"p95 {units.duration(summary['p95_ns'])}, "
+        f"range {units.duration(summary['min_ns'])} to {units.duration(summary['max_ns'])}."
     ]
     if summary["drift"] is not None:
-        parts.append(
-            f"drift {100 * summary['drift']:+.1f} % from the first tenth "
+        said.append(
+            f"They drift by {100 * summary['drift']:+.1f} % from the first tenth "
             f"({units.duration(summary['first_tenth_ns'])}) to the last "
-            f"({units.duration(summary['last_tenth_ns'])})"
+            f"({units.duration(summary['last_tenth_ns'])})."
         )
-    found = " (found automatically)" if summary["source"] == "automatic" else ""
-    steps = step_numbers.sentence([summary.get("steps")])
-    return ", ".join(parts) + found + (f"; {units.visible(steps)}" if steps else "") + "."
+    if steps := step_numbers.sentence([summary.get("steps")]):
+        said.append(f"{units.visible(steps[:1].upper() + steps[1:])}.")
+    return " ".join(said)
 
 
 def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
@@ -56,30 +57,30 @@ def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
         ", ".join(parts) + (f" ({units.visible(rule)})" if rule else "")
         for rule, parts in by_rule.items()
     ]
-    return [f"Found automatically: {'; '.join(found)}."]
+    return [f"rlscope found by itself: {'; '.join(found)}."]
 
 
 def beside_owner(row: dict[str, Any]) -> str:
     """An operation of a thread that did not own its process all the time."""
-    thread = units.label(row["thread"] or str(row["os_tid"]))
+    thread = units.label(row["thread"] or f"thread {row['os_tid']}")
     return (
-        f"Thread {thread}: {units.label(row['operation'])} {units.duration(row['duration_ns'])}, "
+        f"{thread} spent {units.duration(row['duration_ns'])} in {units.label(row['operation'])}, "
         f"{units.duration(row['beside_ns'])} of it while another thread owned the process."
     )
 
 
 def progress(row: dict[str, Any]) -> str:
-    """One row of `extrapolation`: "The whole run of trainer takes about 2 h 05 min, ..."."""
+    """One row of `extrapolation`: "The whole run of trainer will take about 2 h 05 min, ..."."""
     name = units.visible(row["name"] or "?")
     if row["whole_ns"] is None or row["share"] is None:
-        return f"{name} reported progress {units.plural(row['reports'], 'time')}, but nothing done."
+        return f"{name} reported progress {units.plural(row['reports'], 'time')}, always none."
     elapsed = units.duration(row["elapsed_ns"])
     if row["share"] >= 1:
-        return f"{name} reported the whole run: {row['done']:,.6g} in {elapsed}."
+        return f"{name} reported that it did all of its work: {row['done']:,.6g} in {elapsed}."
     return (
-        f"The whole run of {name} takes about {units.duration(row['whole_ns'])}, extrapolated from "
-        f"{units.share(row['share'], 1)} of it: {row['done']:,.6g} of {row['total']:,.6g} in "
-        f"{elapsed}."
+        f"The whole run of {name} will take about {units.duration(row['whole_ns'])}, if it goes on "
+        f"like its first {units.share(row['share'], 1)}: {row['done']:,.6g} of "
+        f"{row['total']:,.6g} in {elapsed}."
     )
 
 
@@ -93,12 +94,12 @@ def cut(row: dict[str, Any]) -> str:
     else:
         said = (
             f"Recording of {units.plural(row['processes'], 'process')} was cut short, the first "
-            f"time {units.duration(row['after_ns'])} after the start: the process that drains the "
+            f"time {units.duration(row['after_ns'])} after the start. The process that drains the "
             "rings was gone, and no other one could be started."
         )
     if row["left_ns"]:
-        said += f" The program went on for {units.duration(row['left_ns'])}, of which nothing is"
-        said += " in the trace."
+        said += f" The program went on for {units.duration(row['left_ns'])}, which are not in the"
+        said += " trace."
     return said
 
 
@@ -110,45 +111,46 @@ def nested(directories: str) -> str:
 def coverage(facts: dict[str, Any]) -> list[str]:
     """The row of `coverage`, one fact per sentence."""
     notes = [
-        f"{units.count(facts['events'])} events in {units.size(facts['file_bytes'])}, "
-        f"{units.duration(facts['recorded_ns'])} of "
-        f"{units.plural(facts['processes'], 'process')} recorded.",
+        f"rlscope recorded {units.count(facts['events'])} events "
+        f"({units.size(facts['file_bytes'])}) in {units.duration(facts['recorded_ns'])} of "
+        f"{units.plural(facts['processes'], 'process')}.",
         *bookkeeping(facts),
     ]
     if facts["exit_flush_ns"]:
         waited = units.duration(facts["exit_flush_ns"])
-        notes.append(f"Exits waited {waited} until all records were written.")
+        notes.append(f"At their end, processes waited {waited} until all records were written.")
     if facts["not_recorded_ns"]:
         notes.append(
             f"{units.duration(facts['not_recorded_ns'])} between recording windows were not "
-            "recorded: a row of the table of operations, a grey area of the timeline, and in no "
-            "other chart."
+            "recorded. They are a row of the table of operations and grey in the timeline. No "
+            "other chart shows them."
         )
     if facts["looping_processes"]:
         notes.append(_outside(facts))
     if facts["several_threads"]:
         notes.append(
-            f"In {units.plural(facts['several_threads'], 'process')} more than one thread had "
-            "operations. The charts show the one that owned the process, the main thread first; "
-            "panel Threads has the others, relation `breakdown_by_thread` all."
+            f"In {units.plural(facts['several_threads'], 'process')}, more than one thread had "
+            "operations. The charts show the thread that owned the process, the main thread first. "
+            "Panel Threads shows the others, and relation `breakdown_by_thread` has all."
         )
     if facts["longest_stall_ns"]:
         notes.append(
-            "Records may have waited for the disk of the trace: stores of the drainer beside the "
-            f"rings did, up to {units.duration(facts['longest_stall_ns'])}."
+            f"Records may have waited up to {units.duration(facts['longest_stall_ns'])} for the "
+            "disk of the trace: writes of the drainer did."
         )
     if facts["tasks"]:
         notes.append(
-            "asyncio tasks were distinguished at their annotations only: time between a switch and "
-            "the next annotation is charged to the task before."
+            "rlscope tells asyncio tasks apart at their annotations only. Time between a switch "
+            "and the next annotation counts for the task before the switch."
         )
     return notes
 
 
 def _outside(facts: dict[str, Any]) -> str:
     return (
-        f"Before the training loop {units.duration(facts['startup_ns'])}, in it outside operations "
-        f"{units.duration(facts['between_ns'])}, after it {units.duration(facts['end_ns'])}."
+        f"The program spent {units.duration(facts['startup_ns'])} before the training loop, "
+        f"{units.duration(facts['between_ns'])} in it but outside operations, and "
+        f"{units.duration(facts['end_ns'])} after it."
     )
 
 
@@ -167,15 +169,16 @@ def overhead(facts: dict[str, Any]) -> list[str]:
     share, least, most = (units.share(ns, raw_ns) for ns in removed)
     low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
     left = facts["unknown_costs"]
-    unknown = f" Not known, and part of both times: the cost of {left}." if left else ""
+    unknown = f" Both times include unknown costs: {left}." if left else ""
     source = facts["cost_method"]
     of_cuda = facts["cuda_cost_method"] or source
-    cuda = "" if of_cuda == source else f" That of CUDA calls comes from {of_cuda}."
-    hidden = ", less than this run can tell apart" if removed[1] <= 0 else ""
+    cuda = "" if of_cuda == source else f" The cost of CUDA calls comes from {of_cuda}."
+    hidden = ", which this run cannot tell from nothing" if removed[1] <= 0 else ""
     return [
-        f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}: "
-        f"{units.duration(raw_ns)} as recorded, {units.duration(facts['corrected_ns'])} without "
-        f"({low} to {high}). The cost of most records comes from {source}.{cuda}{unknown}"
+        f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}. Without "
+        f"recording, it would have taken {units.duration(facts['corrected_ns'])} ({low} to "
+        f"{high}), not {units.duration(raw_ns)}. The cost of most records comes from {source}."
+        f"{cuda}{unknown}"
     ]
 
 
@@ -183,23 +186,22 @@ def _drainer(facts: dict[str, Any]) -> list[str]:
     if facts["drainer_cpu_ns"] is None or not facts["cpu_ns"]:
         return []
     return [
-        f"Records: {bookkeeping_costs.counts(facts)}. The drainer took "
-        f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} of the program's CPU time "
-        "beside it."
+        f"Records: {bookkeeping_costs.counts(facts)}. Beside the program, the drainer used "
+        f"{units.share(facts['drainer_cpu_ns'], facts['cpu_ns'])} as much CPU time."
     ]
 
 
 def _own_threads(facts: dict[str, Any]) -> str:
     """The profiler's own CPU time beside the program's, where both are known."""
     if facts["profiler_cpu_ns"] is None or not facts["cpu_ns"]:
-        return "The CPU time of the profiler's own threads is not known for this run."
+        return "This run does not tell the CPU time of the profiler's own threads."
     if not facts["profiler_cpu_ns"]:
         return "No thread of the profiler ran inside the processes."
     return (
-        f"The profiler's own threads inside the processes took "
-        f"{units.duration(facts['profiler_cpu_ns'])} of CPU time beside "
-        f"{units.duration(facts['cpu_ns'])} of the program "
-        f"({units.share(facts['profiler_cpu_ns'], facts['cpu_ns'])})."
+        f"Inside the processes, threads of the profiler used "
+        f"{units.duration(facts['profiler_cpu_ns'])} of CPU time "
+        f"({units.share(facts['profiler_cpu_ns'], facts['cpu_ns'])} of the program's "
+        f"{units.duration(facts['cpu_ns'])})."
     )
 
 
@@ -210,27 +212,26 @@ def interception(rows: list[dict[str, Any]]) -> list[str]:
 
 def _engine(row: dict[str, Any]) -> list[str]:
     reason = f": {units.visible(row['reason'])}" if row["reason"] else ""
-    where = f"in {units.plural(row['processes'], 'process')}"
+    where = f"In {units.plural(row['processes'], 'process')}, rlscope recorded"
     if row["engine"] == "off":
-        said = [f"Native calls and waits were not recorded {where}{reason}. They count as python."]
+        said = [f"{where} no native calls and no waits{reason}. They count as python."]
     else:
-        libraries = units.visible(row["libraries"]) or "no library that was watched"
-        said = [f"{_HOW[row['engine']]} {where}{reason}. Recorded: {libraries}."]
+        libraries = units.visible(row["libraries"]) or "none that rlscope knows"
+        said = [f"{where} native calls {_HOW[row['engine']]}{reason}. Libraries: {libraries}."]
     if row["engine"] == "patch" and not row["has_waits"]:
         said.append(
-            "Waits and pickling were not recorded (rls-prof --no-waits, or RLSCOPE_WAITS=0). They "
-            "count as the layer around them."
+            "rlscope recorded no waits and no pickling (rls-prof --no-waits, or RLSCOPE_WAITS=0). "
+            "They count as the layer around them."
         )
     if row["scan_ns"]:
         said.append(
-            f"Start-up took {units.duration(row['startup_ns'])} longer because recording had to "
-            f"begin, and imports {units.duration(row['scan_ns'])} because functions had to be "
-            "patched."
+            f"Recording made start-up {units.duration(row['startup_ns'])} longer. Patching "
+            f"functions made imports {units.duration(row['scan_ns'])} longer."
         )
     if row["engine"] in BLIND and BLIND[row["engine"]]:
-        said.append(f"Not seen: {'; '.join(BLIND[row['engine']])}.")
+        said.append(f"rlscope does not see {'; '.join(BLIND[row['engine']])}.")
     if row["problems"]:
-        said.append(f"Not watched: {units.visible(row['problems'])}.")
+        said.append(f"rlscope could not watch {units.visible(row['problems'])}.")
     return said
 
 
@@ -266,4 +267,4 @@ def longest_calls(rows: list[dict[str, Any]]) -> list[str]:
         f"({units.duration(row['duration_ns'] / row['calls'])} x {units.count(row['calls'])})"
         for row in rows[:_FUNCTIONS]
     ]
-    return [f"Of the time in native calls: {', '.join(calls)}."]
+    return [f"Largest shares of native time: {', '.join(calls)}."]

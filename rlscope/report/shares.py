@@ -69,4 +69,4 @@ def left_out(facts: dict[str, Any]) -> list[str]:
         "gaps between recording windows": facts["not_recorded_ns"],
     }
     named = [f"{name} {units.duration(ns)}" for name, ns in parts.items() if ns]
-    return [f"Not in the shares: {', '.join(named)}."] if named else []
+    return [f"Shares leave out {', '.join(named)}."] if named else []

@@ -15,18 +15,18 @@ def gpus(rows: Rows) -> list[str]:
 
 
 def _gpu(row: dict[str, Any]) -> str:
-    polled = f"nvidia-smi says GPU {row['gpu']} is {_percent(row['polled_percent'])} busy"
+    polled = f"nvidia-smi says that GPU {row['gpu']} is {_percent(row['polled_percent'])} busy."
     if row["busy_ns"] is None:
-        return f"{polled}; how much of that time this run used it is not known."
+        return f"{polled} How long this run used it in that time is not known."
     busy = units.share(row["busy_ns"], row["duration_ns"])
-    return f"{polled}; this run's kernels and copies ran {busy} of that time."
+    return f"{polled} Work of this run ran for {busy} of that time."
 
 
 def cores(rows: Rows) -> list[str]:
     """One sentence about the busiest core, where there are several."""
     return [
-        f"The busiest of {row['cores']} cores was {_percent(row['polled_percent'])} busy, all of "
-        f"them together {_percent(row['machine_percent'])}."
+        f"The busiest of {row['cores']} cores was {_percent(row['polled_percent'])} busy, and "
+        f"all of them together {_percent(row['machine_percent'])}."
         for row in rows
         if row["kind"] == "core" and row["cores"] > 1
     ]
@@ -43,10 +43,10 @@ def _process(row: dict[str, Any]) -> str:
         units.share(row[part], row["duration_ns"])
         for part in ("busy_ns", "cuda_api_ns", "waiting_ns")
     )
-    in_cuda = f", {cuda} in calls of CUDA" if row["cuda_api_ns"] else ""
+    in_cuda = f", in CUDA calls for {cuda}" if row["cuda_api_ns"] else ""
     return (
-        f"top says that {name} uses {_percent(row['polled_percent'])} of a core; it was in Python, "
-        f"simulator or framework {busy} of that time{in_cuda}, waiting {waiting}."
+        f"top says that {name} uses {_percent(row['polled_percent'])} of a core. It was in Python, "
+        f"simulator or framework for {busy} of that time{in_cuda}, and waited for {waiting}."
     )
 
 

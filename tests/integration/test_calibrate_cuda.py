@@ -254,7 +254,7 @@ train(200)
 """
     done = command(tmp_path, "calibrate", text=DECLARATIONS + LOOP + script, within="0.001%")
     assert done.code == 1
-    assert "rounds of iterations with CUDA: that is fewer than 10, let it run" in done.err
+    assert "rounds of iterations with CUDA, fewer than 10: let it run" in done.err
     assert Store(str(tmp_path / "train.py")).subjects() == []
 
 
@@ -275,5 +275,5 @@ def test_without_a_calibration_it_is_said_that_the_cost_is_that_of_an_h100(tmp_p
         rlscope("summary", str(run.directory)), capture_output=True, text=True, check=True
     ).stdout
     told = " ".join(said.split())
-    assert "That of CUDA calls comes from measurements on an H100, not from this run." in told
+    assert "of CUDA calls comes from measurements on an H100, not from this run." in told
     assert "cost of CUDA call" not in told

@@ -173,9 +173,7 @@ def test_a_program_without_a_driver_runs_as_ever(tmp_path: Path) -> None:
     run = record_cuda(tmp_path, program, SIMCUDA_DRIVER="absent")
     assert run.outcome.out == "no driver\n"
     (absent,) = run.query("SELECT reason FROM absent WHERE relation = 'api_call'")
-    assert absent["reason"] == (
-        "no CUDA call was recorded: there is no CUDA driver: libcuda.so.1 was not found"
-    )
+    assert absent["reason"].startswith("no CUDA call was recorded, because the CUDA driver")
 
 
 def test_a_killed_process_keeps_its_calls(tmp_path: Path) -> None:

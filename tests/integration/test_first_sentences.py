@@ -193,8 +193,8 @@ def test_a2c_with_a_vector_of_subprocesses(
         assert found["loop"] == pytest.approx(read["loop"], rel=0.1)
         assert found["simulation"] == pytest.approx(read["simulation"], rel=0.1)
         texts = [each.text for each in headline.read(trace).details]
-        assert any(text.startswith("In simulation of train.py, ") for text in texts)
-        (uncounted,) = (text for text in texts if text.startswith("In no share: "))
+        assert any(re.match(r"train\.py spends .* in simulation\. ", text) for text in texts)
+        (uncounted,) = (text for text in texts if text.startswith("Shares leave out "))
         assert "2 environment workers" in uncounted
         roles = dict(tuple(row) for row in trace.sql("SELECT name, role FROM process"))
         helpers = {name for name, role in roles.items() if role == "helper"}

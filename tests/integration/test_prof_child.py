@@ -312,7 +312,7 @@ def test_child_that_outlives_the_program_is_named(
     pid = int(result.stdout)
     try:
         assert result.returncode == 0
-        assert f"rls-prof: still running: {pid} (lasting 30); rlscope summary" in result.stderr
+        assert f"rls-prof: still running: {pid} (lasting 30); " in result.stderr
         assert [run.state for run in catalogue.read(directory)] == ["running"]
     finally:
         os.kill(pid, signal.SIGKILL)

@@ -77,7 +77,7 @@ def test_a_program_that_records_into_rings_that_it_cut_short_is_told_why_it_died
     assert result.returncode == -signal.SIGBUS
     first, second = result.stderr.splitlines()[:2]
     assert first == "rls-prof: the program was killed by SIGBUS"
-    assert second.startswith("rls-prof: files in DIR/rings were cut short while it used them, ")
+    assert "SIGBUS" in second and "DIR/rings" in second
 
 
 # Before the program has any files, and not before all threads of rls-prof have stopped.

@@ -13,6 +13,7 @@ import termios
 from pathlib import Path
 
 import pytest
+from facts import assert_says
 from traced_python import TracedPython
 
 from rlscope import registry
@@ -127,14 +128,10 @@ while time.process_time() < 0.3:
         pass
 """
     result = _run(traced, "--no-report", "-o", directory, traced.python, "-c", program)
-    (line,) = (line for line in result.stderr.splitlines() if "bookkeeping took" in line)
-    assert " of the program's CPU time (" in line
-    assert re.search(
-        r"\([\d,]+ operations of [\d.]+ ns, measured in a loop, where they cost least,"
-        r" in [\d.]+ m?s\);",
-        line,
-    )
-    assert "; the drainer took " in line
+    (line,) = (line for line in result.stderr.splitlines() if "recording took" in line)
+    assert " of the program's CPU time: " in line
+    assert re.search(r": [\d,]+ operations of [\d.]+ ns, .*in a loop.* in [\d.]+ m?s; ", line)
+    assert "the drainer used " in line
 
 
 def test_native_calls_are_not_priced_as_operations(
@@ -173,9 +170,7 @@ with rls.operation("last"):
 def test_a_program_too_short_to_tell_the_price_says_so() -> None:
     short, long = (Outcome("", Ending(0, ns)) for ns in (99_000_000, 100_000_000))
     assert closing.measure_price(short, Contents(events=5)) is None
-    assert closing.too_short_line(short, Contents(events=5)) == (
-        "bookkeeping: 99.0 ms of CPU time are too few for a share"
-    )
+    assert_says(closing.too_short_line(short, Contents(events=5)), "99.0 ms", "too little")
     assert closing.too_short_line(short, Contents()) == ""
     assert closing.too_short_line(long, Contents(events=5)) == ""
 
@@ -184,7 +179,7 @@ def test_events_of_a_removed_file_are_named_though_the_rings_held_more() -> None
     statistics = {"cut": errno.ENOENT, "cut_ns": 0, "events": 9, "removed": 5}
     outcome = Outcome("run", Ending(0, 0), statistics=statistics)
     lines = list(closing.trace_lines(outcome, Contents(events=100, size=1000)))
-    assert "5 events that had been written to it are lost" in lines
+    assert_says(lines[1], "lost", "5 events")
 
 
 def test_quiet_run_still_makes_the_report(traced: TracedPython, directory: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from facts import assert_says
 from report_page import ReportPage
 
 from rlscope.opening import Trace
@@ -39,11 +40,14 @@ def check(page: ReportPage, trace: Trace) -> None:
         assert lines[name].x == x
         assert lines[name].y == pytest.approx([ns / divisor for ns in y_ns], rel=1e-6)
     (note,) = page.notes("iterations")
-    assert note.startswith(f"{len(lengths)} complete iterations of trainer: ")
-    assert f" median {units.duration(median)}, p95 {units.duration(p95)}, " in note
-    assert f" range {units.duration(low)} to {units.duration(high)}, " in note
-    assert f" drift {100 * (last / first - 1):+.1f} % from the first tenth " in note
-    assert f" ({units.duration(first)}) to the last ({units.duration(last)})" in note
+    assert_says(
+        note,
+        *("trainer", f"{len(lengths)} iterations"),
+        *(f"median {units.duration(median)}", f"p95 {units.duration(p95)}"),
+        f"range {units.duration(low)} to {units.duration(high)}",
+        *("drift", f"{100 * (last / first - 1):+.1f} %"),
+        *("first tenth", units.duration(first), "last", units.duration(last)),
+    )
     costs = page.table("iterations", "Table: what an iteration of trainer")
     assert sorted(costs) == sorted(_costs(trace, len(lengths)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from facts import assert_says
 from report_page import ReportPage
 
 from rlscope.opening import Trace
@@ -16,8 +17,11 @@ def check(page: ReportPage, trace: Trace) -> None:
     elapsed = last_ns - began_ns
     whole = elapsed + (total - done) * (last_ns - first_ns) / (done - first)
     (note,) = page.notes("progress")
-    assert note.startswith(f"The whole run of trainer takes about {units.duration(whole)}, ")
-    assert f"{done:.0f} of {total:.0f} in {units.duration(elapsed)}." in note
+    assert_says(
+        note,
+        *("whole run of trainer", units.duration(whole), units.share(done, total)),
+        *(f"{done:.0f} of {total:.0f}", units.duration(elapsed)),
+    )
     assert page.table("progress", "Table: ") == [
         [
             "trainer",

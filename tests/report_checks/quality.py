@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from facts import assert_says
 from report_page import ReportPage
 
 from rlscope.opening import Trace
@@ -43,35 +44,36 @@ def _check_notes(
         " CAST(SUM(end_ns - start_ns) AS BIGINT), CAST(SUM(profiler_cpu_ns) AS BIGINT),"
         " CAST(SUM(cpu_ns) AS BIGINT), CAST(SUM(exit_flush_ns) AS BIGINT) FROM process"
     )
-    assert recorded == (
-        f"{units.count(events)} events in {units.size(size)}, {units.duration(wall_ns)} of "
-        f"2 processes recorded."
+    assert_says(
+        recorded,
+        *(f"{units.count(events)} events", units.size(size), units.duration(wall_ns)),
+        "2 processes",
     )
-    assert f" {units.duration(own_ns)} of CPU time beside {units.duration(cpu_ns)} of the" in own
-    assert f"({units.share(own_ns, cpu_ns)})" in own
-    assert exits == f"Exits waited {units.duration(exit_ns)} until all records were written."
+    assert_says(own, units.duration(own_ns), units.share(own_ns, cpu_ns), units.duration(cpu_ns))
+    assert_says(exits, "waited", units.duration(exit_ns))
     ((with_ns, without_ns, low_ns, high_ns),) = trace.sql(
         "SELECT CAST(SUM(duration_ns) AS BIGINT), CAST(SUM(corrected_ns) AS BIGINT),"
         " CAST(SUM(corrected_low_ns) AS BIGINT), CAST(SUM(corrected_high_ns) AS BIGINT)"
         " FROM breakdown WHERE stage = 'loop'"
     )
     shares = [units.share(with_ns - ns, with_ns) for ns in (without_ns, high_ns, low_ns)]
-    assert overhead.startswith(
-        "Overhead: recording took {} of the training loop ({} to {}): ".format(*shares)
-    )
-    assert (
-        f"{units.duration(with_ns)} as recorded, {units.duration(without_ns)} without "
-        f"({units.duration(low_ns)} to {units.duration(high_ns)}). " in overhead
+    assert_says(
+        overhead.partition(" The cost of most ")[0],
+        *("Overhead", "{} of the training loop ({} to {})".format(*shares), "without"),
+        "{} ({} to {})".format(*map(units.duration, (without_ns, low_ns, high_ns))),
+        units.duration(with_ns),
     )
     ((startup_ns, between_ns, end_ns),) = trace.sql(
         "SELECT CAST(SUM(duration_ns) FILTER (stage = 'start-up') AS BIGINT),"
         " CAST(SUM(duration_ns) FILTER (stage = 'loop' AND operation = '(none)') AS BIGINT),"
         " CAST(SUM(duration_ns) FILTER (stage = 'end') AS BIGINT) FROM breakdown"
     )
-    assert outside == (
-        f"Before the training loop {units.duration(startup_ns)}, in it outside operations "
-        f"{units.duration(between_ns)}, after it {units.duration(end_ns)}."
+    assert_says(
+        outside,
+        *(units.duration(startup_ns), "before the training loop"),
+        *(units.duration(between_ns), "outside operations"),
+        *(units.duration(end_ns), "after it"),
     )
-    assert threads.startswith("In 1 process more than one thread had operations.")
+    assert_says(threads, "1 process", "more than one thread")
     ((kinds,),) = trace.sql("SELECT COUNT(DISTINCT kind) FROM loss")
-    assert lost == f"{units.plural(kinds, 'kind')} of loss or repair: see the table."
+    assert_says(lost, units.plural(kinds, "kind"))

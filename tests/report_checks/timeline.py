@@ -23,7 +23,7 @@ def check(page: ReportPage, trace: Trace) -> None:
         f"SELECT DISTINCT bucket_ns FROM timeline JOIN ({LEVEL}) USING (process_id, level)"
         " ORDER BY bucket_ns"
     )["bucket_ns"]
-    assert f"One bucket is {' to '.join(map(units.duration, widths))};" in note
+    assert f"One bucket is {' to '.join(map(units.duration, widths))}." in note
     areas, strips = page.shares("timeline-chart")
     drawn = {name: sum(shares) for name, shares in areas.items()}
     assert drawn == pytest.approx(_layers(trace), rel=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from facts import assert_says
 from report_page import ReportPage
 
 from rlscope.opening import Trace
@@ -19,7 +20,7 @@ def check(page: ReportPage, trace: Trace) -> None:
         ("rollout/simulation", "worker"),
     }
     (note,) = page.notes("waiting")
-    assert note.startswith("A wait is a call of the interpreter that took 5 µs or more")
+    assert_says(note, "5 µs or more", "`wait`")
     assert page.table("waiting", "Table: ") == [
         [operation, name, units.duration(ns), units.share(1, 1)] for operation, name, ns in rows
     ]

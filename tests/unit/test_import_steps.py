@@ -51,7 +51,7 @@ def test_an_export_of_a_step_is_told_the_iteration(tmp_path):
 def test_the_summary_says_it_beside_the_iterations_lengths(tmp_path):
     import_steps(tmp_path, [5, 6, 7])
     told = rlscope("summary", tmp_path / "run").stdout.replace("\n  ", " ")
-    assert "; iterations 0-2 are ProfilerStep#5-7." in told
+    assert " Iterations 0-2 are ProfilerStep#5-7." in told
 
 
 def test_steps_are_those_of_the_thread_whose_iterations_count(tmp_path):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from facts import assert_says
 from relation_rows import SECOND, Relations, process, share
 
 from rlscope.analysis import buckets, coverage, iterations, machine, operations, processes
@@ -279,7 +280,7 @@ def test_roles_add_up_processes_whose_names_differ_in_their_number() -> None:
     ]  # fmt: skip
 
 
-_ONE_MORE = "Not in the table: 1 more process, which is shorter; relation `process` has all."
+_ONE_MORE = ("1 shorter process",)
 
 
 @pytest.mark.parametrize(
@@ -293,22 +294,24 @@ _ONE_MORE = "Not in the table: 1 more process, which is shorter; relation `proce
             [("ray idle worker", 3, 10**8), ("fork server", 1, 3 * 10**8)],
             [
                 _ONE_MORE,
-                "4 helper processes: 3 x ray idle worker, fork server; 400 ms of CPU.",
+                ("4 helper processes", "400 ms", "3 x ray idle worker", "fork server"),
             ],
         ),
         (
             1,
             8,
             [(name, 1, 0) for name in "abcdefg"],
-            ["7 helper processes: a, b, c, d, e, 2 others; 0 ns of CPU."],
+            [("7 helper processes", "0 ns", "a, b, c, d, e, 2 others")],
         ),
     ],
 )
 def test_processes_that_are_left_out_are_counted(
-    shown: int, there: int, helpers: list[tuple[str, int, int]], expected: list[str]
+    shown: int, there: int, helpers: list[tuple[str, int, int]], expected: list[tuple[str, ...]]
 ) -> None:
     rows = [dict(zip(("family", "processes", "cpu_ns"), row, strict=True)) for row in helpers]
-    assert process_sentences.left_out(shown, there, rows) == expected
+    said = process_sentences.left_out(shown, there, rows)
+    for sentence, facts in zip(said, expected, strict=True):
+        assert_says(sentence, *facts)
 
 
 def test_samples_are_thinned_to_their_mean() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from facts import assert_says
 from ground_truth.raw import GpuWork, RawProcess, RawThread, enter
 from ground_truth.written import write
 from relation_rows import Relations, process, share
@@ -102,9 +103,8 @@ def test_what_could_not_be_joined_is_counted_and_said() -> None:
     (row,) = cuda.total(relations).to_dicts()  # type: ignore[arg-type]
     assert (row["unlinked"], row["without_work"], row["launches"]) == (5, 5, 0)
     (_, problems) = cuda_sentences.totals([row])
-    assert "5 launches without GPU work" in problems
-    assert "5 pieces of GPU work without a launch" in problems
-    assert "8 CUDA calls with an error" in problems
+    pieces = "5 pieces of GPU work had no launch"
+    assert_says(problems, "5 launches had no GPU work", pieces, "8 CUDA calls")
 
 
 def test_a_trace_without_cuda_says_why_in_one_line() -> None:
@@ -117,7 +117,7 @@ def test_a_trace_without_cuda_says_why_in_one_line() -> None:
     nothing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
     assert nothing == Nothing(f"{reason}.")
     lines = render_summary(relations, width=120, unicode=True).splitlines()  # type: ignore[arg-type]
-    assert f"Nothing of CUDA: {reason}." in lines
+    assert any(line.endswith(f": {reason}.") for line in lines)
 
 
 @pytest.mark.parametrize("note", ['{"problem": "GPU work is missing"}', "{}", "no JSON"])
@@ -127,10 +127,10 @@ def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
         api_call=[{**call, "errors": 0, "with_work": 0}],
         metadata=[{"process_id": 0, "key": "cuda", "value": note}],
     )
-    said = "Not all of CUDA was recorded: GPU work is missing."
+    said = "GPU work is missing."
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
     assert isinstance(drawing, Drawing)
-    assert (said in drawing.notes) == ("missing" in note)
+    assert any(text.endswith(said) for text in drawing.notes) == ("missing" in note)
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
     assert (said in text) == ("missing" in note)
 
@@ -144,16 +144,18 @@ def test_of_gpu_work_that_was_not_recorded_nothing_is_said() -> None:
     )
     drawing = PANEL.draw(PANEL.read(relations))  # type: ignore[arg-type]
     assert isinstance(drawing, Drawing)
-    assert drawing.notes == ["7 CUDA calls took 5 ns.", "1 CUDA call with an error."]
+    calls, errors = drawing.notes
+    assert_says(calls, "7 CUDA calls", "5 ns")
+    assert_says(errors, "1 CUDA call", "error")
     assert [grid.columns for grid in drawing.grids] == [["operation", ">in CUDA calls"]]
     text = render_summary(relations, width=120, unicode=True)  # type: ignore[arg-type]
     assert "7 CUDA calls took 5 ns." in text
-    assert "GPU" not in text and "without GPU work" not in text
+    assert "GPU" not in text
 
 
 def test_the_summary_tells_kernels_copies_and_waiting() -> None:
     text = render_summary(trace(), width=200, unicode=True)  # type: ignore[arg-type]
-    for words in ("launch-bound", "Longest kernels: ", "Copies: ", "Waited for the GPU: "):
+    for words in ("launch-bound", "Longest kernels: ", "Copies: ", "Waits for the GPU: "):
         assert words in text
 
 
@@ -184,10 +186,8 @@ def test_a_gpu_that_two_processes_share_is_busy_once(tmp_path: Path) -> None:
     write(written, tmp_path / "run")
     with load(tmp_path / "run") as opened:
         (sentence, *_) = cuda_sentences.totals(cuda.total(opened).to_dicts())
-    assert sentence.startswith(
-        "GPU time 70.0 µs (simultaneous work of a GPU counts once), 90.0 µs added up over the "
-        "processes that share a GPU; "
-    )
+    shared, _ = sentence.split(" CUDA call", 1)
+    assert_says(shared.rpartition(".")[0], "GPU time", "70.0 µs", "counts once", "share", "90.0 µs")
 
 
 def test_devices_of_one_number_in_two_processes_are_two_gpus_on_the_page(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import assert_says
 from headlines import LOOP, read, texts
 from relation_rows import Relations, process, share
+
+_ANNOTATE = "`with rls.operation(name):`"
 
 
 def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
@@ -25,21 +28,20 @@ def _waiting_loop(waiting: int, *, gpu_busy: bool = False) -> Relations:
 
 
 def test_a_group_that_mostly_waits_is_said_to_wait() -> None:
-    first = f"Simulation takes 60.0 % {LOOP}: 60 ns of 100 ns"
-    assert read(_waiting_loop(31)).sentence == f"{first}, of which 31 ns waiting."
-    assert read(_waiting_loop(30)).sentence == f"{first}."
-    assert texts(_waiting_loop(31), warning=False) == [
-        "Its layers: waiting 31.0 %, python 29.0 %.",
-        "Then learning 25.0 %, inference 15.0 % (12.0 % waiting).",
-    ]
+    first = ("Simulation", f"60.0 % {LOOP}", "60 ns of 100 ns")
+    assert_says(read(_waiting_loop(31)).sentence, *first, "31 ns", "waiting")
+    assert_says(read(_waiting_loop(30)).sentence, *first)
+    by_layer, others = texts(_waiting_loop(31), warning=False)
+    assert_says(by_layer, "waiting 31.0 %", "python 29.0 %")
+    assert_says(others, "learning 25.0 %", "inference 15.0 % (12.0 % waiting)")
 
 
 def test_waiting_beside_gpu_work_is_waiting_too() -> None:
     trace = _waiting_loop(40, gpu_busy=True)
-    assert read(trace).sentence.endswith("60 ns of 100 ns, of which 40 ns waiting.")
-    assert "Its layers: waiting + gpu 40.0 %, python 20.0 %." in texts(trace, warning=False)
-    states = "By GPU state: cpu 38.0 %, gpu 40.0 %, waiting 22.0 %."
-    assert states in texts(trace, warning=False)
+    assert_says(read(trace).sentence, "60.0 %", "60 ns of 100 ns", "40 ns", "waiting")
+    by_layer, *_, states = texts(trace, warning=False)
+    assert_says(by_layer, "waiting + gpu 40.0 %", "python 20.0 %")
+    assert_says(states, "cpu 38.0 %", "gpu 40.0 %", "waiting 22.0 %")
 
 
 def _turns(waiting: int) -> Relations:
@@ -57,19 +59,17 @@ def _turns(waiting: int) -> Relations:
 
 
 _LOOPS = "of the training loops of 2 processes together"
+_BETWEEN = ("between operations", "wait")
 
 
 def test_processes_that_wait_for_one_another_leave_the_first_place_to_the_largest_group() -> None:
-    assert read(_turns(60)).sentence == (
-        f"Learning takes 20.0 % {_LOOPS}: 40 ns of 200 ns, and between operations they wait for "
-        "120 ns."
-    )
-    assert texts(_turns(60), warning=False) == [
-        "Its layers: framework 20.0 %.",
-        "Then inference 15.0 %, between operations 5.0 %.",
-    ]
+    said = read(_turns(60)).sentence
+    assert_says(said, "Learning", f"20.0 % {_LOOPS}", "40 ns of 200 ns", *_BETWEEN, "120 ns")
+    by_layer, others = texts(_turns(60), warning=False)
+    assert_says(by_layer, "framework 20.0 %")
+    assert_says(others, "inference 15.0 %", "between operations 5.0 %")
     assert texts(_turns(60), warning=True) == []
-    assert read(_turns(1)).sentence == f"Learning takes 49.5 % {_LOOPS}: 99 ns of 200 ns."
+    assert_says(read(_turns(1)).sentence, "Learning", f"49.5 % {_LOOPS}", "99 ns of 200 ns")
 
 
 def test_operations_that_take_little_of_what_is_not_waiting_are_said_to() -> None:
@@ -85,15 +85,10 @@ def test_operations_that_take_little_of_what_is_not_waiting_are_said_to() -> Non
         )
         return read(trace).sentence
 
-    assert sentence(acting=40) == (
-        f"Time between operations takes 35.0 % {_LOOPS}: 70 ns of 200 ns, and between operations "
-        "they wait for 60 ns."
-    )
-    assert sentence(acting=20) == (
-        f"Operations take only 25.0 % {_LOOPS}, 50 ns of 200 ns, and between operations they wait "
-        "for 80 ns, because the program annotates no more: put the other steps into `with "
-        "rls.operation(name):`."
-    )
+    between = ("Time between operations", f"35.0 % {_LOOPS}", "70 ns of 200 ns")
+    assert_says(sentence(acting=40), *between, *_BETWEEN, "60 ns")
+    little = ("Operations take only", f"25.0 % {_LOOPS}", "50 ns of 200 ns")
+    assert_says(sentence(acting=20), *little, *_BETWEEN, "80 ns", "annotates", _ANNOTATE)
 
 
 def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
@@ -106,10 +101,9 @@ def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
             share(0, "env/step", "python", 5),
         ],
     )
-    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 100 ns of 100 ns."
-    assert texts(trace, warning=False)[0] == (
-        "Simulation is env/reset 70.0 %, env/step 30.0 % (25.0 % waiting)."
-    )
+    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "100 ns of 100 ns")
+    by_operation = texts(trace, warning=False)[0]
+    assert_says(by_operation, "Simulation", "env/reset 70.0 %", "env/step 30.0 % (25.0 % waiting)")
 
 
 def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
@@ -125,10 +119,11 @@ def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> No
             share(0, "(none)", "python", 390, stage="end"),
         ],
     )
-    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 10 ns of 10 ns."
-    assert texts(trace, warning=False)[-1] == (
-        "Outside the training loop: start-up 600 ns (import 300 ns, before the first step 200 ns, "
-        "evaluation 97 ns), end 390 ns."
+    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(
+        texts(trace, warning=False)[-1],
+        *("outside", "start-up 600 ns", "import 300 ns", "before the first step 200 ns"),
+        *("evaluation 97 ns", "end 390 ns"),
     )
 
 
@@ -145,9 +140,10 @@ def test_start_up_that_waits_says_so() -> None:
             share(0, "(none)", "wait", 10, stage="end"),
         ],
     )
-    assert texts(trace, warning=False)[-1] == (
-        "Outside the training loop: start-up 600 ns (300 ns of it waiting; import 400 ns, "
-        "before the first step 200 ns), end 390 ns."
+    assert_says(
+        texts(trace, warning=False)[-1],
+        *("start-up 600 ns", "300 ns", "waiting", "import 400 ns", "before the first step 200 ns"),
+        "end 390 ns",
     )
 
 
@@ -172,12 +168,12 @@ def _uncovered(layer: str = "python", **more: list[dict[str, object]]) -> Relati
     )
 
 
+_LITTLE = ("Operations take only", f"20.0 % {LOOP}", "20 ns of 100 ns")
+
+
 def test_operations_that_cover_little_are_said_to_and_why() -> None:
-    little = f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because "
-    assert read(_uncovered()).sentence == (
-        f"{little}rlscope recognised only simulation in the program: put the other steps into "
-        "`with rls.operation(name):`."
-    )
+    recognised = (*_LITTLE, "recognised only simulation")
+    assert_says(read(_uncovered()).sentence, *recognised, _ANNOTATE)
     assert texts(_uncovered(), warning=True) == []
     calls = [
         {
@@ -196,16 +192,15 @@ def test_operations_that_cover_little_are_said_to_and_why() -> None:
             (1, "(none)", "framework", "torch._C:add", 90),
         )
     ]
-    assert read(_uncovered("framework", native_call=calls)).sentence == (
-        f"{little}rlscope recognised only simulation in the program, and nothing in its calls of "
-        "tensorflow (80 ns): put the other steps into `with rls.operation(name):`."
-    )
+    said = read(_uncovered("framework", native_call=calls)).sentence
+    assert_says(said, *recognised, "nothing in its calls of tensorflow", "80 ns", _ANNOTATE)
     assert "tensorflow" not in read(_uncovered(native_call=calls)).sentence
     annotated = Relations(
         process=[process(0, 0, 100)],
         breakdown=[share(0, "simulation", "python", 20), share(0, "(none)", "python", 80)],
     )
-    assert read(annotated).sentence.startswith(f"{little}the program annotates no more: put the")
+    assert_says(read(annotated).sentence, *_LITTLE, "annotates", _ANNOTATE)
+    assert "recognised" not in read(annotated).sentence
 
 
 @pytest.mark.parametrize(
@@ -228,7 +223,7 @@ def test_what_is_no_step_of_training_is_not_recognised_as_one(
             share(0, "(none)", "python", 60 + (10 - simulation_ns)),
         ],
     )
-    assert f" because rlscope recognised {recognised}: put " in read(trace).sentence
+    assert f"rlscope recognised {recognised}. " in read(trace).sentence
 
 
 def test_a_loop_that_mostly_waits_says_for_whom() -> None:
@@ -236,13 +231,10 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
         {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns, **peer}
         for kind, ns, peer in (("pipe", 60, {"peer_process_id": 1}), ("gil", 20, {}))
     ]
-    assert read(_uncovered("wait", wait=waits)).sentence == (
-        f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because most of the time between "
-        "them is waiting, mostly for learner (80 ns)."
-    )
+    mostly = (*_LITTLE, "most", "waiting", "80 ns", "mostly for")
+    assert_says(read(_uncovered("wait", wait=waits)).sentence, *mostly, "learner")
     alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
-    sentence = read(_uncovered("wait", wait=alone)).sentence
-    assert "is waiting, mostly for time to pass (80 ns)." in sentence
+    assert_says(read(_uncovered("wait", wait=alone)).sentence, *mostly, "time to pass")
 
 
 def test_waits_around_the_loop_say_nothing_of_it() -> None:
@@ -260,10 +252,8 @@ def test_waits_around_the_loop_say_nothing_of_it() -> None:
         ],
         wait=waits,
     )
-    assert read(trace).sentence == (
-        f"Operations take only 20.0 % {LOOP}, 20 ns of 100 ns, because most of the time between "
-        "them is waiting (80 ns)."
-    )
+    assert_says(read(trace).sentence, *_LITTLE, "most", "waiting", "80 ns")
+    assert "mostly for" not in read(trace).sentence
 
 
 def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
@@ -284,10 +274,10 @@ def test_processes_that_serve_others_or_have_no_loop_are_in_no_share() -> None:
             share(4, "(none)", "python", 90),
         ],
     )
-    assert read(trace).sentence == f"a takes 100.0 % {LOOP}: 10 ns of 10 ns."
-    assert texts(trace, warning=False)[-1] == (
-        "In no share: 2 environment workers, 1 helper, 1 process without a training loop; see "
-        "Processes."
+    assert_says(read(trace).sentence, "a takes", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(
+        texts(trace, warning=False)[-1],
+        *("share", "2 environment workers", "1 helper", "1 process without a training loop"),
     )
 
 
@@ -296,7 +286,7 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
         process=[process(0, 0, 10), process(1, 0, 90, role="environment worker")],
         breakdown=[share(0, "(none)", "none", 10), share(1, "simulation", "python", 90)],
     )
-    assert read(trace).sentence == f"Simulation takes 100.0 % {LOOP}: 90 ns of 90 ns."
+    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "90 ns of 90 ns")
 
 
 def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any) -> Relations:
@@ -371,49 +361,41 @@ def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any)
 
 
 def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
-    assert read(_vector(20)).sentence == (
-        f"Simulation takes 100.0 % {LOOP}: 200 ns of 200 ns, of which 200 ns waiting, mostly for "
-        "2 environment workers."
+    assert_says(
+        read(_vector(20)).sentence,
+        *("Simulation", f"100.0 % {LOOP}", "200 ns of 200 ns"),
+        *("200 ns", "waiting", "mostly for 2 environment workers"),
     )
     steps, straggler = texts(_vector(20), warning=False)[1:3]
-    assert steps == (
-        "In simulation of train.py, 200 ns, at least one of its 2 environment workers steps for 60 "
-        "ns (30.0 %). The rest is pickling (train.py 12 ns, each worker up to 9 ns), pipes and "
-        "waking up."
-    )
-    unknown = texts(_vector(20, pickles=False), warning=False)[1]
-    assert unknown.endswith(" The rest is pickling, pipes and waking up.")
-    assert straggler == (
-        "env worker 1 is the straggler: it ends last in 100.0 % of 2 steps, on average 20 ns after "
-        "the one before, 40 ns in all."
-    )
-    assert texts(_vector(2), warning=False)[2] == (
-        "No worker is a straggler: to wait for the slowest one alone costs at most 2.0 %."
-    )
-    assert texts(_vector(2, begins_ns=50), warning=False)[2].endswith(
-        "52 ns after the one before, 104 ns in all, mostly because it begins later, not because "
-        "its steps take longer."
-    )
+    stepped = ("train.py", "200 ns", "simulation", "60 ns", "30.0 %", "at least one of its 2")
+    assert_says(steps, *stepped, "pickling (train.py 12 ns, each worker up to 9 ns)")
+    assert_says(texts(_vector(20, pickles=False), warning=False)[1], *stepped, "pickling, pipes")
+    late = ("100.0 %", "2 steps")
+    assert_says(straggler, "env worker 1 is the straggler", *late, "20 ns after", "40 ns in all")
+    assert_says(texts(_vector(2), warning=False)[2], "no worker is a straggler", "2.0 %")
+    begins_later = texts(_vector(2, begins_ns=50), warning=False)[2]
+    assert_says(begins_later, "env worker 1", *late, "52 ns after", "104 ns in all", "begins later")
+    assert "straggler" not in begins_later
 
 
 def test_of_steps_that_were_rolled_up_nothing_is_said() -> None:
-    """Records of one worker were kept from 150 ns on, behind the first step."""
+    """Records of one worker were kept from 150 ns on, after the first step."""
     loss = [{"process_id": 1, "kind": "rolled_up", "count": 2, "duration_ns": 150}]
     sentences = texts(_vector(20, loss=loss), warning=False)
-    assert sentences[1] == (
-        "In 1 instance with records kept, of simulation of train.py, 100 ns, at least one of "
-        "its 2 environment workers steps for 30 ns (30.0 %). The rest is pickling, pipes and "
-        "waking up."
+    assert_says(
+        sentences[1],
+        *("train.py", "100 ns", "1 instance of simulation", "kept", "30 ns", "30.0 %"),
+        *("at least one of its 2 environment workers", "pickling, pipes"),
     )
-    assert any(
-        text.endswith("train.py itself in 1 of 1 iterations with records kept.")
-        for text in sentences
-    )
+    (critical,) = (text for text in sentences if "critical" in text)
+    assert_says(critical, "train.py itself in 1", "of 1 iterations", "kept")
 
 
 def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
     """Workers step for 30 ns of an iteration of 110 ns and one of 200 ns, or for 70 ns."""
-    say = "Critical, by most of an iteration's time: {} of 2 iterations."
-    assert say.format("train.py itself in 2") in texts(_vector(20), warning=False)
-    both = say.format("train.py itself in 1, env worker 1 in 1")
-    assert both in texts(_vector(60), warning=False)
+    for late_ns, processes in (
+        (20, ["train.py itself in 2"]),
+        (60, ["train.py itself in 1", "env worker 1 in 1"]),
+    ):
+        (said,) = (text for text in texts(_vector(late_ns), warning=False) if "critical" in text)
+        assert_says(said, *processes, "of 2 iterations")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from facts import assert_says
 from relation_rows import SECOND, Relations, process, share
 from report_rows import LAYERS, full_run
 
@@ -127,7 +128,7 @@ def test_a_found_operation_of_no_weight_closes_its_table_and_is_in_no_sentence()
         grid = _draw("operations", trace).grids[1]
         assert (grid.title, grid.open) == ("Found automatically: 1 operation", shown)
         text = render_summary(trace, width=120, unicode=True)  # type: ignore[arg-type]
-        assert ("Found automatically" in text) is shown
+        assert ("by itself: s 20.0 %" in text) is shown
 
 
 def _why_no_gpu(**absent: str) -> dict[str, str]:
@@ -165,7 +166,8 @@ def test_helpers_are_one_sentence_of_the_page() -> None:
         breakdown=[share(0, "a", "python", 100)],
     )
     drawing = _draw("processes", trace)
-    assert drawing.notes[1:] == ["1 helper process: bash; 5 ns of CPU."]
+    (helpers,) = drawing.notes[1:]
+    assert_says(helpers, "1 helper process", "5 ns", "bash")
     assert [row[:2] for row in drawing.grids[0].rows] == [["train.py", "main"]]
     assert not drawing.charts
 

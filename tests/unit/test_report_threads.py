@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from facts import assert_says
 from ground_truth.raw import RawProcess, RawThread, call, enter, leave
 from ground_truth.written import write
 
@@ -43,7 +44,8 @@ def test_time_that_the_process_view_hides_is_told_by_thread(traces: dict[str, Tr
 
 def test_the_summary_says_it(traces: dict[str, Trace]) -> None:
     text = " ".join(render_summary(traces["both"], width=200).split())
-    assert ": save 80.0 ms, 50.0 ms of it while another thread owned the process." in text
+    said = text.partition(" spent ")[2].partition(" owned the process")[0]
+    assert_says(said, "80.0 ms", "save", "50.0 ms", "while another thread")
 
 
 def test_the_page_shows_it(traces: dict[str, Trace]) -> None:

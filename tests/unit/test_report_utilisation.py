@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import assert_says
 from relation_rows import Relations, process
 
 from rlscope.analysis import machine
@@ -30,31 +31,20 @@ def _rows(*rows: dict[str, Any], processes: int = 3) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("percent", "busy_ns", "sentence"),
+    ("percent", "busy_ns", "polled", "busy"),
     [
-        (
-            100.0,
-            SECOND // 32,
-            "nvidia-smi says GPU 1 is 100 % busy; this run's kernels and copies ran 0.3 % of "
-            "that time.",
-        ),
-        (
-            0.2,
-            0,
-            "nvidia-smi says GPU 1 is < 1 % busy; this run's kernels and copies ran 0.0 % of "
-            "that time.",
-        ),
-        (
-            99.6,
-            None,
-            "nvidia-smi says GPU 1 is 100 % busy; how much of that time this run used it is "
-            "not known.",
-        ),
+        (100.0, SECOND // 32, "is 100 % busy", "0.3 % of that time"),
+        (0.2, 0, "is < 1 % busy", "0.0 % of that time"),
+        (99.6, None, "is 100 % busy", "not known"),
     ],
 )
-def test_a_gpu_is_polled_and_truly_busy(percent: float, busy_ns: int | None, sentence: str) -> None:
+def test_a_gpu_is_polled_and_truly_busy(
+    percent: float, busy_ns: int | None, polled: str, busy: str
+) -> None:
+    """A GPU that is not used has no sentence."""
     rows = _rows(_row("gpu", 0.0, gpu=0, busy_ns=0), _row("gpu", percent, gpu=1, busy_ns=busy_ns))
-    assert utilisation.gpus(rows) == [sentence]  # of a GPU that is not used, nothing
+    (said,) = utilisation.gpus(rows)
+    assert_says(said, "nvidia-smi", "GPU 1", polled, busy)
 
 
 def test_a_gpu_that_pollers_miss_is_told() -> None:
@@ -66,8 +56,8 @@ def test_a_gpu_that_pollers_miss_is_told() -> None:
 def test_the_busiest_core_is_set_beside_all() -> None:
     cores = [_row("core", percent, core=i) for i, percent in enumerate((3.0, 98.7, 5.0))]
     rows = _rows(_row("machine", 35.6, cpu_ns=0), *cores)
-    sentence = "The busiest of 3 cores was 99 % busy, all of them together 36 %."
-    assert utilisation.cores(rows) == [sentence]
+    (said,) = utilisation.cores(rows)
+    assert_says(said, "busiest of 3 cores", "99 %", "all of them together 36 %")
     assert utilisation.cores(_rows(_row("machine", 35.6), cores[0])) == []
 
 
@@ -79,9 +69,10 @@ def test_processes_with_most_cpu_time_are_told_if_they_recorded_something() -> N
         _row("process", 300.0, process_id=2, cpu_ns=30 * SECOND, **times),  # recorded nothing
     ]
     first, second = utilisation.processes(_rows(*rows))
-    assert first == (
-        "top says that p1 (pid 71) uses 101 % of a core; it was in Python, simulator or framework "
-        "40.0 % of that time, 50.0 % in calls of CUDA, waiting 10.0 %."
+    assert_says(
+        first,
+        *("top", "p1 (pid 71)", "101 % of a core", "Python, simulator or framework", "40.0 %"),
+        *("CUDA", "50.0 %", "wait", "10.0 %"),
     )
     assert "p0 (pid 70) uses 20 % of a core" in second and "CUDA" not in second
     assert utilisation.processes(_rows(*rows, processes=1)) == [first]
@@ -93,6 +84,6 @@ def test_the_summary_names_gpus_only() -> None:
         _row("process", 20.0, process_id=0, cpu_ns=SECOND, busy_ns=1, cuda_api_ns=0, waiting_ns=0),
     ]
     text = render_summary(_trace(*rows), width=200)
-    assert "nvidia-smi says GPU 0 is 97 % busy" in text
+    assert "GPU 0 is 97 % busy" in text
     assert "top says" not in text
     assert "nvidia-smi" not in render_summary(_trace(rows[1]), width=200)

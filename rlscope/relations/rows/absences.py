@@ -15,8 +15,8 @@ ALL = "*"
 
 _NO_EXIT = "a process did not end on an exit path: it was killed, replaced by exec, or still runs"
 _NO_THREAD_TIMES = (
-    "the kernel was not asked about a thread twice (it was killed at once), "
-    "or does not count its time"
+    "a thread was killed before rlscope asked the kernel about it twice, or the kernel does not "
+    "count its time"
 )
 _NO_CALIBRATION = "too few probes ran, and no loop was measured at the end of the run"
 _NO_CLOCK = "no process of the machine recorded anything"
@@ -28,8 +28,8 @@ _NO_GPU_OF_NVML = (
 )
 _NO_CUDA = "no CUDA call was recorded"
 _ROLLED_UP = (
-    "only what ended in the part that was kept has rows: the rest was rolled up (--rollup), loss "
-    "rolled_up says until when"
+    "only what ended in the kept part has rows. The rest was rolled up (--rollup), until the time "
+    "that loss rolled_up names"
 )
 _SINGLE = ("operation_instance", "event")
 _NO_SYNC = "no CUDA synchronisation was recorded"
@@ -45,7 +45,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("host", "boot_id"): "the trace files name no boot of the machine",
     ("host", "clock"): _NO_CLOCK,
     ("host", "tsc_hz"): _NO_CLOCK,
-    ("process", "parent_process_id"): "a parent was not traced; a run's first process has none",
+    (
+        "process",
+        "parent_process_id",
+    ): "a parent was not traced, or the process is the first of the run",
     ("process", "exit"): "a process reported no exit status: it was killed, replaced or still runs",
     ("process", "cpu_ns"): _NO_EXIT,
     ("process", "profiler_cpu_ns"): _NO_EXIT,
@@ -59,12 +62,12 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("transition", "per_iteration"): "a process has no complete iteration",
     ("native_call", ALL): "no native call was recorded",
     ("wait", ALL): "no wait of 5 us or more was recorded",
-    ("wait", "object"): "a wait was for nothing that has a number: a lock, the GIL, a file, time",
+    ("wait", "object"): "a wait was for something without a number: a lock, the GIL, a file, time",
     (
         "wait",
         "peer_process_id",
     ): "a wait was for no process, for one outside the run, or for several",
-    ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one a second",
+    ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one each second",
     ("utilisation", ALL): "the machine was not read twice while a process recorded",
     ("utilisation", "busy_ns"): _NO_GPU_OF_NVML,
     ("breakdown", "overhead_ns"): _NO_CALIBRATION,
@@ -79,7 +82,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     (
         "overhead",
         "overhead_ns",
-    ): "the cost of a kind of record is not known, as of CUDA calls without CUPTI",
+    ): "the cost of a kind of record is not known, such as CUDA calls without CUPTI",
     ("calibration", "api"): "costs are those of all functions together",
     ("calibration", ALL): _NO_CALIBRATION,
     ("api_call", ALL): _NO_CUDA,
@@ -95,7 +98,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("timeline", "gpu_busy"): _NO_WORK,
 }
 
-# Of an imported run only: one that rlscope recorded has no row because the program did nothing.
+# For imported runs only. If rlscope recorded a run, it has no row because the program did nothing.
 _OF_IMPORTS: Mapping[tuple[str, str], str] = dict.fromkeys(
     [
         ("process", "os_pid"),
@@ -149,7 +152,7 @@ class Absences:
     """Looks at the columns of relations as they are made."""
 
     def __init__(self, tool: str = "", marks: Mapping[str, str] | None = None) -> None:
-        """Of a run that was imported.
+        """A tool and its marks, if the run was imported.
 
         Args:
             tool: the one that recorded the run; empty: rlscope did.
@@ -177,7 +180,7 @@ class Absences:
         self._no_work[why] = None
 
     def rolled_up(self, kept: Sequence[IterationRange]) -> None:
-        """Takes note of a process of which single records are gone, but for kept iterations."""
+        """Takes note of a process whose single records are gone, except in kept iterations."""
         apart = [f"those of {each} are in {each.folder}" for each in kept]
         self._rolled_up = "; ".join([_ROLLED_UP, *apart])
 
@@ -207,17 +210,17 @@ class Absences:
             return "the run was imported, and no file has a real clock"
         mark = self._marks.get(_MARKED_AS.get(key[0], key[0]))
         if key[1] == ALL and mark:
-            return f"the run was imported, and its files have none; one is made by {mark}"
+            return f"the run was imported, and its files have none; {mark} makes one"
         is_unknown = key in _OF_RLSCOPE or key in _OF_IMPORTS or key == ("native_call", ALL)
         return self._not_held() if is_unknown else _REASONS[key]
 
     def _not_held(self) -> str:
-        return f"the run was imported, and a trace of {self._tool} does not hold it"
+        return f"the run was imported, and traces of {self._tool} do not have it"
 
     @staticmethod
     def _with_note(relation: str, reason: str, note: str) -> str:
         told = note and (relation in cuda_rows.RELATIONS or reason in (_NO_WORK, _NO_GPU))
-        return f"{reason}: {note}" if told else reason
+        return f"{reason}, because {note}" if told else reason
 
 
 def _has_null(values: Any) -> bool:

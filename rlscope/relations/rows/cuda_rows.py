@@ -19,9 +19,9 @@ _WITHOUT_WORK = ("work", "all")
 
 _HOW_WITHOUT_WORK = {
     "off": "rls-prof ran with --cuda=off",
-    "interpose": "only calls of the CUDA runtime library are recorded (--cuda=interpose): no GPU "
-    "work, and nothing that calls the driver itself or brings its own runtime library, as cuBLAS, "
-    "cuDNN, NCCL, Triton, JAX and CuPy do",
+    "interpose": "--cuda=interpose records only calls of the CUDA runtime library. GPU work is "
+    "missing, and so are libraries that call the driver or bring a runtime library of their own: "
+    "cuBLAS, cuDNN, NCCL, Triton, JAX and CuPy",
 }
 """Ways to record CUDA that see no GPU work."""
 
@@ -98,12 +98,12 @@ def why_nothing(notes: Iterable[str], run: Mapping[str, Any]) -> str:
 def _why_unseen(run: Mapping[str, Any]) -> str:
     """Why no process of a run noted anything about CUDA."""
     if (run.get("host") or {}).get("cuda_driver") == "":
-        return "there is no CUDA driver: libcuda.so.1 was not found"
+        return "the CUDA driver, libcuda.so.1, was not found"
     tool = str((run.get("environment") or {}).get("CUDA_INJECTION64_PATH", ""))
     if tool and "librlscope" not in tool:
         return (
-            f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "
-            "something else loaded CUDA; other processes are not watched then"
+            f"CUDA_INJECTION64_PATH is another tool's ({tool}). Then rlscope watches only "
+            "processes that have recorded something else, and none of them loaded CUDA"
         )
     return "no process initialised CUDA"
 

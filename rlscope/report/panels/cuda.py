@@ -45,11 +45,11 @@ def draw(tables: Tables) -> Drawing | Nothing:
     absent = [reason for (reason,) in tables["absent"]]
     operations = tables["operation"].to_dicts()
     if not operations:
-        return Nothing(f"{'; '.join(absent) or 'nothing of CUDA was recorded'}.")
+        return Nothing(f"{'; '.join(absent) or 'no CUDA call and no GPU work was recorded'}.")
     kernels = tables["kernel"].to_dicts()
     return Drawing(
         notes=[
-            *(f"Nothing of CUDA in this trace: {reason}." for reason in absent),
+            *(f"This trace has no CUDA: {reason}." for reason in absent),
             *cuda_sentences.problems(tables["problem"].to_dicts()),
             *cuda_sentences.totals(tables["total"].to_dicts()),
         ],
@@ -83,8 +83,8 @@ def _device_chart(rows: Rows) -> Iterator[Chart]:
 
 
 def _devices(rows: Rows, column: str) -> Figure:
-    """What several operations launched may run at one time: shares are of the time of all while
-    they owned, and may add up to more."""
+    """The work of several operations may run at one time. Shares are those of the time in which the
+    operations owned their processes, so they may add up to more."""
     names = list(dict.fromkeys(row["operation"] for row in rows))
     cells = {(row["gpu"], row["operation"]): row[column] for row in rows}
     whole = sum(row["while_ns"] for row in rows)
@@ -117,7 +117,7 @@ def _kernel_chart(rows: Rows) -> Iterator[Chart]:
 
 
 def _function(row: dict[str, Any]) -> str:
-    """Of a kernel; how many there are in a row of several."""
+    """The name of a kernel, or how many there are in a row of several."""
     if row["function"] is None:
         return f"({units.plural(row['functions'], 'other kernel')})"
     return units.kernel(row["function"])
@@ -155,7 +155,7 @@ def _operations(rows: Rows) -> Grid:
 
 
 def _calls(rows: Rows) -> Grid:
-    """Of operations whose GPU work is not known."""
+    """The table where GPU work is not known."""
     return Grid(
         title="Table: time in CUDA calls of each operation",
         columns=["operation", ">in CUDA calls"],
@@ -171,7 +171,7 @@ def _kernels(rows: Rows) -> Iterator[Grid]:
     if not rows:
         return
     yield Grid(
-        title="Table: the kernels that take most of each operation's kernel time",
+        title="Table: the kernels that take most of an operation's kernel time",
         columns=[
             "operation", "kernel", ">launches", ">time", ">share", ">a launch", ">shortest",
             ">longest", ">launch-bound",
@@ -197,7 +197,7 @@ def _copies(rows: Rows) -> Iterator[Grid]:
     if not rows:
         return
     yield Grid(
-        title="Table: copies by direction and kind of the host's memory",
+        title="Table: copies, by direction and by the kind of host memory",
         columns=["direction", "memory", ">copies", ">bytes", ">time", ">per second"],
         rows=[
             [
@@ -217,7 +217,7 @@ def _syncs(rows: Rows) -> Iterator[Grid]:
     if not rows:
         return
     yield Grid(
-        title="Table: synchronisation, and how long the GPU was waited for",
+        title="Table: synchronisation, and how long it waited for the GPU",
         columns=["operation", "of", ">calls", ">time", ">waiting", ">share"],
         rows=[
             [

@@ -50,7 +50,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _why_nothing(tables: Tables) -> str:
-    """One sentence; none where the panel of CUDA has the same one."""
+    """One sentence; none if the panel of CUDA has the same one."""
     if len(tables["no_cuda"]):
         return ""
     reasons = [reason for (reason,) in tables["absent"]]

@@ -73,7 +73,7 @@ def _calls(rows: list[dict[str, Any]]) -> Iterator[Grid]:
     if not rows:
         return
     yield Grid(
-        title="Table: the native calls that take most of each operation's native time",
+        title="Table: the native calls that take most of an operation's native time",
         columns=[
             "operation",
             "function",

@@ -22,7 +22,8 @@ _PROCESSES = 3  # in sentences
 _GIB = float(1 << 30)
 
 _EMPTY = (
-    "fewer than two readings. rls-prof reads CPU, memory and, where NVML is, the GPU once a second."
+    "there are fewer than two readings. rls-prof reads CPU and memory once a second, and the GPU "
+    "where NVML is installed."
 )
 
 
@@ -51,7 +52,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _notes(samples: views.Rows, busy: views.Rows) -> list[str]:
-    cpu = "CPU is a share of all cores for the machine, and of one core for a process."
+    cpu = "For the machine, CPU is a share of all cores; for a process, of one core."
     return [cpu, *_gpu_notes(samples, busy)]
 
 
@@ -64,12 +65,12 @@ def _gpu_notes(samples: views.Rows, busy: views.Rows) -> list[str]:
         return []
     if busy:
         return [
-            "NVML calls a GPU utilised while any kernel runs, however small, and averages over up "
-            "to a second; the busy share beside it is measured from the GPU work of the program."
+            "NVML calls a GPU utilised while any kernel runs, however small. It averages over up "
+            "to a second. The busy share is measured from the GPU work of the program."
         ]
     return [
-        "NVML's GPU utilisation was sampled but is not drawn: this trace has no GPU activity to "
-        "set beside it, and alone it misleads. It is in relation `machine_sample`."
+        "NVML's GPU utilisation is in relation `machine_sample`. The page does not draw it: alone "
+        "it misleads, and this trace has no GPU work to compare it with."
     ]
 
 

@@ -38,7 +38,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     named = views.named(groups, tables["process"])
     return Drawing(
         notes=[
-            "Time belongs to the innermost open operation, and in it to the deepest active layer. "
+            "Time counts for the innermost open operation, and in it for the deepest active layer. "
             f"All shares are of {whole}.",
             *shares.left_out(facts),
         ],

@@ -13,12 +13,12 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-_WHOLE = "the recorded time of all processes but idle helpers, start-up included"
+_WHOLE = "the recorded time of all processes except idle helpers, with start-up"
 
 _NOTE = (
-    "A process is called as rls.process() says, else by what it does; names that differ in their "
-    "number only are one bar. CPU time counts all threads of the program without the profiler's "
-    "own."
+    "The name of a process comes from rls.process(), or from what the process does. If names "
+    "differ only in their number, the chart has one bar for them. CPU time is that of all threads "
+    "of the program, without the profiler's own."
 )
 
 
@@ -44,7 +44,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _charts(roles: views.Rows) -> list[Chart]:
-    """Of several roles; the bar of a single one would show nothing."""
+    """One bar for each role; a single one would show nothing."""
     if len({row["role"] for row in roles}) < 2:
         return []
     title = f"Wall time per role, by layer; shares of {_WHOLE}"
@@ -102,8 +102,8 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 _ENDINGS = {
     "exit": "exited",
-    "gone": "killed or replaced: seen gone",
-    "last_record": "unknown: last record",
+    "gone": "killed or replaced, then seen gone",
+    "last_record": "unknown, at the last record",
     "running": "still running",
 }
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 _EMPTY = (
-    "the program reported no progress. Call rls.progress(done, total) and the page shows how long "
-    "the whole run takes."
+    "the program reported no progress. Call rls.progress(done, total), and the page shows how long "
+    "the whole run will take."
 )
 
 
@@ -53,7 +53,7 @@ def _grid(rows: list[dict[str, Any]]) -> Grid:
 
 PANEL = Panel(
     title="Whole run",
-    question="How long does the whole run take, if it goes on like this?",
+    question="How long will the whole run take, if it goes on like this?",
     read=read,
     draw=draw,
 )

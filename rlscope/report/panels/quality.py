@@ -38,7 +38,7 @@ def draw(tables: Tables) -> Drawing:
 def _loss_sentence(lost: list[dict[str, Any]]) -> str:
     if not lost:
         return "Nothing was lost."
-    return f"{units.plural(len(lost), 'kind')} of loss or repair: see the table."
+    return f"The table has {units.plural(len(lost), 'kind')} of loss or repair."
 
 
 def _losses(lost: list[dict[str, Any]]) -> list[Grid]:

@@ -45,10 +45,10 @@ def draw(tables: Tables) -> Drawing | Nothing:
 _EMPTY = "no two threads of a process were in operations at the same time."
 
 _NOTE = (
-    "One thread at a time owns a process: the main thread while it is in an operation, else the "
-    "one that began its operation first. The other panels show the owner's operations. Beside: the "
-    "time of all threads in the operation that those panels do not show, because another thread "
-    "owned the process."
+    "One thread at a time owns a process. That is the main thread while it is in an operation, "
+    "else the thread that began its operation first. The other panels show the operations of the "
+    "owner. The last column is the time that they do not show, because another thread owned the "
+    "process."
 )
 
 PANEL = Panel(

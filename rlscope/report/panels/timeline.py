@@ -15,7 +15,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-_EMPTY = "nothing was recorded, or the program was in one layer and no operation all along."
+_EMPTY = "nothing was recorded, or the program was in one layer and in no operation all the time."
 
 
 def read(trace: Trace) -> dict[str, Table]:
@@ -45,9 +45,9 @@ def draw(tables: Tables) -> Drawing | Nothing:
     widths = {rows[0]["bucket_ns"] for rows in layers.values()}
     return Drawing(
         notes=[
-            "Above: the share of each moment that every layer took. Below: the operations that "
-            "owned it, the stronger the colour the more. "
-            f"One bucket is {_width(widths)}; drag to zoom, double-click to return."
+            "Above are the layers, with the share of time that each took. Below are the "
+            "operations; a stronger colour means more time. "
+            f"One bucket is {_width(widths)}. Drag to zoom, and double-click to return."
         ],
         charts=[Chart("timeline-chart", "Share of wall time over the run", figures)],
     )

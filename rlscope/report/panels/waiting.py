@@ -27,7 +27,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     steps = tables["worker_step"].to_dicts()
     longest = tables["critical_iteration"].to_dicts()
     if not targets:
-        return Nothing("no process that counts waited for anything that was recorded.")
+        return Nothing("rlscope recorded no wait of a process that counts.")
     return Drawing(
         notes=[
             _NOTE,
@@ -45,7 +45,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 def _targets(rows: list[dict[str, Any]]) -> Grid:
     shown = sorted(rows, key=lambda row: -row["self_ns"])[: limits.ROWS]
     return Grid(
-        title="Table: what operations wait for, all threads added up",
+        title="Table: what operations wait for, summed over all threads",
         columns=["operation", "waits for", ">time", ">share of its waits"],
         rows=[
             [
@@ -92,7 +92,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
 
 def _iterations(rows: list[dict[str, Any]]) -> Grid:
     return Grid(
-        title="Table: the longest iterations, and the process that most of each belongs to",
+        title="Table: the longest iterations, and the process that takes most of each",
         columns=["process", ">iteration", ">duration", "critical", ">belongs to it", ">share"],
         rows=[
             [
@@ -109,8 +109,9 @@ def _iterations(rows: list[dict[str, Any]]) -> Grid:
 
 
 _NOTE = (
-    "A wait is a call of the interpreter that took 5 µs or more, or such a wait for the GIL. It "
-    "belongs to the operation of its own thread. Relation `wait` has every thread and object."
+    "A wait is a call of the interpreter that blocked for 5 µs or more, or as long a wait for the "
+    "GIL. It counts for the operation of its own thread. Relation `wait` has every thread and "
+    "object."
 )
 
 PANEL = Panel(

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 _FOOTER = (
-    "All times are wall clock. Every number is a cell of the trace's tables; ask them more with "
-    '`rlscope query DIR "SELECT ..."`.'
+    "All times are wall-clock times. Every number comes from the tables of the trace. Ask them "
+    'more with `rlscope query DIR "SELECT ..."`.'
 )
 
 

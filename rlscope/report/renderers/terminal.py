@@ -166,7 +166,7 @@ def _layers(trace: Trace) -> list[str]:
 
 def _cuda(trace: Trace) -> list[str]:
     """GPU time, launches, copies and waiting; or in one line why there is none."""
-    absent = [f"Nothing of CUDA: {reason}." for (reason,) in cuda.absence(trace)]
+    absent = [f"This trace has no CUDA: {reason}." for (reason,) in cuda.absence(trace)]
     operations = cuda.operations(trace, operations=_GPU_OPERATIONS).to_dicts()
     if not operations:
         return absent
@@ -237,7 +237,7 @@ def cells(text: str) -> int:
 
 
 def _wrapped(texts: Sequence[str], width: int) -> list[str]:
-    """Sentences broken at blanks, but not before a unit; their further lines are indented."""
+    """Sentences broken at blanks, except before a unit; their further lines are indented."""
     lines = []
     for text in texts:
         first, *words = _BREAK.split(text)

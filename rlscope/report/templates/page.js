@@ -146,7 +146,7 @@
     const chart = figure.querySelector(".chart");
     if (!window.Plotly) { // Not in the page, and not where the page looks for it.
       const file = document.querySelector("script[src]").getAttribute("src");
-      chart.textContent = `This chart is not drawn: the page did not find ${file}. The table below it has its numbers.`;
+      chart.textContent = `The page cannot draw this chart, because ${file} is missing. The table below has its numbers.`;
       return;
     }
     const chosen = fitted(named(chosenView(figure)), chart.clientWidth);
