@@ -13,11 +13,11 @@ KINDS = ("cut", "no_drainer")
 
 _REMOVED = "the files of the trace were removed"
 _REASONS = {
-    NEARLY_FULL: "the disk of the trace is nearly full (RLSCOPE_MIN_FREE sets how nearly)",
-    LARGEST_SIZE: "the trace has the largest size that is allowed (--max-size)",
+    NEARLY_FULL: "the disk of the trace is nearly full (RLSCOPE_MIN_FREE sets the limit)",
+    LARGEST_SIZE: "the trace reached its size limit (--max-size)",
     errno.ENOSPC: "the disk of the trace is full",
     errno.EDQUOT: "the quota on the disk of the trace is used up",
-    errno.EFBIG: "a trace file has the largest size that is allowed (ulimit -f)",
+    errno.EFBIG: "a trace file reached its size limit (ulimit -f)",
     errno.ENOENT: _REMOVED,
     errno.ESTALE: _REMOVED,
     errno.EROFS: "the disk of the trace became read-only",

@@ -12,15 +12,15 @@ the rule of every operation compiled:<function>."""
 
 _RULES = {
     "simulation": "outermost step or reset of {}",
-    "inference": "from the first forward of {} to the next step of the environment, or forwards"
-    " themselves that neither a step nor a backward follows; the conversion of the observation",
-    "target": "forwards of {} without gradients in an update that has some with",
-    "backprop": "from the first forward of {} with gradients, or from a backward that none"
-    " precedes, to the end of the last optimizer step, if one follows",
-    "compilation": "what {} traces and compiles",
+    "inference": "from the first forward of {} to the next step of the environment, or a forward"
+    " that neither a step nor a backward follows; with the conversion of the observation",
+    "target": "forwards of {} without gradients, in an update that also has forwards with them",
+    "backprop": "from the first forward of {} with gradients, or else from the backward, to the end"
+    " of the last optimizer step, or else of the backward",
+    "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
     "update": "outermost call of {}, which makes the batch of an update",
-    "import": "outermost execution of {}, from the first library with such functions on",
+    "import": "outermost execution of {}, from the first library that rlscope watches on",
     "evaluation": "outermost call of {}",
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",

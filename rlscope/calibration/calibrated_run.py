@@ -75,7 +75,7 @@ def of_whole_runs(pair: Pair) -> tuple[Subject, Run]:
         raise RunError("run.json of the run does not say what ran")
     records = records_of(pair.directory, "TRUE")
     if records.cuda_calls:
-        raise RunError("what CUPTI costs is only seen by iterations: call rls.iteration()")
+        raise RunError("only iterations show what CUPTI costs: call rls.iteration()")
     return subject, Run(
         time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         pairs=1,
@@ -102,8 +102,8 @@ def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
     if parts is None:
         rounds = sum(block.measured and block.mode == OF_CUDA[0] for block in run.blocks)
         raise RunError(
-            f"the program ended after {rounds:,} rounds of iterations with CUDA: that is fewer "
-            f"than {inflation.FEWEST_PAIRS}, let it run for longer, with a longer --limit"
+            f"the program ended after {rounds:,} rounds of iterations with CUDA, fewer than "
+            f"{inflation.FEWEST_PAIRS}: let it run longer, with a longer --limit"
         )
     return CudaRun(
         others_ns=parts.others_ns.mean,

@@ -24,13 +24,13 @@ from rlscope.costs.inflation import Added
 from rlscope.opening import load
 from rlscope.rundir.stopwatch_file import RecordedBlock, TimedBlock
 
-_LAST = (sys.maxsize, 0)  # behind all iterations that end at one time
+_LAST = (sys.maxsize, 0)  # after all iterations that end at one time
 LEAST_SHARE = 0.001
-"""Of the time of the loop: an operation with less is left out."""
+"""A share of the loop's time: an operation with less is left out."""
 
 NO_OPERATIONS = (
-    "the program annotates none, and automatic ones have no stopwatch: "
-    "where they begin and end is known only later"
+    "the program annotates none. Automatic operations have no stopwatch, because their begin and "
+    "end are known only later"
 )
 NOT_FOLLOWED = "the stopwatch does not follow operations in asyncio tasks"
 

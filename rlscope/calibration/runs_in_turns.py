@@ -28,7 +28,7 @@ _LOOK_SECONDS = 2.0
 _SAY_SECONDS = 10.0
 _QUIET_SECONDS = 30.0
 _MOST_BYTES = 32 << 20  # more records than these say little more, and take long to analyse
-_SHORT = "the program ran too briefly to tell what a record costs: let it run for longer"
+_SHORT = "the program ran too briefly to tell what a record costs: let it run longer"
 
 
 class RunError(RlscopeError):
@@ -40,8 +40,8 @@ class NoIterations(RunError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the program has no iterations that could be compared: call rls.iteration() at the "
-            "top of its training loop, and let it run for some dozens of them"
+            "the program has no iterations to compare: call rls.iteration() at the top of its "
+            "training loop, and let it run for some dozens of iterations"
         )
 
 
@@ -220,6 +220,6 @@ def _too_few(blocks: list[Block], was_cut: bool) -> RunError:
     if not blocks and not was_cut:
         return NoIterations()
     return RunError(
-        f"the program ended before {inflation.FEWEST_PAIRS} pairs of its iterations did: "
-        "let it run for longer, with a longer --limit"
+        f"the program ended before it had {inflation.FEWEST_PAIRS} pairs of iterations: "
+        "let it run longer, with a longer --limit"
     )

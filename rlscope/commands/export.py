@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _DESCRIPTION = """\
-Writes a recorded or imported run in a format that other tools read. perfetto, chrome and speedscope
-get a timeline: operations, calls, waits, GPU work, iterations and phases. parquet and csv get every
-relation as a table. If the run is long, choose a part of it."""
+Writes a recorded or imported run in a format that other tools read. As perfetto, chrome or
+speedscope it becomes a timeline of operations, calls, waits, GPU work, iterations and phases. As
+parquet or csv, every relation becomes a table. If the run is long, choose a part of it."""
 
 _EXAMPLES = """\
 examples:

@@ -203,9 +203,9 @@ def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "--cuda",
         choices=("cupti", "interpose", "off"),
         default="",
-        help="how to record programs that use CUDA. cupti, the default, records CUDA calls and GPU "
-        "work. interpose works without CUPTI, and records only calls of the CUDA runtime library. "
-        "off records none",
+        help="how to record programs that use CUDA. By default (cupti), rlscope records CUDA calls "
+        "and GPU work. With interpose it needs no CUPTI, and records only calls of the CUDA "
+        "runtime library. With off it records none",
     )
     group.add_argument(
         "--cuda-api",

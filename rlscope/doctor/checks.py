@@ -29,16 +29,18 @@ def python_findings(facts: Facts, version: str) -> Iterator[Finding]:
     installed = facts["libraries"].get("rlscope")
     recorder = facts["recorder"]
     if recorder is None:
-        yield Finding("python", BAD, f"{name} has no rlscope: no Python layer", install)
+        yield Finding(
+            "python", BAD, f"{name} has no rlscope, so its programs get no Python layer", install
+        )
         return
     if recorder["reason"]:
         yield Finding("python", BAD, f"{name}: {recorder['reason']}", install)
         return
     if installed != version:
-        text = f"{name} has rlscope {installed}, this is {version}"
+        text = f"{name} has rlscope {installed}, but this is rlscope {version}"
         yield Finding("python", BAD, text, f"{install}=={version}")
     elif not facts["line"]:
-        text = f"{name}: site-packages lacks rlscope.pth, so unchanged programs are not seen"
+        text = f"{name}: site-packages lacks rlscope.pth, so unchanged programs are not recorded"
         yield Finding("python", BAD, text, f"{install} --force-reinstall")
     else:
         yield Finding("python", GOOD, name)
@@ -50,7 +52,7 @@ def _engine(recorder: Facts) -> Finding:
     if engine == "patch":
         return Finding("native calls", GOOD, "recorded by patching the interpreter's pointers")
     if engine == "monitoring":
-        text = f"recorded by sys.monitoring, which sees fewer of them and costs more: {why}"
+        text = f"recorded by sys.monitoring, which sees fewer calls and costs more: {why}"
         return Finding("native calls", LIMITED, text)
     return Finding("native calls", BAD, f"not recorded: {why}", "use CPython 3.12 or later")
 
@@ -84,7 +86,7 @@ def machine_findings(directory: str) -> Iterator[Finding]:
     if clock in ("tsc", "arch_sys_counter"):
         yield Finding("clock", GOOD, clock)
     else:
-        text = f"the kernel uses {clock or 'an unknown clock'}: a record costs twice as much"
+        text = f"the kernel uses {clock or 'an unknown clock'}, so a record costs twice as much"
         yield Finding("clock", LIMITED, text)
     free = shutil.disk_usage(directory).free
     keeps = config.Config.from_environ().min_free
@@ -92,7 +94,9 @@ def machine_findings(directory: str) -> Iterator[Finding]:
     if free > keeps:
         yield Finding("disk", GOOD, text)
     else:
-        yield Finding("disk", BAD, text, "rls-prof -o DIR on another disk, or RLSCOPE_MIN_FREE")
+        yield Finding(
+            "disk", BAD, text, "give rls-prof -o DIR on another disk, or set RLSCOPE_MIN_FREE"
+        )
     yield from _shared_memory()
 
 
@@ -100,10 +104,12 @@ def _shared_memory() -> Iterator[Finding]:
     try:
         total = shutil.disk_usage("/dev/shm").total
     except OSError:
-        yield Finding("shared memory", LIMITED, "no /dev/shm: rings lie beside the trace")
+        yield Finding(
+            "shared memory", LIMITED, "there is no /dev/shm, so rings lie beside the trace"
+        )
         return
     if total < _SMALL_SHARED_MEMORY:
-        text = f"/dev/shm holds {_gigabytes(total)}: rings lie beside the trace"
+        text = f"/dev/shm holds only {_gigabytes(total)}, so rings lie beside the trace"
         yield Finding("shared memory", LIMITED, text, "docker run --shm-size=2g")
 
 
@@ -114,8 +120,9 @@ def environment_findings(environ: Mapping[str, str], library: str) -> Iterator[F
     injection = environ.get("CUDA_INJECTION64_PATH", "")
     if injection and os.path.realpath(injection) != os.path.realpath(library):
         text = (
-            f"CUDA_INJECTION64_PATH is another tool's ({injection}): CUDA is recorded up to a "
-            "second late, and not at all if that tool has CUPTI or the process records nothing else"
+            f"CUDA_INJECTION64_PATH is another tool's ({injection}). rlscope then records CUDA up "
+            "to a second late. It records none if that tool holds CUPTI, or if the process records "
+            "nothing else"
         )
         yield Finding("environment", LIMITED, text, "unset CUDA_INJECTION64_PATH")
     if environ.get("KINETO_USE_DAEMON"):
@@ -130,7 +137,9 @@ def cuda_findings(facts: Facts) -> Iterator[Finding]:
         return
     driver = facts["driver"]
     if driver["reason"]:
-        yield Finding("cuda", ABSENT, f"no driver ({driver['reason']}): there is no GPU to record")
+        yield Finding(
+            "cuda", ABSENT, f"no driver ({driver['reason']}), so there is no GPU to record"
+        )
         return
     version = f"driver for CUDA {cupti.cuda_version(driver['version'])}"
     if driver["init"] != 0:
@@ -144,7 +153,7 @@ def cuda_findings(facts: Facts) -> Iterator[Finding]:
 def _permissions() -> Iterator[Finding]:
     restricted = "RmProfilingAdminOnly: 1" in _read(_DRIVER_PARAMETERS)
     if restricted and os.geteuid() != 0:
-        text = f"{cupti.ADMINISTRATORS}: no GPU work"
+        text = f"{cupti.ADMINISTRATORS}, so no GPU work is recorded"
         yield Finding("permissions", BAD, text, cupti.LET_EVERYBODY)
 
 

@@ -8,7 +8,7 @@ from rlscope.doctor.finding import Finding, Status
 from rlscope.doctor.probes import Facts
 
 _KNOWN = "CUPTI 11.7 to 13.5"
-_WITHOUT = "without CUPTI, times of calls of the CUDA runtime library: rls-prof --cuda=interpose"
+_WITHOUT = "rls-prof --cuda=interpose records calls of the CUDA runtime library without CUPTI"
 _INSTALL = {
     13: "pip install nvidia-cuda-cupti",
     12: "pip install nvidia-cuda-cupti-cu12",
@@ -16,12 +16,16 @@ _INSTALL = {
 }
 ADMINISTRATORS = "the driver lets only administrators profile"
 LET_EVERYBODY = (
-    "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then restart"
+    'put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file of /etc/modprobe.d, '
+    "then restart"
 )
 
 # CUptiResult -> why, and what mends it.
 _REFUSALS = {
-    14: ("another profiler uses CUPTI's newer interface, which excludes this one", "end it"),
+    14: (
+        "another profiler uses CUPTI's newer interface, which excludes this one",
+        "end that profiler",
+    ),
     15: ("CUPTI cannot connect to the driver", "use the CUPTI of the driver's CUDA"),
     33: ("CUPTI does not work on this virtual GPU", _WITHOUT),
     35: (ADMINISTRATORS, LET_EVERYBODY),
@@ -29,7 +33,7 @@ _REFUSALS = {
         "another profiler holds CUPTI's one subscription",
         "run without nsys, ncu, cuda-gdb and compute-sanitizer",
     ),
-    40: ("the hypervisor forbids to profile this virtual GPU", "have its host allow it"),
+    40: ("the hypervisor forbids profiling of this virtual GPU", "ask for it to be allowed"),
     41: ("CUPTI does not work in confidential computing mode", _WITHOUT),
     42: ("CUPTI does not work on a mining processor (CMP)", _WITHOUT),
     43: ("CUPTI does not work on a part of a GPU (MIG)", "use a whole GPU"),
@@ -51,7 +55,7 @@ def _finding(facts: Facts) -> Finding:
     wanted, driver = facts["wanted"], facts["driver"]
     if facts["reason"]:
         what = f"no CUPTI for CUDA {wanted}: " if wanted else ""
-        text = f"{what}{facts['reason']}: neither CUDA calls nor GPU work"
+        text = f"{what}{facts['reason']}, so neither CUDA calls nor GPU work are recorded"
         return Finding(
             "cupti", Status.BAD, text, f"{_install(wanted or driver // 1000)}; {_WITHOUT}"
         )
@@ -61,11 +65,13 @@ def _finding(facts: Facts) -> Finding:
         return Finding("cupti", Status.BAD, f"{text} {why}", _install(driver // 1000))
     if facts["subscribe"]:
         why, remedy = refusal(facts["subscribe"])
-        text = f"{text} refuses: {why}: neither CUDA calls nor GPU work"
+        text = f"{text} refuses: {why}, so neither CUDA calls nor GPU work are recorded"
         return Finding("cupti", Status.BAD, text, remedy)
     if facts["enable"]:
         why, remedy = refusal(facts["enable"])
-        return Finding("cupti", Status.BAD, f"{text} refuses: {why}: no GPU work", remedy)
+        return Finding(
+            "cupti", Status.BAD, f"{text} refuses: {why}, so no GPU work is recorded", remedy
+        )
     return Finding("cupti", Status.GOOD, text)
 
 

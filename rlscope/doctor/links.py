@@ -28,12 +28,12 @@ class Links:
     framework: str
     """Name of its package."""
     major: int
-    """Of the CUDA that it needs; 0: it was built for CPUs only."""
+    """Major version of the CUDA that it needs; 0: it was built for CPUs only."""
     text: str
 
 
 def of_frameworks(paths: Iterable[str]) -> list[Links]:
-    """Of PyTorch, JAX and TensorFlow below `paths` (as of sys.path), where they are installed."""
+    """The links of PyTorch, JAX and TensorFlow below `paths` (as in sys.path), if installed."""
     folders = list(filter(None, paths))
     # An import finds the first one, too.
     found = (next(filter(None, map(read, folders)), None) for read in (_torch, _jax, _tensorflow))
@@ -72,11 +72,11 @@ def _jax(folder: str) -> Links | None:
     majors = [int(found[1]) for found in map(_JAX_PLUGIN.fullmatch, plugins) if found]
     if not majors:
         return Links("jaxlib", 0, "this JAX has no plug-in for CUDA")
-    return Links("jaxlib", max(majors), f"loads CUDA {max(majors)} by its plug-in")
+    return Links("jaxlib", max(majors), f"loads CUDA {max(majors)} through its plug-in")
 
 
 def _tensorflow(folder: str) -> Links | None:
-    """TensorFlow loads CUDA behind functions of its own; its build info names it."""
+    """TensorFlow loads CUDA through functions of its own; its build info names it."""
     try:
         path = Path(folder, "tensorflow", "python", "platform", "build_info.py")
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -85,7 +85,9 @@ def _tensorflow(folder: str) -> Links | None:
     version = re.search(r"""["']cuda_version["'],? *:? *["'](\d+)[.\d]*["']""", text)
     if version is None:
         return Links("tensorflow", 0, "this TensorFlow was built without CUDA")
-    return Links("tensorflow", int(version[1]), f"loads CUDA {version[1]} by functions of its own")
+    return Links(
+        "tensorflow", int(version[1]), f"loads CUDA {version[1]} through functions of its own"
+    )
 
 
 def _major(sonames: Iterable[str]) -> int:

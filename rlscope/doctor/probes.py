@@ -26,7 +26,7 @@ def python_facts(python: str, environ: Mapping[str, str]) -> Facts:
     """
     found = shutil.which(python)
     if found is None:
-        raise RlscopeError(f"no such interpreter: {python}")
+        raise RlscopeError(f"no such interpreter: {python}; give the path of one with --python")
     return _run([found, str(_HERE / "probe_python.py")], environ)
 
 

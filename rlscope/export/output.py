@@ -24,7 +24,7 @@ def new_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """
     _check(path, force)
     if os.path.lexists(path) and not path.is_file():  # --force replaces no device
-        raise RlscopeError(f"cannot write {path}: it is no regular file")
+        raise RlscopeError(f"cannot write {path}: it is not a regular file")
     unfinished = _unfinished(path)
     try:
         with _failures(path):
@@ -93,10 +93,10 @@ def _check(path: Path, force: bool) -> None:
 
 def _check_ours(path: Path, is_ours: Callable[[str], bool]) -> None:
     if path.is_symlink() or not path.is_dir():
-        raise RlscopeError(f"cannot write {path}: it is no directory")
+        raise RlscopeError(f"cannot write {path}: it is not a directory")
     foreign = sorted(name for name in os.listdir(path) if not is_ours(name))
     if foreign:
-        raise RlscopeError(f"cannot replace {path}: {foreign[0]} in it is of no export")
+        raise RlscopeError(f"cannot replace {path}: no export made the file {foreign[0]} in it")
 
 
 def _unfinished(path: Path) -> Path:

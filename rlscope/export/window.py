@@ -39,8 +39,8 @@ def between(trace: Trace, from_ns: int | None, until_ns: int | None) -> Window:
     first_ns = start_ns + (from_ns or 0)
     if first_ns >= end_ns and from_ns:
         raise RlscopeError(
-            f"the run takes {(end_ns - start_ns) / 1e9:.3f} s, nothing of it is behind "
-            f"{from_ns / 1e9:g} s"
+            f"the run takes {(end_ns - start_ns) / 1e9:.3f} s, so nothing of it is after "
+            f"{from_ns / 1e9:g} s: give an earlier time"
         )
     parts = [
         f"{word}-{_seconds(time_ns)}"

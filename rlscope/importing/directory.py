@@ -38,21 +38,21 @@ from rlscope.rundir.run_json import RUN_FORMAT, RUN_FORMAT_VERSION
 _UNALIGNED_START_NS = 10**12
 # No process has it that could still be alive: clock ticks of a machine that is up for ages.
 _FIRST_START_TIME = 1 << 62
-# Of the kinds of rows that were not taken, and of their names: metadata has room for 64 KiB.
+# Kinds of rows that were not taken, and their names: metadata has room for 64 KiB.
 _MOST_KINDS = 100
 _LONGEST_KIND = 120
 _LONGEST_COMM = 15
 _FROM_NSIGHT = "export it first with nsys export --type sqlite, and import the .sqlite file"
 _FROM_PERFETTO = (
-    "it has Perfetto's own format; https://ui.perfetto.dev opens it, and Perfetto's tool makes a "
-    "Chrome trace of it with traceconv json"
+    "it has Perfetto's own format: open it in https://ui.perfetto.dev, or turn it into a Chrome "
+    "trace with Perfetto's traceconv json, and import that"
 )
-# What to do with files of which the tool has another form, by the ends of their names.
+# What to do with files whose tool has another form of them, by the ends of their names.
 _INSTEAD = {
     ".nsys-rep": _FROM_NSIGHT,
     ".qdrep": _FROM_NSIGHT,
-    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; of TensorFlow's, the "
-    "package xprof makes one with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {})",
+    ".xplane.pb": "import the .trace.json.gz that JAX writes beside it; for TensorFlow, make one "
+    "with raw_to_tool_data.xspace_to_tool_data([FILE], 'trace_viewer', {}) of the package xprof",
     ".pftrace": _FROM_PERFETTO,
     ".perfetto-trace": _FROM_PERFETTO,
 }
@@ -176,7 +176,7 @@ def _importer_of(path: str) -> Importer:
         if path.lower().endswith(ending):
             raise RlscopeError(f"{path} cannot be imported as it is: {instead}")
     known = ", ".join(importer.title for importer in importers)
-    raise RlscopeError(f"{path} is of no kind that can be imported; known are: {known}")
+    raise RlscopeError(f"rlscope cannot import {path}: it is none of {known}")
 
 
 def _read_exactly(source: Source, size: int) -> bytes:

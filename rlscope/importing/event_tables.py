@@ -86,7 +86,7 @@ def open_table(source: Source) -> EventTable:
 def _check(source: Source, columns: Sequence[str]) -> None:
     for column in NEEDED:
         if column not in columns:
-            raise RlscopeError(f"{source.path} has no column {column}, as relation event has")
+            raise RlscopeError(f"{source.path} lacks column {column} of relation event")
 
 
 # ---- Parquet ------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ class ProcessScan:
 
 
 def with_rows(source: Source, scans: Sequence[ProcessScan]) -> list[ProcessScan]:
-    """The processes of a file of which something was taken; what was not taken stays counted.
+    """The processes of a file that have rows; what was not taken stays counted.
 
     Raises RlscopeError: there is none, or their times are no times of one recording.
     """
@@ -236,7 +236,7 @@ def with_rows(source: Source, scans: Sequence[ProcessScan]) -> list[ProcessScan]
         if scan not in found:
             left_out.update(scan.not_taken)
     if not found:
-        raise RlscopeError(f"{source.path} holds no row that can be taken{_instead(left_out)}")
+        raise RlscopeError(f"{source.path} has no row that rlscope can import{_instead(left_out)}")
     span_ns = max(scan.span_ns[1] for scan in found) - min(scan.span_ns[0] for scan in found)
     if span_ns > _LONGEST_NS:
         days = span_ns // (24 * 3600 * 10**9)

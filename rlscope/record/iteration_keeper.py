@@ -71,7 +71,7 @@ class KeptIterations:
         return min([until_ns, *begun_ns])
 
     def give_up(self) -> None:
-        """There is no room for more records of the ranges that have begun and are not over."""
+        """Gives up the ranges that have begun and are not over: their records have no room."""
         for wanted in self._running:
             self._refuse(wanted, _NO_ROOM)
         self._running = []
@@ -82,18 +82,18 @@ class KeptIterations:
             return
         log = process_log.without_rings(self._directory)
         spans = IterationSpans(self._directory)
-        had = f"{spans.count:,}" if spans.count else "none"
+        had = f"only {spans.count:,}" if spans.count else "none"
         for wanted in tuple(self._waiting):
             span = spans.find(wanted)
             if span is None:
                 self._say(f"{wanted} never began: the run had {had}")
                 continue
             if span.last < wanted.last:
-                self._say(f"{wanted}: the run ended in iteration {span.last}")
+                self._say(f"{wanted}: kept up to {span.last}, where the run ended")
             self._keep(wanted, span, spans.files(), log, origin_ns)
 
     def kept_bytes(self) -> int:
-        """Of the files that the run itself holds no more."""
+        """Bytes of the files that the run itself no longer holds."""
         if not self._kept:
             return 0
         of_run = _sizes(os.path.join(self._directory, "trace"))

@@ -104,13 +104,13 @@ class Profile:
         runtime.profile_end()
         self._restore_environment()
         if self._run is not None and not self._run.found():
-            _say(f"the trace directory was removed or renamed meanwhile: {self.directory}")
+            _say(f"the trace directory was removed or renamed during the run: {self.directory}")
         elif self._run is not None:
             self._run.release()
 
     def _begin_window(self) -> Callable[[], None]:
         active = os.environ.get("RLSCOPE_DIR", "")
-        _say(f"already recording into {active}, directory is ignored: {self.directory}")
+        _say(f"already recording into {active}, so this directory is ignored: {self.directory}")
         self.directory = active or self.directory
         if runtime.is_recording():
             return _do_nothing
@@ -163,9 +163,9 @@ def foreign_injection(environ: Mapping[str, str]) -> str:
     if not path or "librlscope" in path:
         return ""
     return (
-        f"CUDA_INJECTION64_PATH is another tool's and stays: {path}; CUDA is recorded up to a "
-        "second after it is loaded, if that tool leaves CUPTI free, in processes that have "
-        "recorded an operation or a call of a framework or simulator"
+        f"CUDA_INJECTION64_PATH is another tool's and stays: {path}. rlscope records CUDA from up "
+        "to a second after its start, if that tool leaves CUPTI free. It does so only in processes "
+        "that have recorded an operation, or a call of a framework or simulator"
     )
 
 
@@ -184,7 +184,9 @@ def preload_path(library: str) -> str:
         os.symlink(library, link)
     except FileExistsError:
         if os.readlink(link) != library:
-            raise RecordingError(f"symbolic link is not ours, remove it: {link}") from None
+            raise RecordingError(
+                f"this symbolic link is not rlscope's, remove it: {link}"
+            ) from None
     return link
 
 

@@ -381,7 +381,7 @@ class _Recording:
         with self._stated("cannot keep iterations"):
             if self._rollup is not None and not removed:
                 self._rollup.finish()
-        with self._stated("cannot give the directory up"):
+        with self._stated("cannot release the directory"):
             self._run.release()
             outcome.directory = self._run.found() or self._directory
             outcome.removed = not self._run.found()

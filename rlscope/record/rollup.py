@@ -75,7 +75,7 @@ class RollUp:
                     self._turn(is_large)
                     due = time.monotonic() + self._period
         except Exception as error:
-            self._say(f"rolling up ended, all records are kept from here on: {error}")
+            self._say(f"rolling up ended, and all records from now on are kept: {error}")
 
     def _wait_seconds(self, due: float) -> float:
         left = max(0.0, due - time.monotonic())
@@ -98,7 +98,7 @@ class RollUp:
             keep_ns, least_saved = 0, _LEAST_SAVED_LARGE
         flushed_ns = self._flush()
         if self._drainer.stats()["helped"]:
-            raise RuntimeError("a process drains its records itself, since rls-prof was stopped")
+            raise RuntimeError("a process drains its records itself, because rls-prof was stopped")
         until_ns = min(time.monotonic_ns() - keep_ns, flushed_ns - _STRAGGLER_NS)
         if flushed_ns == 0:
             return
@@ -111,7 +111,7 @@ class RollUp:
         self._origin_ns = done["origin_ns"]
         if done["kept_whole"] and not self._said_whole:
             self._said_whole = True
-            self._say("--rollup: all records of processes that use CUDA are kept")
+            self._say("--rollup keeps all records of processes that use CUDA")
         if self._is_large(_LARGEST_PART):
             self._kept.give_up()
 

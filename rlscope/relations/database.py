@@ -32,7 +32,7 @@ from rlscope.table import Table
 
 _RUNS = "runs"  # schema of the tables that views over several runs join
 _SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
-_REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), runs anything"
+_REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), allows it"
 # Behind white space and comments.
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*([A-Za-z]+)")
 # Without comments, which nest: what is explained must be what DuckDB sees.
@@ -113,7 +113,9 @@ class Database:
                 # PIVOT creates a type for itself, of which there is no text.
                 of_pivot = part.type == duckdb.StatementType.CREATE and not part.query
                 if not (_reads(part) or of_pivot):
-                    raise QueryError(f"{_command(part)} is not run, only what reads: {_REMEDY}")
+                    raise QueryError(
+                        f"{_command(part)} is not run, because it does more than read: {_REMEDY}"
+                    )
 
     def select(self, statement: sa.Executable) -> Table:
         """Rows of relations as a SQLAlchemy Core statement names them; raises QueryError."""

@@ -106,7 +106,7 @@ class Traces(Queries):
             run_id = run_ids[file]
             if run_id in runs:
                 both = f"{runs[run_id].root}, {parts.root}"
-                raise TraceError(f"both are traces of one run, name one of them: {both}")
+                raise TraceError(f"both are traces of one run, give only one of them: {both}")
             runs[run_id] = parts
         return runs
 

@@ -171,7 +171,7 @@ def _begins(directory: str, name: str, beginning: bytes) -> bool:
 
 
 def _not_ours(directory: str, name: str) -> DirectoryInUse:
-    return DirectoryInUse(f"{name} is not ours, choose another directory: {directory}")
+    return DirectoryInUse(f"rlscope did not write {name}, choose another directory: {directory}")
 
 
 def _refuse_foreign_run_json(directory: str) -> None:

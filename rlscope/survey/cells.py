@@ -105,7 +105,7 @@ def read(path: str | Path) -> list[Cell]:
         raise RlscopeError(f"cannot read {path}: {error.strerror}") from error
     if len(text) > _LARGEST_FILE:
         raise RlscopeError(
-            f"{path} has more than {_LARGEST_FILE:,} bytes: that is no list of cells"
+            f"{path} has more than {_LARGEST_FILE:,} bytes: that is not a list of cells"
         )
     return _parse(text, str(path))
 
@@ -187,7 +187,7 @@ def _cell(row: Any, number: int, path: str) -> Cell:
     name = row.get("name", number) if isinstance(row, dict) else number
     try:
         if not isinstance(row, dict):
-            raise ValueError("it is no table { name = ..., command = ... }")
+            raise ValueError("it is not a table { name = ..., command = ... }")
         return from_json(row)
     except ValueError as error:
         raise RlscopeError(f"{path}: cell {name}: {error}") from error

@@ -62,7 +62,7 @@ class Conductor:
         for why, names in _grouped(self._absent).items():
             self._say(f"left out: {', '.join(names)}: {why}")
         if not self._cells:
-            raise RlscopeError("there is no cell that can run here")
+            raise RlscopeError("no cell can run here: rlscope survey --list says why")
         plan = self._directory / results.PLAN
         if not plan.exists() and not _is_empty(self._directory):
             raise RlscopeError(
@@ -78,7 +78,7 @@ class Conductor:
         tasks = [*self._calibrations(), *self._repetitions()]
         left = [task for task in tasks if not self._is_done(task)]
         if len(left) < len(tasks):
-            self._say(f"{len(tasks) - len(left)} of {len(tasks)} runs are there already")
+            self._say(f"{len(tasks) - len(left)} of {len(tasks)} runs are done already")
         for place, task in enumerate(left):
 
             def tell(place: int = place, task: _Task = task) -> None:
@@ -187,7 +187,7 @@ class Conductor:
         return time_left(wanted, self._seconds, self._plan)
 
     def _options(self, cell: Cell) -> list[str]:
-        """Of rls-prof."""
+        """Those of rls-prof."""
         return [
             "--no-report",
             "--quiet",
@@ -198,7 +198,7 @@ class Conductor:
         ]
 
     def _shown_command(self, cell: Cell) -> str:
-        """What a user would type for one run, but for where its trace goes."""
+        """What a user would type for one run, except for where its trace goes."""
         return f"rls-prof {shlex.join(self._options(cell))} -- {cell.command}"
 
     @property
@@ -230,11 +230,11 @@ def time_left(
 
 
 def _absence(cell: Cell, *, quick: bool) -> str:
-    return "--quick has no time for it" if quick and not cell.quick else requirements.absence(cell)
+    return "--quick leaves it out" if quick and not cell.quick else requirements.absence(cell)
 
 
 def _is_empty(directory: Path) -> bool:
-    """But for the claim of this process, and of those before it."""
+    """Whether it holds nothing except claims, of this process and of those before it."""
     return all(path.name.startswith("claim.") for path in directory.iterdir())
 
 
@@ -247,7 +247,7 @@ def _describe(task: _Task) -> str:
 def _failure(ended: running.Ended, log: Path, limit: float) -> str:
     """Why a process did not do what it should; "" where it did."""
     if ended.timed_out:
-        return f"it had not ended after {limit:g} s and was killed: see {log}"
+        return f"it did not end within {limit:g} s and was killed: see {log}"
     if not ended.status:
         return ""
     said = running.last_words(log)

@@ -44,7 +44,7 @@ def measure(directory: str, cell: Cell, run: Run) -> Run:
 
 def _refuse_cut(trace: Trace) -> None:
     for row in cut(trace).to_dicts():
-        reason = row["reason"] or "the wrapper was gone"
+        reason = row["reason"] or "rls-prof was gone"
         if row["kind"] == "cut" and "--max-size" not in reason:
             raise DiskFull(f"recording was cut short: {reason}")
         raise RlscopeError(f"recording was cut short: {reason}")

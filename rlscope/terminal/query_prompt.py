@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _FIRST, _NEXT = "rlscope> ", "    ...> "
 _KEPT_LINES = 1000  # of the history
 _HELP = """\
-A statement ends with a semicolon and may have several lines. Ctrl-C drops it, Ctrl-D ends.
-  .tables             every relation, one line each
-  .schema [RELATION]  the same; or the columns of one, with their meaning
-  .help               this
-  .quit               ends, as Ctrl-D does
+A statement ends with a semicolon and may take several lines. Ctrl-C drops it.
+  .tables             list every relation on one line
+  .schema [RELATION]  explain the relations, or the columns of one of them
+  .help               show this
+  .quit               end; Ctrl-D does the same
 """
 
 
@@ -46,7 +46,7 @@ class Prompt:
 
     def run(self) -> None:
         """Returns at Ctrl-D or .quit."""
-        print("Statements end with a semicolon; .help lists what else there is.")
+        print("End a statement with a semicolon. .help lists what else you can type.")
         with _line_editor(self._words):
             while self._take_line():
                 pass
@@ -86,7 +86,7 @@ class Prompt:
         elif command == ".help":
             print(_HELP, end="")
         else:
-            raise RlscopeError(f"no {command}; there are .tables, .schema, .help and .quit")
+            raise RlscopeError(f"no command {command}; there are .tables, .schema, .help and .quit")
         return True
 
 

@@ -183,7 +183,7 @@ def test_a_program_that_ends_by_itself_is_started_again(
         (
             "import rlscope as rls\nfor _ in range(30): rls.iteration()",
             1,
-            "before 10 pairs of its iterations did: let it run for longer, with a longer --limit;",
+            "ended before it had 10 pairs of iterations: let it run longer, with a longer --limit;",
         ),
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",

@@ -43,7 +43,7 @@ def test_a_cupti_that_works_is_good(tmp_path: Path, cuda: str) -> None:
             "cannot connect to the driver, or gives no reason",
             "interpose",
         ),
-        ({"SIMCUPTI_ENABLE_STATUS": "35"}, "administrators profile (35): no GPU work", "NVreg_"),
+        ({"SIMCUPTI_ENABLE_STATUS": "35"}, "administrators profile (35), so no GPU work", "NVreg_"),
     ],
 )
 def test_what_is_refused_is_bad(

@@ -204,12 +204,12 @@ def test_a_folder_with_anything_else_in_it_is_never_replaced(root):
     done = rlscope("export", root, "--format", "csv", "-o", "out", "--force")
     assert_states_failure(done, "mine.txt")
     done = rlscope("export", root, "-o", "out", "--force")
-    assert_states_failure(done, "out: it is no regular file")
+    assert_states_failure(done, "out: it is not a regular file")
     assert Path("out/mine.txt").read_text() == "mine"
     assert files() == ["out"]
     Path("file").write_text("mine")
     done = rlscope("export", root, "--format", "csv", "-o", "file", "--force")
-    assert_states_failure(done, "file: it is no directory")
+    assert_states_failure(done, "file: it is not a directory")
     assert Path("file").read_text() == "mine"
 
 
@@ -248,7 +248,7 @@ def test_a_device_is_never_replaced(root):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--from", "1s"), "nothing of it is behind 1 s"),
+        (("--from", "1s"), "nothing of it is after 1 s"),
         (("--iteration", "2"), "no iteration 2: the run has iterations 0 to 1"),
         (("--iteration", "1-7"), "no iterations 1 to 7: the run has iterations 0 to 1"),
     ],

@@ -18,7 +18,7 @@ HEADER = Path(__file__).parents[2] / "csrc" / "trace" / "drain" / "control_page.
     [
         (errno.ENOSPC, "the disk of the trace is full"),
         (errno.EDQUOT, "the quota on the disk of the trace is used up"),
-        (errno.EFBIG, "a trace file has the largest size that is allowed (ulimit -f)"),
+        (errno.EFBIG, "a trace file reached its size limit (ulimit -f)"),
         (errno.ENOENT, "the files of the trace were removed"),
         (errno.EIO, "the trace could not be written (input/output error)"),
         (1 << 31, "the trace could not be written (for an unknown reason)"),

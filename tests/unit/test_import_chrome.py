@@ -204,9 +204,9 @@ def test_a_file_may_be_compressed(tmp_path):
         ('[{"ph": "X"} {"ph": "X"}]', "no comma"),
         ('{"traceEvents": [{"ph": "X"}', "ends in the middle"),
         ('{"traceEvents": [{"ph": "X"},', "ends in the middle"),
-        ('{"traceEvents": []}', "no row that can be taken"),
+        ('{"traceEvents": []}', "no row that rlscope can import"),
         ('{"traceEvents": [], "traceEvents": 3}', "no array"),
-        ("[3]", "of no kind"),
+        ("[3]", "none of "),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(tmp_path, text, reason):

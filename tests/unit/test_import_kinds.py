@@ -50,9 +50,9 @@ def test_a_byte_order_mark_is_no_part_of_the_content(tmp_path, content, expected
 
 
 def test_only_the_first_byte_order_mark_is_left_out(tmp_path):
-    with pytest.raises(RlscopeError, match="of no kind"):
+    with pytest.raises(RlscopeError, match="is none of "):
         tool(tmp_path, MARK + MARK + kineto().encode())
-    with pytest.raises(RlscopeError, match="of no kind"):
+    with pytest.raises(RlscopeError, match="is none of "):
         tool(tmp_path, MARK)
 
 

@@ -420,7 +420,7 @@ def test_what_only_rlscope_records_is_absent_with_the_reason(tmp_path):
     directory = import_rows(tmp_path, [annotation("a", at(0), 5), launch(at(1), 1, 2)])
     with load(directory) as trace:
         absent = {(each[0], each[1]): each[2] for each in trace.table("absent")}
-        reason = "the run was imported, and a trace of torch.profiler (Kineto) does not hold it"
+        reason = "the run was imported, and traces of torch.profiler (Kineto) do not have it"
         for relation in ("overhead", "calibration", "wait", "machine_sample", "utilisation"):
             assert absent[relation, "*"] == reason
             assert not len(trace.table(relation))
@@ -540,11 +540,11 @@ def test_a_run_in_the_way_is_refused_and_removed_with_force(tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "of no kind that can be imported; known are: torch.profiler"),
-        (b'{"some": "json"}', "of no kind that can be imported; known are: torch.profiler"),
+        (b"", "is none of torch.profiler"),
+        (b'{"some": "json"}', "is none of torch.profiler"),
         (b'{"schemaVersion": 1}', "no traceEvents"),
         (b'{"schemaVersion": 1, "traceEvents": [', "ends in the middle"),
-        (b'{"schemaVersion": 1, "traceEvents": []}', "no row that can be taken"),
+        (b'{"schemaVersion": 1, "traceEvents": []}', "no row that rlscope can import"),
         (b'{"schemaVersion": 1, "traceEvents": [}', "no valid JSON at byte"),
         (b'{"schemaVersion": 1, "a": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"schemaVersion": 1, "baseTimeNanoseconds": 1e40, "traceEvents": []}', "no time"),

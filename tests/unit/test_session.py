@@ -69,7 +69,7 @@ def test_a_run_is_refused_and_force_removes_just_the_run(tmp_path: Path) -> None
 
 def test_force_never_removes_a_foreign_run_json(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"id": 5}')
-    with pytest.raises(DirectoryInUse, match=r"run\.json is not ours"):
+    with pytest.raises(DirectoryInUse, match=r"did not write run\.json"):
         prepare_directory(tmp_path, force=True)
     assert (tmp_path / "run.json").read_text() == '{"id": 5}'
 
@@ -233,7 +233,7 @@ def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None
     prepared(tmp_path)
     write_run_json(str(tmp_path), command=["train.py"])
     (tmp_path / name).write_text("mine")
-    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+    with pytest.raises(DirectoryInUse, match=f"did not write {name}"):
         prepare_directory(tmp_path, force=True)
     assert files_of(tmp_path) == sorted([name, "run.json"])
 
@@ -248,7 +248,7 @@ def test_what_force_cannot_remove_is_found_before_anything_is_removed(
     make_files(tmp_path, *kept)
     (tmp_path / name).touch() if name == "tables" else (tmp_path / name).mkdir()
     before = files_of(tmp_path)
-    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+    with pytest.raises(DirectoryInUse, match=f"did not write {name}"):
         prepare_directory(tmp_path, force=True)
     assert files_of(tmp_path) == before
     (tmp_path / name).unlink() if name == "tables" else (tmp_path / name).rmdir()
@@ -282,7 +282,7 @@ def test_a_removal_that_is_cut_short_can_be_repeated(
 @pytest.mark.parametrize("name", ["report.html", "machine.jsonl", "tables"])
 def test_results_without_a_run_are_somebody_elses(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(DirectoryInUse, match=f"{name} is not ours"):
+    with pytest.raises(DirectoryInUse, match=f"did not write {name}"):
         prepare_directory(tmp_path, force=True)
 
 

@@ -36,7 +36,7 @@ def test_one_line_is_a_cell(tmp_path: Path) -> None:
         ("cells = [", "is not TOML"),
         ("cels = []", "expected `cells = ["),
         ("cells = 3", "expected `cells = ["),
-        ("cells = [3]", "cell 1: it is no table"),
+        ("cells = [3]", "cell 1: it is not a table"),
         ('cells = [{ name = "a" }]', "cell a: it has no command"),
         ('cells = [{ command = "x" }]', "cell 1: it has no name"),
         ('cells = [{ name = "../a", command = "x" }]', "a name is letters"),

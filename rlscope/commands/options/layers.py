@@ -34,7 +34,7 @@ def prepare(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "--intercept",
         choices=("patch", "monitoring", "off"),
         default="",
-        help="how to record native calls. patch replaces the interpreter's pointers to them. "
-        "monitoring uses sys.monitoring, which sees fewer calls and costs more. off records none "
-        "(default: patch, or monitoring where rlscope cannot patch)",
+        help="how to record native calls. By default (patch), rlscope replaces the interpreter's "
+        "pointers to them. With monitoring it uses sys.monitoring, which sees fewer calls and "
+        "costs more; it does so by itself where it cannot patch. With off it records none",
     )
