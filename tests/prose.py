@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-MOST_WORDS = 30  # of nine sentences in ten of a page
+MOST_WORDS = 30  # in nine of ten sentences of a page
+MOST_WORDS_OF_MESSAGE = 20  # in nine of ten messages
 FEWEST_WORDS = 5  # what is shorter is the cell of a table, or a label
 FRONTED = re.compile(r"^(?:[^.!?]{0,40}: )?Of (?!course)")
+# Messages say so in the middle, too, and "behind" where they mean "after".
+UNFIT = re.compile(rf"{FRONTED.pattern}|[:;] of (?!course)|\bbehind\b", re.IGNORECASE)
 _FENCE = re.compile(r"^([ \t]*)(```|~~~).*?^[ \t]*\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LABEL = re.compile(r"^\([\w-]+\)=$")
@@ -21,6 +24,10 @@ _RULE = re.compile(r"^[|:\-\s]+$")
 _ITEM = re.compile(r"^\s*(?:[*+-]|\d+\.)\s+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _CODE = re.compile(r"`+[^`]+`+")
+_SQL = re.compile(r"\s*(?:WITH|SELECT|FROM|INSERT|CREATE|COPY|DROP|SET|PRAGMA) ")
+_EXAMPLE = 2  # blanks before a command in a verb's help
+_EXPLAINED = 6  # blanks before its explanation; the command goes on at more
+_APART = re.compile(r"(?<=\S) {2,}(?=\S)")
 _END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"')*_]*\s+(?=[\"'(*_]*[A-Z`0-9])")
 
 
@@ -90,9 +97,35 @@ def of_messages(source: str) -> list[Sentence]:
         if id(node) in docstrings or id(node) in inside:
             continue
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and (text := _text_of(node)):
-            sentences = [Sentence(node.lineno, each) for each in split(_CODE.sub("code", text))]
+            plain = _CODE.sub("code", text)
+            sentences = [
+                Sentence(node.lineno, each) for part in _parts(plain) for each in split(part)
+            ]
             found.extend(each for each in sentences if each.words >= FEWEST_WORDS)
     return found
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A message's paragraphs, and the explanations of its examples. SQL is none, nor is a
+    command.
+
+        rlscope runs                              this line is left out
+            all below the working directory       this one is read
+        rlscope summary runs/ppo    print it      the end of this one is read
+    """
+    if _SQL.match(text):
+        return
+    paragraph = list[str]()
+    for line in [*text.split("\n"), ""]:
+        indent = len(line) - len(line.lstrip(" "))
+        if line.strip() and indent < _EXAMPLE:
+            paragraph.append(line)
+            continue
+        yield " ".join(paragraph)
+        paragraph = []
+        if indent <= _EXPLAINED:
+            own = line.strip()
+            yield own if indent > _EXAMPLE else " ".join(_APART.split(own)[1:])
 
 
 def _text_of(node: ast.Constant | ast.JoinedStr) -> str:
@@ -117,6 +150,12 @@ def of_file(path: Path) -> list[Sentence]:
     return of_markdown(text) if path.suffix == ".md" else of_messages(text)
 
 
+def needs_mending(path: Path, sentence: Sentence) -> bool:
+    """Whether it is too long, or in the wrong order."""
+    wrong = FRONTED if path.suffix == ".md" else UNFIT
+    return sentence.words > MOST_WORDS or wrong.search(sentence.text) is not None
+
+
 def ninetieth(sentences: list[Sentence]) -> int:
     """The number of words that nine sentences in ten do not exceed."""
     lengths = sorted(each.words for each in sentences)
@@ -134,7 +173,7 @@ def main(arguments: list[str]) -> None:
             median = statistics.median(each.words for each in found)
             print(f"{path}: {len(found)} sentences, median {median:g}, p90 {ninetieth(found)}")
             for each in found:
-                if each.words > MOST_WORDS or FRONTED.match(each.text):
+                if needs_mending(path, each):
                     print(f"  {path}:{each.line}: ({each.words}) {each.text[:150]}")
 
 
