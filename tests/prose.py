@@ -136,7 +136,7 @@ def _text_of(node: ast.Constant | ast.JoinedStr) -> str:
 
 
 def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
-    """Of modules, classes and functions, and of fields below which they stand."""
+    """Those of modules, classes and functions, and of fields below which they stand."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         for each in body if isinstance(body, list) else []:

@@ -48,7 +48,7 @@ SELECT process_id, iteration, path AS operation, COUNT(*) AS entries
 FROM operation_instance JOIN operation USING (operation_id)
 WHERE source = 'explicit' GROUP BY ALL
 """
-# Of one entry.
+# The time of one entry.
 _REMOVED = """
 WITH _own AS (
   SELECT process_id FROM process WHERE os_pid IN ({})
@@ -93,8 +93,8 @@ class OperationBias:
     removed_low: float
     removed_high: float
     control: float | None
-    """What it takes more than itself, both times without recording: 0 but for chance. None: there
-    are too few blocks."""
+    """What it takes more than itself, both times without recording: 0, apart from chance. None:
+    there are too few blocks."""
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def _by_trace(trace: Any, recorded: list[RecordedBlock]) -> Blocks:
     for block in recorded:
         of_process = ended[block.process]
         first = bisect_right(of_process, (block.start_ns, _LAST))
-        behind = bisect_right(of_process, (block.end_ns, _LAST))
-        inside = [key for _, key in of_process[first:behind]]
+        after = bisect_right(of_process, (block.end_ns, _LAST))
+        inside = [key for _, key in of_process[first:after]]
         if len(inside) == block.iterations:
             blocks[block.process, block.round] = _sum(iterations[key] for key in inside)
     return blocks

@@ -59,7 +59,7 @@ class RunInTurns:
     directory: str
     """The trace, analysed by nobody so far."""
     file: str
-    """Of the blocks."""
+    """The file of the blocks."""
     blocks: list[Block]
     added: Added
 

@@ -170,7 +170,7 @@ class _Parquet:
     def _damaged(self, error: Exception) -> RlscopeError:
         path = self._source.path
         if isinstance(error, duckdb.ConversionException):
-            return RlscopeError(f"{path} has a number that is none of 64 bits: {_first(error)}")
+            return RlscopeError(f"{path} has a number that does not fit 64 bits: {_first(error)}")
         said = _first(error).replace(self._source.uncompressed_path(), path.name)
         return RlscopeError(f"{path} is damaged: {said}")
 
@@ -245,7 +245,7 @@ class _Csv:
         except (ValueError, OverflowError):
             value = next(value for value in values if value and not _fits(value))
             raise RlscopeError(
-                f"{self._source.path}: column {column} has {value[:80]!r}, no whole number"
+                f"{self._source.path}: column {column} has {value[:80]!r}, not a whole number"
             ) from None
 
     def _rows(self, source: Source) -> Iterator[list[str]]:

@@ -117,7 +117,7 @@ class Scan(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the program; empty: not known."""
+        """The name of the program; empty: not known."""
 
     @property
     def host(self) -> str:

@@ -163,9 +163,9 @@ def foreign_injection(environ: Mapping[str, str]) -> str:
     if not path or "librlscope" in path:
         return ""
     return (
-        f"CUDA_INJECTION64_PATH is another tool's and stays: {path}. rlscope records CUDA from up "
-        "to a second after its start, if that tool leaves CUPTI free. It does so only in processes "
-        "that have recorded an operation, or a call of a framework or simulator"
+        f"CUDA_INJECTION64_PATH is another tool's and stays: {path}. rlscope begins to record CUDA "
+        "up to a second after it is loaded, if that tool leaves CUPTI free. It does so only in "
+        "processes that have recorded an operation, or a call of a framework or simulator"
     )
 
 

@@ -20,10 +20,11 @@ _SIZE_PERIOD = 1.0
 _STRAGGLER_NS = 1_000_000_000
 _FLUSH_SECONDS = 10.0
 _FLUSH_POLL = 0.02
-# For less the state of a sweep would be written anew; but for lack of room.
+# To save less, the state of a sweep is not written anew, unless there is no room.
 _LEAST_SAVED = 64 << 10
 _LEAST_SAVED_LARGE = 4 << 10
-# Of what --max-size leaves to the run; from half of it on records go, but for kept iterations.
+# A part of what --max-size leaves to the run. From half of that on, records go, except those of
+# kept iterations.
 _LARGEST_PART = 0.75
 
 

@@ -32,9 +32,9 @@ def totals(rows: Rows) -> list[str]:
         facts.insert(0, _gpu_time(row["gpu_ns"], row["apart_ns"]))
     if row["launches"]:
         facts.append(
-            f"{units.plural(row['launches'], 'launch')}, "
-            f"{units.share(row['launch_bound'], row['launches'])} of them launch-bound: the GPU "
-            "waited for the CPU, as its stream was idle when the call ended."
+            f"{units.share(row['launch_bound'], row['launches'])} of "
+            f"{units.plural(row['launches'], 'launch')} were launch-bound: the GPU waited for the "
+            "CPU, as its stream was idle when the call ended."
         )
     return [" ".join(facts), *_problems(row)]
 
@@ -58,7 +58,7 @@ def _problems(row: dict[str, Any]) -> list[str]:
     )
     problems = {
         "without_work": f"{launches} had no GPU work: captured into a graph, failed, or lost.",
-        "unlinked": f"{pieces} of GPU work had no launch in the trace, hence (unlinked).",
+        "unlinked": f"{pieces} of GPU work had no launch in the trace: operation (unlinked).",
         "errors": f"{calls} ended with an error.",
     }
     said = [text for key, text in problems.items() if row[key]]

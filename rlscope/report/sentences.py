@@ -73,7 +73,8 @@ def progress(row: dict[str, Any]) -> str:
     """One row of `extrapolation`: "The whole run of trainer will take about 2 h 05 min, ..."."""
     name = units.visible(row["name"] or "?")
     if row["whole_ns"] is None or row["share"] is None:
-        return f"{name} reported progress {units.plural(row['reports'], 'time')}, always none."
+        reports = units.plural(row["reports"], "time")
+        return f"{name} reported progress {reports}, each time with nothing done."
     elapsed = units.duration(row["elapsed_ns"])
     if row["share"] >= 1:
         return f"{name} reported that it did all of its work: {row['done']:,.6g} in {elapsed}."

@@ -196,7 +196,7 @@ def _cell(row: Any, number: int, path: str) -> Cell:
 def _name(_: str, value: Any) -> str:
     if isinstance(value, str) and _NAME.fullmatch(value):
         return value
-    raise ValueError("a name is letters, digits, - and _, at most 64")
+    raise ValueError("a name has at most 64 letters, digits, - and _")
 
 
 def _command(_: str, value: Any) -> str:

@@ -144,7 +144,7 @@ def _gpu_absence(trace: Trace, rows: list[Row]) -> str:
 
 
 def _versions(cell: Cell) -> dict[str, str]:
-    """Of what the cell needs, as this Python has it installed."""
+    """Versions of what the cell needs, as this Python has it installed."""
     packages = metadata.packages_distributions() if cell.needs else {}
     found = {}
     for module in cell.needs:

@@ -123,7 +123,7 @@ class _line_editor:
             readline.write_history_file(self._history)
 
     def _complete(self, text: str, number: int) -> str | None:
-        # "b.dura" is completed behind its dot, ".tab" from it.
+        # "b.dura" is completed after its dot, ".tab" from it.
         alias, dot, word = text.rpartition(".")
         before, word = (f"{alias}{dot}", word) if alias else ("", text)
         found = [f"{before}{each}" for each in self._words if each.startswith(word)]

@@ -120,7 +120,7 @@ def test_a_forward_of_keras_is_inference(directory: str, backend: str) -> None:
     need("tensorflow")
     need(backend)
     recorded = record(directory, _BEGIN.format(backend=backend), timeout=300)
-    # JAX calls functions that it compiles, and the inference goes on behind each.
+    # JAX calls functions that it compiles, and the inference goes on after each.
     found = [name for name in track(recorded) if name in (S, I, T, B)]
     assert [name for name, _ in itertools.groupby(found)] == [S, I, S]
 

@@ -48,7 +48,7 @@ def calibrate(
 
 
 def shares(said: str) -> Iterator[float]:
-    """Of single runs, in percent."""
+    """The shares of single runs, in percent."""
     for found in re.findall(r"pairs of iterations: recording adds (-?[\d.]+) % to", said):
         yield float(found)
 

@@ -79,7 +79,7 @@ def test_a_program_that_calls_the_driver_alone(tmp_path: Path) -> None:
     assert "no process initialised CUDA" not in words
 
 
-# A runtime library that the process loaded for itself is found behind the preloaded one.
+# A runtime library that the process loaded for itself is found after the preloaded one.
 BY_NAME = """
 import ctypes
 from ctypes import byref, c_size_t, c_void_p

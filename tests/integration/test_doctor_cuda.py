@@ -36,7 +36,7 @@ def test_a_cupti_that_works_is_good(tmp_path: Path, cuda: str) -> None:
     ("knobs", "text", "remedy"),
     [
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "39"}, "holds CUPTI's one subscription (39)", "nsys"),
-        ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface", "end it"),
+        ({"SIMCUPTI_SUBSCRIBE_STATUS": "14"}, "newer interface", "end that profiler"),
         ({"SIMCUPTI_SUBSCRIBE_STATUS": "15"}, "cannot connect to the driver", "driver's CUDA"),
         (
             {"SIMCUPTI_SUBSCRIBE_STATUS": "999"},

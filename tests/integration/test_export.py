@@ -108,7 +108,7 @@ def test_every_relation_is_a_file_with_its_rows(root, form):
 
 
 def test_rows_of_a_window_stand_in_the_order_of_the_relation(tmp_path):
-    """Of so many rows that DuckDB joins several parts at once."""
+    """There are so many rows that DuckDB joins several parts at once."""
     rows = []
     for number in range(30_000):
         begin = at_real(40 * number)
@@ -238,7 +238,7 @@ def test_a_full_disk_leaves_nothing(root, form, monkeypatch):
 
 def test_a_device_is_never_replaced(root):
     os.mkfifo("pipe")
-    assert_states_failure(rlscope("export", root, "-o", "pipe", "--force"), "no regular file")
+    assert_states_failure(rlscope("export", root, "-o", "pipe", "--force"), "not a regular file")
     assert files() == ["pipe"]
 
 

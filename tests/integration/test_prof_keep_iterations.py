@@ -122,8 +122,8 @@ def test_each_range_is_a_trace_with_its_records(traced: TracedPython, directory:
         (reason,) = {
             reason for relation, _, reason in trace.sql("FROM absent") if relation == "event"
         }
-    assert "those of iterations 20 to 25 are in iterations-20-25" in reason
-    assert "those of iteration 40 are in iterations-40" in reason
+    assert "rows of iterations 20 to 25 are in iterations-20-25" in reason
+    assert "rows of iteration 40 are in iterations-40" in reason
     assert f"all records of iterations 20 to 25: {directory}/iterations-20-25\n" in result.stderr
     run_json = json.loads(Path(directory, "iterations-40", "run.json").read_text())
     assert run_json["name"] == "run, iteration 40"

@@ -149,7 +149,7 @@ def test_a_failure_at_the_prompt_is_one_line_and_it_goes_on(root):
     assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == ["rlscope"] * 3
     assert "syntax error" in done.stderr
     assert "COPY is not run" in done.stderr
-    assert "no .nothing; there are .tables" in done.stderr
+    assert "no command .nothing; there are .tables" in done.stderr
     assert "7" in done.stdout
 
 
@@ -157,7 +157,7 @@ def test_the_prompt_describes_relations_and_ends(root):
     done = type_in(root, ".tables", ".schema breakdown", ".help", ".quit", "SELECT 7 AS n;")
     assert rlscope("query", root, "--schema").stdout in done.stdout
     assert rlscope("query", root, "--schema", "breakdown").stdout in done.stdout
-    assert "Ctrl-D ends" in done.stdout
+    assert "Ctrl-D does the same" in done.stdout
     assert "(1 row)" not in done.stdout
 
 

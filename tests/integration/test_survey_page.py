@@ -31,8 +31,7 @@ def test_a_copy_without_the_bundle_says_so_and_keeps_its_tables(
     driver = report_page.driver
     charts = [each.text for each in driver.find_elements("css selector", ".chart")]
     assert len(charts) >= 10
-    assert set(charts) == {
-        "This chart is not drawn: the page did not find "
-        "../rlscope/report/vendor/plotly-cartesian.min.js. The table below it has its numbers."
-    }
+    (said,) = set(charts)
+    assert "../rlscope/report/vendor/plotly-cartesian.min.js" in said
+    assert "table below" in said
     assert len(driver.find_elements("css selector", "tbody tr")) >= 100

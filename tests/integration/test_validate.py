@@ -83,7 +83,7 @@ while True:  # until it is ended at an iteration
 
 
 def assert_outside_if_quiet(operation: dict[str, Any]) -> None:
-    """Recording multiplies its wall time by a hundred, but for what a wake-up takes. The control
+    """Recording multiplies its wall time by a hundred, except for what a wake-up takes. The control
     says whether other programs did the same without recording."""
     assert operation["verdict"] != "inside"
     low, high = operation["aa_interval"]

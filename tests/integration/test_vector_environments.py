@@ -131,8 +131,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Times:
-    """Of one process: its reset, the steps behind it, its waits for another process, and what it
-    serialized."""
+    """What one process did: its reset, the steps after it, its waits for another process, and what
+    it serialized."""
 
     reset: Span
     steps: list[Span]
@@ -235,7 +235,7 @@ def _lengths(spans: Sequence[Span]) -> list[int]:
     return [end - start for start, end in spans]
 
 
-# Of each call of the program, its reset first:
+# For each call of the program, its reset first:
 
 
 def _waiting(times: dict[str, Times]) -> list[int]:
@@ -263,7 +263,7 @@ def _late(times: dict[str, Times], worker: str) -> list[int]:
 
 
 def _beside_steps(times: Times) -> list[int]:
-    """Of a worker, from the end of each call to the start of the next: without its waits."""
+    """A worker's times from the end of each call to the start of the next, without its waits."""
     return [
         start - end - _inside(times.waits, end, start)
         for (_, end), (start, _) in itertools.pairwise(times.calls)

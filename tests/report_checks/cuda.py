@@ -60,7 +60,7 @@ def _check_notes(totals: str, unlinked: str, *, trace: Trace) -> None:
         totals,
         *("GPU time", units.duration(gpu_ns)),
         *(f"{units.count(calls)} CUDA calls", units.duration(api_ns)),
-        *(f"{units.count(launches)} launches", units.share(bound, launches), "launch-bound"),
+        *(f"{units.share(bound, launches)} of {units.count(launches)} launches", "launch-bound"),
     )
     assert_says(unlinked, units.plural(without_launch, "piece"), "no launch", "(unlinked)")
 

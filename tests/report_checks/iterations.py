@@ -53,7 +53,7 @@ def check(page: ReportPage, trace: Trace) -> None:
 
 
 def _costs(trace: Trace, iterations: int) -> list[list[str]]:
-    """Of an operation in the iterations that enter it; the mean is over all of them."""
+    """Costs of an operation in the iterations that enter it; the mean is over all of them."""
     rows = trace.sql(
         "SELECT path, SUM(entries), SUM(self_ns), MEDIAN(self_ns), QUANTILE_CONT(self_ns, 0.95)"
         " FROM (SELECT path, iteration, COUNT(*) AS entries, SUM(self_ns) AS self_ns"

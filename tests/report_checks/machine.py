@@ -88,7 +88,7 @@ def _samples(trace: Trace, divisor: int) -> dict[str, Line]:
 
 
 def _busy(trace: Trace, divisor: int) -> dict[str, Line]:
-    """Of the trainer, which alone uses the GPU, in the middle of each bucket."""
+    """The line of the trainer, which alone uses the GPU, in the middle of each bucket."""
     rows = trace.sql(
         "SELECT timeline.start_ns - run.start_ns + bucket_ns / 2 AS after_ns,"
         " COALESCE(SUM(duration_ns) FILTER (gpu_busy), 0) / bucket_ns AS share"

@@ -287,7 +287,7 @@ def dense(folder: Path, **changes: Any) -> Path:
 
 
 def methods(opened: Trace | Traces) -> set[str]:
-    """Of the costs of operations."""
+    """How the costs of operations were measured."""
     rows = opened.sql("SELECT method FROM calibration WHERE kind = 'operation'").to_dicts()
     return {row["method"] for row in rows}
 

@@ -21,7 +21,7 @@ VERSION = metadata.version("rlscope")
 
 
 def python_facts(**changes: Any) -> dict[str, Any]:
-    """A good interpreter, but for `changes`."""
+    """A good interpreter, except for `changes`."""
     return {
         "version": "3.11.7",
         "implementation": "CPython",
@@ -34,13 +34,13 @@ def python_facts(**changes: Any) -> dict[str, Any]:
 
 
 def cuda_facts(*, driver: dict[str, Any] | None = None, cupti: Any = None) -> dict[str, Any]:
-    """A good CUDA, but for these."""
+    """A good CUDA, except for these."""
     good = {"reason": "", "version": 13000, "init": 0, "devices": ["H200"]}
     return {"driver": {**good, **(driver or {})}, "cupti": [cupti_facts(**(cupti or {}))]}
 
 
 def cupti_facts(**changes: Any) -> dict[str, Any]:
-    """A good CUPTI, but for `changes`."""
+    """A good CUPTI, except for `changes`."""
     found = {"path": "/cuda/libcupti.so.13", "reason": "", "version": 130001, "major": 13}
     return {"wanted": 0, "driver": 13000, **found, "subscribe": 0, "enable": 0, **changes}
 

@@ -133,7 +133,7 @@ def test_a_column_that_is_missing_is_named(tmp_path, missing):
 def test_a_value_that_is_no_whole_number_is_named_with_its_column(tmp_path, value):
     with pytest.raises(RlscopeError) as error:
         import_csv(tmp_path, f"kind,name,start_ns,duration_ns\noperation,a,7,{value}\n")
-    assert str(error.value).endswith(f"column duration_ns has '{value}', no whole number")
+    assert str(error.value).endswith(f"column duration_ns has '{value}', not a whole number")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_value_that_is_no_whole_number_is_named_with_its_column(tmp_path, valu
         ("'operation' AS kind, 'a' AS name, now() AS start_ns, 1 AS duration_ns",
          "column start_ns is TIMESTAMP WITH TIME ZONE, not whole numbers"),
         ("'operation' AS kind, 'a' AS name, 18446744073709551615::UBIGINT AS start_ns,"
-         " 1 AS duration_ns", "has a number that is none of 64 bits: "),
+         " 1 AS duration_ns", "has a number that does not fit 64 bits: "),
         ("1 AS x", "lacks column kind"),
     ],
 )  # fmt: skip

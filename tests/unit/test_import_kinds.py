@@ -56,7 +56,7 @@ def test_only_the_first_byte_order_mark_is_left_out(tmp_path):
         tool(tmp_path, MARK)
 
 
-# ---- what stands far behind it ------------------------------------------------------------------
+# ---- what stands far after it -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("length", [70_000, 2_000_000])

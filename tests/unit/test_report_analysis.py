@@ -78,7 +78,7 @@ def test_the_cost_of_an_iteration_is_divided_by_the_complete_ones() -> None:
 
 
 def test_the_cost_of_an_iteration_is_of_those_that_are_there_whole() -> None:
-    """Of iterations that begin at 0, 10, 20 and 30 the records up to 12 were rolled up."""
+    """Iterations begin at 0, 10, 20 and 30, and the records up to 12 were rolled up."""
     trace = Relations(
         process=[process(0, 5, 99)],
         loss=[{"process_id": 0, "kind": "rolled_up", "count": 7, "duration_ns": 7}],

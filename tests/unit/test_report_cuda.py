@@ -135,7 +135,7 @@ def test_what_was_not_recorded_beside_what_was_is_said(note: str) -> None:
     assert (said in text) == ("missing" in note)
 
 
-def test_of_gpu_work_that_was_not_recorded_nothing_is_said() -> None:
+def test_gpu_work_that_was_not_recorded_is_not_mentioned() -> None:
     call = {"process_id": 0, "operation": "a", "calls": 7, "duration_ns": 5, "errors": 1}
     relations = Relations(
         process=[process(0, 0, 4)],

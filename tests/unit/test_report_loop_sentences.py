@@ -238,7 +238,7 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
 
 
 def test_waits_around_the_loop_say_nothing_of_it() -> None:
-    """Of 90 ns for the disk 70 were in start-up, by what is known; so nothing is said."""
+    """70 of the 90 ns for the disk may have been in start-up, so nothing is said."""
     waits = [
         {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns}
         for kind, ns in (("disk", 90), ("sleep", 60))
@@ -378,7 +378,7 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     assert "straggler" not in begins_later
 
 
-def test_of_steps_that_were_rolled_up_nothing_is_said() -> None:
+def test_rolled_up_steps_are_in_no_sentence() -> None:
     """Records of one worker were kept from 150 ns on, after the first step."""
     loss = [{"process_id": 1, "kind": "rolled_up", "count": 2, "duration_ns": 150}]
     sentences = texts(_vector(20, loss=loss), warning=False)

@@ -212,7 +212,7 @@ def make_files(directory: Path, *names: str) -> None:
 
 
 def files_of(directory: Path) -> list[str]:
-    """Files but for the claims."""
+    """Files except the claims."""
     paths = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
     return sorted(str(path) for path in paths if not re.fullmatch(r"claim\.\d+", str(path)))
 

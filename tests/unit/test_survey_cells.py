@@ -39,7 +39,7 @@ def test_one_line_is_a_cell(tmp_path: Path) -> None:
         ("cells = [3]", "cell 1: it is not a table"),
         ('cells = [{ name = "a" }]', "cell a: it has no command"),
         ('cells = [{ command = "x" }]', "cell 1: it has no name"),
-        ('cells = [{ name = "../a", command = "x" }]', "a name is letters"),
+        ('cells = [{ name = "../a", command = "x" }]', "64 letters"),
         ('cells = [{ name = "a", command = " " }]', "its command is empty"),
         ("cells = [{ name = 'a', command = \"'x\" }]", "cannot be split"),
         ('cells = [{ name = "a", command = "x", warmpu = 3 }]', "did you mean warmup?"),
@@ -50,7 +50,7 @@ def test_one_line_is_a_cell(tmp_path: Path) -> None:
         ('cells = [{ name = "a", command = "x", labels = { a = 1 } }]', "labels are texts"),
         ('cells = [{ name = "a", command = "x", experiment = "b" }]', "is a list of texts"),
         ('cells = [{ name = "a", command = "x", experiment = ["all"] }]', "none of them 'all'"),
-        ('cells = [{ name = "a", command = "x", experiment = ["<b>"] }]', "a name is letters"),
+        ('cells = [{ name = "a", command = "x", experiment = ["<b>"] }]', "64 letters"),
         (f"cells = [{ONE}, {ONE}]", "two cells are called 'mine'"),
     ],
 )
@@ -111,7 +111,7 @@ def test_a_missing_library_has_a_remedy() -> None:
 
 
 def test_what_a_cell_of_the_package_needs_is_in_an_extra() -> None:
-    """Of this package, as pyproject.toml has them."""
+    """The extras of this package, as pyproject.toml has them."""
     text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text()
     for module in {module for cell in cells.matrix() for module in cell.needs}:
         remedy = requirements.remedy([module])

@@ -34,7 +34,7 @@ _MAGIC = b"SQLite format 3\0"
 # A file of a stranger may have as many as it likes: memory is bounded.
 _MOST_PROCESSES = 64
 _MOST_KNOWN = 1 << 14
-_NO_ROWS = "it has no table of Nsight Systems with rows that can be taken"
+_NO_ROWS = "it has no table of Nsight Systems with rows to import"
 
 # "cudaLaunchKernel_v7000": the version of the function's interface.
 _VERSION = re.compile(r"_v\d+(_ptsz|_ptds)?$")

@@ -181,7 +181,7 @@ class Absences:
 
     def rolled_up(self, kept: Sequence[IterationRange]) -> None:
         """Takes note of a process whose single records are gone, except in kept iterations."""
-        apart = [f"those of {each} are in {each.folder}" for each in kept]
+        apart = [f"rows of {each} are in {each.folder}" for each in kept]
         self._rolled_up = "; ".join([_ROLLED_UP, *apart])
 
     def columns(self, no_cuda: str) -> dict[str, list[str]]:
