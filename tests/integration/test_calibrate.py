@@ -231,7 +231,7 @@ def test_iterations_that_are_too_long_end_with_the_limit(
     )
     result = calibrate(traced, "--limit", "5", traced.python, program)
     assert (result.returncode, result.stdout) == (1, "exit functions ran\n")
-    assert "before 10 pairs of its iterations did" in result.stderr.splitlines()[-1]
+    assert "before it had 10 pairs of iterations" in result.stderr.splitlines()[-1]
 
 
 def test_folders_that_cannot_be_written(

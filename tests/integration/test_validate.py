@@ -252,7 +252,7 @@ for _ in range(10**6):
         ("raise SystemExit(3)", "the program exited with code 3"),
         (
             "import rlscope as rls\nfor _ in range(30): rls.iteration()",
-            "before 10 pairs of its iterations did: let it run for longer, with a longer --limit",
+            "before it had 10 pairs of iterations: let it run longer, with a longer --limit",
         ),
         ("pass", "the program ran too briefly to tell what a record costs"),
     ],
