@@ -230,7 +230,7 @@ def time_left(
 
 
 def _absence(cell: Cell, *, quick: bool) -> str:
-    return "--quick leaves it out" if quick and not cell.quick else requirements.absence(cell)
+    return "it is not part of --quick" if quick and not cell.quick else requirements.absence(cell)
 
 
 def _is_empty(directory: Path) -> bool:
