@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Checks what rlscope can record on this machine and in a Python environment. It prints one line for
-each part: the interpreter and its native calls, frameworks, simulators, clock, disks, the CUDA
-driver, CUPTI and the permission to use it.
+each part: interpreter, native calls, frameworks, simulators, clock, disks, CUDA driver, CUPTI and
+permissions.
 
 A line that fails is followed by its remedy, and makes the exit code 1. A part that is not there,
 such as a GPU, is no failure."""

@@ -87,8 +87,8 @@ def _told(imported: Imported) -> list[str]:
     if steps := imported.steps():
         lines.append(visible(steps))
     lines += [
-        f"{visible(file.path)} has no real clock: rlscope cannot align it with the other files, "
-        "and lets its process begin with the run"
+        f"{visible(file.path)} has no real clock: rlscope cannot align it with the other files; "
+        "its process begins with the run"
         for file in imported.unaligned()
     ]
     return lines

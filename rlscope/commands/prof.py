@@ -219,16 +219,16 @@ def _prepare_cuda(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "--cuda-parts",
         choices=("all", "calls", "work"),
         default="",
-        help="record only CUDA calls (CUPTI's callbacks) or only GPU work (its activity records), "
-        "to measure what each part costs (default: all)",
+        help="record only calls (CUPTI's callbacks) or only work (its activity records), to "
+        "measure what each part costs (default: all)",
     )
     rare.add(
         group,
         "--cuda-graph-trace",
         choices=("graph", "node"),
         default="",
-        help="record each launch of a CUDA graph as one piece of GPU work (graph, the default), or "
-        "each of its kernels (node), which costs more",
+        help="what a launch of a CUDA graph is. With graph, the default, it is one piece of GPU "
+        "work. With node, each of its kernels is one, which costs more",
     )
     rare.add(
         group,

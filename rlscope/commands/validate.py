@@ -29,8 +29,10 @@ take turns. That takes many rounds.
 Each operation that the program annotates is checked too. The time without recording then comes from
 iterations in which nothing is recorded and the annotations run a stopwatch.
 
-exit code, for the whole loop: 0 if the bias is inside +-3 %, 1 if it is outside or the program
-cannot be checked, 3 if the rounds cannot tell"""
+exit code, for the whole loop:
+  0    the bias is inside +-3 %
+  1    it is outside, or the program cannot be checked
+  3    the rounds cannot tell"""
 
 _EXAMPLES = """\
 examples:

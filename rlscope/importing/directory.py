@@ -44,8 +44,8 @@ _LONGEST_KIND = 120
 _LONGEST_COMM = 15
 _FROM_NSIGHT = "export it first with nsys export --type sqlite, and import the .sqlite file"
 _FROM_PERFETTO = (
-    "it has Perfetto's own format: open it in https://ui.perfetto.dev, or turn it into a Chrome "
-    "trace with Perfetto's traceconv json, and import that"
+    "it has Perfetto's own format: open it in https://ui.perfetto.dev, or import the Chrome trace "
+    "that Perfetto's traceconv json makes of it"
 )
 # What to do with files whose tool has another form of them, by the ends of their names.
 _INSTEAD = {

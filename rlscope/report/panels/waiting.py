@@ -109,9 +109,9 @@ def _iterations(rows: list[dict[str, Any]]) -> Grid:
 
 
 _NOTE = (
-    "A wait is a call of the interpreter that blocked for 5 µs or more, or as long a wait for the "
-    "GIL. It counts for the operation of its own thread. Relation `wait` has every thread and "
-    "object."
+    "A wait is a call of the interpreter that blocked for 5 µs or more. Waits for the GIL count if "
+    "they are as long. A wait belongs to the operation of its own thread. Relation `wait` has "
+    "every thread and object."
 )
 
 PANEL = Panel(
