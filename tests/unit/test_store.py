@@ -557,6 +557,36 @@ def test_a_restricted_trace_still_writes_what_was_asked_for(kept, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [output.name, "run"]
 
 
+@pytest.mark.parametrize("write", ["write_parquet", "write_csv"])
+def test_a_statement_with_parameters_is_written(kept, tmp_path, write):
+    """query_table() is given the name of a relation, which may have to be made first."""
+    output, expected = tmp_path / "some", tmp_path / "expected"
+    with load(kept) as trace:
+        statement = "FROM query_table($relation) WHERE duration_ns > $least_ns;  -- in ns"
+        parameters = {"relation": "event", "least_ns": 1}
+        getattr(trace, write)(statement, output, parameters)
+        getattr(trace, write)("FROM event WHERE duration_ns > 1", expected)
+        assert len(trace.sql(statement, parameters)) > 0
+    if write == "write_parquet":
+        read = duckdb.read_parquet
+        assert read(str(output)).fetchall() == read(str(expected)).fetchall()
+    else:
+        assert output.read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT $n) TO 'other.csv'; COPY (SELECT $n AS n", "syntax error"),
+        ("SELECT $n AS n; SELECT $n AS n", "one statement is written, these are 2"),
+    ],
+)
+def test_what_is_not_one_statement_is_not_written(root, tmp_path, statement, message):
+    with load(root) as trace, pytest.raises(QueryError, match=message):
+        trace.write_csv(statement, tmp_path / "some.csv", {"n": 1})
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
 # ---- names -------------------------------------------------------------------------------------
 
 # Reserved words of PostgreSQL 16, those that may be a function or type among them: "SQL Key Words",
