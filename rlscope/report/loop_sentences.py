@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlscope.analysis import groups
-from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
+from rlscope.analysis import groups, verdicts
+from rlscope.analysis.groups import BETWEEN_OPERATIONS
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
+from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
 
-# Of the time between operations, of a group, and of its waits: above this share one says so.
-MOSTLY = 0.5
-# Parts of start-up and end, by share of them and number.
-_SMALLEST = 0.01
+# Parts of start-up and end that are named.
 _PARTS = 3
-# Above this share of the loops the time in which their processes wait between operations is said.
-_NOTABLE_WAITING = 0.01
-# Above this share of start-up, or of the end, its waits are said.
-_NOTABLE_WAITING_AROUND = 0.1
-# Above this share of the steps' time the slowest worker is a straggler.
-_NOTABLE_LATE = 0.05
-
-# Above this share of the time between operations a framework that is called there is named.
-_NOTABLE_FRAMEWORK = 0.1
 # Operations that are found in the training loop and are no step of it.
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
 
@@ -66,18 +55,6 @@ def annotation(facts: dict[str, Any]) -> str:
     return str(facts.get("imported_marks") or "`with rls.operation(name):`")
 
 
-def waiting_between_ns(times: Rows) -> int:
-    """Rows of `group_time`: waits between operations, where they are a group of their own."""
-    return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)
-
-
-def is_uncovered(times: Rows, facts: dict[str, Any]) -> bool:
-    """Whether operations take little of what is left of the loop without these waits."""
-    waiting_ns = waiting_between_ns(times)
-    between_ns, span_ns = facts["between_ns"] - waiting_ns, facts["span_ns"] - waiting_ns
-    return bool(between_ns > MOSTLY * span_ns)
-
-
 def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     """Rows of `group_time`: the largest group and its share, and for whom it mostly waits."""
     group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
@@ -97,10 +74,11 @@ def uncovered(
     waiting_ns = _waiting_ns(rows)
     steps = [row for row in found if row["operation"] not in _NO_STEPS and row["loop_ns"]]
     annotate = f"put the other steps into {annotation(facts)}"
-    if waiting_ns > MOSTLY * facts["between_ns"]:
+    reason = verdicts.why_uncovered(waiting_ns, found, facts)
+    if reason is Uncovered.WAITING:
         why = f"because most of the time between them is waiting{_for_whom(rows, waited)}"
         why += f" ({units.duration(waiting_ns)})"
-    elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
+    elif reason is Uncovered.NOT_RECOGNISED:
         names = ", ".join(units.visible(row["operation"]) for row in steps)
         only = f"only {names} in the program" if names else "no step of its training"
         why = f"because rlscope recognised {only}{_of_framework(rows, libraries)}: {annotate}"
@@ -116,7 +94,7 @@ def uncovered(
 def _of_framework(rows: Rows, libraries: Rows) -> str:
     """That the program calls a framework between operations for a notable time."""
     framework_ns = sum(row["duration_ns"] for row in rows if row["layer"] == "framework")
-    if not libraries or framework_ns <= _NOTABLE_FRAMEWORK * rows[0]["group_ns"]:
+    if not libraries or not verdicts.is_framework_notable(framework_ns, rows[0]["group_ns"]):
         return ""
     library = units.visible(libraries[0]["library"])
     return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
@@ -124,16 +102,16 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
 
 def _and_waiting(times: Rows) -> str:
     """That the processes wait for so long between operations."""
-    waiting_ns = waiting_between_ns(times)
-    if waiting_ns <= _NOTABLE_WAITING * times[0]["whole_ns"]:
+    if not verdicts.is_waiting_notable(times):
         return ""
+    waiting_ns = groups.waiting_between_ns(times)
     return f", and between operations they wait for {units.duration(waiting_ns)}"
 
 
 def _of_which(rows: Rows, waited: Rows) -> str:
     """Of a group that waits for most of its time."""
     waiting_ns = _waiting_ns(rows)
-    if waiting_ns <= MOSTLY * rows[0]["group_ns"]:
+    if not verdicts.is_most(waiting_ns, rows[0]["group_ns"]):
         return ""
     return f", of which {units.duration(waiting_ns)} waiting{_for_whom(rows, waited)}"
 
@@ -146,12 +124,11 @@ def _for_whom(rows: Rows, waited: Rows) -> str:
     """Rows of `waited_for`: the target of most waits of the largest operation among the rows."""
     operation = rows[0]["operation"]
     operation = OUTSIDE if operation == BETWEEN else operation
-    targets = (row for row in waited if row["operation"] == operation)
-    first = next((row for row in targets if (row["loop_share"] or 0) > MOSTLY), None)
+    first = verdicts.main_target(row for row in waited if row["operation"] == operation)
     return f", mostly for {target(first)}" if first else ""
 
 
-def target(row: dict[str, Any]) -> str:
+def target(row: Mapping[str, Any]) -> str:
     """A row of `waited_for`: "3 environment workers", "the GIL"."""
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
@@ -176,10 +153,10 @@ def _stage(stage: str, rows: Rows) -> str:
         f"{units.label(row['operation'] or _IN_NO_OPERATION[stage])} "
         f"{units.duration(row['duration_ns'])}"
         for row in rows[:_PARTS]
-        if row["duration_ns"] > _SMALLEST * whole_ns
+        if verdicts.is_part_named(row["duration_ns"], whole_ns)
     ]
     waited_ns = rows[0]["stage_waited_ns"]
-    waited = waited_ns > _NOTABLE_WAITING_AROUND * whole_ns
+    waited = verdicts.is_stage_waiting(waited_ns, whole_ns)
     said = [f"{units.duration(waited_ns)} of it waiting"] if waited else []
     if any(row["operation"] for row in rows[:_PARTS]):
         said.append(", ".join(named))
@@ -245,7 +222,8 @@ def _looked_at(row: dict[str, Any]) -> str:
 
 def _straggler(row: dict[str, Any]) -> str:
     """The worker for which the others' results waited longest."""
-    if row["late_ns"] <= _NOTABLE_LATE * row["operation_ns"]:
+    lateness = verdicts.lateness(row)
+    if lateness is Lateness.NOT_NOTABLE:
         share = units.share(row["late_ns"], row["operation_ns"])
         return f"No worker is a straggler: to wait for the slowest one alone costs at most {share}."
     late = (
@@ -254,7 +232,7 @@ def _straggler(row: dict[str, Any]) -> str:
         f"{units.duration(row['late_ns'])} in all"
     )
     worker = units.visible(row["worker"])
-    if row["slow_ns"] > MOSTLY * row["late_ns"]:
+    if lateness is Lateness.STRAGGLER:
         return f"{worker} is the straggler: it {late}."
     return f"{worker} {late}, mostly because it begins later, not because its steps take longer."
 

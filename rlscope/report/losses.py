@@ -36,15 +36,3 @@ MEANING = {
     "too_deep": "operations inside of 512 others, calls inside of 16,384: left out by an import",
     "undecodable_chunk": "chunks of trace files that were whole but made no sense",
 }
-
-# Kinds that say something about the program's annotations, or about what was asked for, and not
-# about missing data.
-HARMLESS = frozenset(
-    {
-        "rolled_up",
-        "exit_out_of_order",
-        "exit_without_enter",
-        "fork_without_record",
-        "iteration_of_other_thread",
-    }
-)
