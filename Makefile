@@ -80,7 +80,7 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 	touch $@
 
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
-	RLSCOPE_TEST_REQUIRE=$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
+	RLSCOPE_TEST_REQUIRE=$@,$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
 	    tests/integration/test_layers_simulators.py \
 	    tests/integration/test_workloads_simulators.py tests/integration/test_workloads_brief.py \
 	    $(LIBRARIES)::test_what_a_library_calls_is_found[{envpool,pettingzoo}]

@@ -1,9 +1,6 @@
-"""Builds the C++ core with CMake and lays the packages out; everything else is pyproject.toml.
+"""Builds csrc/ with CMake, and adds rlscope.pth to wheels; everything else is pyproject.toml.
 
-rlscope/            the package; rlscope/analysis and rlscope/workloads are symlinks for tools
-analysis/           imported as rlscope.analysis
-workloads/          imported as rlscope.workloads
-csrc/               librlscope.so, rlscope._runtime, rlscope._trace
+csrc/    librlscope.so, rlscope._runtime, rlscope._trace
 """
 
 import base64
@@ -17,7 +14,7 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
-from setuptools import Extension, find_packages, setup
+from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.command.editable_wheel import editable_wheel
@@ -152,24 +149,7 @@ def add_to_wheel(wheel: Path, name: str, data: bytes) -> None:
             archive.writestr(info, content)
 
 
-packages = [
-    *find_packages(
-        include=["rlscope", "rlscope.*"], exclude=["rlscope.analysis*", "rlscope.workloads*"]
-    ),
-    "rlscope.analysis",
-    "rlscope.workloads",
-]
-
 setup(
-    packages=packages,
-    package_dir={"rlscope.analysis": "analysis", "rlscope.workloads": "workloads"},
-    package_data={
-        "rlscope": ["py.typed", "*.pyi", "trace_descriptor.bin"],
-        "rlscope.analysis": ["sql/**/*.sql"],
-        "rlscope.survey": ["*.toml"],
-        "rlscope.report": ["templates/*", "vendor/*"],
-        "rlscope.capture": ["*.pth"],
-    },
     ext_modules=[Extension("rlscope._native", sources=[])],
     cmdclass={
         "build_ext": CMakeBuild,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import operations
@@ -12,7 +13,7 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-__all__ = ["BETWEEN_OPERATIONS", "GROUPS", "WAITING_BETWEEN", "group_time"]
+__all__ = ["BETWEEN_OPERATIONS", "GROUPS", "WAITING_BETWEEN", "group_time", "waiting_between_ns"]
 
 BETWEEN_OPERATIONS = "between operations"
 WAITING_BETWEEN = "waiting between operations"
@@ -41,6 +42,11 @@ def group_time(trace: Trace, *, waiting: bool = False) -> Table:
     names = ("group", "operation", "layer", "gpu_busy", "duration_ns", "operation_ns", "group_ns")
     columns = {name: [row[name] for row in rows] for name in (*names, "whole_ns")}
     return Table(columns, name="group_time")
+
+
+def waiting_between_ns(times: Sequence[Mapping[str, Any]]) -> int:
+    """Rows of `group_time`: waits between operations, where they are a group of their own."""
+    return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)
 
 
 def _group_of_row(row: dict[str, Any], waiting: bool) -> str:

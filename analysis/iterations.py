@@ -33,3 +33,24 @@ def extrapolation(trace: Trace, *, processes: int) -> Table:
     """process_id, name, reports, done, total, share, elapsed_ns, whole_ns: how long the whole run
     takes, judging by rls.progress(done, total)."""
     return statement.run(trace, "extrapolation", processes=processes)
+
+
+def iteration_ends(trace: Trace) -> Table:
+    """os_pid, process_id, iteration, end_ns: when each complete iteration ended."""
+    return statement.run(trace, "iteration_end")
+
+
+def iteration_times(trace: Trace) -> Table:
+    """process_id, iteration, operation, ns: of operations that the program annotates."""
+    return statement.run(trace, "iteration_time")
+
+
+def iteration_entries(trace: Trace) -> Table:
+    """process_id, iteration (None: outside of all), operation, entries: of the same operations."""
+    return statement.run(trace, "iteration_entry")
+
+
+def iteration_window(trace: Trace, *, first: int, last: int) -> Table:
+    """One row: from_ns, until_ns, first, last (None: the run has none of them), runs_from, runs_to
+    (None: the run has no iterations)."""
+    return statement.run(trace, "iteration_window", first=first, last=last)

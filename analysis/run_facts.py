@@ -24,3 +24,8 @@ def python_version(trace: Trace, *, rows: int) -> Table:
 def unrecorded_cluster(trace: Trace) -> Table:
     """process: those that connected to a Ray cluster whose workers were not recorded."""
     return statement.run(trace, "unrecorded_cluster")
+
+
+def noted(trace: Trace, key: str) -> Table:
+    """value (JSON): what each process noted under a key."""
+    return statement.run(trace, "metadata_of_key", key=key)

@@ -6,15 +6,24 @@ numbers, so that a test can reach every limit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import sqlalchemy as sa
 from cuda_rows import cuda_relations
 from relation_rows import SECOND, Relations, process, share
+from sqlalchemy import BigInteger, Boolean, Double, Text
+
+from rlscope.relations.schema import store
 
 BEGAN = 1_000 * SECOND
 LENGTH = 8 * SECOND
 LAYERS = ("python", "simulator", "framework", "cuda_api", "wait", "none")
+_EMPTY = (
+    "calibration", "event", "gpu_timeline", "iteration_breakdown", "overhead", "phase",
+    "recording_window", "utilisation",
+)  # fmt: skip
 
 
 @cache  # it is never changed
@@ -30,7 +39,7 @@ def full_run(
     """A root operation with `operations` inside it, over the same layers in each process."""
     paths = [name, *(f"{name}/{name}{i}" for i in range(operations))]
     ids = range(processes)
-    return Relations(
+    rows: dict[str, list[dict[str, Any]]] = dict(
         run=[
             {
                 "run_id": "r1",
@@ -70,6 +79,15 @@ def full_run(
         absent=[{"relation": name, "column_name": name, "reason": name}],
         **cuda_relations(ids, paths, name),
     )
+    others = (each for each in store.relations().values() if each.name not in {*rows, *_EMPTY})
+    return Relations(**rows, **{each.name: _of_any(each, ids, name) for each in others})
+
+
+def _of_any(relation: sa.Table, ids: Iterable[int], name: str) -> list[dict[str, Any]]:
+    """A row for each process, so that a relation that is new is in the run, too."""
+    values = {BigInteger: SECOND, Double: 1.0, Boolean: True, Text: name}
+    row = {column.name: values[type(column.type)] for column in relation.columns}
+    return [{**row, **({"process_id": i} if "process_id" in row else {})} for i in ids]
 
 
 def _process(process_id: int, name: str) -> dict[str, Any]:

@@ -9,27 +9,15 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from rlscope.analysis import overhead
 from rlscope.analysis.interception import interception
+from rlscope.analysis.overhead import OsPids
 from rlscope.calibration.runs_in_turns import RunError, RunInTurns, TooShort
 from rlscope.calibration.whole_runs import Pair
 from rlscope.costs import calibrations, inflation
 from rlscope.costs.calibrations import CudaRun, Run, Subject
 from rlscope.opening import Trace
 from rlscope.rundir.turns_file import OF_CUDA
-
-_OVERHEAD = """
-SELECT CAST(SUM(overhead_ns) FILTER (kind NOT LIKE 'CUDA %') AS DOUBLE) AS ns,
-  STRING_AGG(DISTINCT kind, ', ') FILTER (overhead_ns IS NULL) AS unknown,
-  CAST(COALESCE(SUM(count) FILTER (kind LIKE 'CUDA %'), 0) AS BIGINT) AS calls,
-  CAST(COALESCE(SUM(count) FILTER (kind = 'CUDA submission'), 0) AS BIGINT) AS submissions
-FROM overhead JOIN process USING (process_id)
-WHERE kind NOT IN ('clamped', 'ring wait') AND {}
-"""
-_PROFILER = "SELECT CAST(SUM(profiler_cpu_ns) AS BIGINT) AS ns FROM process"
-_COSTS = """
-SELECT kind, mean_ns, inside FROM calibration
-WHERE kind <> 'ring wait' AND kind NOT LIKE 'CUDA %'
-"""
 
 
 class Records(NamedTuple):
@@ -51,8 +39,7 @@ def compare(run: RunInTurns) -> tuple[Subject, Run]:
     subject = calibrations.read_subject(run.directory)
     if subject is None:
         raise RunError("run.json of the run does not say what ran")
-    processes = ", ".join(map(str, sorted(run.processes)))
-    records = records_of(run.directory, f"os_pid IN ({processes})")
+    records = records_of(run.directory, run.processes)
     return subject, Run(
         time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         pairs=run.added.pairs,
@@ -73,7 +60,7 @@ def of_whole_runs(pair: Pair) -> tuple[Subject, Run]:
     subject = calibrations.read_subject(pair.directory)
     if subject is None:
         raise RunError("run.json of the run does not say what ran")
-    records = records_of(pair.directory, "TRUE")
+    records = records_of(pair.directory, None)
     if records.cuda_calls:
         raise RunError("only iterations show what CUPTI costs: call rls.iteration()")
     return subject, Run(
@@ -90,9 +77,9 @@ def of_whole_runs(pair: Pair) -> tuple[Subject, Run]:
 def _once_ns(directory: str) -> int:
     """What recording took once, and rlscope's own threads: no record costs that."""
     with Trace(directory, calibrated=False) as trace:
-        ((profiler_ns,),) = (row.values() for row in trace.sql(_PROFILER).to_dicts())
+        profiler_ns = (ns or 0 for ns in trace.processes["profiler_cpu_ns"])
         once = interception(trace)
-        return sum((profiler_ns or 0, *once["scan_ns"], *once["startup_ns"]))
+        return sum((*profiler_ns, *once["scan_ns"], *once["startup_ns"]))
 
 
 def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
@@ -115,15 +102,15 @@ def _of_cuda(run: RunInTurns, records: Records) -> CudaRun | None:
     )
 
 
-def records_of(directory: str, which: str) -> Records:
-    """The records that processes made; `which` is a condition on relation `process`.
+def records_of(directory: str, os_pids: OsPids) -> Records:
+    """The records that these processes made.
 
     Raises RunError: the cost of some is told neither by a probe nor by a loop, or there are none.
     """
     with Trace(directory, calibrated=False) as trace:
         row: dict[str, Any]
-        (row,) = trace.sql(_OVERHEAD.format(which)).to_dicts()
-        costs = trace.sql(_COSTS).to_dicts()
+        (row,) = overhead.said_overhead(trace, os_pids).to_dicts()
+        costs = overhead.record_costs(trace).to_dicts()
     if not costs:
         raise TooShort
     if row["unknown"]:

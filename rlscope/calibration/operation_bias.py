@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from rlscope.analysis import iterations, overhead
 from rlscope.costs import inflation
 from rlscope.costs.inflation import Added
 from rlscope.opening import load
@@ -33,36 +34,6 @@ NO_OPERATIONS = (
     "end are known only later"
 )
 NOT_FOLLOWED = "the stopwatch does not follow operations in asyncio tasks"
-
-_ITERATIONS = """
-SELECT os_pid, process_id, iteration, iteration.start_ns + duration_ns AS end_ns
-FROM iteration JOIN process USING (process_id) WHERE complete
-"""
-_TIMES = """
-SELECT process_id, iteration, operation, CAST(SUM(duration_ns) AS BIGINT) AS ns
-FROM iteration_breakdown WHERE source = 'explicit' AND iteration IS NOT NULL
-GROUP BY ALL
-"""
-_ENTRIES = """
-SELECT process_id, iteration, path AS operation, COUNT(*) AS entries
-FROM operation_instance JOIN operation USING (operation_id)
-WHERE source = 'explicit' GROUP BY ALL
-"""
-# The time of one entry.
-_REMOVED = """
-WITH _own AS (
-  SELECT process_id FROM process WHERE os_pid IN ({})
-), _entered AS (
-  SELECT path AS operation, COUNT(*) AS entries
-  FROM operation_instance JOIN operation USING (operation_id) JOIN _own USING (process_id)
-  WHERE source = 'explicit' GROUP BY ALL
-)
-SELECT operation, SUM(duration_ns - corrected_ns) / ANY_VALUE(entries) AS mean,
-  SUM(duration_ns - corrected_high_ns) / ANY_VALUE(entries) AS low,
-  SUM(duration_ns - corrected_low_ns) / ANY_VALUE(entries) AS high
-FROM breakdown JOIN _own USING (process_id) JOIN _entered USING (operation)
-WHERE source = 'explicit' GROUP BY ALL
-"""
 
 
 @dataclass
@@ -190,11 +161,11 @@ def _share(path: str, timed: list[TimedBlock], blocks: Blocks) -> float:
 def _by_trace(trace: Any, recorded: list[RecordedBlock]) -> Blocks:
     """A block whose iterations are not all in the trace is none."""
     ended: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
-    for row in trace.sql(_ITERATIONS).to_dicts():
+    for row in iterations.iteration_ends(trace).to_dicts():
         ended[row["os_pid"]].append((row["end_ns"], (row["process_id"], row["iteration"])))
     for each in ended.values():
         each.sort()
-    iterations = _by_iteration(trace)
+    found = _by_iteration(trace)
     blocks: Blocks = {}
     for block in recorded:
         of_process = ended[block.process]
@@ -202,25 +173,25 @@ def _by_trace(trace: Any, recorded: list[RecordedBlock]) -> Blocks:
         after = bisect_right(of_process, (block.end_ns, _LAST))
         inside = [key for _, key in of_process[first:after]]
         if len(inside) == block.iterations:
-            blocks[block.process, block.round] = _sum(iterations[key] for key in inside)
+            blocks[block.process, block.round] = _sum(found[key] for key in inside)
     return blocks
 
 
 def _by_iteration(trace: Any) -> dict[tuple[int, int], Block]:
     found: dict[tuple[int, int], Block] = defaultdict(lambda: defaultdict(Spent))
-    for row in trace.sql(_TIMES).to_dicts():
+    for row in iterations.iteration_times(trace).to_dicts():
         found[row["process_id"], row["iteration"]][row["operation"]].ns = row["ns"]
-    for row in trace.sql(_ENTRIES).to_dicts():
+    for row in iterations.iteration_entries(trace).to_dicts():
         if row["iteration"] is not None:
             key = row["process_id"], row["iteration"]
             found[key][row["operation"]].entries = row["entries"]
     return found
 
 
-def _sum(iterations: Iterable[Block]) -> Block:
+def _sum(blocks: Iterable[Block]) -> Block:
     whole: Block = defaultdict(Spent)
-    for iteration in iterations:
-        for path, spent in iteration.items():
+    for block in blocks:
+        for path, spent in block.items():
             whole[path].ns += spent.ns
             whole[path].entries += spent.entries
     return whole
@@ -228,10 +199,9 @@ def _sum(iterations: Iterable[Block]) -> Block:
 
 def _removed(trace: Any, processes: Collection[int]) -> dict[str, tuple[float, float, float]]:
     """What the correction takes out of an entry: mean, low, high."""
-    numbers = ", ".join(map(str, sorted(processes)))
     return {
         row["operation"]: (row["mean"], row["low"], row["high"])
-        for row in trace.sql(_REMOVED.format(numbers)).to_dicts()
+        for row in overhead.removed_by_operation(trace, processes).to_dicts()
         if row["mean"] is not None
     }
 

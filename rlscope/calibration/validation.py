@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rlscope.analysis import overhead
+from rlscope.analysis.overhead import OsPids
 from rlscope.calibration import operation_bias
 from rlscope.calibration.operation_bias import OperationsOfRun
 from rlscope.calibration.runs_in_turns import (
@@ -24,22 +26,6 @@ from rlscope.rundir import stopwatch_file, turns_file
 INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
 MOST_BIAS = 0.03
 """Of the time without recording: what corrected time may be off by."""
-
-# CPU time: what is taken out beside GPU work is no time of the process any more, even though the
-# GPU alone has it then; and a thread that waits for room in its ring sleeps.
-_REMOVED = """
-WITH slept AS (
-  SELECT COALESCE(SUM(overhead_ns), 0) AS ns FROM overhead JOIN process USING (process_id)
-  WHERE kind = 'ring wait' AND {0}
-)
-SELECT CAST(SUM(duration_ns - corrected_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS mean,
-  CAST(SUM(duration_ns - corrected_high_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS low,
-  CAST(SUM(duration_ns - corrected_low_ns) - ANY_VALUE(slept.ns) AS DOUBLE) AS high,
-  (SELECT method FROM calibration JOIN overhead USING (kind) WHERE samples > 0
-    GROUP BY method ORDER BY SUM(overhead_ns) DESC LIMIT 1) AS method
-FROM breakdown JOIN process USING (process_id) CROSS JOIN slept
-WHERE NOT (layer = 'none' AND COALESCE(gpu_busy, FALSE)) AND {0}
-"""
 
 
 @dataclass(frozen=True)
@@ -158,8 +144,7 @@ def by_iterations(settings: Settings, *, error: float, seconds: float, say: Say)
 
 
 def _compare(run: RunInTurns) -> Round:
-    processes = ", ".join(map(str, sorted(run.processes)))
-    removed = _removed(run.directory, f"os_pid IN ({processes})")
+    removed = _removed(run.directory, run.processes)
     control = inflation.control(run.blocks)
     per_iteration = 1 / run.recorded / run.added.base_ns
     timed, recorded = stopwatch_file.read(stopwatch_file.beside(run.file))
@@ -174,13 +159,13 @@ def _compare(run: RunInTurns) -> Round:
     )
 
 
-def _removed(directory: str, which: str) -> dict[str, Any]:
+def _removed(directory: str, os_pids: OsPids) -> dict[str, Any]:
     """Raises TooShort: no record has a cost."""
     if reason := calibrations.why_unused(directory):
         raise RunError(reason)
     with load(directory) as trace:
         row: dict[str, Any]
-        (row,) = trace.sql(_REMOVED.format(which)).to_dicts()
+        (row,) = overhead.removed(trace, os_pids).to_dicts()
     if row["mean"] is None:
         raise TooShort
     return row
@@ -188,7 +173,7 @@ def _removed(directory: str, which: str) -> dict[str, Any]:
 
 def of_whole_runs(pair: Pair) -> Round:
     """Raises RunError: the program was too short."""
-    removed = _removed(pair.directory, "TRUE")
+    removed = _removed(pair.directory, None)
     return Round(
         pair.recorded_ns / pair.bare_ns - 1,
         removed["mean"] / pair.bare_ns,

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlscope.analysis import contents
 from rlscope.rundir import kept_iterations
 from rlscope.terminal.shown_opening import load_shown
 from rlscope.visible import visible
@@ -24,27 +25,6 @@ _EXAMPLES = """\
 examples:
   rlscope info runs/ppo
 """
-
-_PROCESSES = """
-SELECT process_id, parent_process_id AS parent, os_pid, name, python, ended, exit,
-       end_ns - start_ns AS wall_ns, cpu_ns, events, file_bytes
-FROM process ORDER BY process_id
-"""
-_LOSSES = """
-SELECT kind, sum("count")::BIGINT AS "count", sum(duration_ns)::BIGINT AS duration_ns,
-       list(DISTINCT detail ORDER BY detail) FILTER (detail != '') AS details
-FROM loss GROUP BY kind ORDER BY "count" DESC, kind
-"""
-_ABSENT = """
-SELECT reason,
-       string_agg(relation || CASE column_name WHEN '*' THEN '' ELSE '.' || column_name END, ', ')
-         AS what
-FROM absent GROUP BY reason ORDER BY what
-"""
-_SIZES = """
-SELECT count(*) AS processes, sum(events) AS events, sum(file_bytes) AS file_bytes FROM process
-"""
-
 
 _DETAILS = 5  # of one kind of loss
 
@@ -73,11 +53,11 @@ def _lines(trace: Trace, directory: str) -> Iterator[str]:
             str(each): os.path.join(directory, each.folder) for each in kept
         }
         yield from _listed("kept apart", folders)
-    yield from _listed("size", trace.sql(_SIZES).to_dicts()[0])
-    yield from _section("processes", trace.sql(_PROCESSES))
-    yield from _losses(trace.sql(_LOSSES))
+    yield from _listed("size", contents.size(trace).to_dicts()[0])
+    yield from _section("processes", contents.recorded_processes(trace))
+    yield from _losses(contents.losses(trace))
     yield "unknown in this trace"
-    for reason, what in trace.sql(_ABSENT):
+    for reason, what in contents.absent(trace):
         yield from (f"  {visible(reason)}:", f"    {what}")
 
 

@@ -331,12 +331,12 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
 
 def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
-    from rlscope.commands.report import link, write_report
+    from rlscope.report import report_file
     from rlscope.report.renderers.terminal import render_summary
     from rlscope.terminal.status_line import announces, progress
 
     if quiet:
-        write_report(directory)
+        report_file.write(directory)
         return
     if announces(events):
         say(f"analysing {events:,} events and writing the report")
@@ -346,8 +346,8 @@ def _report(directory: str, events: int, quiet: bool) -> None:
             text = render_summary(trace, width=_width(), unicode=_speaks_unicode())
         line.clear()
         stderr.write(text.rstrip("\n") + "\n")
-        path = write_report(directory, step=line.step)
-    say(f"report {link(path)}")
+        path = report_file.write(directory, step=line.step)
+    say(f"report {report_file.link(path)}")
 
 
 def _width() -> int:

@@ -11,7 +11,7 @@ from rlscope import registry
 from rlscope.doctor import cupti
 from rlscope.doctor.finding import Finding, Status
 from rlscope.doctor.links import Links
-from rlscope.doctor.probes import Facts
+from rlscope.doctor.probes import Facts, distribution
 from rlscope.record import config
 
 GOOD, ABSENT, LIMITED, BAD = Status.GOOD, Status.ABSENT, Status.LIMITED, Status.BAD
@@ -61,7 +61,7 @@ def library_findings(facts: Facts) -> Iterator[Finding]:
     """Frameworks and simulators that are installed."""
     libraries = facts["libraries"]
     for group, title in ((registry.FRAMEWORKS, "framework"), (registry.SIMULATORS, "simulator")):
-        rows = {_distribution(name) for name in registry.names(group) if name != _ON_REQUEST}
+        rows = {distribution(name) for name in registry.names(group) if name != _ON_REQUEST}
         found = [f"{name} {libraries[name]}" for name in sorted(rows) if name in libraries]
         if found:
             yield Finding(title, GOOD, ", ".join(found))
@@ -73,11 +73,6 @@ def link_findings(links: Iterable[Links]) -> Iterator[Finding]:
     """How each framework comes by CUDA."""
     for each in links:
         yield Finding(each.framework, GOOD if each.major else ABSENT, each.text)
-
-
-def _distribution(row: str) -> str:
-    """The distribution that brings the package a row is named after."""
-    return {"ale_py": "ale-py", "Box2D": "box2d"}.get(row, row)
 
 
 def machine_findings(directory: str) -> Iterator[Finding]:

@@ -1,4 +1,6 @@
-"""Run by another interpreter: prints, as JSON, its version and its libraries.
+"""Run by another interpreter: prints, as JSON, its version and which of some libraries it has.
+
+    python probe_python.py DISTRIBUTION...
 
 Standard library only, any Python from 3.7 on; nothing of the libraries is imported but rlscope.
 """
@@ -10,14 +12,9 @@ import os
 import platform
 import sys
 
-LIBRARIES = (
-    "rlscope torch tensorflow jax jaxlib numpy gymnasium gym ale-py mujoco box2d box2d-py pybullet "
-    "envpool pettingzoo stable-baselines3 torchrl ray pynvml nvidia-ml-py"
-).split()
 
-
-def versions() -> dict[str, str]:
-    """Installed distributions, by name."""
+def versions(names: list[str]) -> dict[str, str]:
+    """Those of the distributions that are installed, by name."""
     try:
         from importlib import metadata
     except ImportError:  # Python 3.7
@@ -29,7 +26,7 @@ def versions() -> dict[str, str]:
         except Exception:  # not installed, or its metadata are damaged: not there either way
             return ""
 
-    found = {name: version(name) for name in LIBRARIES}
+    found = {name: version(name) for name in names}
     return {name: text for name, text in found.items() if text}
 
 
@@ -53,7 +50,7 @@ def has_line() -> bool:
 
 def main() -> None:
     """Prints the facts."""
-    libraries = versions()
+    libraries = versions(sys.argv[1:])
     facts = {
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),

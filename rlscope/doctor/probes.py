@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlscope import registry
 from rlscope.errors import RlscopeError
 
 Facts = dict[str, Any]
@@ -27,7 +29,15 @@ def python_facts(python: str, environ: Mapping[str, str]) -> Facts:
     found = shutil.which(python)
     if found is None:
         raise RlscopeError(f"no such interpreter: {python}; give the path of one with --python")
-    return _run([found, str(_HERE / "probe_python.py")], environ)
+    rows = [*registry.names(registry.FRAMEWORKS), *registry.names(registry.SIMULATORS)]
+    wanted = ["rlscope", *map(distribution, rows)]
+    return _run([found, str(_HERE / "probe_python.py"), *wanted], environ)
+
+
+def distribution(package: str) -> str:
+    """What brings the package that a row of the registry is named after, as PyPI spells it: box2d
+    for Box2D, ale-py for ale_py."""
+    return re.sub("[-_.]+", "-", package).lower()
 
 
 def cuda_facts(

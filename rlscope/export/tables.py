@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from rlscope.analysis import coverage, statement
 from rlscope.export.exporter import Exported, Tell
 from rlscope.export.output import new_folder
 from rlscope.export.window import Window
@@ -27,6 +29,8 @@ _OF_ITERATIONS = "iteration_breakdown"
 _SUM = "utilisation"  # over the run, although it says when that began
 _LENGTHS = ("duration_ns", "bucket_ns")
 
+WriteOne = Callable[[Trace, str, Path, Mapping[str, Any]], None]
+
 
 class TableExporter:
     """Writes every relation of the SQL reference; of a window those that say when a row was.
@@ -36,10 +40,10 @@ class TableExporter:
 
     Args:
         form: what the names of files end in, and of folders where none is given.
-        write_one: writes the rows of a statement as a file.
+        write_one: writes the rows of a statement, with its parameters, as a file.
     """
 
-    def __init__(self, form: str, write_one: Callable[[Trace, str, Path], None]) -> None:
+    def __init__(self, form: str, write_one: WriteOne) -> None:
         self.ending = f"-{form}"
         self._suffix = f".{form}"
         self._write_one = write_one
@@ -48,14 +52,17 @@ class TableExporter:
         self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell
     ) -> Exported:
         exported = Exported()
-        reasons = _reasons_of_absence(trace)
         names = [name for name in store.relations() if window.is_whole or _is_in_windows(name)]
         with new_folder(path, force=force, is_ours=self._is_ours) as folder:
             for number, name in enumerate(names):
                 tell(number / len(names))
-                self._write_one(trace, _statement(name, window), folder / f"{name}{self._suffix}")
+                question, parameters = _question(name, window)
+                file = folder / f"{name}{self._suffix}"
+                self._write_one(trace, statement.text(question), file, parameters)
                 exported.counts["relations"] += 1
-        exported.left_out += [f"{name}: {reasons[name]}" for name in names if name in reasons]
+        exported.left_out += [
+            f"{name}: {reason}" for name in names for (reason,) in coverage.why_absent(trace, name)
+        ]
         if sums := [name for name in store.relations() if name not in names]:
             exported.left_out.append(f"without sums over the whole run: {', '.join(sums)}")
         return exported
@@ -70,34 +77,18 @@ def _is_in_windows(name: str) -> bool:
     return "start_ns" in store.relations()[name].columns and name != _SUM
 
 
-def _statement(name: str, window: Window) -> str:
-    """The rows of a relation that touch the window, in the relation's order.
+def _question(name: str, window: Window) -> tuple[str, dict[str, Any]]:
+    """The statement for the rows of a relation that touch the window, and its parameters.
 
-    DuckDB keeps that order, but not in a join.
+    Names of relations and columns are parameters, too: query_table() and COLUMNS() take them.
     """
     if window.is_whole or name in _NAMED:
-        return f"FROM {name}"
-    touches = _touches(name if name != _OF_ITERATIONS else "iteration", window)
+        return "export_relation", {"relation": name}
     if name == _OF_ITERATIONS:
-        return (
-            f"SELECT * EXCLUDE (place) FROM (SELECT *, row_number() OVER () AS place FROM {name})"
-            f" SEMI JOIN (FROM iteration WHERE {touches}) USING (process_id, iteration)"
-            " ORDER BY place"
-        )
-    return f"FROM {name} WHERE {touches}"
-
-
-def _touches(name: str, window: Window) -> str:
-    """The condition. Rows contain their start and not their end; a reading has no length."""
+        return "export_iteration_row", window.bounds
     columns = store.relations()[name].columns
-    length = next((each for each in _LENGTHS if each in columns), "0")
-    return (
-        f"start_ns < {window.until_ns} AND "
-        f"(start_ns >= {window.from_ns} OR start_ns + {length} > {window.from_ns})"
-    )
-
-
-def _reasons_of_absence(trace: Trace) -> dict[str, str]:
-    """Why a relation has no rows, or not all."""
-    rows = trace.table("absent").to_dicts()
-    return {row["relation"]: row["reason"] for row in rows if row["column_name"] == "*"}
+    of_window = {"relation": name, **window.bounds}
+    for length in _LENGTHS:
+        if length in columns:
+            return "export_lasting_row", {"length": length, **of_window}
+    return "export_reading", of_window

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlscope import _trace
-from rlscope.analysis import statement
+from rlscope.analysis import coverage, statement
 from rlscope.export.window import Window
 from rlscope.relations.database import Workspace
 from rlscope.relations.trace import Trace
@@ -87,14 +87,18 @@ class Timeline:
 
     def __init__(self, trace: Trace, window: Window, workspace: Workspace) -> None:
         self.window = window
+        self._trace = trace
         self._workspace = workspace
         self._make("track", "export_track")
         self._make("shown_name", "export_name")
         self._make("flow", "export_flow")
-        self.processes = _processes(trace, window, workspace)
-        self.tracks = self._tracks(trace)
-        self.names = self._texts("SELECT text FROM shown_name ORDER BY name")
-        self.operations = self._texts("SELECT path FROM operation ORDER BY operation_id")
+        tracks = workspace.rows(statement.text("export_shown_track"))
+        working = {process_id for _, process_id, *_ in tracks}
+        self.processes = _processes(trace, window, working)
+        self.tracks = self._tracks(tracks)
+        self.names = [text for (text,) in workspace.rows(statement.text("export_shown_name"))]
+        operations = trace.table("operation").select("operation_id", "path")
+        self.operations = [path for _, path in sorted(operations)]
         self.intervals = sum(track.intervals for track in self.tracks)
 
     def slices(self) -> Iterator[Slices]:
@@ -118,7 +122,7 @@ class Timeline:
     def counters(self) -> Iterator[Counter]:
         """Those that have readings in the window, the machine's first."""
         by_id = {process.process_id: process for process in self.processes}
-        hosts = dict(self._workspace.rows("SELECT host_id, name FROM host"))
+        hosts: dict[int, str] = dict(self._trace.table("host").select("host_id", "name"))
         for host_id, process_id, metric in self._workspace.rows(statement.text("export_series")):
             if process_id is not None and process_id not in by_id:
                 continue
@@ -143,30 +147,21 @@ class Timeline:
 
     def left_out(self) -> list[str]:
         """What the run does not have, or not all of, and why: a line each."""
-        reasons = dict(
-            self._workspace.rows("SELECT relation, reason FROM absent WHERE column_name = '*'")
-        )
-        lines = [f"event: {reasons['event']}"] if "event" in reasons else []
+        lines = [f"event: {reason}" for (reason,) in coverage.why_absent(self._trace, "event")]
         return lines + [
-            f"without {what}: {reasons[relation]}"
+            f"without {what}: {reason}"
             for relation, what in _SHOWN.items()
-            if relation in reasons
+            for (reason,) in coverage.why_absent(self._trace, relation)
         ]
 
     def _make(self, table: str, name: str) -> None:
         self._workspace.make(table, statement.text(name), self.window.bounds)
 
-    def _texts(self, query: str) -> list[str]:
-        return [text for (text,) in self._workspace.rows(query)]
-
-    def _tracks(self, trace: Trace) -> list[Track]:
+    def _tracks(self, rows: list[tuple[Any, ...]]) -> list[Track]:
+        """Rows of `export_shown_track` with their names."""
         by_id = {process.process_id: process for process in self.processes}
-        threads = {row["thread_id"]: row for row in trace.table("thread").to_dicts()}
+        threads = {row["thread_id"]: row for row in self._trace.table("thread").to_dicts()}
         ids: dict[int, Ids] = {process_id: Ids() for process_id in by_id}
-        rows = self._workspace.rows(
-            "SELECT track, process_id, track_kind, thread_id, device, stream, intervals"
-            " FROM track ORDER BY track"
-        )
         tracks = []
         for track, process_id, kind, thread_id, device, stream, intervals in rows:
             process = by_id[process_id]
@@ -252,9 +247,8 @@ def open_timeline(trace: Trace, window: Window) -> Iterator[Timeline]:
         yield Timeline(trace, window, workspace)
 
 
-def _processes(trace: Trace, window: Window, workspace: Workspace) -> list[Process]:
-    """Those that lived in the window, or whose GPU work reaches into it."""
-    working = {process_id for (process_id,) in workspace.rows("SELECT process_id FROM track")}
+def _processes(trace: Trace, window: Window, working: Collection[int]) -> list[Process]:
+    """Those that lived in the window, or are `working`: their GPU work reaches into it."""
     ids = Ids()
     return [
         Process(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rlscope.analysis import iterations, run_facts
 from rlscope.errors import RlscopeError
 from rlscope.relations import step_numbers
 from rlscope.relations.trace import Trace
@@ -57,33 +58,20 @@ def of_iterations(trace: Trace, wanted: IterationRange) -> Window:
     Raises RlscopeError: no process has one of them.
     """
     start_ns, _ = _span(trace)
-    found = trace.sql(_ITERATIONS, {"first": wanted.first, "last": wanted.last})
+    found = iterations.iteration_window(trace, first=wanted.first, last=wanted.last)
     ((from_ns, until_ns, first, last, runs_from, runs_to),) = found.rows()
     if runs_from is None:
         raise RlscopeError("the run has no iterations: give --from and --to")
     if first is None or first > wanted.first or last < wanted.last:
-        told = step_numbers.sentence(trace.sql(_STEPS, {"key": step_numbers.NOTE})["value"])
+        told = step_numbers.sentence(run_facts.noted(trace, step_numbers.NOTE)["value"])
         which = f"; {told}" if told else ""
         raise RlscopeError(f"no {wanted}: the run has iterations {runs_from} to {runs_to}{which}")
     return Window(from_ns, until_ns, start_ns, is_whole=False, label=wanted.folder)
 
 
-_STEPS = "SELECT value FROM metadata WHERE key = $key ORDER BY process_id"
-_ITERATIONS = """
-SELECT
-  min(start_ns) FILTER (iteration BETWEEN $first AND $last),
-  max(start_ns + duration_ns) FILTER (iteration BETWEEN $first AND $last),
-  min(iteration) FILTER (iteration BETWEEN $first AND $last),
-  max(iteration) FILTER (iteration BETWEEN $first AND $last),
-  min(iteration),
-  max(iteration)
-FROM iteration
-"""
-
-
 def _span(trace: Trace) -> tuple[int, int]:
-    ((start_ns, end_ns),) = trace.sql("SELECT start_ns, end_ns FROM run").rows()
-    return start_ns, end_ns
+    (run,) = trace.table("run").to_dicts()
+    return run["start_ns"], run["end_ns"]
 
 
 def _seconds(time_ns: int) -> str:

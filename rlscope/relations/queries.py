@@ -59,7 +59,7 @@ class Queries(ABC):
         `$name` in the statement is bound to parameters["name"]. The statement may read the
         relations and nothing else, unless loaded with unrestricted=True. Raises QueryError.
         """
-        self._make_named(statement)
+        self._make_named(statement, parameters)
         return self._database.sql(statement, parameters)
 
     def first_rows(self, statement: str, most: int) -> tuple[Table, int]:
@@ -71,22 +71,32 @@ class Queries(ABC):
         self._make_named(statement)
         return self._database.first_rows(statement, most)
 
-    def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
+    def write_parquet(
+        self,
+        statement: str,
+        path: str | os.PathLike[str],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
 
         Raises QueryError.
         """
-        self._make_named(statement)
-        self._database.write_query(statement, Path(path))
+        self._make_named(statement, parameters)
+        self._database.write_query(statement, Path(path), parameters)
 
-    def write_csv(self, statement: str, path: str | os.PathLike[str]) -> None:
+    def write_csv(
+        self,
+        statement: str,
+        path: str | os.PathLike[str],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         """The same as one CSV file: RFC 4180 with a header line; NULL is an empty field, and an
         empty text is "".
 
         Raises QueryError.
         """
-        self._make_named(statement)
-        self._database.write_query(statement, Path(path), "csv")
+        self._make_named(statement, parameters)
+        self._database.write_query(statement, Path(path), parameters, form="csv")
 
     @contextmanager
     def workspace(self, *statements: str) -> Iterator[Workspace]:
@@ -113,8 +123,11 @@ class Queries(ABC):
     ) -> None:
         self.close()
 
-    def _make_named(self, statement: str) -> None:
-        """Makes the relations on request whose names a statement has among its words."""
+    def _make_named(self, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
+        """Makes the relations on request whose names a statement has among its words, or is given
+        for query_table()."""
         words = {word.lower() for word in _WORD.findall(statement)}
+        if parameters and "query_table" in words:
+            words |= {str(value).lower() for value in parameters.values()}
         if words & store.ON_REQUEST:
             self._make_on_request()

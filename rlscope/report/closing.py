@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rlscope import cuts
+from rlscope.analysis import verdicts
 from rlscope.record.program import Outcome
 from rlscope.report import bookkeeping, contents, losses, sentences, units
 from rlscope.report.contents import Contents
 from rlscope.rundir import kept_iterations
 
 _ADVICE = "; annotate the program with rls.operation, or record for longer"
-# A price is worth a line once the program had enough CPU time to compare it with.
-_SHORTEST_PROGRAM_NS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def measure_price(outcome: Outcome, held: Contents, *, native: bool = True) -> P
     program_ns = max(0, outcome.ending.cpu_ns - held.own_cpu_ns)
     if (
         not any(held.by_kind.values())
-        or program_ns < _SHORTEST_PROGRAM_NS
+        or not verdicts.is_comparable(program_ns)
         or not loop_costs.can_measure()
     ):
         return None
@@ -90,7 +89,7 @@ def measure_price(outcome: Outcome, held: Contents, *, native: bool = True) -> P
 
 def too_short_line(outcome: Outcome, held: Contents) -> str:
     """Says why a program that recorded something has no price; empty if that is not why."""
-    if held.events and outcome.ending.cpu_ns < _SHORTEST_PROGRAM_NS:
+    if held.events and not verdicts.is_comparable(outcome.ending.cpu_ns):
         used = units.duration(outcome.ending.cpu_ns)
         return f"the program used {used} of CPU time, too little to say which share recording took"
     return ""

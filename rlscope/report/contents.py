@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlscope import _trace, cuts
+from rlscope.analysis import verdicts
 from rlscope.errors import TraceError
-from rlscope.report import bookkeeping, losses
+from rlscope.report import bookkeeping
 
 _Lost = tuple[dict[str, Any], dict[str, Any]]  # a process, and a loss of it
 
@@ -60,7 +61,9 @@ def read(directory: str) -> Contents:
         by_kind={kind: sum(process[kind] for process in processes) for kind in bookkeeping.COUNTS},
         size=sum(process["file_bytes"] for process in processes),
         own_cpu_ns=sum(process["profiler_cpu_ns"] or 0 for process in processes),
-        lost={kind: count for kind, count in lost.items() if count and kind not in _NOT_LOST},
+        lost={
+            kind: count for kind, count in lost.items() if count and verdicts.is_data_missing(kind)
+        },
         cuts=_cuts(trace, rows),
         nested=trace.nested,
         duration_ns=_duration_ns(processes),
@@ -73,9 +76,6 @@ def _duration_ns(processes: list[dict[str, Any]]) -> int | None:
         return None
     start_ns = min(process["start_ns"] for process in processes)
     return int(max(process["end_ns"] for process in processes) - start_ns)
-
-
-_NOT_LOST = losses.HARMLESS | set(cuts.KINDS)
 
 
 def _cuts(trace: _trace.Directory, rows: list[_Lost]) -> list[dict[str, Any]]:

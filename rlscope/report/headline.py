@@ -12,16 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rlscope import cuts
-from rlscope.analysis import coverage, groups, operations, processes, waits
-from rlscope.report import layers, limits, loop_sentences, losses, sentences, shares, units
+from rlscope.analysis import coverage, groups, operations, processes, verdicts, waits
+from rlscope.analysis.verdicts import Subject
+from rlscope.report import layers, limits, loop_sentences, sentences, units
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 # Groups that the second sentence names, and operations of the first group.
 _NEXT = 3
-_SMALLEST = 0.001
 # Layers of the first group.
 _LARGEST = 4
 
@@ -142,11 +141,12 @@ def sentence(
         found: rows of `automatic_operation`.
         libraries: rows of `unnamed_library`.
     """
-    if not times:
+    about = verdicts.subject(times, facts)
+    if about is Subject.NOTHING:
         return "Nothing was recorded."
-    if not facts["looping_processes"]:
+    if about is Subject.NO_LOOP:
         return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
-    if loop_sentences.is_uncovered(times, facts):
+    if about is Subject.UNCOVERED:
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
     return loop_sentences.largest(times, facts, waited)
 
@@ -163,7 +163,7 @@ def _waiting(times: Rows, part: str) -> dict[str, int]:
         if row["layer"] == "wait":
             sums[row[part]] = sums.get(row[part], 0) + row["duration_ns"]
     whole_ns = {row[part]: row[f"{part}_ns"] for row in times}
-    return {name: ns for name, ns in sums.items() if ns > loop_sentences.MOSTLY * whole_ns[name]}
+    return {name: ns for name, ns in sums.items() if verdicts.is_most(ns, whole_ns[name])}
 
 
 def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
@@ -195,8 +195,8 @@ def _shares(parts: dict[str, int], waiting_ns: dict[str, int], whole_ns: int) ->
     return ", ".join(
         f"{units.label(name)} {units.share(ns, whole_ns)}"
         + (f" ({units.share(waiting_ns[name], whole_ns)} waiting)" if name in waiting_ns else "")
-        for place, (name, ns) in enumerate(parts.items())
-        if place == 0 or (place < _NEXT and ns > _SMALLEST * whole_ns)
+        for place, (name, ns) in enumerate([*parts.items()][:_NEXT])
+        if place == 0 or verdicts.is_group_named(ns, whole_ns)
     )
 
 
@@ -227,11 +227,11 @@ def _states(states: Rows) -> Iterable[Detail]:
 
 
 def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
-    if not facts["looping_processes"] or loop_sentences.is_uncovered(times, facts):
+    if verdicts.subject(times, facts) is not Subject.LARGEST:
         return  # then the first sentence is about it
     span_ns = facts["span_ns"]
-    between_ns = facts["between_ns"] - loop_sentences.waiting_between_ns(times)
-    if between_ns > shares.NOTABLE_BETWEEN * span_ns:
+    between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
+    if verdicts.is_between_notable(times, facts):
         yield Detail(
             f"{units.share(between_ns, span_ns)} of the time lies between operations, where "
             "nothing is annotated.",
@@ -240,8 +240,7 @@ def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:
-    said = losses.HARMLESS | set(cuts.KINDS)
-    harmful = [row for row in lost if row["kind"] not in said]
+    harmful = [row for row in lost if verdicts.is_data_missing(row["kind"])]
     if harmful:
         kinds = ", ".join(f"{row['kind']} {units.count(row['count'])}" for row in harmful)
         yield Detail(f"Not everything was recorded ({kinds}); see Data quality.", warning=True)

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlscope.analysis import groups
-from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
+from rlscope.analysis import groups, verdicts
+from rlscope.analysis.groups import BETWEEN_OPERATIONS
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
+from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
 
-# A sentence says what takes more than this share of the time between operations, of a group, or of
-# its waits.
-MOSTLY = 0.5
-# Parts of start-up and end that are named: at least this share of them, and at most so many.
-_SMALLEST = 0.01
+# Parts of start-up and end that are named.
 _PARTS = 3
-# Above this share of the loops the time in which their processes wait between operations is said.
-_NOTABLE_WAITING = 0.01
-# Above this share of start-up, or of the end, its waits are said.
-_NOTABLE_WAITING_AROUND = 0.1
-# Above this share of the steps' time the slowest worker is a straggler.
-_NOTABLE_LATE = 0.05
-
-# Above this share of the time between operations a framework that is called there is named.
-_NOTABLE_FRAMEWORK = 0.1
 # Operations that are found in the training loop and are no step of it.
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
 
@@ -67,18 +55,6 @@ def annotation(facts: dict[str, Any]) -> str:
     return str(facts.get("imported_marks") or "`with rls.operation(name):`")
 
 
-def waiting_between_ns(times: Rows) -> int:
-    """Rows of `group_time`: waits between operations, where they are a group of their own."""
-    return next((row["group_ns"] for row in times if row["group"] == WAITING_BETWEEN), 0)
-
-
-def is_uncovered(times: Rows, facts: dict[str, Any]) -> bool:
-    """Whether operations take little of what is left of the loop without these waits."""
-    waiting_ns = waiting_between_ns(times)
-    between_ns, span_ns = facts["between_ns"] - waiting_ns, facts["span_ns"] - waiting_ns
-    return bool(between_ns > MOSTLY * span_ns)
-
-
 def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     """Rows of `group_time`: the largest group with its share, and what it mostly waits for."""
     group, group_ns, whole_ns = (times[0][key] for key in ("group", "group_ns", "whole_ns"))
@@ -98,10 +74,11 @@ def uncovered(
     waiting_ns = _waiting_ns(rows)
     steps = [row for row in found if row["operation"] not in _NO_STEPS and row["loop_ns"]]
     annotate = f"Put the other steps into {annotation(facts)}."
-    if waiting_ns > MOSTLY * facts["between_ns"]:
+    reason = verdicts.why_uncovered(waiting_ns, found, facts)
+    if reason is Uncovered.WAITING:
         why = f"Most of the time between them is waiting: {units.duration(waiting_ns)}"
         why += f"{_for_whom(rows, waited)}."
-    elif sum(row["loop_ns"] for row in found) > MOSTLY * facts["inside_ns"]:
+    elif reason is Uncovered.NOT_RECOGNISED:
         names = ", ".join(units.visible(row["operation"]) for row in steps)
         only = f"only {names} in the program" if names else "no step of its training"
         why = f"rlscope recognised {only}{_of_framework(rows, libraries)}. {annotate}"
@@ -117,7 +94,7 @@ def uncovered(
 def _of_framework(rows: Rows, libraries: Rows) -> str:
     """That the program calls a framework between operations for a notable time."""
     framework_ns = sum(row["duration_ns"] for row in rows if row["layer"] == "framework")
-    if not libraries or framework_ns <= _NOTABLE_FRAMEWORK * rows[0]["group_ns"]:
+    if not libraries or not verdicts.is_framework_notable(framework_ns, rows[0]["group_ns"]):
         return ""
     library = units.visible(libraries[0]["library"])
     return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
@@ -125,16 +102,16 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
 
 def _waits_between(times: Rows) -> str:
     """How long the processes wait between operations, where that is much."""
-    waiting_ns = waiting_between_ns(times)
-    if waiting_ns <= _NOTABLE_WAITING * times[0]["whole_ns"]:
+    if not verdicts.is_waiting_notable(times):
         return ""
+    waiting_ns = groups.waiting_between_ns(times)
     return f" Between operations, the processes wait for {units.duration(waiting_ns)}."
 
 
 def _waits_inside(rows: Rows, waited: Rows) -> str:
     """How long a group waits, where that is most of its time."""
     waiting_ns = _waiting_ns(rows)
-    if waiting_ns <= MOSTLY * rows[0]["group_ns"]:
+    if not verdicts.is_most(waiting_ns, rows[0]["group_ns"]):
         return ""
     return f" It spends {units.duration(waiting_ns)} of that waiting{_for_whom(rows, waited)}."
 
@@ -147,12 +124,11 @@ def _for_whom(rows: Rows, waited: Rows) -> str:
     """Rows of `waited_for`: the target of most waits of the largest operation among the rows."""
     operation = rows[0]["operation"]
     operation = OUTSIDE if operation == BETWEEN else operation
-    targets = (row for row in waited if row["operation"] == operation)
-    first = next((row for row in targets if (row["loop_share"] or 0) > MOSTLY), None)
+    first = verdicts.main_target(row for row in waited if row["operation"] == operation)
     return f", mostly for {target(first)}" if first else ""
 
 
-def target(row: dict[str, Any]) -> str:
+def target(row: Mapping[str, Any]) -> str:
     """A row of `waited_for`: "3 environment workers", "the GIL"."""
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
@@ -177,10 +153,10 @@ def _stage(stage: str, rows: Rows) -> str:
         f"{units.label(row['operation'] or _IN_NO_OPERATION[stage])} "
         f"{units.duration(row['duration_ns'])}"
         for row in rows[:_PARTS]
-        if row["duration_ns"] > _SMALLEST * whole_ns
+        if verdicts.is_part_named(row["duration_ns"], whole_ns)
     ]
     waited_ns = rows[0]["stage_waited_ns"]
-    waited = waited_ns > _NOTABLE_WAITING_AROUND * whole_ns
+    waited = verdicts.is_stage_waiting(waited_ns, whole_ns)
     said = [f"{units.duration(waited_ns)} of that waiting"] if waited else []
     if any(row["operation"] for row in rows[:_PARTS]):
         said.append(", ".join(named))
@@ -251,7 +227,8 @@ def _looked_at(row: dict[str, Any]) -> str:
 
 def _straggler(row: dict[str, Any]) -> str:
     """The worker for which the others' results waited longest."""
-    if row["late_ns"] <= _NOTABLE_LATE * row["operation_ns"]:
+    lateness = verdicts.lateness(row)
+    if lateness is Lateness.NOT_NOTABLE:
         share = units.share(row["late_ns"], row["operation_ns"])
         return f"No worker is a straggler: waiting for the slowest one costs at most {share}."
     late = (
@@ -260,7 +237,7 @@ def _straggler(row: dict[str, Any]) -> str:
         f"{units.duration(row['late_ns'])} in all."
     )
     worker = units.visible(row["worker"])
-    if row["slow_ns"] > MOSTLY * row["late_ns"]:
+    if lateness is Lateness.STRAGGLER:
         return f"{worker} is the straggler. It {late}"
     return f"{worker} {late} That is mostly because it begins later, not because it takes longer."
 

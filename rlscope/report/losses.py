@@ -36,15 +36,3 @@ MEANING = {
     "too_deep": "operations inside 512 others, or calls inside 16,384, which an import left out",
     "undecodable_chunk": "chunks of trace files that were whole and made no sense",
 }
-
-# Kinds that say something about the program's annotations, or about what was asked for, and not
-# about missing data.
-HARMLESS = frozenset(
-    {
-        "rolled_up",
-        "exit_out_of_order",
-        "exit_without_enter",
-        "fork_without_record",
-        "iteration_of_other_thread",
-    }
-)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rlscope.analysis import verdicts
 from rlscope.analysis.interception import BLIND
 from rlscope.relations import step_numbers
 from rlscope.report import bookkeeping as bookkeeping_costs
-from rlscope.report import shares, units
+from rlscope.report import units
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
@@ -45,7 +46,7 @@ def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
     """Rows of `automatic_operations`: what rlscope found by itself, and how. Silent where the
     program's own operations take nearly all."""
     rows = [row for row in rows if row["loop_ns"]]
-    if sum(row["loop_ns"] for row in rows) <= shares.NOTABLE_FOUND * facts["inside_ns"]:
+    if not verdicts.is_found_notable(rows, facts):
         return []
     by_rule: dict[str, list[str]] = {}
     for row in rows:
@@ -236,11 +237,6 @@ def _engine(row: dict[str, Any]) -> list[str]:
     return said
 
 
-def _rate(count: float) -> str:
-    """Four digits, and never a power of ten."""
-    return f"{count:,.0f}" if count >= 1000 else f"{count:.4g}"
-
-
 def crossings(rows: list[dict[str, Any]]) -> list[str]:
     """Rows of `transitions`, added up over operations: one sentence."""
     counts: Counter[str] = Counter()
@@ -253,7 +249,7 @@ def crossings(rows: list[dict[str, Any]]) -> list[str]:
         return []
     named = [
         f"{way} {units.count(count)}"
-        + (f" ({_rate(rates[way])} per iteration)" if rates[way] else "")
+        + (f" ({units.rate(rates[way])} per iteration)" if rates[way] else "")
         for way, count in counts.most_common(_WAYS)
     ]
     return [f"Entries into another layer: {', '.join(named)}."]

@@ -15,10 +15,6 @@ from rlscope.table import Table
 
 _LOOP = "the training loop"
 _LOOPS = "the training loops"
-# Above this share of it between operations, page and terminal say so at their top.
-NOTABLE_BETWEEN = 0.2
-# Above this share of the time in operations, those that rlscope found by itself are worth a word.
-NOTABLE_FOUND = 0.05
 
 
 @dataclass(frozen=True)

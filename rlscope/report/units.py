@@ -68,6 +68,16 @@ def share(part: float | None, whole: float | None) -> str:
     return f"{percent:.1f} %"
 
 
+def whole_percent(value: float) -> str:
+    """As nvidia-smi and top show it, but never 0 for something."""
+    return "< 1 %" if 0 < value < 0.5 else f"{value:.0f} %"
+
+
+def rate(value: float) -> str:
+    """Four digits, and never a power of ten."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def size(value: float | None) -> str:
     """Bytes in binary units: "1.5 GiB"."""
     if value is None:

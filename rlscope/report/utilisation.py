@@ -8,6 +8,8 @@ from rlscope.report import units
 
 Rows = list[dict[str, Any]]
 
+_percent = units.whole_percent
+
 
 def gpus(rows: Rows) -> list[str]:
     """Rows of analysis `utilisation`: one sentence for each GPU."""
@@ -48,8 +50,3 @@ def _process(row: dict[str, Any]) -> str:
         f"top says that {name} uses {_percent(row['polled_percent'])} of a core. It was in Python, "
         f"simulator or framework for {busy} of that time{in_cuda}, and waited for {waiting}."
     )
-
-
-def _percent(value: float) -> str:
-    """As nvidia-smi and top show it, but never 0 for something."""
-    return "< 1 %" if 0 < value < 0.5 else f"{value:.0f} %"

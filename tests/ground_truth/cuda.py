@@ -1,4 +1,5 @@
-"""The brute-force twin of the relations of CUDA calls and GPU work (semantics.md, rules 9, 10).
+"""The brute-force twin of the relations of CUDA calls and GPU work, whose rules are in
+docs/reference/semantics.md#whose-call-whose-kernel and semantics.md#gpu.
 
 Like the rest of the twin: the state at an instant by replaying everything before it, times by
 looking at each elementary segment between boundaries.

@@ -308,7 +308,7 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
     with load("run") as trace:
         (process,) = trace.sql("SELECT os_pid FROM process").to_dicts()
     with pytest.raises(TooShort, match="ran too briefly"):
-        calibrated_run.records_of("run", f"os_pid = {process['os_pid']}")
+        calibrated_run.records_of("run", [process["os_pid"]])
 
 
 def turns(traced: TracedPython, folder: Path, text: str, *options: str) -> list[turns_file.Block]:

@@ -19,6 +19,8 @@ from command_line import RLSCOPE, Done, Terminal, assert_states_failure, rlscope
 from process_records import crc32c
 from tiny_traces import load_checked, write_trace
 
+from rlscope import registry
+
 VERBS = (["query", "SELECT 1"], ["summary"], ["info"])
 
 
@@ -334,11 +336,7 @@ def test_alone_it_prints_its_help():
     [
         ("sumary", "no verb 'sumary'; did you mean summary?"),
         ("reports", "no verb 'reports'; did you mean report?"),
-        (
-            "zzz",
-            "no verb 'zzz'; there are: prof, summary, report, query, info, import, export, "
-            "runs, calibrate, validate, survey, doctor",
-        ),
+        ("zzz", f"no verb 'zzz'; there are: {', '.join(registry.names(registry.COMMANDS))}"),
     ],
 )
 def test_a_wrong_verb_names_the_one_that_was_meant(verb, said):

@@ -79,6 +79,8 @@ class Simulator:
     """Native calls of layer simulator in each step, at least: 0, there are none at all."""
     listened: int
     """The same by sys.monitoring, which sees no operators and attributes."""
+    target: str = "test-simulators"
+    """Which target of the Makefile installs the modules."""
 
 
 def _gym(name: str, imports: str = "import gymnasium as gym") -> str:
@@ -94,7 +96,7 @@ SIMULATORS = {
         4,
         4,
     ),
-    "gym": Simulator(("gym", "Box2D"), _gym("LunarLander-v2", "import gym"), 5, 1),
+    "gym": Simulator(("gym", "Box2D"), _gym("LunarLander-v2", "import gym"), 5, 1, "test-gym"),
     "pybullet": Simulator(("pybullet",), _PYBULLET.format(steps=STEPS), 2, 2),
     "envpool": Simulator(("envpool",), _ENVPOOL.format(steps=STEPS), 2, 1),
     "gymnasium": Simulator(("gymnasium",), _gym("CartPole-v1"), 0, 0),
@@ -108,7 +110,7 @@ def test_native_code_of_a_simulator_is_its_layer(
     traced: TracedPython, directory: str, tmp_path: Path, name: str, engine: str
 ) -> None:
     simulator = SIMULATORS[name]
-    need(*simulator.modules)
+    need(*simulator.modules, target=simulator.target)
     options = ["-o", directory, "--intercept", engine]
     command = [*options, traced.python, "-c", simulator.program]
     done = traced.run(*command, timeout=300, cwd=tmp_path)  # MuJoCo leaves a log file there
@@ -148,7 +150,7 @@ def test_an_environment_plays_the_same_game(
     traced: TracedPython, directory: str, tmp_path: Path, name: str
 ) -> None:
     simulator = SIMULATORS[name]
-    need(*simulator.modules)
+    need(*simulator.modules, target=simulator.target)
     command = [traced.python, "-c", simulator.program]
     plain = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     recorded = traced.run("-o", directory, *command, timeout=300, cwd=tmp_path)

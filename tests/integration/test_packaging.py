@@ -39,8 +39,7 @@ def test_the_sdist_holds_every_source(sdist: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     folders = ("rlscope", "csrc", "analysis", "workloads", "tests", "docs", "docker")
     expected = {name for name in source_files() if name.split("/")[0] in folders}
-    # The links of rlscope/ are for tools in a checkout; setup.py maps the folders themselves.
-    assert expected - names <= {"rlscope/analysis", "rlscope/workloads"}
+    assert expected <= names
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
 
 

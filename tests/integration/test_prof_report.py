@@ -18,12 +18,12 @@ from traced_python import TracedPython
 
 from rlscope import registry
 from rlscope.analysis.coverage import coverage
-from rlscope.commands.report import link
 from rlscope.opening import load
 from rlscope.record.child import Ending
 from rlscope.record.program import Outcome
 from rlscope.report import bookkeeping, closing
 from rlscope.report.contents import Contents
+from rlscope.report.report_file import link
 from rlscope.terminal import status_line
 
 pytestmark = pytest.mark.usefixtures("without_waits")

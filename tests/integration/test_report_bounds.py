@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from report_page import ReportPage
 
-from rlscope.commands.report import write_report
 from rlscope.opening import load
-from rlscope.report import limits
+from rlscope.report import limits, report_file
 from rlscope.report.page import PLOTLY, resource
 
 # The smaller run's lines are at their limit too: two passes are one point.
@@ -40,7 +39,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     root = tmp_path_factory.mktemp("runs")
     dense_run.write(root / "small", PASSES)
     dense_run.write(root / "large", 50 * PASSES)
-    return write_report(root / "small"), write_report(root / "large")
+    return report_file.write(root / "small"), report_file.write(root / "large")
 
 
 def test_one_run_has_fifty_times_the_events_of_the_other(pages: tuple[Path, Path]) -> None:

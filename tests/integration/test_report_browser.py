@@ -14,9 +14,8 @@ from report_checks import CHECKS, cuda
 from report_page import PATIENCE_S, ReportPage
 from report_rows import full_run
 
-from rlscope.commands.report import write_report
 from rlscope.opening import Trace, load
-from rlscope.report import layers, panels, units, views
+from rlscope.report import layers, panels, report_file, units, views
 from rlscope.report.renderers import html
 
 pytestmark = pytest.mark.browser
@@ -57,7 +56,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
 
 @pytest.fixture(scope="module")
 def page(trace: Trace) -> Path:
-    return write_report(trace.path)
+    return report_file.write(trace.path)
 
 
 @pytest.fixture(scope="module")

@@ -8,39 +8,15 @@ them shows nothing. It asks the relations themselves, never the statements behin
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 
 from report_page import ReportPage
 
-from report_checks import (
-    cuda,
-    gpu,
-    iterations,
-    layers,
-    machine,
-    operations,
-    processes,
-    progress,
-    quality,
-    run,
-    threads,
-    timeline,
-    waiting,
-)
+from rlscope import registry
 from rlscope.opening import Trace
 
 CHECKS: dict[str, Callable[[ReportPage, Trace], None]] = {
-    "operations": operations.check,
-    "layers": layers.check,
-    "gpu": gpu.check,
-    "cuda": cuda.check,
-    "timeline": timeline.check,
-    "iterations": iterations.check,
-    "progress": progress.check,
-    "processes": processes.check,
-    "waiting": waiting.check,
-    "threads": threads.check,
-    "machine": machine.check,
-    "quality": quality.check,
-    "run": run.check,
+    name: importlib.import_module(f"report_checks.{name}").check
+    for name in registry.builtin(registry.PANELS)
 }

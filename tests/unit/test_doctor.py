@@ -92,6 +92,14 @@ def test_libraries_are_those_that_would_be_layers() -> None:
     assert simulator.text == "ale-py 0.12"
 
 
+@pytest.mark.parametrize(
+    ("package", "distribution"),
+    [("ale_py", "ale-py"), ("Box2D", "box2d"), ("torch", "torch"), ("mujoco_py", "mujoco-py")],
+)
+def test_a_package_comes_with_a_distribution(package: str, distribution: str) -> None:
+    assert probes.distribution(package) == distribution
+
+
 def test_no_driver_is_no_failure() -> None:
     finding = only(checks.cuda_findings(cuda_facts(driver={"reason": "not found"})))
     assert finding.status is Status.ABSENT
@@ -156,6 +164,7 @@ def test_the_probe_answers_in_this_interpreter() -> None:
     facts = probes.python_facts(sys.executable, {})
     assert facts["version"] == ".".join(map(str, sys.version_info[:3]))
     assert facts["libraries"]["rlscope"] == VERSION
+    assert facts["libraries"]["numpy"] == metadata.version("numpy")
     assert facts["recorder"]["engine"] in ("patch", "monitoring")
 
 

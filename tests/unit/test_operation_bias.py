@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
+from rlscope.analysis import statement
 from rlscope.calibration import operation_bias, validation
 from rlscope.calibration.operation_bias import OperationBias, OperationsOfRun
 from rlscope.calibration.validation import Round, judge_operations
 from rlscope.rundir.stopwatch_file import OperationTime, RecordedBlock, TimedBlock
+from rlscope.table import Table
 
 PROCESS = 70
 LENGTH = 2
 ROUNDS = range(12)
-
-
-class Rows:
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self._rows = rows
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        return self._rows
 
 
 class Trace:
@@ -41,19 +35,21 @@ class Trace:
         of = [(number, path) for number, _ in keys for path in times]
         common = [{"process_id": 3, "iteration": i, "operation": path} for i, path in of]
         self._rows = {
-            operation_bias._ITERATIONS: iterations,
-            operation_bias._TIMES: [
+            "iteration_end": iterations,
+            "iteration_time": [
                 each | {"ns": times[each["operation"]] * entries} for each in common
             ],
-            operation_bias._ENTRIES: [each | {"entries": entries} for each in common],
-            operation_bias._REMOVED.format(PROCESS): [
+            "iteration_entry": [each | {"entries": entries} for each in common],
+            "removed_by_operation": [
                 {"operation": path, "mean": removed, "low": removed / 2, "high": removed * 2}
                 for path in times
             ],
         }
 
-    def sql(self, query: str) -> Rows:
-        return Rows(self._rows[query])
+    def sql(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        assert parameters in ({}, {"os_pids": [PROCESS]})
+        (rows,) = (rows for name, rows in self._rows.items() if statement.text(name) == query)
+        return Table({key: [row[key] for row in rows] for key in (rows[0] if rows else ())})
 
 
 def recorded() -> list[RecordedBlock]:

@@ -24,6 +24,8 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.COMMANDS, "commands"),
         (registry.PANELS, "report/panels"),
         (registry.RENDERERS, "report/renderers"),
+        (registry.FRAMEWORKS, "frameworks"),
+        (registry.SIMULATORS, "simulators"),
         (registry.WAITS, "waits"),
         (registry.SERIALIZERS, "serializers"),
         (registry.IMPORTERS, "importing/formats"),
@@ -34,6 +36,12 @@ def test_every_file_has_a_row_and_every_row_a_file(group, folder):
     files = {path.stem for path in (PACKAGE / folder).glob("*.py") if path.stem[0] != "_"}
     rows = {row.partition(":")[0].rpartition(".")[2] for row in registry.builtin(group).values()}
     assert rows == files
+
+
+@pytest.mark.parametrize("name", registry.builtin(registry.PANELS))
+def test_the_guide_says_what_a_panel_answers(name):
+    page = (PACKAGE.parent / "docs" / "guide" / "report.md").read_text()
+    assert f"| {registry.load(registry.PANELS, name).title} | " in page
 
 
 @pytest.mark.parametrize("verb", registry.builtin(registry.COMMANDS))

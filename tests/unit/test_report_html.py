@@ -10,6 +10,7 @@ import pytest
 from relation_rows import Relations
 from report_rows import full_run
 
+from rlscope import registry
 from rlscope.report import limits, page
 from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
@@ -120,7 +121,4 @@ def test_the_tables_of_every_panel_come_as_json() -> None:
     rows = value["panels"]["operations"]["operation_time"]
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM breakdown")["ns"][0]
     assert sum(row["duration_ns"] for row in rows if row["process_id"] is None) == whole
-    assert set(value["panels"]) == {
-        "operations", "gpu", "cuda", "layers", "timeline", "iterations", "progress", "processes",
-        "waiting", "threads", "machine", "quality", "run",
-    }  # fmt: skip
+    assert [*value["panels"]] == [*registry.builtin(registry.PANELS)]

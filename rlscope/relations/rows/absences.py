@@ -9,6 +9,7 @@ import numpy as np
 
 from rlscope import _trace
 from rlscope.relations.rows import cuda_rows
+from rlscope.relations.schema import store
 from rlscope.rundir.kept_iterations import IterationRange
 
 ALL = "*"
@@ -98,6 +99,23 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("timeline", "gpu_busy"): _NO_WORK,
 }
 
+# Every run has rows of these; without one of `loss` nothing was lost.
+_IN_EVERY_RUN = frozenset(
+    {
+        "run",
+        "host",
+        "absent",
+        "process",
+        "thread",
+        "recording_window",
+        "metadata",
+        "loss",
+        "breakdown",
+        "breakdown_by_thread",
+        "iteration_breakdown",
+        "timeline",
+    }
+)
 # For imported runs only. If rlscope recorded a run, it has no row because the program did nothing.
 _OF_IMPORTS: Mapping[tuple[str, str], str] = dict.fromkeys(
     [
@@ -107,11 +125,11 @@ _OF_IMPORTS: Mapping[tuple[str, str], str] = dict.fromkeys(
         ("process", "forks"),
         ("process", "python_start_ns"),
         ("process", "python_end_ns"),
-        ("phase", ALL),
-        ("iteration", ALL),
-        ("progress", ALL),
-        ("operation", ALL),
-        ("operation_instance", ALL),
+        *(
+            (relation.name, ALL)
+            for relation in store.swept_relations()
+            if relation.name not in _IN_EVERY_RUN and (relation.name, ALL) not in _REASONS
+        ),
         ("api_call", "errors"),
     ],
     "",

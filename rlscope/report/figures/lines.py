@@ -16,6 +16,8 @@ ROW_HEIGHT = 170
 FRAME_HEIGHT = 110
 # Of the height of a row.
 ROW_GAP = 0.2
+# So many things have a tick each; plotly would put ticks between them.
+_EVERY_TICK = 12
 _LEGEND = {"orientation": "h", "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 
 
@@ -47,9 +49,12 @@ class Row:
     """Upper end of the axis; None: the largest value."""
 
 
-def lines(rows: Sequence[Row], x_title: str, *, x_step: float | None = None) -> Figure:
-    """Rows from top to bottom, each below its legend, with one horizontal axis below the last,
-    which has a tick every `x_step` (None: as plotly chooses)."""
+def lines(rows: Sequence[Row], x_title: str, *, counted: bool = False) -> Figure:
+    """Rows from top to bottom, each below its legend, with one horizontal axis below the last.
+
+    Args:
+        counted: x are numbers of things, and between two of them is nothing.
+    """
     figure = go.Figure(layout=layout.base(FRAME_HEIGHT + ROW_HEIGHT * len(rows)))
     for number, row in enumerate(rows):
         suffix = "" if number == 0 else str(number + 1)
@@ -60,10 +65,20 @@ def lines(rows: Sequence[Row], x_title: str, *, x_step: float | None = None) -> 
         )
     last = "" if len(rows) == 1 else str(len(rows))
     figure.update_layout(
-        xaxis={"title": {"text": x_title}, "anchor": f"y{last}", "dtick": x_step},
+        xaxis={
+            "title": {"text": x_title},
+            "anchor": f"y{last}",
+            "dtick": _tick(rows) if counted else None,
+        },
         hovermode="closest",
     )
     return layout.as_json(figure)
+
+
+def _tick(rows: Sequence[Row]) -> int | None:
+    """1: a tick each. None: they are many, and plotly chooses."""
+    x = [each for row in rows for line in row.lines for each in line.x]
+    return 1 if max(x) - min(x) <= _EVERY_TICK else None
 
 
 def _domain(number: int, rows: int) -> tuple[float, float]:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 
-# So many iterations have a tick each; plotly would put ticks between them.
-_EVERY_TICK = 12
-
 _EMPTY = (
     "no complete iteration was recorded. Call rls.iteration() at the start of each pass of the "
     "training loop."
@@ -65,8 +62,7 @@ def _figure(rows: views.Rows, summary: dict[str, Any]) -> Figure:
             ("p95", "p95_ns", palette.WARNING),
         )
     ]
-    step = 1 if ends[1] - ends[0] <= _EVERY_TICK else None
-    return lines([Row(f"duration ({unit})", [*band, middle, *levels])], "iteration", x_step=step)
+    return lines([Row(f"duration ({unit})", [*band, middle, *levels])], "iteration", counted=True)
 
 
 def _durations(rows: views.Rows, divisor: int, unit: str) -> Line:

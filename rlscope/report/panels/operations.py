@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, operations, processes
+from rlscope.analysis import coverage, operations, processes, verdicts
 from rlscope.report import layers, limits, palette, shares, units, views
 from rlscope.report.figures.bars import Bar, stacked_bars
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
@@ -116,7 +116,6 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
     rows = table.to_dicts()
     if not rows:
         return []
-    found_ns = sum(row["loop_ns"] for row in rows)
     grid = Grid(
         title=f"Found automatically: {units.plural(len(rows), 'operation')}",
         columns=["operation", ">instances", ">time", ">share of the loop", "how"],
@@ -130,7 +129,7 @@ def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:
             ]
             for row in rows
         ],
-        open=found_ns > shares.NOTABLE_FOUND * facts["inside_ns"],
+        open=verdicts.is_found_notable(rows, facts),
     )
     return [grid]
 

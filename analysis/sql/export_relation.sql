@@ -1,0 +1,2 @@
+-- All rows of the relation $relation.
+FROM query_table($relation)

@@ -1,0 +1,2 @@
+-- What each process noted under a key; value is JSON.
+SELECT value FROM metadata WHERE key = $key ORDER BY process_id

@@ -1,0 +1,59 @@
+"""The file of a report: DIR/report.html, or as it was asked for."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from rlscope import registry
+from rlscope.errors import RlscopeError
+from rlscope.report import catalogue
+from rlscope.rundir import regular_files
+from rlscope.terminal.shown_opening import load_shown
+
+_DEFAULT_NAMES = {"html": "report.html", "json": "report.json", "terminal": "report.txt"}
+
+
+def write(
+    directory: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    form: str = "html",
+    *,
+    step: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Renders the run in `directory` and returns the path of the file, DIR/report.html by default.
+
+    The file appears whole or not at all: it is written under another name and renamed. `step` is
+    called with a few words whenever another part of the work begins.
+
+    Raises:
+        TraceError: not a trace directory, or nothing in it can be read.
+        RlscopeError: the file cannot be written.
+    """
+    render = registry.load(registry.RENDERERS, form)
+    step("reading the trace")
+    with load_shown(directory, step=step) as trace:
+        step("writing the report")
+        text = render(trace, step=step) if form == "html" else render(trace)
+        catalogue.keep_headline(trace)
+    own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
+    path = own if output is None else Path(output)
+    _write(path, text)
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        # A name may hold half a surrogate pair, which UTF-8 cannot.
+        regular_files.replace(path.parent, path.name, text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise RlscopeError(f"cannot write {path}: {error.strerror}") from error
+
+
+def link(path: Path) -> str:
+    """The file as a browser takes it, which terminals make a link."""
+    return path.absolute().as_uri()

@@ -1,0 +1,120 @@
+"""Where each word begins: values on both sides of every threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rlscope.analysis import verdicts
+from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
+from rlscope.analysis.verdicts import Lateness, Subject, Uncovered
+
+LOOP = {"looping_processes": 1, "span_ns": 1000, "between_ns": 0, "inside_ns": 1000}
+
+
+def times(**groups: int) -> list[dict[str, Any]]:
+    """Rows of `group_time`, of 1,000 ns."""
+    named = {"waiting": WAITING_BETWEEN, "between": BETWEEN_OPERATIONS}
+    return [
+        {"group": named.get(group, group), "group_ns": ns, "whole_ns": 1000}
+        for group, ns in groups.items()
+    ]
+
+
+def test_most_is_more_than_half() -> None:
+    assert verdicts.is_most(51, 100)
+    assert not verdicts.is_most(50, 100)
+
+
+@pytest.mark.parametrize(
+    ("between_ns", "waiting_ns", "subject"),
+    [
+        (500, 0, Subject.LARGEST),
+        (501, 0, Subject.UNCOVERED),
+        (700, 400, Subject.LARGEST),  # 300 of 600
+        (701, 400, Subject.UNCOVERED),
+    ],
+)
+def test_a_loop_is_uncovered_by_what_is_left_without_its_waits(
+    between_ns: int, waiting_ns: int, subject: Subject
+) -> None:
+    facts = {**LOOP, "between_ns": between_ns}
+    assert verdicts.subject(times(learning=1, waiting=waiting_ns), facts) is subject
+
+
+def test_without_rows_or_without_a_loop_there_is_no_group_to_name() -> None:
+    assert verdicts.subject([], LOOP) is Subject.NOTHING
+    assert verdicts.subject(times(learning=1), {**LOOP, "looping_processes": 0}) is Subject.NO_LOOP
+
+
+@pytest.mark.parametrize(
+    ("waiting_ns", "found_ns", "why"),
+    [
+        (301, 0, Uncovered.WAITING),
+        (301, 400, Uncovered.WAITING),
+        (300, 201, Uncovered.NOT_RECOGNISED),
+        (300, 200, Uncovered.NOT_ANNOTATED),
+    ],
+)
+def test_why_operations_take_little(waiting_ns: int, found_ns: int, why: Uncovered) -> None:
+    facts = {**LOOP, "between_ns": 600, "inside_ns": 400}
+    assert verdicts.why_uncovered(waiting_ns, [{"loop_ns": found_ns}], facts) is why
+
+
+def test_time_between_operations_is_worth_a_word_above_a_fifth_of_the_loop() -> None:
+    facts = {**LOOP, "between_ns": 300}
+    assert verdicts.is_between_notable(times(learning=1, waiting=99), facts)
+    assert not verdicts.is_between_notable(times(learning=1, waiting=100), facts)
+
+
+def test_small_shares_are_not_named() -> None:
+    assert verdicts.is_waiting_notable(times(learning=1, waiting=11))
+    assert not verdicts.is_waiting_notable(times(learning=1, waiting=10))
+    assert verdicts.is_framework_notable(11, 100)
+    assert not verdicts.is_framework_notable(10, 100)
+    assert verdicts.is_group_named(2, 1000)
+    assert not verdicts.is_group_named(1, 1000)
+    assert verdicts.is_stage_waiting(11, 100)
+    assert not verdicts.is_stage_waiting(10, 100)
+    assert verdicts.is_part_named(2, 100)
+    assert not verdicts.is_part_named(1, 100)
+
+
+def test_what_was_found_is_silent_beside_what_is_annotated() -> None:
+    found = [{"loop_ns": 30}, {"loop_ns": 20}]
+    assert verdicts.is_found_notable(found, {"inside_ns": 999})
+    assert not verdicts.is_found_notable(found, {"inside_ns": 1000})
+
+
+def test_a_target_has_most_of_the_waits() -> None:
+    half, most = {"loop_share": 0.5}, {"loop_share": 0.51}
+    assert verdicts.main_target([{"loop_share": None}, half, most]) is most
+    assert verdicts.main_target([half]) is None
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "slow_ns", "lateness"),
+    [
+        (50, 50, Lateness.NOT_NOTABLE),
+        (60, 31, Lateness.STRAGGLER),
+        (60, 30, Lateness.BEGINS_LATE),
+    ],
+)
+def test_a_straggler_is_late_because_it_is_slow(
+    late_ns: int, slow_ns: int, lateness: Lateness
+) -> None:
+    worker = {"operation_ns": 1000, "late_ns": late_ns, "slow_ns": slow_ns}
+    assert verdicts.lateness(worker) is lateness
+
+
+def test_a_tenth_of_a_second_is_enough_to_compare_with() -> None:
+    assert verdicts.is_comparable(100_000_000)
+    assert not verdicts.is_comparable(99_999_999)
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing"), [("ring_full", True), ("rolled_up", False), ("cut", False)]
+)
+def test_which_losses_mean_that_data_is_missing(kind: str, missing: bool) -> None:
+    assert verdicts.is_data_missing(kind) is missing
