@@ -13,14 +13,9 @@
 #include "trace/format/what.h"
 #include "trace/layout/cuda_interval.h"
 #include "trace/layout/record.h"
+#include "trace/read/span.h"
 
 namespace rlscope::trace {
-
-// Bytes of one column inside a payload.
-struct Span {
-  const uint8_t* data = nullptr;
-  size_t size = 0;
-};
 
 // ---- CpuChunk ---------------------------------------------------------------------------------
 

@@ -13,19 +13,10 @@
 #include "trace/layout/cuda_interval.h"
 #include "trace/layout/layer.h"
 #include "trace/layout/thread_times.h"
+#include "trace/write/chunk_buffer.h"
 #include "trace/write/sink.h"
 
 namespace rlscope::trace {
-
-// Scratch memory for one chunk at a time.
-struct ChunkBuffer {
-  uint8_t bytes[256 * 1024];
-};
-
-struct Text {
-  const char* data;
-  size_t size;
-};
 
 struct ProcessFields {  // ProcessChunk
   const char* tool_version;
