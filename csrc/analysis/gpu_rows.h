@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "analysis/cuda_relations.h"
+#include "analysis/cuda_result.h"
 #include "analysis/gpu_merge.h"
 #include "analysis/launch_table.h"
 #include "analysis/recorded_time.h"

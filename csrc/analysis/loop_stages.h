@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include "analysis/breakdown_rows.h"
@@ -14,9 +13,6 @@
 #include "trace/format/archive.h"
 
 namespace rlscope::analysis {
-
-// Whether an operation with this outermost name lies around the loop and does not make it longer.
-bool IsAroundLoop(std::string_view name);
 
 // Keeps apart what lies before the first and behind the last operation of the loop. Which one is
 // the last turns out at the end, so time is added up anew from the end of each. As long as that is

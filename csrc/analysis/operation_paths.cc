@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "analysis/loop_stages.h"
+#include "analysis/loop_names.h"
 #include "trace/format/name_kind.h"
 #include "trace/layout/record.h"
 

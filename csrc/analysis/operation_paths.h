@@ -31,7 +31,7 @@ class OperationPaths {
     uint32_t depth;  // 1 for a root operation, 0 for (none)
     uint64_t instances;
     bool automatic = false;    // rlscope found it by itself
-    bool around_loop = false;  // loop_stages.h, by its first name
+    bool around_loop = false;  // loop_names.h, by its first name
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".

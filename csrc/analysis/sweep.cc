@@ -26,11 +26,6 @@ void AddCoarserLevels(SweepResult* result) {
 
 }  // namespace
 
-SweepResult::SweepResult(const ProcessInput& input, bool has_buckets)
-    : paths(input.names, input.most_paths),
-      history(input.start_ns, input.end_ns, input.process_items, input.names),
-      process(has_buckets) {}
-
 // A sweep under way.
 struct SweepRun {
   SweepRun(const ProcessInput& input, const SweepOptions& options, int64_t until_ns)

@@ -11,7 +11,7 @@
 #include "analysis/owner_calls.h"
 #include "analysis/process_state.h"
 #include "analysis/streams.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_result.h"
 
 namespace rlscope::analysis {
 
