@@ -9,8 +9,8 @@
 #include "capture/flusher.h"
 #include "capture/note.h"
 #include "capture/subscription.h"
+#include "runtime/first_record.h"
 #include "runtime/process.h"
-#include "runtime/recorder.h"
 #include "runtime/rlscope.h"
 
 extern "C" {

@@ -7,6 +7,7 @@
 
 #include "runtime/hot.h"
 #include "runtime/interval_writer.h"
+#include "runtime/rings.h"
 #include "trace/layout/cuda_record.h"
 
 namespace rlscope::runtime {

@@ -5,13 +5,12 @@
 
 #include <stdint.h>
 
+#include "runtime/interval_writer_pool.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/record.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
-
-struct IntervalWriter;
 
 struct Ring {
   trace::RingPage* page;  // null: an empty place in the pool
@@ -52,6 +51,7 @@ void GiveRingBack(Ring* ring, uint64_t end);
 // Unmaps all rings but those that other threads may still be writing into; those go when their
 // thread takes a new one (DropRing). `own`: the calling thread's ring, null if it has none.
 void DropRings(Ring* own);
+// With that of the CUDA calls of its thread.
 void DropRing(Ring* ring);
 
 // Fork child: the mappings do not exist here; forgets all of them without a system call.

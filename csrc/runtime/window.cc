@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
-#include "runtime/lifecycle.h"
 #include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process_events.h"
+#include "runtime/rare_record.h"
 #include "trace/drain/control_page.h"
 #include "trace/layout/record.h"
 
