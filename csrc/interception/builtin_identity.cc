@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "interception/patch.h"
+#include "interception/original.h"
 #include "interception/stub_pool.h"
 
 namespace rlscope::interception {

@@ -4,11 +4,11 @@
 
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "interception/builtin_identity.h"
 #include "interception/call.h"
+#include "interception/original.h"
 #include "interception/page_access.h"
 #include "interception/patch_sites.h"
 #include "interception/stubs_in_use.h"
@@ -24,7 +24,6 @@ using Guard = std::lock_guard<std::mutex>;
 // Never destroyed: threads call through stubs while the process exits.
 PatchSites& sites = *new PatchSites;
 StubsInUse& stubs = *new StubsInUse;
-auto& replaced = *new std::unordered_map<void*, void*>;  // replacement -> its first original
 uint64_t dispatchers = 0;
 uint64_t shared = 0;
 uint64_t refused = 0;
@@ -175,15 +174,8 @@ Patched ReplacePointer(void** location, void* replacement, PyObject* keep) {
   void* original = Load(location);
   if (original == replacement) return Patched::kAlready;
   if (!Install(location, original, replacement, keep, AccessOf(location))) return Refuse();
-  replaced.emplace(replacement, original);
+  NoteReplaced(replacement, original);
   return Patched::kYes;
-}
-
-void* Original(void* pointer) {
-  if (IsStub(pointer)) return OriginalOf(IndexOf(pointer));
-  const Guard guard(mutex);
-  const auto found = replaced.find(pointer);
-  return found == replaced.end() ? pointer : found->second;
 }
 
 bool UnpatchPointer(void** location) {
@@ -215,16 +207,6 @@ size_t UnpatchAll() {
 void SwitchStubs(bool in_force) {
   const Guard guard(mutex);
   sites.Switch(in_force);
-}
-
-size_t RepackHot() {
-  const Guard guard(mutex);
-  const uint32_t before = stubs.hot_count();
-  for (uint32_t index = kHotStubs; index < stubs.own_end(); index++) {
-    const uint32_t hot = stubs.MoveToHot(index);
-    if (hot != index) sites.Redirect(index, hot);
-  }
-  return stubs.hot_count() - before;
 }
 
 void SetResultHook(void (*hook)(PyObject* result)) {

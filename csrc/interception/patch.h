@@ -9,19 +9,11 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <stddef.h>
 #include <stdint.h>
 
-namespace rlscope::interception {
+#include "interception/callee.h"
 
-// The function behind a pointer, as the trace names it. The text is copied. It enters the process's
-// table of names at the first call that is recorded: of torch's 16,000 functions a program calls
-// some hundred.
-struct Callee {
-  const char* name;  // "module:function", UTF-8
-  size_t length;
-  uint32_t layer;  // trace::Layer
-};
+namespace rlscope::interception {
 
 enum PatchFlags : uint32_t {
   kPlain = 0,
@@ -57,10 +49,6 @@ Patched PatchDispatcher(void** location, const Callee& callee, uint32_t flags);
 // both; UnpatchAll() puts the old pointer back, unless somebody else has changed it since.
 Patched ReplacePointer(void** location, void* replacement, PyObject* keep);
 
-// The function that a pointer really calls: the original of a stub or replacement, else the pointer
-// itself.
-void* Original(void* pointer);
-
 // Puts the original back if *location holds a stub. For scans that look for what is not remembered
 // (dispatchers, slots inherited since). True: it did.
 bool UnpatchPointer(void** location);
@@ -74,12 +62,6 @@ size_t UnpatchAll();
 // Puts the originals of all stubs that are remembered back for a while, or the stubs again. Takes
 // some 300 us for those of PyTorch. What is patched meanwhile is in force at once.
 void SwitchStubs(bool in_force);
-
-// Moves every stub that was called often, with its entry, to the block of hot ones in front, in one
-// or a few pages and cache lines, and re-stores the pointers that are remembered; returns how many.
-// Happens by itself, too, when a stub has been called kCallsUntilHot times (call.h); this is for
-// those that found the block full of others. Shared stubs stay: they are compared by address.
-size_t RepackHot();
 
 // Gets every result (a new reference's pointer, or null) of functions patched with kWatchResult,
 // recorded or not, in the calling thread, before the caller of the function does.
@@ -98,10 +80,6 @@ struct PatchCounts {
   uint64_t passed_through;  // calls of stubs after their UnpatchAll()
 };
 PatchCounts Counts();
-
-// Null where patching can work; else one sentence that says why it is refused here: another
-// interpreter than CPython, a sub-interpreter, a kernel that keeps read-only pages read-only.
-const char* Refusal();
 
 }  // namespace rlscope::interception
 

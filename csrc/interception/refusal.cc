@@ -1,8 +1,10 @@
-// Where patching is not tried.
+#include "interception/refusal.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 #include <string.h>
 
 #include "interception/page_access.h"
-#include "interception/patch.h"
 
 namespace rlscope::interception {
 namespace {

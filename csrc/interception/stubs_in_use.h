@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "interception/callee.h"
 #include "interception/entries.h"
-#include "interception/patch.h"
 #include "interception/probe_stub.h"
 
 namespace rlscope::interception {
@@ -51,7 +51,6 @@ class StubsInUse {
     return (next_shared_ - kFirstShared) + (next_own_ - kHotStubs) + (next_spare_ - kFirstSpare);
   }
   uint32_t hot_count() const { return next_hot_ - kFirstHot; }
-  uint32_t own_end() const { return next_own_; }
 
  private:
   static constexpr uint32_t kFirstHot = kProbeStub + 1;

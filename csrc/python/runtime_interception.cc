@@ -14,6 +14,7 @@
 #include "interception/patch.h"
 #include "interception/pointers.h"
 #include "interception/probe_stub.h"
+#include "interception/refusal.h"
 #include "interception/scanner.h"
 #include "interception/waits.h"
 #include "interception/watched_code.h"
