@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/env.h"
+#include "capture/callbacks.h"
 #include "capture/cupti.h"
 #include "capture/flusher.h"
 #include "capture/note.h"
@@ -45,7 +46,7 @@ const Cupti* Begin(Taken taken, Note* note) {
   const char* order = base::GetEnv("CUDA_DEVICE_ORDER");
   if (order != nullptr) note->Text("device_order", order);
   if (cupti.version != 0) note->Number("version", cupti.version);
-  if (!Subscribe(cupti, taken, note)) return nullptr;
+  if (!Subscribe(cupti, &OnCallback, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))
     note->Problem(Missing::kNothingWhole, "unknown version of CUPTI", nullptr, 0);
   return &cupti;

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "capture/activities.h"
-#include "capture/api_calls.h"
 #include "capture/gaps.h"
+#include "capture/watched_calls.h"
 #include "runtime/rlscope.h"
 #include "runtime/text.h"
 
@@ -14,6 +14,7 @@ namespace rlscope::capture {
 namespace {
 
 CuptiSubscriber subscriber = nullptr;
+CuptiCallback callback = nullptr;
 bool refused = false;  // when it was to be taken again
 bool own_clock = false;
 bool graphs_by_launch = false;  // else by their kernels
@@ -66,7 +67,7 @@ void AskForHolder(const Cupti& cupti, char (&holder)[kSubscriberNameBytes]) {
   if (cupti.subscribe_by_name == nullptr) return;
   const SubscriberParameters parameters = {sizeof parameters, "rlscope", holder, sizeof holder};
   CuptiSubscriber given = nullptr;
-  const CuptiResult result = cupti.subscribe_by_name(&given, &OnCallback, nullptr, &parameters);
+  const CuptiResult result = cupti.subscribe_by_name(&given, callback, nullptr, &parameters);
   if (result == kCuptiSuccess) cupti.unsubscribe(given);  // it has been given back just now
   holder[sizeof holder - 1] = '\0';
 }
@@ -164,8 +165,9 @@ bool IsEnv(const char* name, const char* value) {
   return set != nullptr && strcmp(set, value) == 0;
 }
 
-bool Subscribe(const Cupti& cupti, Taken taken, Note* note) {
-  const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
+bool Subscribe(const Cupti& cupti, CuptiCallback called, Taken taken, Note* note) {
+  callback = called;
+  const CuptiResult result = cupti.subscribe(&subscriber, callback, nullptr);
   if (result != kCuptiSuccess) {
     subscriber = nullptr;
     TellRefused(cupti, result, Missing::kAll, "CUDA is not recorded", note);
@@ -198,7 +200,7 @@ void Unsubscribe(const Cupti& cupti) {
 }
 
 void SubscribeAgain(const Cupti& cupti, Note* note) {
-  const CuptiResult result = cupti.subscribe(&subscriber, &OnCallback, nullptr);
+  const CuptiResult result = cupti.subscribe(&subscriber, callback, nullptr);
   refused = result != kCuptiSuccess;
   SetClock(cupti, note);
   StartActivities(cupti, Taken::kLater, note);
@@ -212,7 +214,7 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
 }
 
 bool SubscribeIfRefused(const Cupti& cupti, Note* note) {
-  if (!refused || cupti.subscribe(&subscriber, &OnCallback, nullptr) != kCuptiSuccess) return false;
+  if (!refused || cupti.subscribe(&subscriber, callback, nullptr) != kCuptiSuccess) return false;
   refused = false;
   SetClock(cupti, note);
   StartActivities(cupti, Taken::kLater, note);

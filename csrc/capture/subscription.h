@@ -15,8 +15,8 @@ bool IsEnv(const char* name, const char* value);
 // graphs be traced. CUPTI 13.0 ends a process that launches a graph which is older than that.
 enum class Taken { kInsideInit, kLater };
 
-// Takes all of it. False: CUPTI refused, and the note says why.
-bool Subscribe(const Cupti& cupti, Taken taken, Note* note);
+// Takes all of it, with `callback` for good. False: CUPTI refused, and the note says why.
+bool Subscribe(const Cupti& cupti, CuptiCallback callback, Taken taken, Note* note);
 
 // Leaves it to another profiler of the process: no record of ours is made any more. What CUPTI
 // still holds is flushed by the caller, before `Unsubscribe`.

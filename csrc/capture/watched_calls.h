@@ -1,8 +1,6 @@
-// CUDA calls by CUPTI's callbacks: which functions are watched, and what happens at one.
-#ifndef RLSCOPE_CAPTURE_API_CALLS_H_
-#define RLSCOPE_CAPTURE_API_CALLS_H_
-
-#include <stdint.h>
+// Which functions of CUDA call us back.
+#ifndef RLSCOPE_CAPTURE_WATCHED_CALLS_H_
+#define RLSCOPE_CAPTURE_WATCHED_CALLS_H_
 
 #include "capture/cupti.h"
 
@@ -20,9 +18,6 @@ void SwitchApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedA
 // Asks for the callbacks of modules that are unloaded, which names of kernels need.
 void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber);
 
-// The callback of the subscription. Called by CUPTI in the program's threads, around its calls.
-void OnCallback(void* user, uint32_t domain, uint32_t id, const CallbackData* data);
-
 }  // namespace rlscope::capture
 
-#endif  // RLSCOPE_CAPTURE_API_CALLS_H_
+#endif  // RLSCOPE_CAPTURE_WATCHED_CALLS_H_
