@@ -1,6 +1,7 @@
-// _runtime.Annotated: a decorated function. A vectorcall between two records: 25 to 30 ns more
-// than the function itself, where a Python wrapper with `with` costs 160 to 200.
+#include "python/runtime_annotated.h"
+
 #include <stddef.h>
+#include <structmember.h>
 
 #include "python/runtime_operation.h"
 

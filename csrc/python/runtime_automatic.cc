@@ -1,15 +1,17 @@
-// The Python face of automatic operations: which functions are events, and what else their hooks
-// need to know. Contract: rlscope/_runtime.pyi; used by rlscope/auto.
 #include "python/runtime_automatic.h"
 
 #include <dlfcn.h>
 
 #include <iterator>
 
+#include "python/runtime_automatic_calls.h"
+#include "python/runtime_automatic_events.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled.h"
 #include "python/runtime_conversions.h"
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
+#include "python/runtime_stand_in.h"
+#include "python/runtime_vectorcall.h"
 
 namespace rlscope::python {
 
@@ -74,7 +76,7 @@ PyObject* Watch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     return nullptr;
   }
   if (Py_TYPE(arguments[1]) == stand_in_type) return Py_NewRef(arguments[1]);
-  return NewStandIn(stand_in_type, event, arguments[1]);
+  return NewStandIn(stand_in_type, CallThroughObject(event), arguments[1]);
 }
 
 // watch_mixins(root).
@@ -139,14 +141,6 @@ PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr}
                                   {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
-
-void SetVectorcall(PyObject* function, vectorcallfunc vectorcall) {
-#if PY_VERSION_HEX >= 0x030C0000
-  PyFunction_SetVectorcall(reinterpret_cast<PyFunctionObject*>(function), vectorcall);
-#else
-  reinterpret_cast<PyFunctionObject*>(function)->vectorcall = vectorcall;
-#endif
-}
 
 int AddAutomatic(PyObject* module) { return PyModule_AddFunctions(module, module_functions); }
 

@@ -1,14 +1,15 @@
-// The code around a call that is an event.
+#include "python/runtime_automatic_calls.h"
+
 #include <string.h>
 
 #include "interception/owned.h"
-#include "python/runtime_automatic.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled.h"
+#include "python/runtime_stand_in.h"
+#include "python/runtime_vectorcall.h"
 
 namespace rlscope::python {
 
-vectorcallfunc plain_vectorcall = nullptr;
 PyObject* import_handlers = nullptr;
 
 namespace {

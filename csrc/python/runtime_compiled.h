@@ -14,18 +14,8 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <stdint.h>
 
 namespace rlscope::python {
-
-// Id of the operation name "compiled:<__name__>"; 0 if the object is null or has no name. Sets no
-// Python error.
-uint32_t NameOfCompiled(PyObject* function);
-
-// A compiled function that is being called computes gradients, as tracing it told. Of a function of
-// TensorFlow's the address is remembered for ever: one that is made there later counts as well.
-void NoteTraining(PyObject* function);
-bool IsTraining(const PyObject* function);
 
 // Makes calls of this object events, for as long as it lives. False: its type has no such pointer,
 // or there are too many. Sets no Python error.

@@ -1,11 +1,12 @@
-// _runtime.Drainer: the drainer of a whole run (csrc/trace/drain/drain_directory.h) for rls-prof.
+#include "python/runtime_drainer.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <new>
 
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
 #include "trace/drain/drain_directory.h"
 #include "trace/drain/run_notes.h"
 

@@ -3,7 +3,7 @@
 #ifndef RLSCOPE_PYTHON_RUNTIME_ITERATIONS_H_
 #define RLSCOPE_PYTHON_RUNTIME_ITERATIONS_H_
 
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
 
 namespace rlscope::python {
 

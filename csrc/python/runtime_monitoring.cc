@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
 
 #if PY_VERSION_HEX >= 0x030C0000
 

@@ -1,7 +1,8 @@
-// Operations by name, and the functions that look there. They are bound to the table instead of
-// the module: asking the module for its state is a call, in a function that needs no other.
+#include "python/runtime_operation_table.h"
+
 #include <stddef.h>
 
+#include "python/runtime_name_text.h"
 #include "python/runtime_operation.h"
 #include "trace/layout/shared_pages.h"
 

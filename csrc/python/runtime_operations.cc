@@ -1,11 +1,14 @@
-// _runtime.Operation: its face to `with` and the decorator.
+#include "python/runtime_operations.h"
+
 #include <stddef.h>
+#include <structmember.h>
 
 #include "interception/call.h"
 #include "interception/owned.h"
 #include "interception/test_delay.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_binder.h"
+#include "python/runtime_name_text.h"
 #include "python/runtime_operation.h"
 #include "python/runtime_phase.h"
 #include "python/runtime_probe.h"

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "python/runtime_name_text.h"
 #include "runtime/hot.h"
 #include "trace/layout/shared_pages.h"
 

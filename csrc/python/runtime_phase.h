@@ -2,7 +2,7 @@
 #ifndef RLSCOPE_PYTHON_RUNTIME_PHASE_H_
 #define RLSCOPE_PYTHON_RUNTIME_PHASE_H_
 
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
 #include "runtime/hot.h"
 
 namespace rlscope::python {

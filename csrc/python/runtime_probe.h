@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "python/runtime_module.h"
+#include "python/runtime_module_state.h"
 #include "python/runtime_operation.h"
 
 namespace rlscope::python {

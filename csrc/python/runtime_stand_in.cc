@@ -1,12 +1,9 @@
-// _runtime.StandIn: takes the place of a function in the dictionary of its class and is that
-// function to every look: class, name, signature, code, attributes, pickles. Only a call goes
-// another way.
+#include "python/runtime_stand_in.h"
+
 #include <stddef.h>
+#include <structmember.h>
 
 #include <initializer_list>
-
-#include "python/runtime_automatic.h"
-#include "python/runtime_module.h"
 
 namespace rlscope::python {
 
@@ -100,14 +97,14 @@ PyObject* NewStandInType(PyObject* module) {
   return PyType_FromModuleAndSpec(module, &object_spec, nullptr);
 }
 
-PyObject* NewStandIn(PyTypeObject* type, Event event, PyObject* function) {
+PyObject* NewStandIn(PyTypeObject* type, vectorcallfunc vectorcall, PyObject* function) {
   auto* stand_in = PyObject_GC_New(StandInObject, type);
   if (stand_in == nullptr) return nullptr;
   stand_in->function = Py_NewRef(function);
   stand_in->call = PyFunction_Check(function)
                        ? reinterpret_cast<PyFunctionObject*>(function)->vectorcall
                        : PyObject_Vectorcall;
-  stand_in->vectorcall = CallThroughObject(event);
+  stand_in->vectorcall = vectorcall;
   stand_in->weak_references = nullptr;
   PyObject* object = reinterpret_cast<PyObject*>(stand_in);
   PyObject_GC_Track(object);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "interception/owned.h"
+#include "python/runtime_name_text.h"
 #include "python/runtime_phase.h"
 #include "trace/layout/shared_pages.h"
 

@@ -1,6 +1,6 @@
 #include "python/runtime_thread_name.h"
 
-#include "python/runtime_module.h"
+#include "python/runtime_name_text.h"
 #include "runtime/rlscope.h"
 
 namespace rlscope::python {

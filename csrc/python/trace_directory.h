@@ -70,6 +70,8 @@ class Directory {
   std::vector<std::shared_ptr<std::atomic<int64_t>>> reached_ns_;  // by the latest pass of each
 };
 
+void AddDirectory(nanobind::module_& module);
+
 }  // namespace rlscope::python
 
 #endif  // RLSCOPE_PYTHON_TRACE_DIRECTORY_H_

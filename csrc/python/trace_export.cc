@@ -1,4 +1,5 @@
-// _trace.Lanes and _trace.PerfettoEncoder: columns of intervals -> what viewers of traces read.
+#include "python/trace_export.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -13,7 +14,6 @@
 #include "exporters/lanes.h"
 #include "exporters/perfetto.h"
 #include "python/trace_columns.h"
-#include "python/trace_module.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,5 +1,5 @@
-// _trace.ProcessRows, and the scans that fill some: traces of other tools, read and written as
-// trace files.
+#include "python/trace_import.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -20,7 +20,7 @@
 #include "importers/spill_file.h"
 #include "importers/trace_file.h"
 #include "importers/xprof.h"
-#include "python/trace_module.h"
+#include "python/trace_error.h"
 #include "python/trace_writer.h"
 
 namespace nb = nanobind;

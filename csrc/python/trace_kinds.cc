@@ -1,7 +1,8 @@
+#include "python/trace_kinds.h"
+
 #include "analysis/gpu_kinds.h"
 #include "analysis/record_kinds.h"
 #include "python/trace_events.h"
-#include "python/trace_module.h"
 #include "trace/layout/layer.h"
 
 namespace nb = nanobind;

@@ -1,9 +1,19 @@
-#include "python/trace_module.h"
+// The extension module _trace, one file for each of its parts. Contract: rlscope/_trace.pyi.
+//
+// Text that a program recorded may hold any bytes; what Python gets is UTF-8.
+#include <nanobind/nanobind.h>
 
 #include <system_error>
 
+#include "python/trace_directory.h"
+#include "python/trace_error.h"
+#include "python/trace_export.h"
+#include "python/trace_import.h"
+#include "python/trace_kinds.h"
+#include "python/trace_overlap.h"
 #include "python/trace_roll_up.h"
 #include "python/trace_row_stream.h"
+#include "python/trace_writer.h"
 #include "trace/format/frame.h"
 
 namespace nb = nanobind;

@@ -1,3 +1,5 @@
+#include "python/trace_overlap.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -7,7 +9,6 @@
 
 #include "analysis/overlap.h"
 #include "python/trace_columns.h"
-#include "python/trace_module.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

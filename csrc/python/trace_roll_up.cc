@@ -10,7 +10,7 @@
 
 #include "analysis/roll_up.h"
 #include "analysis/trace_source.h"
-#include "python/trace_module.h"
+#include "python/trace_error.h"
 #include "trace/directory/directory.h"
 
 namespace nb = nanobind;

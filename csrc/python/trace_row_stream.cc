@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "python/trace_arrow_abi.h"
 #include "python/trace_columns.h"
-#include "python/trace_module.h"
+#include "python/trace_error.h"
 
 namespace nb = nanobind;
 

@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "base/crc32c.h"
-#include "python/trace_module.h"
 #include "trace/layout/shared_pages.h"
 
 namespace nb = nanobind;

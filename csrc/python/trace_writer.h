@@ -65,6 +65,8 @@ class Writer {
   importers::TraceFile file_;
 };
 
+void AddWriter(nanobind::module_& module);
+
 }  // namespace rlscope::python
 
 #endif  // RLSCOPE_PYTHON_TRACE_WRITER_H_
