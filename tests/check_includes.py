@@ -1,6 +1,6 @@
 """Checks which folder may include which in csrc/: the layers of docs/how-it-works.md.
 
-interpose > capture > runtime > drain > base      analysis > directory > base
+interpose > cupti > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis
 python > importers > write > base                 python > exporters > base
 
@@ -28,8 +28,8 @@ ALLOWED = {
     "trace/read": READ,
     "trace/directory": {"trace/directory", *DRAIN, *READ},
     "runtime": RECORDER,
-    "capture": {"capture", *RECORDER},
-    "interpose": {"interpose", "capture", *RECORDER},
+    "cupti": {"cupti", *RECORDER},
+    "interpose": {"interpose", "cupti", *RECORDER},
     "analysis": {"analysis", "trace/directory", *READ},
     "importers": {"importers", "trace/write", *FORMAT},
     "exporters": {"exporters", "base"},

@@ -1,6 +1,6 @@
 // _exit and _Exit: the exit path of children, of shells and of frameworks that skip destructors.
 // exit(), return from main and quick_exit() come through handlers (runtime/lifecycle.cc).
-#include "capture/attach.h"
+#include "cupti/attach.h"
 #include "runtime/lifecycle.h"
 #include "runtime/rlscope.h"
 #include "runtime/syscalls.h"
@@ -8,7 +8,7 @@
 namespace {
 
 [[noreturn]] void ExitNow(int status) {
-  rlscope::capture::EndCapture();
+  rlscope::cupti::EndCupti();
   rlscope::runtime::EndProcess(status);
   for (;;) rlscope::runtime::SysCall(SYS_exit_group, status);
 }

@@ -2,10 +2,10 @@
 // cuInit() and calls this. rlscope sets that variable, so that it is there before the first CUDA
 // call whichever way the program starts. 1 is success; anything else, or no such symbol, would be
 // an error to the driver.
-#include "capture/attach.h"
+#include "cupti/attach.h"
 #include "runtime/rlscope.h"
 
 extern "C" RLSCOPE_EXPORT int InitializeInjection(void) {
-  rlscope::capture::Attach();
+  rlscope::cupti::Attach();
   return 1;
 }

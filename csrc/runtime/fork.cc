@@ -23,7 +23,7 @@ void BecomeForkChild() {
   process.forked = true;
   process.logged = process.ended = process.late = false;
   process.gave_up = process.refused = process.cut = false;
-  process.capture_cpu_ns = process.capture_flush_ns = 0;
+  process.cupti_cpu_ns = process.cupti_flush_ns = 0;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
   process.python_begin_ns = process.python ? process.began_ns : 0;

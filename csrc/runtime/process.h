@@ -31,8 +31,8 @@ struct Process {
   bool refused;                  // it could not make its files: records nothing
   bool cut;                      // a drainer cut recording short, and that was counted
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
-  int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
-  int64_t capture_flush_ns;      // how long the exit waited for that thread
+  int64_t cupti_cpu_ns;          // CPU time of the thread that reads what CUPTI recorded
+  int64_t cupti_flush_ns;        // how long the exit waited for that thread
   bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations

@@ -67,7 +67,7 @@ void LogEnd(int status, int64_t began_ns, int64_t end_ns) {
   if (process.forked && !process.logged) goodbye.records[goodbye.count++] = ForkRecord();
   trace::ProcessRecord end = MakeRecord(trace::ProcessEvent::kEnded);
   end.time_ns = end_ns;
-  end.profiler_cpu_ns = HelperCpuNs() + __atomic_load_n(&process.capture_cpu_ns, __ATOMIC_RELAXED);
+  end.profiler_cpu_ns = HelperCpuNs() + __atomic_load_n(&process.cupti_cpu_ns, __ATOMIC_RELAXED);
   end.cpu_ns = ProcessCpuNs() - end.profiler_cpu_ns;
   end.python_end_ns = process.python_end_ns;
   if (SharedPage() != nullptr) end.flags |= trace::kHadRings;
@@ -75,7 +75,7 @@ void LogEnd(int status, int64_t began_ns, int64_t end_ns) {
   if (status != kUnknownStatus) {
     end.flags |= trace::kExitStatusKnown | (static_cast<uint32_t>(status) & 0xff) << 8;
   }
-  end.ended.exit_flush_ns = process.capture_flush_ns + base::ReadMonotonicNs() - began_ns;
+  end.ended.exit_flush_ns = process.cupti_flush_ns + base::ReadMonotonicNs() - began_ns;
   goodbye.records[goodbye.count++] = end;
   process.logged = true;
   // A process that recorded nothing is a small one that a shell starts by the thousand: it has one

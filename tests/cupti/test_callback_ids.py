@@ -1,4 +1,4 @@
-"""The callback ids of csrc/capture, beside the functions that releases give them."""
+"""The callback ids of csrc/cupti, beside the functions that releases give them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from cupti_headers import functions
 from cupti_releases import RELEASES, ROOT, SIMULATED, Release, every_release, simulated
 
-CAPTURE = ROOT / "csrc" / "capture"
-WATCHED_CALLS = (CAPTURE / "watched_calls.cc").read_text()
-CALLBACKS = (CAPTURE / "callbacks.cc").read_text()
+CUPTI = ROOT / "csrc" / "cupti"
+WATCHED_CALLS = (CUPTI / "watched_calls.cc").read_text()
+CALLBACKS = (CUPTI / "callbacks.cc").read_text()
 every = every_release(RELEASES)
 every_table = pytest.mark.parametrize(
     ("table", "domain"), [("kRuntimeIds", "runtime"), ("kDriverIds", "driver")]

@@ -1,4 +1,4 @@
-#include "capture/flusher.h"
+#include "cupti/flusher.h"
 
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/own_thread.h"
-#include "capture/activities.h"
-#include "capture/gaps.h"
-#include "capture/note.h"
-#include "capture/subscription.h"
+#include "cupti/activities.h"
+#include "cupti/gaps.h"
+#include "cupti/note.h"
+#include "cupti/subscription.h"
 #include "runtime/lock.h"
 #include "runtime/process.h"
 #include "runtime/rlscope.h"
@@ -21,7 +21,7 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
     __attribute__((weak));
 }
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 constexpr int64_t kPeriodNs = 200000000;
@@ -140,7 +140,7 @@ bool TakeTurn() {
   if (flusher.cupti == nullptr) return flusher.attach != nullptr && !ends;
   if (ends && !paused) FlushLast();
   if (!ends && !paused) FlushInTurn();
-  __atomic_store_n(&runtime::process.capture_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
+  __atomic_store_n(&runtime::process.cupti_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
                    __ATOMIC_RELAXED);
   return !ends;
 }
@@ -271,4 +271,4 @@ void EndFlusher() {
   }
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

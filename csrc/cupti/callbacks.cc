@@ -1,14 +1,14 @@
-#include "capture/callbacks.h"
+#include "cupti/callbacks.h"
 
 #include <string.h>
 
-#include "capture/activities.h"
-#include "capture/flusher.h"
-#include "capture/gaps.h"
+#include "cupti/activities.h"
+#include "cupti/flusher.h"
+#include "cupti/gaps.h"
 #include "runtime/cuda_call.h"
 #include "trace/layout/shared_pages.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 constexpr uint32_t kMostIds = 2048;
@@ -93,4 +93,4 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const CallbackData* data) {
   }
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

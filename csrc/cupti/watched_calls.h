@@ -1,10 +1,10 @@
 // Which functions of CUDA call us back.
-#ifndef RLSCOPE_CAPTURE_WATCHED_CALLS_H_
-#define RLSCOPE_CAPTURE_WATCHED_CALLS_H_
+#ifndef RLSCOPE_CUPTI_WATCHED_CALLS_H_
+#define RLSCOPE_CUPTI_WATCHED_CALLS_H_
 
-#include "capture/cupti.h"
+#include "cupti/library.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // Of all functions of both APIs, or of those that launch, copy, synchronise, allocate or wait:
 // others are frequent, take less than 200 ns and do nothing on a device.
@@ -18,6 +18,6 @@ void SwitchApiCallbacks(const Cupti& cupti, CuptiSubscriber subscriber, WatchedA
 // Asks for the callbacks of modules that are unloaded, which names of kernels need.
 void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber);
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_WATCHED_CALLS_H_
+#endif  // RLSCOPE_CUPTI_WATCHED_CALLS_H_

@@ -1,12 +1,12 @@
-#include "capture/cupti.h"
+#include "cupti/library.h"
 
 #include <string.h>
 
 #include "base/env.h"
-#include "capture/mapped.h"
+#include "cupti/mapped.h"
 #include "runtime/text.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 constexpr int kNewest = 13;
@@ -191,4 +191,4 @@ const Cupti& LoadCupti() {
   return cupti;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

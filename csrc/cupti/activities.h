@@ -1,14 +1,14 @@
 // GPU work by CUPTI's activity records: buffers that CUPTI fills, read on a thread of ours.
-#ifndef RLSCOPE_CAPTURE_ACTIVITIES_H_
-#define RLSCOPE_CAPTURE_ACTIVITIES_H_
+#ifndef RLSCOPE_CUPTI_ACTIVITIES_H_
+#define RLSCOPE_CUPTI_ACTIVITIES_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/cupti.h"
-#include "capture/note.h"
+#include "cupti/library.h"
+#include "cupti/note.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // What CUPTI is asked to record; launches of graphs come to it where they can be traced. Kernels
 // run beside each other as without us: never kActivityKernel, which makes them take turns.
@@ -53,6 +53,6 @@ void ForgetKernelNames();
 // Fork child: buffers belong to a CUDA that does not exist here.
 void ForgetBuffers();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_ACTIVITIES_H_
+#endif  // RLSCOPE_CUPTI_ACTIVITIES_H_

@@ -1,12 +1,12 @@
 // This process's hold on CUPTI: its one subscription with the callbacks, the functions that take
 // buffers, the kinds of records. Used by one thread at a time.
-#ifndef RLSCOPE_CAPTURE_SUBSCRIPTION_H_
-#define RLSCOPE_CAPTURE_SUBSCRIPTION_H_
+#ifndef RLSCOPE_CUPTI_SUBSCRIPTION_H_
+#define RLSCOPE_CUPTI_SUBSCRIPTION_H_
 
-#include "capture/cupti.h"
-#include "capture/note.h"
+#include "cupti/library.h"
+#include "cupti/note.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // Whether a variable of the environment has this value.
 bool IsEnv(const char* name, const char* value);
@@ -39,6 +39,6 @@ void SubscribeAgain(const Cupti& cupti, Note* note);
 // and all is taken anew, since the other one may have ended CUPTI as a whole.
 bool SubscribeIfRefused(const Cupti& cupti, Note* note);
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_SUBSCRIPTION_H_
+#endif  // RLSCOPE_CUPTI_SUBSCRIPTION_H_

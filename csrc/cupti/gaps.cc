@@ -1,10 +1,10 @@
-#include "capture/gaps.h"
+#include "cupti/gaps.h"
 
 #include "base/clock.h"
-#include "capture/note.h"
+#include "cupti/note.h"
 #include "runtime/image.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 constexpr int kPatience = 3;  // flushes after a synchronisation: 600 ms
@@ -120,4 +120,4 @@ void ForgetGaps() {
   awaits_synchronization = has_launched = 0;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

@@ -1,4 +1,4 @@
-#include "capture/activities.h"
+#include "cupti/activities.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "runtime/syscalls.h"
 #include "trace/layout/cuda_record.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 using trace::GpuKind;
@@ -308,4 +308,4 @@ void ForgetBuffers() {
   records_read = impossible_times = 0;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

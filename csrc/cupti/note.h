@@ -1,13 +1,14 @@
-// The note in the trace about CUDA capture in a process: a JSON object, most of it metadata `cuda`.
+// The note in the trace about how a process records CUDA: a JSON object, most of it metadata
+// `cuda`.
 //   {"library": "/usr/lib/libcupti.so.13", "version": 130001, "clock": "monotonic",
 //    "visible_devices": "1,0", "device_order": "PCI_BUS_ID",
 //    "problem": "GPU work is missing: CUPTI refused (999)", "missing": "work"}
-#ifndef RLSCOPE_CAPTURE_NOTE_H_
-#define RLSCOPE_CAPTURE_NOTE_H_
+#ifndef RLSCOPE_CUPTI_NOTE_H_
+#define RLSCOPE_CUPTI_NOTE_H_
 
 #include <stdint.h>
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // The part that the trace lacks for a problem. Readers go by this, and show the sentence as it is.
 enum class Missing { kNothingWhole, kWork, kCalls, kAll };
@@ -39,6 +40,6 @@ class Note {
   char json_[2048];
 };
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_NOTE_H_
+#endif  // RLSCOPE_CUPTI_NOTE_H_

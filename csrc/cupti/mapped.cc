@@ -1,8 +1,8 @@
-#include "capture/mapped.h"
+#include "cupti/mapped.h"
 
 #include <string.h>
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 int MatchPath(struct dl_phdr_info* info, size_t, void* argument) {
@@ -43,4 +43,4 @@ int DriverVersion() {
   return version;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

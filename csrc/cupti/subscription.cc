@@ -1,16 +1,16 @@
-#include "capture/subscription.h"
+#include "cupti/subscription.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/env.h"
-#include "capture/activities.h"
-#include "capture/gaps.h"
-#include "capture/watched_calls.h"
+#include "cupti/activities.h"
+#include "cupti/gaps.h"
+#include "cupti/watched_calls.h"
 #include "runtime/rlscope.h"
 #include "runtime/text.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 CuptiSubscriber subscriber = nullptr;
@@ -223,4 +223,4 @@ bool SubscribeIfRefused(const Cupti& cupti, Note* note) {
   return true;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

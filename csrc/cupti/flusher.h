@@ -1,11 +1,11 @@
 // The thread that asks CUPTI for its records, five times a second, and reads them: so that a
 // killed process loses little, and no thread of the program does our work.
-#ifndef RLSCOPE_CAPTURE_FLUSHER_H_
-#define RLSCOPE_CAPTURE_FLUSHER_H_
+#ifndef RLSCOPE_CUPTI_FLUSHER_H_
+#define RLSCOPE_CUPTI_FLUSHER_H_
 
-#include "capture/cupti.h"
+#include "cupti/library.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // False: no thread can be made, and no GPU work is read.
 bool StartFlusher(const Cupti* cupti);
@@ -37,6 +37,6 @@ void FlushAtSynchronization();
 // that interrupted it.
 void EndFlusher();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_FLUSHER_H_
+#endif  // RLSCOPE_CUPTI_FLUSHER_H_

@@ -1,11 +1,11 @@
-#include "capture/note.h"
+#include "cupti/note.h"
 
 #include <string.h>
 
 #include "runtime/rlscope.h"
 #include "runtime/text.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 void Note::Escaped(const char* text) {
   for (; *text != '\0'; text++) {
@@ -64,4 +64,4 @@ void Note::Write(const char* key) {
   rlscope_add_metadata(key, strlen(key), json_, size_);
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

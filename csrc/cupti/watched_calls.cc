@@ -1,6 +1,6 @@
-#include "capture/watched_calls.h"
+#include "cupti/watched_calls.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 // Callback ids are only ever added: none of those of 17 releases of CUPTI changed its number. Of
@@ -83,4 +83,4 @@ void EnableUnloadCallbacks(const Cupti& cupti, CuptiSubscriber subscriber) {
   cupti.enable_callback(1, subscriber, kResource, kModuleUnloadStarting);
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

@@ -1,6 +1,6 @@
 // Libraries that this process has mapped, and the version of the driver among them.
-#ifndef RLSCOPE_CAPTURE_MAPPED_H_
-#define RLSCOPE_CAPTURE_MAPPED_H_
+#ifndef RLSCOPE_CUPTI_MAPPED_H_
+#define RLSCOPE_CUPTI_MAPPED_H_
 
 #include <dlfcn.h>
 #include <link.h>
@@ -13,7 +13,7 @@ void* dlsym(void*, const char*) __attribute__((weak));
 int dl_iterate_phdr(int (*)(struct dl_phdr_info*, size_t, void*), void*) __attribute__((weak));
 }
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 struct Mapped {
   const char* part;  // of the path
@@ -37,6 +37,6 @@ int MajorOf(const char* path);
 // The CUDA that the driver is for, 13000 of 13.0; 0: no driver is mapped, or it does not say.
 int DriverVersion();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_MAPPED_H_
+#endif  // RLSCOPE_CUPTI_MAPPED_H_

@@ -2,13 +2,13 @@
 // their end: the offsets of these prefixes, and all numbers, are the same in every release from
 // 11.7 to 13.5 (make test-cupti compares them with the headers of 17 of them). Records are walked
 // with cuptiActivityGetNextRecord, so their sizes do not matter.
-#ifndef RLSCOPE_CAPTURE_CUPTI_TYPES_H_
-#define RLSCOPE_CAPTURE_CUPTI_TYPES_H_
+#ifndef RLSCOPE_CUPTI_TYPES_H_
+#define RLSCOPE_CUPTI_TYPES_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 using CuptiResult = int;
 using CuptiSubscriber = void*;
@@ -216,6 +216,6 @@ struct ActivityOverhead {
 };
 static_assert(offsetof(ActivityOverhead, start) == 24);
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_CUPTI_TYPES_H_
+#endif  // RLSCOPE_CUPTI_TYPES_H_

@@ -1,15 +1,15 @@
-#include "capture/attach.h"
+#include "cupti/attach.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/env.h"
-#include "capture/callbacks.h"
-#include "capture/cupti.h"
-#include "capture/flusher.h"
-#include "capture/note.h"
-#include "capture/subscription.h"
+#include "cupti/callbacks.h"
+#include "cupti/flusher.h"
+#include "cupti/library.h"
+#include "cupti/note.h"
+#include "cupti/subscription.h"
 #include "runtime/first_record.h"
 #include "runtime/process.h"
 #include "runtime/rlscope.h"
@@ -19,7 +19,7 @@ int __cxa_atexit(void (*)(void*), void*, void*) __attribute__((weak));
 int __cxa_at_quick_exit(void (*)(void*), void*) __attribute__((weak));
 }
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 namespace {
 
 constexpr uint32_t kFirstKnown = 17;   // CUPTI 11.7
@@ -52,7 +52,7 @@ const Cupti* Begin(Taken taken, Note* note) {
   return &cupti;
 }
 
-void AtExit(void*) { EndCapture(); }
+void AtExit(void*) { EndCupti(); }
 
 void EndAtExit() {
   if (__cxa_atexit != nullptr) __cxa_atexit(&AtExit, nullptr, nullptr);
@@ -107,12 +107,12 @@ void Attach() {
   errno = saved_errno;
 }
 
-void EndCapture() {
+void EndCupti() {
   const int saved_errno = errno;
   const int64_t began_ns = base::ReadMonotonicNs();
   EndFlusher();
-  runtime::process.capture_flush_ns += base::ReadMonotonicNs() - began_ns;
+  runtime::process.cupti_flush_ns += base::ReadMonotonicNs() - began_ns;
   errno = saved_errno;
 }
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti

@@ -1,8 +1,8 @@
-// The beginning, the pauses and the end of CUDA capture in this process.
-#ifndef RLSCOPE_CAPTURE_ATTACH_H_
-#define RLSCOPE_CAPTURE_ATTACH_H_
+// The beginning, the pauses and the end of CUPTI in this process.
+#ifndef RLSCOPE_CUPTI_ATTACH_H_
+#define RLSCOPE_CUPTI_ATTACH_H_
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // Finds CUPTI, subscribes, and starts to record. Inside cuInit(), before any CUDA context exists:
 // later is too late for CUPTI to take our clock. Whatever fails is a sentence in the trace
@@ -10,8 +10,8 @@ namespace rlscope::capture {
 void Attach();
 
 // Records what CUPTI still holds. On the exit path, before CUDA is torn down.
-void EndCapture();
+void EndCupti();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_ATTACH_H_
+#endif  // RLSCOPE_CUPTI_ATTACH_H_

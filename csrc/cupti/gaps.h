@@ -3,14 +3,14 @@
 //   {"count": 2, "duration_ns": 31000000}                    both are over
 //   {"count": 3, "duration_ns": 31000000, "since_ns": 512}   the third is not
 // All functions need what the flusher's turn needs: one thread at a time.
-#ifndef RLSCOPE_CAPTURE_GAPS_H_
-#define RLSCOPE_CAPTURE_GAPS_H_
+#ifndef RLSCOPE_CUPTI_GAPS_H_
+#define RLSCOPE_CUPTI_GAPS_H_
 
 #include <stdint.h>
 
 #include "trace/layout/shared_pages.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 // A gap begins, of that kind of loss, at that time; one that is open goes on.
 void BeginGap(trace::Loss kind, int64_t since_ns);
@@ -43,6 +43,6 @@ void ForgetSynchronization();
 // Fork child.
 void ForgetGaps();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_GAPS_H_
+#endif  // RLSCOPE_CUPTI_GAPS_H_

@@ -1,12 +1,12 @@
 // CUPTI as the program's CUDA has it: found at run time, never linked and never brought along.
-#ifndef RLSCOPE_CAPTURE_CUPTI_H_
-#define RLSCOPE_CAPTURE_CUPTI_H_
+#ifndef RLSCOPE_CUPTI_LIBRARY_H_
+#define RLSCOPE_CUPTI_LIBRARY_H_
 
 #include <stdint.h>
 
-#include "capture/cupti_types.h"
+#include "cupti/types.h"
 
-namespace rlscope::capture {
+namespace rlscope::cupti {
 
 using CuptiCallback = void (*)(void* user, uint32_t domain, uint32_t id, const CallbackData* data);
 using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* most_records);
@@ -43,6 +43,6 @@ const Cupti& LoadCupti();
 // Whether this process has loaded the driver's library.
 bool IsCudaLoaded();
 
-}  // namespace rlscope::capture
+}  // namespace rlscope::cupti
 
-#endif  // RLSCOPE_CAPTURE_CUPTI_H_
+#endif  // RLSCOPE_CUPTI_LIBRARY_H_
