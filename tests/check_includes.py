@@ -1,6 +1,6 @@
 """Checks which folder may include which in csrc/: the layers of docs/how-it-works.md.
 
-interpose > cupti > runtime > drain > base      analysis > directory > base
+preload > cupti > runtime > drain > base      analysis > directory > base
 python > interception > runtime                   python > analysis
 python > importers > write > base                 python > exporters > base
 
@@ -29,7 +29,7 @@ ALLOWED = {
     "trace/directory": {"trace/directory", *DRAIN, *READ},
     "runtime": RECORDER,
     "cupti": {"cupti", *RECORDER},
-    "interpose": {"interpose", "cupti", *RECORDER},
+    "preload": {"preload", "cupti", *RECORDER},
     "analysis": {"analysis", "trace/directory", *READ},
     "importers": {"importers", "trace/write", *FORMAT},
     "exporters": {"exporters", "base"},

@@ -1,4 +1,4 @@
-// The C ABI of librlscope.so, the only holder of process state: what _runtime, the interposers
+// The C ABI of librlscope.so, the only holder of process state: what _runtime, librlscope_cudart.so
 // and any other producer in the process call. Nothing else crosses the boundary.
 //
 // Threads: every function may be called from any thread unless it says otherwise. No function

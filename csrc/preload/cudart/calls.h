@@ -1,8 +1,8 @@
 // The functions of the CUDA runtime library that librlscope_cudart.so stands in front of: those
 // that launch, copy, set, allocate, free or wait. Declared as NVIDIA documents them; handles are
 // pointers here.
-#ifndef RLSCOPE_INTERPOSE_CUDART_CALLS_H_
-#define RLSCOPE_INTERPOSE_CUDART_CALLS_H_
+#ifndef RLSCOPE_PRELOAD_CUDART_CALLS_H_
+#define RLSCOPE_PRELOAD_CUDART_CALLS_H_
 
 #include <stddef.h>
 
@@ -89,4 +89,4 @@ struct Dim3 {
   Y(cudaStreamQuery, _ptsz, (void* stream), (stream))                                             \
   Y(cudaStreamWaitEvent, _ptsz, (void* stream, void* event, unsigned flags), (stream, event, flags))
 
-#endif  // RLSCOPE_INTERPOSE_CUDART_CALLS_H_
+#endif  // RLSCOPE_PRELOAD_CUDART_CALLS_H_

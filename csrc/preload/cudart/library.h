@@ -1,6 +1,6 @@
 // The CUDA runtime library behind librlscope_cudart.so.
-#ifndef RLSCOPE_INTERPOSE_CUDART_LIBRARY_H_
-#define RLSCOPE_INTERPOSE_CUDART_LIBRARY_H_
+#ifndef RLSCOPE_PRELOAD_CUDART_LIBRARY_H_
+#define RLSCOPE_PRELOAD_CUDART_LIBRARY_H_
 
 #include <stdint.h>
 
@@ -23,4 +23,4 @@ uint32_t NameOf(Function* function, const char* name);
 
 }  // namespace rlscope::cudart
 
-#endif  // RLSCOPE_INTERPOSE_CUDART_LIBRARY_H_
+#endif  // RLSCOPE_PRELOAD_CUDART_LIBRARY_H_

@@ -1,4 +1,4 @@
-#include "interpose/cudart/library.h"
+#include "preload/cudart/library.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // librlscope_cudart.so: where CUPTI cannot be had, calls of the CUDA runtime library are timed by
 // standing in front of it (rls-prof --cuda=interpose). A library of its own, because a process that
 // has these names looks as if it had CUDA.
-#include "interpose/cudart/calls.h"
+#include "preload/cudart/calls.h"
 
-#include "interpose/cudart/library.h"
+#include "preload/cudart/library.h"
 #include "runtime/rlscope.h"
 
 using rlscope::cudart::Find;
