@@ -1,7 +1,7 @@
 """Checks which folder may include which in csrc/: the layers of docs/how-it-works.md.
 
 preload > cupti > runtime > drain > base      analysis > directory > base
-python > interception > runtime                   python > analysis
+python > native_calls > runtime                   python > analysis
 python > importers > write > base                 python > exporters > base
 
 and inside of csrc/trace, where write and read know nothing of each other:
@@ -33,10 +33,10 @@ ALLOWED = {
     "analysis": {"analysis", "trace/directory", *READ},
     "importers": {"importers", "trace/write", *FORMAT},
     "exporters": {"exporters", "base"},
-    "interception": {"interception", *RECORDER},
+    "native_calls": {"native_calls", *RECORDER},
     "python": {
         "python",
-        "interception",
+        "native_calls",
         "analysis",
         "importers",
         "exporters",

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled.h"
 #include "python/runtime_stand_in.h"
@@ -14,7 +14,7 @@ PyObject* import_handlers = nullptr;
 
 namespace {
 
-using interception::Owned;
+using native_calls::Owned;
 
 // Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
 // main thread.
@@ -48,7 +48,7 @@ void TellImport(PyObject* module) {
     const bool waits = handler != nullptr && handler != Py_None;
     const Owned done(waits ? PyObject_CallOneArg(handler, module) : nullptr);
   }
-  interception::DropError();
+  native_calls::DropError();
 }
 
 // Whether imports count: from the first one on of a package with a handler. So a process that has
@@ -58,7 +58,7 @@ bool imports_count = false;
 bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
   if (__atomic_load_n(&imports_count, __ATOMIC_RELAXED)) return true;
   if (PyVectorcall_NARGS(flagged_count) != 2) return false;
-  const interception::ErrorAside aside;
+  const native_calls::ErrorAside aside;
   const Owned handler = HandlerOf(arguments[1]);
   if (!handler || IsInTuple(handler.get())) return false;
   __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "interception/call.h"
-#include "interception/owned.h"
-#include "interception/test_delay.h"
+#include "native_calls/call.h"
+#include "native_calls/owned.h"
+#include "native_calls/test_delay.h"
 #include "python/runtime_compiled_table.h"
 #include "python/runtime_iterations.h"
 #include "python/runtime_module_state.h"
@@ -19,9 +19,9 @@ namespace rlscope::python {
 
 namespace {
 
-using interception::Delayed;
-using interception::DelayRecord;
-using interception::ErrorAside;
+using native_calls::Delayed;
+using native_calls::DelayRecord;
+using native_calls::ErrorAside;
 using runtime::Load;
 using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
 
@@ -211,7 +211,7 @@ bool Track::BeginSimulation() {
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
-  interception::RecordSerialization();
+  native_calls::RecordSerialization();
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoInference, waits, waits, kAutoNothing), kAutoSimulation);
   } else {
@@ -310,7 +310,7 @@ void Track::BeginBackward() {
     return;
   }
   if (!Follows()) return;
-  interception::RecordSerialization();
+  native_calls::RecordSerialization();
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
                   kAutoBackprop);

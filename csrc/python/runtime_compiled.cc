@@ -1,6 +1,6 @@
 #include "python/runtime_compiled.h"
 
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_compiled_table.h"
 #include "python/runtime_vectorcall.h"
@@ -9,7 +9,7 @@ namespace rlscope::python {
 
 namespace {
 
-using interception::Owned;
+using native_calls::Owned;
 
 PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                PyObject* keywords) {
@@ -81,7 +81,7 @@ Owned SeenFunction(PyObject* function) {
 
 void WatchTorchFunction(PyObject* function) {
   if (function == nullptr) return;
-  const interception::ErrorAside aside;
+  const native_calls::ErrorAside aside;
   const Owned seen = SeenFunction(function);
   if (!seen) return;
   if (reinterpret_cast<PyFunctionObject*>(seen.get())->vectorcall != plain_vectorcall) return;

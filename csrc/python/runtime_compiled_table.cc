@@ -2,8 +2,8 @@
 
 #include <mutex>
 
-#include "interception/owned.h"
-#include "interception/pointers.h"
+#include "native_calls/owned.h"
+#include "native_calls/pointers.h"
 #include "python/runtime_name_text.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/shared_pages.h"
@@ -12,7 +12,7 @@ namespace rlscope::python {
 
 namespace {
 
-using interception::Owned;
+using native_calls::Owned;
 
 size_t used = 0;
 std::mutex mutex;                      // of writers
@@ -31,7 +31,7 @@ vectorcallfunc* PointerOf(PyObject* function) {
 }
 
 uint32_t AskName(PyObject* function) {
-  const interception::ErrorAside aside;
+  const native_calls::ErrorAside aside;
   const Owned own(PyObject_GetAttrString(function, "__name__"));
   if (!own || !PyUnicode_Check(own.get())) return 0;
   const Owned name(PyUnicode_FromFormat("compiled:%U", own.get()));
@@ -63,7 +63,7 @@ bool ReplaceCall(PyObject* function, vectorcallfunc call) {
   if (*pointer == call) return true;
   if (!AddCompiled(function, *pointer)) return false;
   replacement = call;
-  interception::SetVectorcallBehind(reinterpret_cast<void*>(call), PointerBehindCall);
+  native_calls::SetVectorcallBehind(reinterpret_cast<void*>(call), PointerBehindCall);
   *pointer = call;
   return true;
 }

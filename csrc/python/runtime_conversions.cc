@@ -2,14 +2,14 @@
 
 #include <stddef.h>
 
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 #include "python/runtime_automatic_track.h"
 
 namespace rlscope::python {
 
 namespace {
 
-using interception::Owned;
+using native_calls::Owned;
 
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
 

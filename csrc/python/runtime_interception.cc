@@ -6,18 +6,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "interception/call.h"
-#include "interception/context_run.h"
-#include "interception/created_functions.h"
-#include "interception/late_imports.h"
-#include "interception/owned.h"
-#include "interception/patch.h"
-#include "interception/pointers.h"
-#include "interception/probe_stub.h"
-#include "interception/refusal.h"
-#include "interception/scanner.h"
-#include "interception/waits.h"
-#include "interception/watched_code.h"
+#include "native_calls/call.h"
+#include "native_calls/context_run.h"
+#include "native_calls/created_functions.h"
+#include "native_calls/late_imports.h"
+#include "native_calls/owned.h"
+#include "native_calls/patch.h"
+#include "native_calls/pointers.h"
+#include "native_calls/probe_stub.h"
+#include "native_calls/refusal.h"
+#include "native_calls/scanner.h"
+#include "native_calls/waits.h"
+#include "native_calls/watched_code.h"
 #include "python/runtime_module_state.h"
 #include "python/runtime_name_text.h"
 #include "python/runtime_phase.h"
@@ -29,7 +29,7 @@ namespace rlscope::python {
 
 namespace {
 
-using interception::ErrorAside;
+using native_calls::ErrorAside;
 
 // The main interpreter's module: what patched functions record belongs to its phase and its tasks.
 // A reference is kept for good, for threads may call them until the process is gone.
@@ -69,36 +69,36 @@ void OnContextLeft() {
 }
 
 void OnLoaded(PyObject* spec) {
-  const interception::Owned function(Py_XNewRef(loaded_function));
+  const native_calls::Owned function(Py_XNewRef(loaded_function));
   if (!function) return;
-  const interception::Owned done(
+  const native_calls::Owned done(
       PyObject_CallOneArg(function.get(), spec == nullptr ? Py_None : spec));
 }
 
 void OnScanned() {
-  const interception::Owned function(Py_XNewRef(scanned_function));
+  const native_calls::Owned function(Py_XNewRef(scanned_function));
   if (!function) return;
-  const interception::Owned done(PyObject_CallNoArgs(function.get()));
+  const native_calls::Owned done(PyObject_CallNoArgs(function.get()));
 }
 
 void OnExecuted(PyObject* module) {
-  const interception::Owned function(Py_XNewRef(executed_function));
+  const native_calls::Owned function(Py_XNewRef(executed_function));
   if (!function || !PyModule_Check(module)) return;
-  const interception::Owned name(PyModule_GetNameObject(module));
+  const native_calls::Owned name(PyModule_GetNameObject(module));
   if (!name || PySet_Contains(executed_names, name.get()) != 1) return;
-  const interception::Owned done(PyObject_CallOneArg(function.get(), module));
+  const native_calls::Owned done(PyObject_CallOneArg(function.get(), module));
 }
 
 void UseHooks(PyObject* module) {
   if (main_module == nullptr) main_module = Py_NewRef(module);
-  interception::call_hooks.window_began = OnWindow;
-  interception::call_hooks.thread_began = OnThread;
-  interception::call_hooks.in_main_interpreter = [] {
+  native_calls::call_hooks.window_began = OnWindow;
+  native_calls::call_hooks.thread_began = OnThread;
+  native_calls::call_hooks.in_main_interpreter = [] {
     return PyInterpreterState_Get() == PyInterpreterState_Main();
   };
-  interception::SetResultHook(&interception::PatchResult);
-  interception::UseProbeStub();
-  FollowsContextRun(interception::FollowContexts({OnContextEntering, OnContextLeft}));
+  native_calls::SetResultHook(&native_calls::PatchResult);
+  native_calls::UseProbeStub();
+  FollowsContextRun(native_calls::FollowContexts({OnContextEntering, OnContextLeft}));
 }
 
 // ---- conversions
@@ -114,7 +114,7 @@ PyObject* ToDictionary(const Number (&numbers)[kCount]) {
   PyObject* dictionary = PyDict_New();
   if (dictionary == nullptr) return nullptr;
   for (const Number& number : numbers) {
-    const interception::Owned value(PyLong_FromUnsignedLongLong(number.value));
+    const native_calls::Owned value(PyLong_FromUnsignedLongLong(number.value));
     if (!value || PyDict_SetItemString(dictionary, number.name, value.get()) != 0) {
       Py_DECREF(dictionary);
       return nullptr;
@@ -124,9 +124,9 @@ PyObject* ToDictionary(const Number (&numbers)[kCount]) {
 }
 
 PyObject* CountsAsDictionary() {
-  const interception::PatchCounts patches = interception::Counts();
-  const interception::ScanCounts scans = interception::CountScans();
-  return ToDictionary({{"libraries", interception::WatchedLibraries().size()},
+  const native_calls::PatchCounts patches = native_calls::Counts();
+  const native_calls::ScanCounts scans = native_calls::CountScans();
+  return ToDictionary({{"libraries", native_calls::WatchedLibraries().size()},
                        {"pointers", patches.pointers},
                        {"replaced", patches.replaced},
                        {"dispatchers", patches.dispatchers},
@@ -153,7 +153,7 @@ trace::Layer LayerOf(PyObject* name) {
 }
 
 bool RaiseRefusal() {
-  const char* reason = interception::Refusal();
+  const char* reason = native_calls::Refusal();
   if (reason == nullptr) return false;
   PyErr_SetString(PyExc_RuntimeError, reason);
   return true;
@@ -171,15 +171,15 @@ PyObject* Watch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   if (layer == trace::Layer::kNone) return nullptr;
   PyObject* pattern = nullptr;
   if (!PyUnicode_FSConverter(arguments[0], &pattern)) return nullptr;
-  const interception::Owned path(pattern);
-  interception::WatchLibrary(PyBytes_AS_STRING(pattern), static_cast<uint32_t>(layer));
+  const native_calls::Owned path(pattern);
+  native_calls::WatchLibrary(PyBytes_AS_STRING(pattern), static_cast<uint32_t>(layer));
   Py_RETURN_NONE;
 }
 
 PyObject* ScanAll(PyObject* module, PyObject*) {
   if (RaiseRefusal()) return nullptr;
   UseHooks(module);
-  interception::ScanEverything();
+  native_calls::ScanEverything();
   return CountsAsDictionary();
 }
 
@@ -198,11 +198,11 @@ PyObject* AtImport(PyObject* module, PyObject* const* arguments, Py_ssize_t coun
   if (patching < 0 || (patching != 0 && RaiseRefusal())) return nullptr;
   KeepFunctions(arguments[0], arguments[1]);
   if (loaded_function == nullptr && scanned_function == nullptr && patching == 0) {
-    interception::FollowImports({nullptr, nullptr, nullptr, false});
+    native_calls::FollowImports({nullptr, nullptr, nullptr, false});
     Py_RETURN_NONE;
   }
   if (patching != 0) UseHooks(module);
-  if (interception::FollowImports({OnLoaded, OnScanned, OnExecuted, patching != 0})) Py_RETURN_NONE;
+  if (native_calls::FollowImports({OnLoaded, OnScanned, OnExecuted, patching != 0})) Py_RETURN_NONE;
   PyErr_SetString(PyExc_RuntimeError, "importlib of this interpreter is not as expected");
   return nullptr;
 }
@@ -220,16 +220,16 @@ PyObject* AtExecution(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 struct WaitObjectName {
   const char* name;
-  interception::WaitObject object;
+  native_calls::WaitObject object;
 };
 constexpr WaitObjectName kWaitObjects[] = {
-    {"", interception::WaitObject::kNone},
-    {"descriptor", interception::WaitObject::kDescriptor},
-    {"self", interception::WaitObject::kOwnDescriptor},
-    {"ready", interception::WaitObject::kReadyDescriptor},
-    {"semaphore", interception::WaitObject::kSemaphore},
-    {"process", interception::WaitObject::kProcess},
-    {"socketpair", interception::WaitObject::kSocketPair},
+    {"", native_calls::WaitObject::kNone},
+    {"descriptor", native_calls::WaitObject::kDescriptor},
+    {"self", native_calls::WaitObject::kOwnDescriptor},
+    {"ready", native_calls::WaitObject::kReadyDescriptor},
+    {"semaphore", native_calls::WaitObject::kSemaphore},
+    {"process", native_calls::WaitObject::kProcess},
+    {"socketpair", native_calls::WaitObject::kSocketPair},
 };
 
 // intercept_wait(function, name, kind, object, opens) -> bool.
@@ -246,7 +246,7 @@ PyObject* Wait(PyObject* module, PyObject* arguments) {
   for (const WaitObjectName& known : kWaitObjects) {
     if (strcmp(known.name, object) != 0) continue;
     return PyBool_FromLong(
-        interception::PatchWait(function, {name, kind, known.object, opens != 0}));
+        native_calls::PatchWait(function, {name, kind, known.object, opens != 0}));
   }
   return PyErr_Format(PyExc_ValueError, "no wait has the object %s", object);
 }
@@ -258,18 +258,18 @@ PyObject* Serializer(PyObject* module, PyObject* const* arguments, Py_ssize_t co
     return nullptr;
   }
   if (RaiseRefusal()) return nullptr;
-  const interception::Holder holder = interception::HolderOf(arguments[0]);
+  const native_calls::Holder holder = native_calls::HolderOf(arguments[0]);
   const bool is_builtin =
-      holder == interception::Holder::kFunction || holder == interception::Holder::kMethod;
+      holder == native_calls::Holder::kFunction || holder == native_calls::Holder::kMethod;
   if (!is_builtin) Py_RETURN_FALSE;
   UseHooks(module);
   const NameText name(arguments[1]);
-  const interception::Callee callee = {name.data(), name.size(),
+  const native_calls::Callee callee = {name.data(), name.size(),
                                        static_cast<uint32_t>(trace::Layer::kPython)};
-  void** location = interception::PointersOf(arguments[0], holder).location[0];
-  const interception::Patched patched =
-      interception::PatchPointer(location, callee, interception::kSerialization, arguments[0]);
-  return PyBool_FromLong(patched != interception::Patched::kRefused);
+  void** location = native_calls::PointersOf(arguments[0], holder).location[0];
+  const native_calls::Patched patched =
+      native_calls::PatchPointer(location, callee, native_calls::kSerialization, arguments[0]);
+  return PyBool_FromLong(patched != native_calls::Patched::kRefused);
 }
 
 // intercept_name(function, name) -> bool.
@@ -279,12 +279,12 @@ PyObject* Name(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     return nullptr;
   }
   const NameText name(arguments[1]);
-  return PyBool_FromLong(interception::NameMade(arguments[0], {name.data(), name.size()}));
+  return PyBool_FromLong(native_calls::NameMade(arguments[0], {name.data(), name.size()}));
 }
 
 PyObject* WaitForGil(PyObject*, PyObject*) {
   if (RaiseRefusal()) return nullptr;
-  return PyBool_FromLong(interception::PatchGil());
+  return PyBool_FromLong(native_calls::PatchGil());
 }
 
 // plain_call() and recorded_call() do nothing, in one C function. intercept_probe() puts a stub
@@ -298,18 +298,18 @@ PyMethodDef probes[] = {{"plain_call", DoNothing, METH_NOARGS, nullptr},
 PyObject* Probe(PyObject*, PyObject*) {
   if (RaiseRefusal()) return nullptr;
   constexpr char kName[] = "rlscope:recorded_call";
-  const interception::Callee callee = {kName, sizeof kName - 1,
+  const native_calls::Callee callee = {kName, sizeof kName - 1,
                                        static_cast<uint32_t>(trace::Layer::kFramework)};
   auto** location = reinterpret_cast<void**>(&probes[1].ml_meth);
-  const interception::Patched patched =
-      interception::PatchPointer(location, callee, interception::kPlain, nullptr);
-  return PyBool_FromLong(patched != interception::Patched::kRefused);
+  const native_calls::Patched patched =
+      native_calls::PatchPointer(location, callee, native_calls::kPlain, nullptr);
+  return PyBool_FromLong(patched != native_calls::Patched::kRefused);
 }
 
 // callback_begin() -> bytes | None: what callback_end() needs; None outside of recorded calls.
 PyObject* CallbackBegin(PyObject*, PyObject*) {
   if (rlscope_self.call == 0) Py_RETURN_NONE;
-  const interception::Owned kept(PyBytes_FromStringAndSize(nullptr, sizeof(rlscope_callback)));
+  const native_calls::Owned kept(PyBytes_FromStringAndSize(nullptr, sizeof(rlscope_callback)));
   if (!kept) return nullptr;
   rlscope_callback callback;
   rlscope_begin_callback(&callback);
@@ -334,28 +334,28 @@ PyObject* Unpatch(PyObject*, PyObject*) {
   KeepFunctions(Py_None, Py_None);
   Py_CLEAR(executed_function);
   FollowsContextRun(false);
-  const uint64_t remembered = interception::UnpatchAll();
-  const uint64_t reached = interception::RestoreReached();
-  interception::ForgetHooks();
+  const uint64_t remembered = native_calls::UnpatchAll();
+  const uint64_t reached = native_calls::RestoreReached();
+  native_calls::ForgetHooks();
   return ToDictionary({{"remembered", remembered}, {"reached", reached}});
 }
 
 PyObject* Remember(PyObject*, PyObject*) {
-  interception::RememberTypes();
+  native_calls::RememberTypes();
   Py_RETURN_NONE;
 }
 
 PyObject* SwitchAll(PyObject*, PyObject* in_force) {
   const int wanted = PyObject_IsTrue(in_force);
   if (wanted < 0) return nullptr;
-  interception::SwitchStubs(wanted != 0);
+  native_calls::SwitchStubs(wanted != 0);
   Py_RETURN_NONE;
 }
 
 PyObject* CountsNow(PyObject*, PyObject*) { return CountsAsDictionary(); }
 
 PyObject* Supported(PyObject*, PyObject*) {
-  const char* reason = interception::Refusal();
+  const char* reason = native_calls::Refusal();
   if (reason == nullptr) Py_RETURN_NONE;
   return PyUnicode_FromString(reason);
 }

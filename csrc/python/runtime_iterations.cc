@@ -1,6 +1,6 @@
 #include "python/runtime_iterations.h"
 
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 #include "python/runtime_phase.h"
 #include "runtime/rlscope.h"
 
@@ -47,8 +47,8 @@ PyMethodDef methods[] = {
 
 bool TellIteration() {
   if (follower == nullptr || PyInterpreterState_Get() != PyInterpreterState_Main()) return true;
-  const interception::Owned function(Py_NewRef(follower));
-  const interception::Owned done(PyObject_CallNoArgs(function.get()));
+  const native_calls::Owned function(Py_NewRef(follower));
+  const native_calls::Owned done(PyObject_CallNoArgs(function.get()));
   return done.get() != nullptr;
 }
 

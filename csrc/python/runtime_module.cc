@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interception/frames.h"
+#include "native_calls/frames.h"
 #include "python/runtime_annotated.h"
 #include "python/runtime_automatic.h"
 #include "python/runtime_drainer.h"
@@ -239,7 +239,7 @@ int CheckAbi() {
 // Of the calling thread, which may not hold the interpreter's lock.
 int RunsNoPython() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
-  return thread == nullptr || !interception::HasFrame(thread) ? 1 : 0;
+  return thread == nullptr || !native_calls::HasFrame(thread) ? 1 : 0;
 }
 
 int Execute(PyObject* module) {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "interception/callee_names.h"
-#include "interception/pointers.h"
-#include "interception/watched_code.h"
+#include "native_calls/callee_names.h"
+#include "native_calls/pointers.h"
+#include "native_calls/watched_code.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/record.h"
 #include "trace/layout/shared_pages.h"
@@ -12,8 +12,8 @@
 namespace rlscope::python {
 namespace {
 
-using interception::Holder;
-using interception::WatchedRange;
+using native_calls::Holder;
+using native_calls::WatchedRange;
 
 // A callable as far as it concerns us.
 struct Callee {
@@ -36,15 +36,15 @@ const void* Address(Function* function) {
 // The code that makes an object of the type. A class written in Python on top of a native one has
 // an __init__ of its own, whose time would not be native: then it is none of ours.
 const void* ConstructorOf(const PyTypeObject* type) {
-  const WatchedRange* init = interception::FindWatched(Address(type->tp_init));
+  const WatchedRange* init = native_calls::FindWatched(Address(type->tp_init));
   if (init == nullptr && type->tp_init != PyBaseObject_Type.tp_init) return nullptr;
-  if (interception::FindWatched(Address(type->tp_new)) != nullptr) return Address(type->tp_new);
+  if (native_calls::FindWatched(Address(type->tp_new)) != nullptr) return Address(type->tp_new);
   return init == nullptr ? nullptr : Address(type->tp_init);
 }
 
 Callee OfType(PyTypeObject* type) {
   const void* code = ConstructorOf(type);
-  return {reinterpret_cast<PyObject*>(type), interception::FindWatched(code), code, type};
+  return {reinterpret_cast<PyObject*>(type), native_calls::FindWatched(code), code, type};
 }
 
 // Methods in a type's namespace live as long as the type does, as the definitions of builtin
@@ -56,24 +56,24 @@ bool IsLasting(PyObject* object, Holder holder) {
 }
 
 Callee OfObject(PyObject* object) {
-  const Holder holder = interception::HolderOf(object);
+  const Holder holder = native_calls::HolderOf(object);
   if (holder != Holder::kNothing) {
-    void* const* location = interception::PointersOf(object, holder).location[0];
+    void* const* location = native_calls::PointersOf(object, holder).location[0];
     const void* code = CodePointer(location);
-    return {object, interception::FindWatched(code), code,
+    return {object, native_calls::FindWatched(code), code,
             IsLasting(object, holder) ? location : nullptr, holder};
   }
   const void* code = Address(Py_TYPE(object)->tp_call);
-  return {object, interception::FindWatched(code), code, Py_TYPE(object)};
+  return {object, native_calls::FindWatched(code), code, Py_TYPE(object)};
 }
 
 std::string NameOf(const Callee& callee) {
   if (callee.holder != Holder::kNothing) {
-    return interception::NameOfCallable(callee.object, callee.holder, {}, *callee.library);
+    return native_calls::NameOfCallable(callee.object, callee.holder, {}, *callee.library);
   }
   PyTypeObject* type = PyType_Check(callee.object) ? reinterpret_cast<PyTypeObject*>(callee.object)
                                                    : Py_TYPE(callee.object);
-  return interception::NameOfType(type, *callee.library);
+  return native_calls::NameOfType(type, *callee.library);
 }
 
 uint32_t MakeWordOf(const Callee& callee) {
@@ -87,7 +87,7 @@ uint32_t MakeWordOf(const Callee& callee) {
 }  // namespace
 
 uint32_t MonitoredCallees::WordOf(PyObject* callable) {
-  PyObject* object = interception::Unwrap(callable);
+  PyObject* object = native_calls::Unwrap(callable);
   const Callee callee =
       PyType_Check(object) ? OfType(reinterpret_cast<PyTypeObject*>(object)) : OfObject(object);
   if (callee.library == nullptr) return 0;

@@ -16,8 +16,8 @@
 
 #include <opcode.h>
 
-#include "interception/pointers.h"
-#include "interception/watched_code.h"
+#include "native_calls/pointers.h"
+#include "native_calls/watched_code.h"
 #include "python/runtime_monitored_callees.h"
 #include "python/runtime_monitored_sites.h"
 #include "python/runtime_phase.h"
@@ -115,7 +115,7 @@ PyObject* OnCall(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
   }
   monitoring->sites.Keep(arguments[0], offset);
   if (EndsUnseen(arguments[2], arguments[0], offset)) Py_RETURN_NONE;
-  Open(StateOf(module), interception::Unwrap(arguments[2]), word);
+  Open(StateOf(module), native_calls::Unwrap(arguments[2]), word);
   Py_RETURN_NONE;
 }
 
@@ -124,7 +124,7 @@ PyObject* OnCall(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
 PyObject* OnReturn(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const uint64_t ticks = runtime::ReadTicks();
   if (monitoring == nullptr || count < 3 || open_calls.depth == 0) Py_RETURN_NONE;
-  Close(interception::Unwrap(arguments[2]), ticks);
+  Close(native_calls::Unwrap(arguments[2]), ticks);
   Py_RETURN_NONE;
 }
 
@@ -217,7 +217,7 @@ PyObject* MonitoringBegin(PyObject* module, PyObject*) {
 // Starts to listen once there is a library to listen for; sites that were switched off before the
 // next one was loaded are looked at again.
 PyObject* MonitoringRefresh(PyObject*, PyObject*) {
-  if (monitoring == nullptr || interception::RefreshWatchedCode().empty()) Py_RETURN_NONE;
+  if (monitoring == nullptr || native_calls::RefreshWatchedCode().empty()) Py_RETURN_NONE;
   if (monitoring->listening) return PyObject_CallMethod(monitoring->module, "restart_events", "");
   const long call = EventNamed(kEvents[0]);
   if (call < 0 || !Tell("set_events", "ll", call)) return nullptr;

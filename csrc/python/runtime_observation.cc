@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 
 namespace rlscope::python {
 
@@ -55,8 +55,8 @@ bool Observation::Covers(PyObject* object) const {
   if (const PyObject* first = FirstItem(object)) return Holds(first);
   // By name: libraries that have arrays need not be loaded.
   if (strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") != 0) return false;
-  const interception::ErrorAside aside;
-  const interception::Owned base(PyObject_GetAttrString(object, "base"));
+  const native_calls::ErrorAside aside;
+  const native_calls::Owned base(PyObject_GetAttrString(object, "base"));
   return Holds(base.get());
 }
 

@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <structmember.h>
 
-#include "interception/call.h"
-#include "interception/owned.h"
-#include "interception/test_delay.h"
+#include "native_calls/call.h"
+#include "native_calls/owned.h"
+#include "native_calls/test_delay.h"
 #include "python/runtime_automatic_track.h"
 #include "python/runtime_binder.h"
 #include "python/runtime_name_text.h"
@@ -40,7 +40,7 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
   // The first one of a thread comes here: NumberThread() sees to it.
   if (kind == trace::kOperationEnter) {
     EndTracks();
-    interception::RecordSerialization();
+    native_calls::RecordSerialization();
   }
   if (id != 0) runtime::Write(kind, id);
 }
@@ -52,7 +52,7 @@ void RecordWithRoom(uint32_t kind, OperationObject* operation) {
 __attribute__((noinline)) void RecordSlowly(uint32_t kind, OperationObject* operation) {
   if (TimeOperation(kind, *operation)) return;
   if (IsProbe(*operation)) return;  // what is not usual is not measured, and changes nothing
-  const interception::ErrorAside aside;
+  const native_calls::ErrorAside aside;
   RecordWithRoom(kind, operation);
 }
 
@@ -96,7 +96,7 @@ PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
 // A test's delay (test_delay.h): it does not lie in the two above, but makes methods of its own.
 void DelayOperation() {
   const bool records = runtime::Load(rlscope_process.state) == RLSCOPE_RECORDING;
-  if (records) interception::DelayRecord(interception::Delayed::kOperation);
+  if (records) native_calls::DelayRecord(native_calls::Delayed::kOperation);
 }
 
 PyObject* EnterDelayed(PyObject* self, PyObject* argument) {
@@ -246,7 +246,7 @@ ProbeMethods recorded_probe = {Enter<>, Exit<>};
 const ProbeMethods idle_probe = {Enter<kSwappedStates>, Exit<kSwappedStates>};
 
 int AddOperations(PyObject* module) {
-  if (interception::TestDelayNs(interception::Delayed::kOperation) != 0) UseDelayedMethods();
+  if (native_calls::TestDelayNs(native_calls::Delayed::kOperation) != 0) UseDelayedMethods();
   PyObject* object = PyType_FromModuleAndSpec(module, &object_spec, nullptr);
   if (object == nullptr) return -1;
   auto* type = reinterpret_cast<PyTypeObject*>(object);

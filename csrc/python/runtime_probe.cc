@@ -2,14 +2,14 @@
 
 #include <stddef.h>
 
-#include "interception/probe_stub.h"
+#include "native_calls/probe_stub.h"
 #include "runtime/hot.h"
 
 namespace rlscope::python {
 
 namespace {
 
-using interception::Function;
+using native_calls::Function;
 
 struct Measured {
   uint64_t start;
@@ -58,9 +58,9 @@ void PrepareOperation(PyObject* operation) {
 Measured Measure(const ModuleState* state, uint32_t probe) {
   switch (probe) {
     case trace::kProbePlainCall:
-      return MeasureCall(interception::probe_functions.plain);
+      return MeasureCall(native_calls::probe_functions.plain);
     case trace::kProbeRecordedCall:
-      return MeasureCall(interception::probe_functions.recorded);
+      return MeasureCall(native_calls::probe_functions.recorded);
     case trace::kProbeIdleOperation:
       PrepareOperation(state->probe);
       return MeasureOperation(state->probe, idle_probe);
@@ -73,7 +73,7 @@ Measured Measure(const ModuleState* state, uint32_t probe) {
 }
 
 // Inside a native call no other one is recorded.
-bool CanProbeCalls() { return interception::HasProbeStub() && rlscope_self.call == 0; }
+bool CanProbeCalls() { return native_calls::HasProbeStub() && rlscope_self.call == 0; }
 
 // A thread without an operation has not said which task it runs: it has none to measure, either.
 bool CanProbeOperations(const ModuleState* state) {

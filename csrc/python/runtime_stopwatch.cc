@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "interception/owned.h"
+#include "native_calls/owned.h"
 #include "python/runtime_name_text.h"
 #include "python/runtime_phase.h"
 #include "trace/layout/shared_pages.h"
@@ -14,7 +14,7 @@ namespace rlscope::python {
 
 namespace {
 
-using interception::Owned;
+using native_calls::Owned;
 
 // A path of operations of one thread; the root is the time in none.
 struct Path {
