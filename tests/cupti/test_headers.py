@@ -205,7 +205,7 @@ def test_a_difference_is_told_with_both_values() -> None:
 
 def words(file: str, after: str) -> list[str]:
     """Names in a list of C++, in the order of CUPTI's numbers."""
-    text = (ROOT / "csrc" / "python" / file).read_text().partition(after)[2]
+    text = (ROOT / "csrc" / "python" / "trace_module" / file).read_text().partition(after)[2]
     return re.findall(r'"(\w+)"', text.partition("}")[0])
 
 
@@ -224,12 +224,12 @@ def word_of_synchronization(name: str) -> str:
 @pytest.mark.parametrize(
     ("prefix", "word", "file", "after"),
     [
-        ("CUPTI_ACTIVITY_MEMCPY_KIND_", word_of_copy, "trace_gpu_work.cc", "& Directions()"),
-        ("CUPTI_ACTIVITY_MEMORY_KIND_", str.lower, "trace_gpu_work.cc", "& Memories()"),
+        ("CUPTI_ACTIVITY_MEMCPY_KIND_", word_of_copy, "gpu_work.cc", "& Directions()"),
+        ("CUPTI_ACTIVITY_MEMORY_KIND_", str.lower, "gpu_work.cc", "& Memories()"),
         (
             "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_",
             word_of_synchronization,
-            "trace_cuda.cc",
+            "cuda.cc",
             'Add("kind", Words{',
         ),
     ],
