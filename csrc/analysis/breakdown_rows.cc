@@ -1,7 +1,5 @@
 #include "analysis/breakdown_rows.h"
 
-#include "analysis/process_state.h"
-
 namespace rlscope::analysis {
 namespace {
 
@@ -16,8 +14,6 @@ BreakdownRow CarryRow(trace::Archive* archive, const RowLimits& limits, Breakdow
 }
 
 }  // namespace
-
-size_t RowLimits::rows() const { return size_t{paths} * kRowsOfPath; }
 
 void CarryRows(trace::Archive* archive, const RowLimits& limits, BreakdownRows* rows) {
   CarryTable(archive, rows,

@@ -2,9 +2,9 @@
 #ifndef RLSCOPE_ANALYSIS_BREAKDOWN_ROWS_H_
 #define RLSCOPE_ANALYSIS_BREAKDOWN_ROWS_H_
 
-#include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/row_limits.h"
 #include "analysis/spill_table.h"
 #include "trace/format/archive.h"
 
@@ -21,15 +21,6 @@ struct BreakdownRow {
 };
 
 using BreakdownRows = SpillTable<BreakdownRow>;
-
-// How many there are of what rows name, where rows are read.
-struct RowLimits {
-  uint32_t paths;
-  size_t phases;
-  size_t iterations;
-
-  size_t rows() const;
-};
 
 void CarryRows(trace::Archive* archive, const RowLimits& limits, BreakdownRows* rows);
 

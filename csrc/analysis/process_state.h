@@ -11,20 +11,11 @@
 #include "analysis/key.h"
 #include "analysis/layer_ranks.h"
 #include "analysis/operation_paths.h"
+#include "analysis/row.h"
 
 namespace rlscope::analysis {
 
 constexpr uint32_t kNobody = UINT32_MAX;
-
-// A row of the process view: path, layer, gpu_busy. The path stands where it does in a state.
-constexpr uint32_t kRowsOfPath = 1 << kPathShift;
-constexpr uint32_t MakeRow(uint32_t path, uint32_t layer, bool gpu_busy) {
-  return path * kRowsOfPath + layer * 2 + gpu_busy;
-}
-constexpr uint32_t FirstRowOf(uint32_t state) { return state & kPathMask << kPathShift; }
-constexpr uint32_t PathOfRow(uint32_t row) { return row / kRowsOfPath; }
-constexpr uint32_t LayerOfRow(uint32_t row) { return row % kRowsOfPath / 2; }
-constexpr bool IsBusyRow(uint32_t row) { return row & 1; }
 
 // Threads per layer and whether the GPU is busy, packed by rank above the bit of the GPU:
 //

@@ -77,7 +77,7 @@ struct ProcessInput {
   // Records may follow those that are here: where a stream ends, its thread does not. `end_ns` is
   // later than all of them.
   bool unfinished = false;
-  // The state of a sweep of the part before, to go on from (sweep_state.h).
+  // The state of a sweep of the part before, to go on from (sweep/sweeper_archive.cc).
   std::optional<trace::Archive> saved;
   int64_t saved_until_ns = INT64_MIN;  // what comes late of the time before counts from here on
   std::atomic<int64_t>* reached_ns = nullptr;  // how far a pass has come, for others to look at

@@ -1,5 +1,5 @@
 // What every pass over the threads of a process takes from the archive of a sweep: the threads, and
-// who owned the process (sweep_archive.cc).
+// who owned the process (sweeper_archive.cc).
 #ifndef RLSCOPE_ANALYSIS_THREAD_ARCHIVE_H_
 #define RLSCOPE_ANALYSIS_THREAD_ARCHIVE_H_
 
