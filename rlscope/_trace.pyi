@@ -16,7 +16,7 @@ FORMAT_VERSION: int
 LAYERS: tuple[str, ...]
 """Names of the layers, by their numbers in the trace format."""
 GPU_KINDS: tuple[dict[str, Any], ...]
-"""Kinds of what a GPU does, by their numbers in the trace format (csrc/analysis/gpu_kinds.h).
+"""Kinds of what a GPU does, by their numbers in the trace format (csrc/analysis/gpu/gpu_kinds.h).
 
 name, is_work; of work, which has a relation of its name, also comment, absent (said where there is
 none), keys and sums: columns as {"name", "comment", "is_text"}, those before the operation and

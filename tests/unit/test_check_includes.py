@@ -25,7 +25,7 @@ def violations_of(folder: Path, path: str, included: str) -> list[str]:
         ("trace/read/decoder.h", "trace/write/chunks.h", "trace/read must not include trace/write"),
         ("trace/drain/drain.cc", "trace/read/reader.h", "trace/drain must not include trace/read"),
         ("trace/layout/record.h", "runtime/hot.h", "trace/layout must not include runtime"),
-        ("preload/cudart/calls.h", "analysis/sweep.h", "preload must not include analysis"),
+        ("preload/cudart/calls.h", "analysis/sweep/sweep.h", "preload must not include analysis"),
         ("trace/chunks.h", "base/clock.h", "trace is no layer"),
         ("base/clock.h", "trace/chunks.h", "base must not include trace"),
     ],

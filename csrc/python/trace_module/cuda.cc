@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/path_rows.h"
+#include "analysis/views/path_rows.h"
 #include "python/trace_module/gpu_work.h"
 #include "python/trace_module/relations.h"
 

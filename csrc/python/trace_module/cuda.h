@@ -2,8 +2,8 @@
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_CUDA_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_CUDA_H_
 
-#include "analysis/cuda_relations.h"
-#include "analysis/source.h"
+#include "analysis/cuda/cuda_relations.h"
+#include "analysis/process/source.h"
 #include "python/trace_module/columns.h"
 
 namespace rlscope::python {

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/device_times.h"
-#include "analysis/instances.h"
+#include "analysis/events/instances.h"
+#include "analysis/gpu/device_times.h"
 #include "python/trace_module/columns.h"
 #include "python/trace_module/cuda.h"
 #include "python/trace_module/error.h"

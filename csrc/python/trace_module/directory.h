@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/source.h"
-#include "analysis/sweep.h"
-#include "analysis/trace_source.h"
+#include "analysis/process/source.h"
+#include "analysis/sweep/sweep.h"
+#include "analysis/sweep/trace_source.h"
 #include "python/trace_module/events.h"
 #include "trace/directory/directory.h"
 

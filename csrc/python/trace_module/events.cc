@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/cuda_relations.h"
-#include "analysis/instances.h"
-#include "analysis/intervals.h"
-#include "analysis/layer_ranks.h"
-#include "analysis/thread_states.h"
-#include "analysis/trace_source.h"
+#include "analysis/cuda/cuda_relations.h"
+#include "analysis/events/instances.h"
+#include "analysis/events/intervals.h"
+#include "analysis/keys/layer_ranks.h"
+#include "analysis/sweep/trace_source.h"
+#include "analysis/threads/thread_states.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::python {

@@ -1,4 +1,4 @@
-// Work of the GPU as relations, with the columns that analysis/gpu_kinds.h lists.
+// Work of the GPU as relations, with the columns that analysis/gpu/gpu_kinds.h lists.
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_GPU_WORK_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_GPU_WORK_H_
 
@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/cuda_relations.h"
-#include "analysis/path_rows.h"
-#include "analysis/source.h"
+#include "analysis/cuda/cuda_relations.h"
+#include "analysis/process/source.h"
+#include "analysis/views/path_rows.h"
 #include "python/trace_module/columns.h"
 
 namespace rlscope::python {

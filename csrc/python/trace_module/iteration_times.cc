@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/layer_ranks.h"
+#include "analysis/keys/layer_ranks.h"
 #include "trace/layout/layer.h"
 
 namespace rlscope::python {

@@ -3,7 +3,7 @@
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_ITERATION_TIMES_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_ITERATION_TIMES_H_
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "python/trace_module/row_stream.h"
 
 namespace rlscope::python {

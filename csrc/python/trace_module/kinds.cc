@@ -1,7 +1,7 @@
 #include "python/trace_module/kinds.h"
 
-#include "analysis/gpu_kinds.h"
-#include "analysis/record_kinds.h"
+#include "analysis/gpu/gpu_kinds.h"
+#include "analysis/threads/record_kinds.h"
 #include "python/trace_module/events.h"
 #include "trace/layout/layer.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/overlap.h"
+#include "analysis/views/overlap.h"
 #include "python/trace_module/columns.h"
 
 namespace nb = nanobind;

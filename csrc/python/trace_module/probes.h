@@ -2,7 +2,7 @@
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_PROBES_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_PROBES_H_
 
-#include "analysis/probes.h"
+#include "analysis/threads/probes.h"
 #include "python/trace_module/columns.h"
 #include "trace/read/process_trace.h"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/layer_ranks.h"
+#include "analysis/keys/layer_ranks.h"
 
 namespace rlscope::python {
 namespace {

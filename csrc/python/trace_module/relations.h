@@ -2,9 +2,9 @@
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_RELATIONS_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_RELATIONS_H_
 
-#include "analysis/path_rows.h"
-#include "analysis/source.h"
-#include "analysis/sweep.h"
+#include "analysis/process/source.h"
+#include "analysis/sweep/sweep.h"
+#include "analysis/views/path_rows.h"
 #include "python/trace_module/columns.h"
 
 namespace rlscope::python {

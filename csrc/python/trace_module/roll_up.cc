@@ -1,4 +1,4 @@
-// _trace.roll_up: csrc/analysis/roll_up.h for all processes of a directory.
+// _trace.roll_up: csrc/analysis/sweep/roll_up.h for all processes of a directory.
 #include "python/trace_module/roll_up.h"
 
 #include <nanobind/stl/optional.h>
@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "analysis/roll_up.h"
-#include "analysis/trace_source.h"
+#include "analysis/sweep/roll_up.h"
+#include "analysis/sweep/trace_source.h"
 #include "python/trace_module/error.h"
 #include "trace/directory/directory.h"
 

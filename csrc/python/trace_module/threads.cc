@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/trace_source.h"
+#include "analysis/sweep/trace_source.h"
 
 namespace rlscope::python {
 namespace {
