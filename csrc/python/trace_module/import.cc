@@ -15,8 +15,8 @@
 
 #include "base/utf8.h"
 #include "importers/chrome.h"
+#include "importers/imported_rows.h"
 #include "importers/kineto.h"
-#include "importers/process_rows.h"
 #include "importers/spill_file.h"
 #include "importers/trace_file.h"
 #include "importers/xprof.h"
@@ -30,9 +30,9 @@ namespace rlscope::python {
 namespace {
 
 using importers::ChromeScan;
+using importers::ImportedRows;
 using importers::Interval;
 using importers::KinetoScan;
-using importers::ProcessRows;
 using importers::RowOrder;
 using importers::SpillFile;
 using importers::XprofScan;
@@ -90,7 +90,7 @@ nb::dict KinetoFacts(const KinetoScan& scan) {
   return found;
 }
 
-nb::dict RowFacts(const ProcessRows& rows) {
+nb::dict RowFacts(const ImportedRows& rows) {
   nb::dict found;
   found["first_ns"] = rows.first_ns();
   found["last_ns"] = rows.last_ns();
@@ -120,7 +120,7 @@ void CheckBelow(const Array<uint32_t>& numbers, size_t end, const char* what) {
   }
 }
 
-std::optional<uint32_t> FindOrAddThread(ProcessRows* rows, const std::string& key, uint32_t os_tid,
+std::optional<uint32_t> FindOrAddThread(ImportedRows* rows, const std::string& key, uint32_t os_tid,
                                         const std::string& name, bool is_python) {
   const std::optional<uint32_t> thread = rows->FindThread(key);
   if (thread) {
@@ -147,7 +147,7 @@ size_t AddIntervals(const Array<int64_t>& start_ns, const Array<int64_t>& end_ns
   return added;
 }
 
-size_t AddOperationRows(ProcessRows* rows, const Array<uint32_t>& threads,
+size_t AddOperationRows(ImportedRows* rows, const Array<uint32_t>& threads,
                         const Array<uint32_t>& names, const Array<int64_t>& start_ns,
                         const Array<int64_t>& end_ns) {
   CheckSameLength(threads, names, start_ns, end_ns);
@@ -157,7 +157,7 @@ size_t AddOperationRows(ProcessRows* rows, const Array<uint32_t>& threads,
   });
 }
 
-size_t AddCallRows(ProcessRows* rows, const Array<uint32_t>& threads, const Array<uint32_t>& names,
+size_t AddCallRows(ImportedRows* rows, const Array<uint32_t>& threads, const Array<uint32_t>& names,
                    const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
   CheckSameLength(threads, names, start_ns, end_ns);
   CheckBelow(threads, rows->threads(), "no such thread");
@@ -166,7 +166,7 @@ size_t AddCallRows(ProcessRows* rows, const Array<uint32_t>& threads, const Arra
   });
 }
 
-size_t AddPythonRows(ProcessRows* rows, const Array<uint32_t>& threads,
+size_t AddPythonRows(ImportedRows* rows, const Array<uint32_t>& threads,
                      const Array<int64_t>& start_ns, const Array<int64_t>& end_ns) {
   CheckSameLength(threads, start_ns, end_ns);
   CheckBelow(threads, rows->threads(), "no such thread");
@@ -175,7 +175,7 @@ size_t AddPythonRows(ProcessRows* rows, const Array<uint32_t>& threads,
   });
 }
 
-size_t AddCudaCallRows(ProcessRows* rows, const Array<uint32_t>& threads,
+size_t AddCudaCallRows(ImportedRows* rows, const Array<uint32_t>& threads,
                        const Array<uint32_t>& names, const Array<int64_t>& start_ns,
                        const Array<int64_t>& end_ns, const Array<int64_t>& correlations) {
   CheckSameLength(threads, names, start_ns, end_ns, correlations);
@@ -185,7 +185,7 @@ size_t AddCudaCallRows(ProcessRows* rows, const Array<uint32_t>& threads,
   });
 }
 
-size_t AddGpuRows(ProcessRows* rows, uint32_t kind, const Array<uint32_t>& streams,
+size_t AddGpuRows(ImportedRows* rows, uint32_t kind, const Array<uint32_t>& streams,
                   const Array<uint32_t>& names, const Array<int64_t>& start_ns,
                   const Array<int64_t>& end_ns, const Array<int64_t>& correlations,
                   const Array<int64_t>& sizes, const Array<uint32_t>& hows,
@@ -212,7 +212,7 @@ struct Target {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-nb::dict Write(const ProcessRows& rows, const Target& target) {
+nb::dict Write(const ImportedRows& rows, const Target& target) {
   nb::gil_scoped_release release;
   const int64_t began_ns = rows.first_ns() + target.shift_ns;
   trace::ProcessFields process{};
@@ -231,7 +231,7 @@ nb::dict Write(const ProcessRows& rows, const Target& target) {
     entries.push_back({{key.data(), key.size()}, {value.data(), value.size()}});
   }
   file.AddMetadata({{}, {target.program.data(), target.program.size()}, {}}, entries);
-  const ProcessRows::Losses losses = rows.WriteTo(&file, target.shift_ns);
+  const ImportedRows::Losses losses = rows.WriteTo(&file, target.shift_ns);
   std::vector<trace::LossFields> fields;
   if (losses.names > 0) fields.push_back({"names", losses.names});
   if (losses.too_deep > 0) fields.push_back({"too_deep", losses.too_deep});
@@ -250,37 +250,37 @@ nb::dict Write(const ProcessRows& rows, const Target& target) {
 
 void AddImporters(nb::module_& module) {
   nb::class_<SpillFile>(module, "SpillFile").def(nb::init<>());
-  nb::class_<ProcessRows>(module, "ProcessRows")
+  nb::class_<ImportedRows>(module, "ImportedRows")
       .def(
           "__init__",
-          [](ProcessRows* rows, SpillFile* spill, size_t part) {
-            ProcessRows::Memory memory;
+          [](ImportedRows* rows, SpillFile* spill, size_t part) {
+            ImportedRows::Memory memory;
             memory.sort_bytes /= std::max<size_t>(part, 1);
             memory.name_bytes /= std::max<size_t>(part, 1);
-            new (rows) ProcessRows(spill, RowOrder::kLongestFirst, memory);
+            new (rows) ImportedRows(spill, RowOrder::kLongestFirst, memory);
           },
           "spill"_a, "part"_a = 1, nb::keep_alive<1, 2>())
       .def_prop_ro("facts", &RowFacts)
-      .def_rw("os_pid", &ProcessRows::os_pid)
-      .def_rw("name", &ProcessRows::name)
+      .def_rw("os_pid", &ImportedRows::os_pid)
+      .def_rw("name", &ImportedRows::name)
       .def("thread", &FindOrAddThread, "key"_a, nb::kw_only(), "os_tid"_a = 0, "name"_a = "",
            "is_python"_a = false)
       .def(
           "stream",
-          [](ProcessRows* rows, uint32_t device, uint32_t context, uint32_t stream) {
+          [](ImportedRows* rows, uint32_t device, uint32_t context, uint32_t stream) {
             return rows->FindStream({device, context, stream});
           },
           "device"_a, "context"_a, "stream"_a)
       .def(
           "text",
-          [](ProcessRows* rows, uint32_t kind, const std::string& text, uint32_t layer) {
+          [](ImportedRows* rows, uint32_t kind, const std::string& text, uint32_t layer) {
             return rows->FindName(static_cast<trace::NameKind>(kind),
                                   static_cast<trace::Layer>(layer), text);
           },
           "kind"_a, "text"_a, "layer"_a = 0)
       .def(
           "count",
-          [](ProcessRows* rows, const std::string& what, uint64_t count, bool taken) {
+          [](ImportedRows* rows, const std::string& what, uint64_t count, bool taken) {
             if (count > 0) (taken ? rows->taken : rows->not_taken).Add(what, count);
           },
           "what"_a, "rows"_a, nb::kw_only(), "taken"_a)
@@ -293,16 +293,16 @@ void AddImporters(nb::module_& module) {
            "correlations"_a, "sizes"_a, "hows"_a, "graphs"_a)
       .def(
           "add_iteration",
-          [](ProcessRows* rows, uint32_t thread, int64_t start_ns) {
+          [](ImportedRows* rows, uint32_t thread, int64_t start_ns) {
             if (thread >= rows->threads()) throw std::invalid_argument("no such thread");
             if (importers::ProblemOf({start_ns, start_ns}) != nullptr) return;
             rows->AddIteration(thread, start_ns, std::nullopt);
           },
           "thread"_a, "start_ns"_a)
-      .def("finish", &ProcessRows::Finish)
+      .def("finish", &ImportedRows::Finish)
       .def(
           "write",
-          [](const ProcessRows& rows, const std::string& path, uint64_t start_time,
+          [](const ImportedRows& rows, const std::string& path, uint64_t start_time,
              int64_t shift_ns, const std::string& host, const std::string& program,
              const nb::dict& metadata) {
             std::vector<std::pair<std::string, std::string>> entries;

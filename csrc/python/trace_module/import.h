@@ -1,4 +1,4 @@
-// _trace.ProcessRows, and the scans that fill some: traces of other tools, read and written as
+// _trace.ImportedRows, and the scans that fill some: traces of other tools, read and written as
 // trace files.
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_IMPORT_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_IMPORT_H_

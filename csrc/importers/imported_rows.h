@@ -1,13 +1,13 @@
 // The rows of one process, as an importer finds them: in any order, and any number of them. What an
 // importer says of a row is what it is; sorting and writing are the same for all.
 //
-//   ProcessRows rows(&spill, RowOrder::kAsInFile);
+//   ImportedRows rows(&spill, RowOrder::kAsInFile);
 //   const auto thread = rows.FindThread("7");
 //   rows.AddCall(*thread, trace::Layer::kFramework, "aten::mm", {10, 30});
 //   rows.Finish();
 //   rows.WriteTo(&file, shift);
-#ifndef RLSCOPE_IMPORTERS_PROCESS_ROWS_H_
-#define RLSCOPE_IMPORTERS_PROCESS_ROWS_H_
+#ifndef RLSCOPE_IMPORTERS_IMPORTED_ROWS_H_
+#define RLSCOPE_IMPORTERS_IMPORTED_ROWS_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ class RowCounts {
   std::map<std::string, Rows> by_kind_;
 };
 
-class ProcessRows {
+class ImportedRows {
  public:
   // A file of a stranger may have as many as it likes; beyond these there is none to be found.
   static constexpr size_t kMostThreads = 65'536;
@@ -69,10 +69,10 @@ class ProcessRows {
   };
 
   // Does not own the file.
-  ProcessRows(SpillFile* spill, RowOrder order) : ProcessRows(spill, order, Memory()) {}
-  ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory);
-  ProcessRows(const ProcessRows&) = delete;
-  ProcessRows& operator=(const ProcessRows&) = delete;
+  ImportedRows(SpillFile* spill, RowOrder order) : ImportedRows(spill, order, Memory()) {}
+  ImportedRows(SpillFile* spill, RowOrder order, const Memory& memory);
+  ImportedRows(const ImportedRows&) = delete;
+  ImportedRows& operator=(const ImportedRows&) = delete;
 
   // Finds, or adds, the thread or stream. Nothing: there are too many.
   std::optional<uint32_t> FindThread(const std::string& key);
@@ -205,4 +205,4 @@ class ProcessRows {
 
 }  // namespace rlscope::importers
 
-#endif  // RLSCOPE_IMPORTERS_PROCESS_ROWS_H_
+#endif  // RLSCOPE_IMPORTERS_IMPORTED_ROWS_H_

@@ -1,4 +1,4 @@
-#include "importers/process_rows.h"
+#include "importers/imported_rows.h"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ void RowCounts::Add(const std::string& what, uint64_t count) {
   by_kind_[has_room ? kind : kOtherKinds].count += count;
 }
 
-ProcessRows::ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory)
+ImportedRows::ImportedRows(SpillFile* spill, RowOrder order, const Memory& memory)
     : spill_(spill),
       order_(order),
       names_(memory.name_bytes),
@@ -36,7 +36,7 @@ ProcessRows::ProcessRows(SpillFile* spill, RowOrder order, const Memory& memory)
   gpu_rows_.emplace(spill_, sort_bytes_);
 }
 
-std::optional<uint32_t> ProcessRows::FindThread(const std::string& key) {
+std::optional<uint32_t> ImportedRows::FindThread(const std::string& key) {
   const auto found = thread_numbers_.find(key);
   if (found != thread_numbers_.end()) return found->second.number;
   if (threads_.size() == kMostThreads) return std::nullopt;
@@ -45,13 +45,13 @@ std::optional<uint32_t> ProcessRows::FindThread(const std::string& key) {
   return (thread_numbers_[key] = {static_cast<uint32_t>(threads_.size() - 1)}).number;
 }
 
-std::optional<uint32_t> ProcessRows::KnownThread(const std::string& key) const {
+std::optional<uint32_t> ImportedRows::KnownThread(const std::string& key) const {
   const auto found = thread_numbers_.find(key);
   if (found == thread_numbers_.end()) return std::nullopt;
   return found->second.number;
 }
 
-std::optional<uint32_t> ProcessRows::FindStream(const ImportedStream& stream) {
+std::optional<uint32_t> ImportedRows::FindStream(const ImportedStream& stream) {
   const auto found = stream_numbers_.find(stream);
   if (found != stream_numbers_.end()) return found->second;
   if (streams_.size() == kMostStreams) return std::nullopt;
@@ -59,8 +59,8 @@ std::optional<uint32_t> ProcessRows::FindStream(const ImportedStream& stream) {
   return stream_numbers_[stream] = static_cast<uint32_t>(streams_.size() - 1);
 }
 
-void ProcessRows::AddThreadRow(ThreadRowKind kind, uint32_t thread, uint32_t name,
-                               const Interval& interval, int64_t correlation, uint64_t number) {
+void ImportedRows::AddThreadRow(ThreadRowKind kind, uint32_t thread, uint32_t name,
+                                const Interval& interval, int64_t correlation, uint64_t number) {
   if (number == 0) number = TakeNumber();
   thread_rows_.Add({thread, kind, interval.start_ns, interval.end_ns, correlation, number, name,
                     order_ == RowOrder::kLongestFirst});
@@ -69,30 +69,30 @@ void ProcessRows::AddThreadRow(ThreadRowKind kind, uint32_t thread, uint32_t nam
   threads_[thread].has_rows = true;
 }
 
-void ProcessRows::AddOperation(uint32_t thread, uint32_t name, const Interval& interval,
-                               uint64_t number) {
+void ImportedRows::AddOperation(uint32_t thread, uint32_t name, const Interval& interval,
+                                uint64_t number) {
   of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kOperation, thread, name, interval, 0, number);
 }
 
-void ProcessRows::AddCall(uint32_t thread, uint32_t name, const Interval& interval) {
+void ImportedRows::AddCall(uint32_t thread, uint32_t name, const Interval& interval) {
   of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kCall, thread, name, interval);
 }
 
-void ProcessRows::AddCudaCall(uint32_t thread, uint32_t name, const Interval& interval,
-                              int64_t correlation) {
+void ImportedRows::AddCudaCall(uint32_t thread, uint32_t name, const Interval& interval,
+                               int64_t correlation) {
   of_threads_.Add(interval);
   AddThreadRow(ThreadRowKind::kCudaCall, thread, name, interval, correlation);
 }
 
-void ProcessRows::AddPython(uint32_t thread, const Interval& interval) {
+void ImportedRows::AddPython(uint32_t thread, const Interval& interval) {
   threads_[thread].is_python = true;
   AddThreadRow(ThreadRowKind::kPython, thread, 0, interval);
 }
 
-void ProcessRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns,
-                               std::optional<int64_t> step) {
+void ImportedRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns,
+                                std::optional<int64_t> step) {
   if (step && steps_.size() < kMostSteps) steps_.push_back({start_ns, *step, thread});
   of_threads_.Add({start_ns, end_ns.value_or(start_ns)});
   AddThreadRow(ThreadRowKind::kIteration, thread, 0, {start_ns, start_ns});
@@ -101,18 +101,18 @@ void ProcessRows::AddIteration(uint32_t thread, int64_t start_ns, std::optional<
     last_step_ns_ = std::max(last_step_ns_.value_or(*end_ns), *end_ns);
 }
 
-void ProcessRows::AddGpu(uint32_t stream, const GpuWork& work, const Interval& interval) {
+void ImportedRows::AddGpu(uint32_t stream, const GpuWork& work, const Interval& interval) {
   AddGpuRow({stream, work.kind, interval.start_ns, interval.end_ns - interval.start_ns,
              work.correlation, work.bytes, TakeNumber(), work.name, work.how, work.graph});
 }
 
-void ProcessRows::AddGpuRow(const GpuRow& row) {
+void ImportedRows::AddGpuRow(const GpuRow& row) {
   of_gpus_.Add({row.start_ns, row.start_ns + row.duration_ns});
   has_gpu_work_ |= row.kind != trace::GpuKind::kSync && row.kind != trace::GpuKind::kOverhead;
   gpu_rows_->Add(row);
 }
 
-void ProcessRows::ClearGpu() {
+void ImportedRows::ClearGpu() {
   gpu_rows_.emplace(spill_, sort_bytes_);
   streams_.clear();
   stream_numbers_.clear();
@@ -121,7 +121,7 @@ void ProcessRows::ClearGpu() {
 }
 
 // An iteration ends where another one begins.
-void ProcessRows::Finish() {
+void ImportedRows::Finish() {
   if (last_step_ns_) {
     const Interval end = {*last_step_ns_, *last_step_ns_};
     AddThreadRow(ThreadRowKind::kIteration, *stepping_, 0, end);
@@ -130,7 +130,7 @@ void ProcessRows::Finish() {
   gpu_rows_->Finish();
 }
 
-ProcessRows::Losses ProcessRows::WriteTo(TraceFile* file, int64_t shift_ns) const {
+ImportedRows::Losses ImportedRows::WriteTo(TraceFile* file, int64_t shift_ns) const {
   ProcessWriter writer(file, shift_ns);
   writer.WriteNames(names_);
   {
@@ -142,7 +142,7 @@ ProcessRows::Losses ProcessRows::WriteTo(TraceFile* file, int64_t shift_ns) cons
   return {names_.refused(), writer.too_deep()};
 }
 
-std::vector<int64_t> ProcessRows::Steps() const {
+std::vector<int64_t> ImportedRows::Steps() const {
   std::vector<Step> steps = steps_;
   std::stable_sort(steps.begin(), steps.end(), [](const Step& one, const Step& other) {
     return one.start_ns < other.start_ns;
@@ -154,7 +154,7 @@ std::vector<int64_t> ProcessRows::Steps() const {
   return numbers;
 }
 
-std::vector<uint32_t> ProcessRows::Devices() const {
+std::vector<uint32_t> ImportedRows::Devices() const {
   std::vector<uint32_t> devices;
   for (const auto& [stream, number] : stream_numbers_) {  // in order of devices
     if (devices.empty() || devices.back() != stream.device) devices.push_back(stream.device);
@@ -162,7 +162,7 @@ std::vector<uint32_t> ProcessRows::Devices() const {
   return devices;
 }
 
-bool ProcessRows::has_python() const {
+bool ImportedRows::has_python() const {
   return std::any_of(threads_.begin(), threads_.end(), [](const ImportedThread& thread) {
     return thread.is_python && thread.has_rows;
   });
