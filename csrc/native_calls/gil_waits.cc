@@ -1,11 +1,13 @@
-// Waits for the GIL, where the interpreter itself waits: take_gil() calls pthread_cond_timedwait(),
-// for one switch interval (5 ms) at a time, and nothing else of the interpreter does.
+#include "native_calls/gil_waits.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 #include <link.h>
 #include <pthread.h>
 
+#include "native_calls/call.h"
 #include "native_calls/imported_functions.h"
 #include "native_calls/wait_names.h"
-#include "native_calls/waits.h"
 #include "runtime/hot.h"
 
 namespace rlscope::native_calls {

@@ -48,10 +48,6 @@ struct WaitFunction {
 // interpreter has no GIL.
 bool PatchWait(PyObject* function, const WaitFunction& wait);
 
-// Records how long threads wait for the GIL, from now on until UnpatchAll(). False: the interpreter
-// does not wait as expected.
-bool PatchGil();
-
 }  // namespace rlscope::native_calls
 
 #endif  // RLSCOPE_NATIVE_CALLS_WAITS_H_

@@ -1,5 +1,5 @@
-// fork: the child is an image of its own that begins at its first record. Handlers do as little as
-// can be: no malloc, no lock that may be held, no I/O.
+#include "runtime/fork.h"
+
 #include "base/clock.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
@@ -11,8 +11,6 @@
 #include "runtime/window.h"
 
 namespace rlscope::runtime {
-
-bool IsVforkChild() { return State() != RLSCOPE_UNKNOWN && SysGetPid() != process.pid; }
 
 void BecomeForkChild() {
   process.parent_pid = process.pid;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/proc.h"
+#include "runtime/fork.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
 #include "runtime/process.h"
@@ -30,13 +31,7 @@ int on_exit(void (*)(int, void*), void*) __attribute__((weak));
 int __cxa_at_quick_exit(void (*)(void*), void*) __attribute__((weak));
 }
 
-// A page of its own, so that the kernel can wipe it in children.
-__attribute__((aligned(4096))) struct rlscope_process_state rlscope_process = {};
-
 namespace rlscope::runtime {
-
-Process process;
-Lock process_lock;
 
 namespace {
 

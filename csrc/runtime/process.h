@@ -54,11 +54,6 @@ extern Lock process_lock;
 // True in a vfork child, which shares this memory with its parent and must write nothing.
 bool IsVforkChild();
 
-// Makes this process a child image of the one it was forked from: new identity, no image, no
-// ring for the calling thread. Async-signal-safe; used by the fork handler and, after a raw
-// clone, by the first thing that looks at the state.
-void BecomeForkChild();
-
 // Changes a member of rlscope_process, which other threads read without the lock.
 template <typename T>
 inline void Store(T* member, T value) {

@@ -9,6 +9,7 @@
 #include "native_calls/call.h"
 #include "native_calls/context_run.h"
 #include "native_calls/created_functions.h"
+#include "native_calls/gil_waits.h"
 #include "native_calls/late_imports.h"
 #include "native_calls/owned.h"
 #include "native_calls/patch.h"
