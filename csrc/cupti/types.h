@@ -49,7 +49,7 @@ static_assert(offsetof(CallbackData, context_id) == 48);
 static_assert(offsetof(CallbackData, correlation_data) == 56);
 static_assert(offsetof(CallbackData, correlation_id) == 64);
 
-// Of cuptiSubscribe_v2(), from 13.0 on.
+// What cuptiSubscribe_v2() takes, from 13.0 on.
 struct SubscriberParameters {
   size_t size;
   const char* name;

@@ -6,7 +6,7 @@
 
 namespace rlscope::cupti {
 
-// Of all functions of both APIs, or of those that launch, copy, synchronise, allocate or wait:
+// All functions of both APIs, or those that launch, copy, synchronise, allocate or wait:
 // others are frequent, take less than 200 ns and do nothing on a device.
 enum class WatchedApi { kChosen, kAll };
 

@@ -97,7 +97,7 @@ class ImportedRows {
   void AddCudaCall(uint32_t thread, uint32_t name, const Interval& interval, int64_t correlation);
   // A function of Python: the process becomes no longer by it.
   void AddPython(uint32_t thread, const Interval& interval);
-  // Begins an iteration. Where the tool says when it ends, what comes behind the last one is one
+  // Begins an iteration. Where the tool says when it ends, what comes after the last one is one
   // that is not complete; else the last one is that.
   // `step`: the number that the tool gives it.
   void AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns,

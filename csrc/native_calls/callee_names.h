@@ -34,7 +34,7 @@ std::string NameOfSlot(PyTypeObject* type, const Slot& slot, const WatchedRange&
 std::string NameOfCallable(PyObject* object, Holder holder, const Place& place,
                            const WatchedRange& library);
 
-// Of a callable without a name, by its type: "jaxlib._jax:PjitFunction". The type of a binding
+// Names callables without a name by their type: "jaxlib._jax:PjitFunction". The type of a binding
 // generator (nanobind's nb_func) says nothing: "jaxlib:(unnamed)".
 std::string NameOfCallables(PyTypeObject* type, const WatchedRange& library);
 

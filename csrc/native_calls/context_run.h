@@ -1,5 +1,5 @@
 // contextvars.Context.run, through which asyncio runs every step of a task: where a thread begins
-// and ends to run one (semantics: asyncio).
+// and ends to run one (docs/reference/semantics.md#asyncio).
 #ifndef RLSCOPE_NATIVE_CALLS_CONTEXT_RUN_H_
 #define RLSCOPE_NATIVE_CALLS_CONTEXT_RUN_H_
 

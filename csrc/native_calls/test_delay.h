@@ -26,7 +26,7 @@ extern const uint64_t (&test_delays_ns)[kDelayedKinds];
 
 inline uint64_t TestDelayNs(Delayed kind) { return test_delays_ns[static_cast<int>(kind)]; }
 
-// Of a function whose calls are recorded: what its entry says of that (entries.h).
+// What the entry of a function says of it whose calls are recorded (entries.h).
 inline uint32_t DelayFlag() {
   const uint64_t either = TestDelayNs(Delayed::kNativeCall) | TestDelayNs(Delayed::kInsideCall);
   return either != 0 ? kDelayed : 0;

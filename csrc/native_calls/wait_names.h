@@ -14,15 +14,15 @@ struct WaitName {
   bool is_first;  // no call on this object has been recorded in this process
 };
 
-// Of a wait without an object.
+// Names a wait without an object.
 uint32_t WordOfWait(const std::string& kind, const std::string& function);
 
-// Of a wait for what a descriptor stands for, found at most some milliseconds before `ticks`.
+// Names a wait for what a descriptor stands for, found at most some milliseconds before `ticks`.
 // `site` tells functions apart.
 WaitName NameOfDescriptor(uint32_t site, int descriptor, uint64_t ticks, const std::string& kind,
                           const std::string& function);
 
-// Of a wait for the semaphore at an address of shared memory, found at most some seconds before
+// Names a wait for the semaphore at an address of shared memory, found at most some seconds before
 // `ticks`.
 WaitName NameOfSemaphore(uint32_t site, const void* semaphore, uint64_t ticks,
                          const std::string& kind, const std::string& function);

@@ -68,7 +68,7 @@ void AfterForkInChild() {
 
 // ---- exit -------------------------------------------------------------------------------------
 
-// Returns the end of the process. Other threads record until then: the clock is read behind them.
+// Returns the end of the process. Other threads record until then: the clock is read after them.
 int64_t CloseRecording() {
   if (image.page == nullptr) {
     SetState(RLSCOPE_OFF);

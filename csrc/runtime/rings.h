@@ -21,11 +21,11 @@ struct Ring {
   uint32_t generation;  // rlscope_process.generation of the image it belongs to
   bool attached;        // a thread writes into it
   uint32_t os_tid;      // of that thread
-  // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
+  // In a thread's own ring: the writer of its CUDA calls, null while it made none.
   IntervalWriter* calls;
   uint64_t short_waits;       // of that thread since its last record
   uint64_t short_wait_ticks;  // end of the last of them
-  // Of the probes of that thread (probe.h):
+  // The probes of that thread (probe.h):
   uint64_t probe_random;   // state of the generator; 0: not begun
   uint32_t probes_passed;  // exits and events that the due one still lets pass
 };

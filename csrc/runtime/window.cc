@@ -124,7 +124,7 @@ void PublishChange(uint64_t ticks, bool starts) {
   __atomic_store_n(&page->window_changes, number + 1, __ATOMIC_RELEASE);
 }
 
-// The process records neither before nor behind it: no record tells of it.
+// The process records neither before nor after it: no record tells of it.
 void SwitchStopwatch(rlscope_state wanted) {
   if (State() == wanted || (State() != RLSCOPE_PAUSED && State() != RLSCOPE_TIMED)) return;
   if (wanted == RLSCOPE_TIMED) Store(&rlscope_process.window, rlscope_process.window + 1);

@@ -1,8 +1,10 @@
 // Whose CUDA calls are whose: follows the owner of a process, and gives each call the operation
-// that it was made in (semantics.md, rule 10).
+// that it was made in (docs/reference/semantics-notes.md#cuda-calls-and-gpu-work).
 //
-// A call belongs to the innermost operation of its thread; of a thread without one but the main
-// one, to the process owner's in the state that holds once everything of the instant has happened.
+// A call belongs to the innermost operation that its thread has open. A thread without one works
+// for the thread that owns the process, unless it is the main thread: its calls belong to the
+// operation that the owner has open. Where several things happen at one time, that is the state
+// after all of them.
 #ifndef RLSCOPE_ANALYSIS_CUDA_CUDA_FOLLOWER_H_
 #define RLSCOPE_ANALYSIS_CUDA_CUDA_FOLLOWER_H_
 
@@ -50,7 +52,7 @@ class CudaFollower : public KeyConsumer {
   // All keys were consumed; the process ends at `end_ns`.
   void Finish(int64_t end_ns);
 
-  // Behind CarryThreads: who owned the process before the part that follows.
+  // After CarryThreads(): takes who owned the process before the part that follows.
   void GoOn(trace::Archive* archive, const Streams& streams, uint32_t paths, OwnerCalls* calls);
 
  private:

@@ -1,5 +1,6 @@
 // CUDA calls and GPU work by operation: the relations api_call, sync, gpu_time, and one for each
-// kind of GPU work (semantics.md, rules 9 and 10).
+// kind of GPU work (docs/reference/semantics.md#whose-call-whose-kernel,
+// docs/reference/semantics.md#gpu).
 //
 //   threads -> keys and CUDA notes -> CudaFollower -- calls ---> LaunchTable --+
 //                                        |                                   | correlation id

@@ -16,7 +16,7 @@
 
 namespace rlscope::analysis {
 
-// Of GPU work with no launch in the trace.
+// In place of a path: the trace has no launch of this GPU work.
 constexpr uint32_t kUnlinkedPath = kPathMask;
 
 struct ApiCallRow {

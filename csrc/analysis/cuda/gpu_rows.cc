@@ -62,7 +62,7 @@ void GpuRows::AddWork(const GpuMerge& at, Stream* stream) {
   AddToUnion(path, at.start_ns(), at.end_ns());
 }
 
-// Work comes in order of start, so what the path's earlier work covers behind the start of this one
+// Work comes in order of start, so what the path's earlier work covers after the start of this one
 // reaches from there to the latest end without a hole.
 void GpuRows::AddToUnion(uint32_t path, int64_t start_ns, int64_t end_ns) {
   if (path >= covered_until_ns_.size()) covered_until_ns_.resize(path + 1, INT64_MIN);

@@ -20,7 +20,7 @@ inline int64_t* TimeOf(std::vector<int64_t>* times, uint32_t path) {
   return &(*times)[path];
 }
 
-// Of one device.
+// Makes the rows of one device.
 class GpuRows {
  public:
   GpuRows(const RecordedTime& recorded, const LaunchTable& launches, DeviceTime* time,

@@ -1,5 +1,5 @@
 // How long calls that synchronise waited: their overlap with the GPU work that they wait for
-// (semantics.md, rule 10).
+// (docs/reference/semantics-notes.md#synchronisation).
 #ifndef RLSCOPE_ANALYSIS_CUDA_SYNC_WAITS_H_
 #define RLSCOPE_ANALYSIS_CUDA_SYNC_WAITS_H_
 

@@ -32,9 +32,9 @@ struct RecordedInterval {
   int64_t iteration;        // in which it began; -1: in none
   int64_t start_ns;
   int64_t duration_ns;
-  // Of CUDA calls and GPU work:
+  // Only for CUDA calls and GPU work:
   int64_t correlation;
-  // Of GPU work:
+  // Only for GPU work:
   uint32_t gpu;  // its stream, by place in the input
   uint32_t graph;
   uint64_t bytes;

@@ -1,5 +1,5 @@
-// How long at least one of some GPU streams worked: a union, in recorded time (semantics.md, rule
-// 9).
+// How long at least one of some GPU streams worked: a union, in recorded time
+// (docs/reference/semantics.md#gpu).
 #ifndef RLSCOPE_ANALYSIS_GPU_BUSY_TIME_H_
 #define RLSCOPE_ANALYSIS_GPU_BUSY_TIME_H_
 

@@ -1,4 +1,5 @@
-// How long any process of a machine kept a device busy: a union over processes (semantics.md, GPU).
+// How long any process of a machine kept a device busy: a union over processes
+// (docs/reference/semantics.md#gpus-of-a-machine).
 #ifndef RLSCOPE_ANALYSIS_GPU_DEVICE_TIMES_H_
 #define RLSCOPE_ANALYSIS_GPU_DEVICE_TIMES_H_
 

@@ -13,7 +13,7 @@
 
 namespace rlscope::analysis {
 
-// How intervals of a kind count (semantics.md, rule 9).
+// How intervals of a kind count (docs/reference/semantics.md#gpu).
 enum class GpuRole : uint8_t {
   kOwn,   // the profiling interface's: it has no launch
   kWork,  // keeps its stream busy, and has a relation of its kind's name
@@ -53,7 +53,7 @@ struct GpuColumn {
 struct GpuKindRow {
   const char* name;  // in `event`; of work that of the relation, too
   GpuRole role;
-  // Of work:
+  // Only for work:
   const char* comment = nullptr;  // on the relation
   const char* absent = nullptr;   // said where it is empty
   GpuKey key = GpuKey::kHow;
@@ -117,7 +117,7 @@ static_assert(kGpuKindCount == static_cast<size_t>(trace::GpuKind::kEnd), "a row
 constexpr size_t GpuKindOf(uint32_t kind) { return kind < kGpuKindCount ? kind : 0; }
 constexpr const GpuKindRow& RowOfGpuKind(uint32_t kind) { return kGpuKinds[GpuKindOf(kind)]; }
 
-// Kernels, copies, memsets and graphs; not synchronisation (semantics.md, rule 9).
+// Kernels, copies, memsets and graphs; not synchronisation (docs/reference/semantics.md#gpu).
 constexpr uint32_t WorkKinds() {
   uint32_t kinds = 0;
   for (size_t i = 0; i < kGpuKindCount; ++i) {

@@ -22,7 +22,7 @@ class GpuMerge {
   // Goes to the next interval. False: there is none.
   bool Next();
 
-  // Of the interval: only after Next() was true.
+  // The interval that Next() went to; only after it was true.
   uint32_t stream() const { return current_->number; }
   const trace::GpuBatch& batch() const { return *current_->batch; }
   uint32_t index() const { return current_->index; }  // in the batch

@@ -1,4 +1,4 @@
-// The states of one GPU stream: idle or busy (semantics.md, rule 9).
+// The states of one GPU stream: idle or busy (docs/reference/semantics.md#gpu).
 #ifndef RLSCOPE_ANALYSIS_GPU_GPU_STATES_H_
 #define RLSCOPE_ANALYSIS_GPU_GPU_STATES_H_
 

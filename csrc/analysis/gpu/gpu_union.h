@@ -1,4 +1,5 @@
-// The GPU of a process: busy while at least one of its streams is (semantics.md, rule 9).
+// The GPU of a process: busy while at least one of its streams is
+// (docs/reference/semantics.md#gpu).
 #ifndef RLSCOPE_ANALYSIS_GPU_GPU_UNION_H_
 #define RLSCOPE_ANALYSIS_GPU_GPU_UNION_H_
 
@@ -10,8 +11,8 @@
 
 namespace rlscope::analysis {
 
-// Of the merged keys of all GPU streams, those that change the union: from idle to busy and back,
-// by turns, no two at one time.
+// Picks the keys that change the union from the merged keys of all GPU streams: from idle to busy
+// and back, by turns, no two at one time.
 class GpuUnion : public KeyStream {
  public:
   // Another epoch's keys.

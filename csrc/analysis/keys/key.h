@@ -46,7 +46,7 @@ constexpr uint32_t kStateMask = (1u << kStateBits) - 1;
 constexpr uint32_t MakeState(uint32_t path, uint32_t field) {
   return path << kPathShift | field << kFieldShift;
 }
-// Of a key too.
+// What a key says of its stream.
 constexpr uint32_t StateOf(uint64_t key) {
   return static_cast<uint32_t>(key) & kStateMask & ~kNoteBit;
 }

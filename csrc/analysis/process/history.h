@@ -1,5 +1,7 @@
 // The history of a process as a whole: its windows, phases, iterations and progress, from the
-// records that concern the process (semantics.md, rules 4, 11, 12).
+// records that concern the process (docs/reference/semantics.md#windows,
+// docs/reference/semantics.md#phases-and-iterations; progress:
+// docs/reference/semantics-notes.md#phases-iterations-progress).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_HISTORY_H_
 #define RLSCOPE_ANALYSIS_PROCESS_HISTORY_H_
 
@@ -79,7 +81,8 @@ class History {
   History(int64_t start_ns, int64_t end_ns, const SpillVector<ProcessItem>& items,
           const std::vector<trace::Name>& names);
 
-  // Of the first window and of the last; the process's own times if nothing says otherwise.
+  // When the first window starts and the last one stops: the process's own times if nothing says
+  // otherwise.
   int64_t start_ns() const { return windows_.front().start_ns; }
   int64_t end_ns() const { return windows_.back().stop_ns; }
 

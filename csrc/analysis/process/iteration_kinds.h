@@ -1,4 +1,5 @@
-// The kind of the iteration in which a time lies (semantics.md, Calls and transitions).
+// The kind of the iteration in which a time lies
+// (docs/reference/semantics.md#calls-and-transitions).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_ITERATION_KINDS_H_
 #define RLSCOPE_ANALYSIS_PROCESS_ITERATION_KINDS_H_
 

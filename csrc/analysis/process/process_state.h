@@ -1,5 +1,6 @@
 // The state of a process at one instant, from the states of its streams: its owner, the deepest
-// layer, whether a GPU works (semantics.md, rules 8 and 9).
+// layer, whether a GPU works (docs/reference/semantics.md#the-process-view,
+// docs/reference/semantics.md#gpu).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_PROCESS_STATE_H_
 #define RLSCOPE_ANALYSIS_PROCESS_PROCESS_STATE_H_
 
@@ -33,7 +34,8 @@ class LayerCounts {
                            (counts >= kOne[4]) + (counts >= kOne[5]);
     return layer * 2 + static_cast<uint32_t>(counts & 1);
   }
-  // Of a layer from rank 1 on; of the rank above the highest, the width of all.
+  // Where the count of a layer begins, from rank 1 on; for the rank above the highest: the width of
+  // all.
   static constexpr uint32_t LowestBit(uint32_t rank) { return kLowestBits[rank]; }
 
  private:

@@ -1,4 +1,5 @@
-// The recorded time of a process: that in its windows (semantics.md, rules 4 and 9).
+// The recorded time of a process: that in its windows (docs/reference/semantics.md#windows; which
+// GPU work counts: docs/reference/semantics-notes.md#cuda-calls-and-gpu-work).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_RECORDED_TIME_H_
 #define RLSCOPE_ANALYSIS_PROCESS_RECORDED_TIME_H_
 

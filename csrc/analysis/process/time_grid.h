@@ -1,4 +1,5 @@
-// The buckets of timelines: one grid for all processes of a machine (semantics.md, Timeline).
+// The buckets of timelines: one grid for all processes of a machine
+// (docs/reference/semantics.md#timeline).
 #ifndef RLSCOPE_ANALYSIS_PROCESS_TIME_GRID_H_
 #define RLSCOPE_ANALYSIS_PROCESS_TIME_GRID_H_
 

@@ -127,7 +127,7 @@ RolledUp Describe(const ProcessTrace& process, const FilesBehind& behind, int64_
   return rolled_up;
 }
 
-// What is on disk of the time behind the edge may be half of it: the iteration of one thread, and
+// What is on disk of the time after the edge may be half of it: the iteration of one thread, and
 // not yet the stop of another, before which nothing of it counts. Windows say whether the process
 // recorded from its start.
 SpillVector<ProcessItem> KnownFor(const SpillVector<ProcessItem>& items, int64_t until_ns) {

@@ -52,7 +52,7 @@ void Sweeper::CarryTimes(trace::Archive* archive) {
   if (!archive->ok()) in_iteration_ = false;
 }
 
-// Behind the process view.
+// After the process view.
 void Sweeper::CarryStage(trace::Archive* archive, const ArchivedStreams& streams) {
   streams.CarryEach(archive, [&](uint32_t stream) {
     archive->Below(&outermost_paths_[stream], result_->paths.size());
@@ -96,14 +96,14 @@ void Sweeper::CarryRunning(trace::Archive* archive) {
                                                 : IterationKind::kExplicit);
 }
 
-// Also where nobody asks for them: the archive goes on behind.
+// Also where nobody asks for them: the archive goes on after them.
 void Sweeper::CarryThreads(trace::Archive* archive, const ArchivedStreams& streams) {
   ThreadView unwanted(streams.size(), layout_, now_ns_);
   ThreadView* const threads = threads_ != nullptr ? threads_ : &unwanted;
   threads->Carry(archive, streams, result_->paths.size(), result_->history.phase_names().size());
 }
 
-// Edges behind the last key were not applied yet.
+// Edges after the last key were not applied yet.
 void Sweeper::ResolveRecords(int64_t until_ns) {
   if (bookkeeping_ == nullptr) return;
   const SpillVector<Edge>& edges = result_->history.edges();

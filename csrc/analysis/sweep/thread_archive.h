@@ -1,5 +1,5 @@
-// What every pass over the threads of a process takes from the archive of a sweep: the threads, and
-// who owned the process (sweeper_archive.cc).
+// The part of a sweep's archive that every pass over the threads of a process reads: the threads,
+// and who owned the process (sweeper_archive.cc).
 #ifndef RLSCOPE_ANALYSIS_SWEEP_THREAD_ARCHIVE_H_
 #define RLSCOPE_ANALYSIS_SWEEP_THREAD_ARCHIVE_H_
 
@@ -11,7 +11,7 @@
 namespace rlscope::analysis {
 
 void CarryThreads(trace::Archive* archive, OperationPaths* paths, Streams* streams);
-// Behind CarryThreads.
+// After CarryThreads().
 void CarryOwner(trace::Archive* archive, const Streams& streams, uint32_t paths, ThreadTable* table,
                 ProcessInstant* instant, OwnerCalls* calls);
 

@@ -46,7 +46,8 @@ TimeRange FindRange(const trace::ProcessImage& image);
 // Row n is iteration n, as a sweep finds them.
 SpillVector<IterationRow> FindIterations(const trace::ProcessImage& image);
 
-// When each thread with records lived, within that range (semantics.md, rule 5).
+// When each thread with records lived, within that range
+// (docs/reference/semantics.md#threads-and-layers; corners: semantics-notes.md#threads).
 struct ThreadLife {
   trace::Thread thread;
   int64_t start_ns;

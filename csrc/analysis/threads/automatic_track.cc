@@ -64,7 +64,7 @@ AutomaticTrack::Record AutomaticTrack::Take() {
   return record;
 }
 
-// Whether the segment behind the one that ended is a part of the same instance.
+// Whether the segment after the one that ended is a part of the same instance.
 bool AutomaticTrack::GoesOn(uint32_t operation) {
   const auto is_change = [](const Record& record) { return record.does != Does::kNothing; };
   auto next = std::find_if(records_.begin(), records_.end(), is_change);

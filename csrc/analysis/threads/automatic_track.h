@@ -32,7 +32,7 @@ class AutomaticTrack {
   };
   // The effect of the thread's next kAutoSegment or kAutoResolve.
   Change Next();
-  // The next one is outside of windows, or behind the thread's end.
+  // The next one is outside of windows, or after the thread's end.
   void Skip() { ++skipped_; }
 
   // The thread entered an explicit operation before the stream begins.
@@ -77,7 +77,7 @@ class AutomaticTrack {
   const ProcessInput& process_;
   const History& history_;
 
-  // Of the reading.
+  // How far it has read:
   int64_t now_ = INT64_MIN;
   size_t window_ = 0;
   bool explicit_ = false;  // the thread has entered an explicit operation

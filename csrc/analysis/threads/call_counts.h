@@ -1,6 +1,6 @@
 // Counts of the sweep per call, not per nanosecond: transitions between layers, native calls by
-// function and operation, waits by thread, function and operation (semantics.md, "Calls and
-// transitions" and "Waits").
+// function and operation, waits by thread, function and operation
+// (docs/reference/semantics.md#calls-and-transitions, docs/reference/semantics.md#waits).
 #ifndef RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
 #define RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
 

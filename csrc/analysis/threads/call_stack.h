@@ -1,5 +1,7 @@
 // The native calls and callbacks that are open on one thread, and which layer it is in for their
-// sake (semantics.md, rules 5, 10, 13).
+// sake (docs/reference/semantics.md#threads-and-layers,
+// docs/reference/semantics.md#calls-and-transitions; corners:
+// docs/reference/semantics-notes.md#native-calls-and-transitions).
 #ifndef RLSCOPE_ANALYSIS_THREADS_CALL_STACK_H_
 #define RLSCOPE_ANALYSIS_THREADS_CALL_STACK_H_
 

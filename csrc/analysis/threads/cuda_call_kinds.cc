@@ -6,7 +6,7 @@
 namespace rlscope::analysis {
 namespace {
 
-// What names begin with behind `cuda` or `cu`. A call of the runtime and that of the driver inside
+// What names begin with after `cuda` or `cu`. A call of the runtime and that of the driver inside
 // of it are one record.
 constexpr std::string_view kSubmissions[] = {
     "LaunchKernel",

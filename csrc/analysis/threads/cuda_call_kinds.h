@@ -1,5 +1,5 @@
-// Which CUDA calls leave an activity record of CUPTI's, by their names (semantics.md, "Bookkeeping
-// by region"): those records cost more than the callbacks of the call.
+// Which CUDA calls leave an activity record of CUPTI's, by their names: those records cost more
+// than the callbacks of the call (docs/reference/semantics.md#bookkeeping-by-region).
 #ifndef RLSCOPE_ANALYSIS_THREADS_CUDA_CALL_KINDS_H_
 #define RLSCOPE_ANALYSIS_THREADS_CUDA_CALL_KINDS_H_
 

@@ -39,7 +39,7 @@ struct CallNote {
 struct CudaNote {
   int64_t time_ns;
   bool begins;
-  // Of a begin:
+  // Only where it begins:
   uint32_t name;
   uint32_t path;  // of the thread
   uint32_t status;

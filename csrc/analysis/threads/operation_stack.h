@@ -1,5 +1,5 @@
 // The open operations of one thread: a stack for the thread itself and one for each asyncio task,
-// on top of it (semantics.md, rules 6 and 7).
+// on top of it (docs/reference/semantics.md#operations, docs/reference/semantics.md#asyncio).
 #ifndef RLSCOPE_ANALYSIS_THREADS_OPERATION_STACK_H_
 #define RLSCOPE_ANALYSIS_THREADS_OPERATION_STACK_H_
 
@@ -48,9 +48,9 @@ class OperationStack {
   void SetAutomatic(uint32_t operation, bool begins, int64_t now);
   void CloseAll(int64_t now, Ended ended);
 
-  // Of the innermost open operation, kNoPath if none is.
+  // The innermost open operation's, kNoPath if none is open.
   uint32_t path() const { return innermost_ == nullptr ? kNoPath : innermost_->path; }
-  // Of the outermost open operation, kNever if none is. `entry` distinguishes two operations that
+  // The outermost open operation's, kNever if none is open. `entry` tells two operations apart that
   // began at the same time.
   int64_t outermost_begin_ns() const;
   uint32_t outermost_path() const;

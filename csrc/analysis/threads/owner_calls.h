@@ -1,5 +1,6 @@
-// Native calls of threads that work for the owner: their operation is the owner's in the state that
-// holds once everything of the instant has happened (semantics.md, rule 10).
+// Native calls of threads that work for the thread that owns the process. A call belongs to the
+// operation that the owner has open when the call begins; where several things happen at that time,
+// after all of them (docs/reference/semantics-notes.md#native-calls-and-transitions).
 #ifndef RLSCOPE_ANALYSIS_THREADS_OWNER_CALLS_H_
 #define RLSCOPE_ANALYSIS_THREADS_OWNER_CALLS_H_
 

@@ -14,7 +14,7 @@ struct FoundProbe {
   uint64_t inside_ticks;  // of those that record: as their own records say; 0: not known
 };
 
-// Of one thread in the order of time.
+// Those of one thread are in the order of time.
 using FoundProbes = SpillVector<FoundProbe>;
 
 }  // namespace rlscope::analysis

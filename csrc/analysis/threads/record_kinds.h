@@ -1,4 +1,4 @@
-// Kinds of records by what they cost (semantics.md, "Bookkeeping by region").
+// Kinds of records by what they cost (docs/reference/semantics.md#bookkeeping-by-region).
 #ifndef RLSCOPE_ANALYSIS_THREADS_RECORD_KINDS_H_
 #define RLSCOPE_ANALYSIS_THREADS_RECORD_KINDS_H_
 

@@ -25,7 +25,7 @@ void Bookkeeping::LeaveLoop(int64_t now) {
   if (first_left_ == kNowhere) first_left_ = last_left_;
 }
 
-// What was behind the loop is in it once it is left again.
+// What came after the loop is in it once it is left again.
 void Bookkeeping::Resolve(int64_t now) {
   if (last_left_ != kNowhere) {
     if (!begun_) before_ = std::move(rest_);

@@ -1,5 +1,5 @@
-// How many records of each kind cost time in each row of the breakdowns (semantics.md, "Bookkeeping
-// by region").
+// How many records of each kind cost time in each row of the breakdowns
+// (docs/reference/semantics.md#bookkeeping-by-region).
 //
 //   threads -- RecordNotes ----------+
 //   Sweeper -- states of the process +-- Resolve, block by block -- counts by row and kind
@@ -81,7 +81,7 @@ class Bookkeeping {
   }
 
  private:
-  // Of the process, from some time on.
+  // What the process is like from some time on.
   struct State {
     int64_t from_ns;
     uint64_t counts;   // LayerCounts
@@ -107,7 +107,7 @@ class Bookkeeping {
     return static_cast<uint32_t>(cell % kCells / kRecordKinds);
   }
   static RecordKind KindOf(size_t cell) { return static_cast<RecordKind>(cell % kRecordKinds); }
-  // Of the stages that are kept apart.
+  // The counts of a stage that is kept apart.
   struct Part {
     uint64_t key;  // cell + 1
     RecordCounts counts;

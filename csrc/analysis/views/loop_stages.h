@@ -1,5 +1,5 @@
-// The stages of a process's life: before its training loop, in it, after it (semantics.md, "The
-// training loop").
+// The stages of a process's life: before its training loop, in it, after it
+// (docs/reference/semantics.md#the-training-loop).
 #ifndef RLSCOPE_ANALYSIS_VIEWS_LOOP_STAGES_H_
 #define RLSCOPE_ANALYSIS_VIEWS_LOOP_STAGES_H_
 
@@ -14,7 +14,7 @@
 
 namespace rlscope::analysis {
 
-// Keeps apart what lies before the first and behind the last operation of the loop. Which one is
+// Keeps apart what lies before the first and after the last operation of the loop. Which one is
 // the last turns out at the end, so time is added up anew from the end of each. As long as that is
 // all in no operation and in one phase, running sums tell it; else it is followed row by row.
 //

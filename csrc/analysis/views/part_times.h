@@ -19,7 +19,7 @@ struct PartRow {
   int64_t duration_ns;
 };
 
-// Of the part that runs.
+// Adds up the time of the part that runs.
 class PartTimes {
  public:
   // Room for rows of lower numbers.

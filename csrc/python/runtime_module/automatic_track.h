@@ -36,7 +36,7 @@
 // one. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
-// interrupts goes on behind it. Inside any other event it is a part of that.
+// interrupts goes on after it. Inside any other event it is a part of that.
 //
 // V is like C, with the name of its kind.
 //
@@ -69,7 +69,7 @@ class Track {
  public:
   // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
-  // iteration began behind the last one that was wanted).
+  // iteration began after the last one that was wanted).
   bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
@@ -81,7 +81,7 @@ class Track {
     if (!IsInsideForward()) BeginForward();
     ++forward_;
   }
-  // Of a library that has gradients where a tape is open.
+  // For a library that has gradients where a tape is open.
   void EnterTapedForward() {
     if (!IsInsideForward()) BeginForward(tape_ > 0 ? Gradients::kOn : Gradients::kOff);
     ++forward_;
@@ -249,7 +249,7 @@ class Track {
   uint32_t loop_generation_ = UINT32_MAX;
 };
 
-// Of the calling thread. __thread: its address without asking whether it was made.
+// The calling thread's. __thread: its address without asking whether it was made.
 extern __thread Track own_track;
 
 // Whose phase a window that begins is in; before the first event.

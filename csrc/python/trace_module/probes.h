@@ -1,4 +1,4 @@
-// Probes as columns for Python (semantics.md, "Probes").
+// Probes as columns for Python (docs/reference/semantics.md#probes).
 #ifndef RLSCOPE_PYTHON_TRACE_MODULE_PROBES_H_
 #define RLSCOPE_PYTHON_TRACE_MODULE_PROBES_H_
 
