@@ -78,8 +78,8 @@ class ThreadStates : public StateStream {
   void StartCudaCall();
   void LeaveCudaCall(int64_t now);
 
-  // The same for the common stretch (thread_calls.cc): complete native calls in a row, each with
-  // the CUDA calls inside. False: the next item is none such.
+  // The same for the common stretch (thread_states_calls.cc): complete native calls in a row, each
+  // with the CUDA calls inside. False: the next item is none such.
   bool ApplyCalls();
   bool CallsAreNext() const;
   CallRow BeginCallRow(int64_t limit_ns) const;
@@ -121,7 +121,7 @@ class ThreadStates : public StateStream {
   void FindPythonTime();
   void FindNextEdge();
 
-  // What counts of the records themselves (thread_records.cc).
+  // What counts of the records themselves (thread_states_records.cc).
   void NoteRecord(uint32_t kind, uint32_t id, uint32_t before, int64_t now);
   void PushRecord(RecordKind kind, uint32_t inside, uint32_t outside, int64_t now) {
     record_notes_.Push({now, inside, outside, 1, kind});
