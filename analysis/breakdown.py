@@ -9,7 +9,7 @@ from rlscope.analysis import statement
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 EVERYTHING = ("process", "stage", "phase", "operation", "source", "layer", "gpu_busy")
 

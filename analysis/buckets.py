@@ -8,7 +8,7 @@ from rlscope.analysis import statement
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 
 def timeline_layer(trace: Trace, *, buckets: int, processes: int) -> Table:

@@ -1,4 +1,4 @@
-"""Wall time by group of operations: rlscope/trace/groups.py has the groups."""
+"""Wall time by group of operations: rlscope/relations/groups.py has the groups."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import operations
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
+from rlscope.relations.groups import GROUPS, group_of
 from rlscope.table import Table
-from rlscope.trace.groups import GROUPS, group_of
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 __all__ = ["BETWEEN_OPERATIONS", "GROUPS", "WAITING_BETWEEN", "group_time"]
 

@@ -10,7 +10,7 @@ from rlscope.analysis import statement
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 # What each engine cannot see, whatever the library: docs/guide/layers.md has the same table.
 BLIND = {

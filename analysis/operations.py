@@ -14,7 +14,7 @@ from rlscope.analysis import statement
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 # Name of a group's smaller operations together.
 OTHER_OPERATIONS = "(other operations)"

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 _USES = re.compile(r"^-- uses: (.*)$", re.MULTILINE)
 _BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # behind the comments

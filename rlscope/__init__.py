@@ -9,7 +9,8 @@ Run the program with `rls-prof python train.py`, or record a block with `rls.pro
 In a process that is not recorded every annotation is a cheap no-op.
 """
 
-from rlscope.annotate import (
+from rlscope._version import __version__ as __version__
+from rlscope.annotations.annotate import (
     end_operation,
     iteration,
     layer,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from rlscope import analysis
 else:
     analysis = LazyModule("rlscope.analysis")
-
-__version__ = "0.1.0"
 
 __all__ = [
     "RlscopeError",

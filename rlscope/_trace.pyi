@@ -342,7 +342,7 @@ class ImportedRows:
         """Number of a stream of a GPU, made if need be; None: there are too many."""
 
     def text(self, kind: int, text: str, layer: int = 0) -> int:
-        """Number of a name (rlscope.trace.name_kinds)."""
+        """Number of a name (rlscope.importing.name_kinds)."""
 
     def count(self, what: str, rows: int, *, taken: bool) -> None:
         """Adds to the facts taken or not_taken."""

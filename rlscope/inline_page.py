@@ -6,8 +6,8 @@ import html
 import os
 from pathlib import Path
 
-from rlscope import regular_files
 from rlscope.errors import RlscopeError
+from rlscope.rundir import regular_files
 
 _HEIGHT = 720  # pixels: about a screen
 

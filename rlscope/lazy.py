@@ -8,12 +8,12 @@ shorter, but CPython does not specialise attribute loads on a module that has on
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from rlscope.session import Profile
-    from rlscope.trace.trace import Trace
-    from rlscope.trace.traces import Traces
+    from rlscope.record.profile import Profile
+    from rlscope.relations.trace import Trace
+    from rlscope.relations.traces import Traces
 
 
 class LazyModule:
@@ -32,23 +32,37 @@ class LazyModule:
         return f"<module {self.__name__!r}, imported at first use>"
 
 
-def load(path: "str | os.PathLike[str]") -> "Trace":
+def load(
+    path: "str | os.PathLike[str]",
+    *,
+    unrestricted: bool = False,
+    progress: "Callable[[float], None] | None" = None,
+) -> "Trace":
     """Opens the trace directory of a run, which may still be going.
 
         trace = rls.load("rlscope_out/train-1")
         rls.analysis.breakdown(trace, by=["operation", "layer"])
 
+    Args:
+        path: the directory. It may come from a stranger.
+        unrestricted: let SQL statements read and write any file. Without it they read the
+            relations and nothing else.
+        progress: called a few times a second while tables are made, from a thread of its own, with
+            the part that is done, 0 to 1.
+
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
     """
-    # The import puts the module in the place of this function: rlscope/load.py makes its module
-    # callable, so that rls.load stays what it is.
-    trace: Trace = _import_now("rlscope.load").load(path)
+    trace: Trace = _import_now("rlscope.opening").load(
+        path, unrestricted=unrestricted, progress=progress
+    )
     return trace
 
 
 def load_many(
     paths: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    unrestricted: bool = False,
 ) -> "Traces":
     """Opens several runs at once, so that one SQL statement reads them all.
 
@@ -59,11 +73,12 @@ def load_many(
 
     Args:
         paths: the directories; or one folder, of which every run below it is opened.
+        unrestricted: as for `load`.
 
     Raises:
         TraceError: there is none, one is no trace or cannot be read, or two are of one run.
     """
-    traces: Traces = _import_now("rlscope.load").load_many(paths)
+    traces: Traces = _import_now("rlscope.opening").load_many(paths, unrestricted=unrestricted)
     return traces
 
 
@@ -93,7 +108,7 @@ def profile(
         DirectoryInUse: on entry, when `directory` holds a run and `force` is not set.
         RecordingError: on entry, when recording cannot begin there.
     """
-    from rlscope.session import Profile
+    from rlscope.record.profile import Profile
 
     return Profile(directory, name=name, force=force)
 

@@ -69,13 +69,13 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "json": "rlscope.report.renderers.json:render",
         "notebook": "rlscope.report.renderers.notebook:render",
     },
-    # A file belongs to the first one that recognises it (rlscope/trace/imported.py).
+    # A file belongs to the first one that recognises it (rlscope/importing/importer.py).
     IMPORTERS: {
-        "kineto": "rlscope.trace.importers.kineto:IMPORTER",
-        "nsight": "rlscope.trace.importers.nsight:IMPORTER",
-        "xprof": "rlscope.trace.importers.xprof:IMPORTER",
-        "chrome": "rlscope.trace.importers.chrome:IMPORTER",
-        "events": "rlscope.trace.importers.events:IMPORTER",
+        "kineto": "rlscope.importing.formats.kineto:IMPORTER",
+        "nsight": "rlscope.importing.formats.nsight:IMPORTER",
+        "xprof": "rlscope.importing.formats.xprof:IMPORTER",
+        "chrome": "rlscope.importing.formats.chrome:IMPORTER",
+        "events": "rlscope.importing.formats.events:IMPORTER",
     },
     EXPORTERS: {
         "perfetto": "rlscope.export.formats.perfetto:EXPORTER",

@@ -12,7 +12,7 @@ rlscope.auto.begin()
 assert "gymnasium" not in sys.modules
 import gymnasium
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 class Env(gymnasium.Env):
     def step(self, action):

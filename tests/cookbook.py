@@ -13,7 +13,7 @@ from pathlib import Path
 
 import example_run
 
-from rlscope.load import load, load_many
+from rlscope.opening import load, load_many
 from rlscope.table import Table
 
 PAGE = Path(__file__).parents[1] / "docs/guide/cookbook.md"

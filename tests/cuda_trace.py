@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import _trace
-from rlscope.load import load
+from rlscope.opening import load
 
 Row = dict[str, Any]
 

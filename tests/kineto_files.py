@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import _trace
-from rlscope.importing import Imported, import_files
+from rlscope.importing.directory import Imported, import_files
 
 GOLDEN = sorted((Path(__file__).parent / "golden" / "kineto").glob("*.json.gz"))
 RANKS = [path for path in GOLDEN if path.name.startswith("sampled_rank-")]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rlscope.load import load
+from rlscope.opening import load
 
 # An iteration spins so much CPU time, and a part more of it while it is recorded.
 KNOWN = """
 import sys, time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def spin(ns):
     end = time.thread_time_ns() + ns
@@ -37,7 +37,7 @@ def counted_loop(library: str) -> str:
 import sys
 sys.path.insert(0, {str(Path(library).parent)!r})
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 rls.layer("simulator", module="sample")
 import sample
 thing = sample.Thing(3)

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rlscope.trace import nsight_schema as schema
+from rlscope.importing import nsight_schema as schema
 
 SESSION_NS = 1_700_000_000_000_000_000
 """When the session began, by the world's clock."""

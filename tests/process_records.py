@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from rlscope.process_log import Event
+from rlscope.rundir.process_log import Event
 
 _RECORD = struct.Struct("<IIHHIIIQQqqqqq48s")
 _MAGIC = 0x50534C52

@@ -145,7 +145,7 @@ def record(
 ) -> Recorded:
     """Runs a script preloaded, drained by this process, as under rls-prof."""
     from rlscope import _runtime
-    from rlscope.session import prepare_directory, traced_environment
+    from rlscope.record.profile import prepare_directory, traced_environment
 
     drainer = _runtime.Drainer(prepare_directory(directory))
     drainer.start(**drainer_options)

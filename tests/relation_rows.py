@@ -3,7 +3,7 @@
     trace = Relations(breakdown=[{"process_id": 0, "operation": "train", "duration_ns": 5}])
     trace.sql("SELECT sum(duration_ns) FROM breakdown")
 
-Answers `sql` and `table` as rlscope.load.Trace does. Columns that a row leaves out are NULL.
+Answers `sql` and `table` as rlscope.opening.Trace does. Columns that a row leaves out are NULL.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlscope.relations.database import Database
+from rlscope.relations.schema import store
 from rlscope.table import Table
-from rlscope.trace import store
-from rlscope.trace.database import Database
 
 SECOND = 1_000_000_000
 

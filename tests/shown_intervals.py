@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
-from rlscope.load import Trace
+from rlscope.opening import Trace
 
 LATEST_NS = (1 << 63) - 1
 

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from rlscope import _trace
-from rlscope.trace.operations import sources_of_rows
+from rlscope.relations.rows.operations import sources_of_rows
 
 MOST_PATHS = 16_384
 _TIMES = ("iteration", "operation", "layer", "gpu_busy", "duration_ns")

@@ -22,7 +22,7 @@ from ground_truth.raw import (
 )
 from ground_truth.written import write
 
-from rlscope.load import Trace, load
+from rlscope.opening import Trace, load
 
 #                 0    1    2    3    4    5    6    7    8    9    10 us
 #   layer         none |python     |fw|python

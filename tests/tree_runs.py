@@ -11,7 +11,7 @@ from typing import Any
 from traced_python import TracedPython
 from tree_programs import work
 
-from rlscope.load import load
+from rlscope.opening import load
 
 PROGRAMS = Path(__file__).resolve().parent / "tree_programs"
 

@@ -12,7 +12,7 @@ operation of its own, and nothing while it is not recorded.
 import os
 import sys
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

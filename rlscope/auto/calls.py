@@ -8,7 +8,7 @@ arguments can be seen in place.
 
 import sys
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ PyTorch's are C code, and stay in their place (torch.py).
 from typing import Any
 
 from rlscope.auto.calls import watch_global
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 _KERAS = {
     "keras.src.ops.core": ("convert_to_tensor", "cast"),

@@ -4,7 +4,7 @@ from typing import Any
 
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_method
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
 """Methods of an environment, or of a vector of them."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from rlscope.auto import conversions, rules
 from rlscope.auto.calls import watch_global
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 
 def watch_jit(module: Any) -> None:

@@ -4,7 +4,7 @@ Which rule gave an operation its name follows from that name; which classes and 
 watched is noted here as it is hooked, and goes into the trace as metadata.
 """
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 METADATA = "rlscope.automatic"
 """Key of a process's rules in the metadata, JSON: name of the operation -> rule. `compiled` is

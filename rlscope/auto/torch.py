@@ -10,7 +10,7 @@ from typing import Any
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 from rlscope.auto.environments import subclasses
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 _CONVERSIONS = ("as_tensor", "asarray", "from_numpy", "tensor")
 _TYPES = ("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "ByteTensor")

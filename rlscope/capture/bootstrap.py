@@ -4,7 +4,7 @@ Imported by the line in rlscope.pth, which site-packages carries, and only when 
 Everything else the program can see stays as it is: no path, filter, handler or seed is touched,
 and nothing is ever printed or raised here (the line swallows what an import could raise).
 
-Importing `rlscope.native` reports the interpreter, once, and registers its end with atexit: the
+Importing `rlscope.recorder` reports the interpreter, once, and registers its end with atexit: the
 first of all exit functions, so the last to run, and what the program's own exit functions record
 is still Python's time.
 """
@@ -15,9 +15,9 @@ import time
 
 _started_ns = time.perf_counter_ns()
 
-from rlscope import native  # noqa: E402 - the clock comes first
+from rlscope import recorder  # noqa: E402 - the clock comes first
 
-__all__ = ["native"]
+__all__ = ["recorder"]
 
 # Looked for before the module is imported that knows what is inside: 0.2 ms, where there is none.
 if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):

@@ -4,7 +4,7 @@ patched as soon as their modules are there."""
 import sys
 
 from rlscope import registry
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # typing costs 5 ms to import, and every traced process comes here
 if TYPE_CHECKING:

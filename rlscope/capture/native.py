@@ -14,7 +14,7 @@ process without any pays for this module and one call.
 import os
 import sys
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ cluster that was running before have them from rlscope.integrations.ray, or not 
 import os
 import sys
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

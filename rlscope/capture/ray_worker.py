@@ -7,7 +7,7 @@ While it runs one, or loads what it will run, it is in Python.
 import sys
 
 from rlscope.capture import ray_cluster
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 multiprocessing and Ray know what a process is for, and no system call tells: a worker that was
 forked has the command line of its parent. The reader makes names and roles of the notes
-(rlscope/trace/roles.py).
+(rlscope/relations/rows/roles.py).
 """
 
 import os
 import sys
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

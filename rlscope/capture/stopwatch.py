@@ -11,13 +11,13 @@ them: a loop of an operation that does nothing, with it and without it, in turns
 import statistics
 import time
 
-from rlscope import stopwatch_file, turns_file
-from rlscope.native import runtime
+from rlscope.recorder import runtime
+from rlscope.rundir import stopwatch_file, turns_file
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
-    from rlscope.stopwatch_file import TimedBlock
-    from rlscope.turns_file import Block
+    from rlscope.rundir.stopwatch_file import TimedBlock
+    from rlscope.rundir.turns_file import Block
 
 _ENTRIES = 40
 _TURNS = 5

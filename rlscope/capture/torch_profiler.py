@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 
 def watch(profiler: ModuleType) -> None:

@@ -27,9 +27,9 @@ import os
 import random
 import time
 
-from rlscope import turns_file
 from rlscope.capture.stopwatch import Stopwatch
-from rlscope.native import runtime
+from rlscope.recorder import runtime
+from rlscope.rundir import turns_file
 
 VARIABLE = "RLSCOPE_TURNS"
 """`bare,recorded:PATH`: the modes of a round, and the file for the blocks of all processes."""

@@ -152,7 +152,7 @@ def _help_line(verb: str) -> str:
 
 
 def _version() -> str:
-    from rlscope import __version__
+    from rlscope._version import __version__
 
     return __version__
 

@@ -7,16 +7,17 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rlscope import repeated_program, stderr
+from rlscope.commands.options import repeated_program
+from rlscope.commands.options.repeated_program import percent
 from rlscope.errors import RlscopeError
-from rlscope.recording import Settings
-from rlscope.repeated_program import percent
+from rlscope.record.program import Settings
+from rlscope.terminal import stderr
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.calibrations import Run, Subject
-    from rlscope.inflation import Combined
-    from rlscope.whole_runs import WholeRuns
+    from rlscope.calibration.whole_runs import WholeRuns
+    from rlscope.costs.calibrations import Run, Subject
+    from rlscope.costs.inflation import Combined
 
 _DESCRIPTION = """\
 Measures what recording costs in a program: runs it several times, and in each run records some
@@ -69,17 +70,19 @@ def _say(line: str) -> None:
 class _Calibration:
     def __init__(self, settings: Settings, within: float, limit: float, again: bool) -> None:
         self._settings = settings
+        from rlscope.calibration.runs_in_turns import RUNS_IN_LIMIT
+
         self._within = within
         self._end = time.monotonic() + limit
-        self._seconds = limit / repeated_program.RUNS_IN_LIMIT
+        self._seconds = limit / RUNS_IN_LIMIT
         self._again = again
         self._runs: list[Run] = []
         self._whole: WholeRuns | None = None
 
     def run(self) -> int:
-        from rlscope import calibrations
-        from rlscope.runs_in_turns import NoIterations
-        from rlscope.whole_runs import WholeRuns
+        from rlscope.calibration.runs_in_turns import NoIterations
+        from rlscope.calibration.whole_runs import WholeRuns
+        from rlscope.costs import calibrations
 
         made = 0
         # A run that is cut short is known less well than the others, which widens all intervals.
@@ -103,13 +106,13 @@ class _Calibration:
 
     def _measure(self) -> tuple[Subject, Run]:
         """One run, or one with recording and one without."""
-        from rlscope import calibrating
-        from rlscope.runs_in_turns import run_in_turns
-        from rlscope.turns_file import BARE, OF_CUDA, RECORDED
+        from rlscope.calibration import calibrated_run
+        from rlscope.calibration.runs_in_turns import run_in_turns
+        from rlscope.rundir.turns_file import BARE, OF_CUDA, RECORDED
 
         if self._whole is not None:
             with self._whole.pair() as pair:
-                return calibrating.of_whole_runs(pair)
+                return calibrated_run.of_whole_runs(pair)
         with run_in_turns(
             self._settings,
             error=self._within / 3,
@@ -117,10 +120,10 @@ class _Calibration:
             say=_say,
             modes=(BARE, RECORDED, *OF_CUDA),
         ) as ran:
-            return calibrating.compare(ran)
+            return calibrated_run.compare(ran)
 
     def _is_precise(self) -> bool:
-        from rlscope import calibrations
+        from rlscope.costs import calibrations
 
         enough = len(self._runs) >= calibrations.FEWEST_RUNS
         return enough and calibrations.shares(self._runs).half_width <= self._within
@@ -133,7 +136,7 @@ class _Calibration:
         compared = "whole runs" if self._whole else f"{last.pairs:,} pairs of iterations"
         text = f"{compared}: recording adds {percent(last.share.mean)} to {subject.program}"
         if len(self._runs) > 1:
-            from rlscope import calibrations
+            from rlscope.costs import calibrations
 
             share = calibrations.shares(self._runs)
             text += (
@@ -143,7 +146,7 @@ class _Calibration:
         _say(text)
 
     def _finish(self) -> int:
-        from rlscope import calibrations
+        from rlscope.costs import calibrations
 
         if len(self._runs) < calibrations.FEWEST_RUNS:
             _say(

@@ -58,7 +58,7 @@ def _findings(python: str) -> Iterator[Finding]:
 
     from rlscope.capture.cuda import VARIABLE, variable
     from rlscope.doctor import checks, links, probes
-    from rlscope.native import LIBRARY
+    from rlscope.recorder import LIBRARY
 
     facts = probes.python_facts(python, os.environ)
     folders = variable(facts["paths"], os.environ.get(VARIABLE, "")).split(":")

@@ -8,15 +8,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlscope import option_values, registry, stderr
-from rlscope.loading import load_shown
-from rlscope.status_line import progress
+from rlscope import registry
+from rlscope.commands.options import values
+from rlscope.terminal import stderr
+from rlscope.terminal.shown_opening import load_shown
+from rlscope.terminal.status_line import progress
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
     from rlscope.export.exporter import Exported
     from rlscope.export.window import Window
-    from rlscope.trace.trace import Trace
+    from rlscope.relations.trace import Trace
 
 _DESCRIPTION = """\
 Writes a recorded or imported run in a format that other tools read: operations, calls, waits, GPU
@@ -68,7 +70,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--iteration",
         metavar="N[-M]",
-        type=option_values.iteration_ranges,
+        type=values.iteration_ranges,
         help="from the first start of the iteration in any process to its last end",
     )
     parser.add_argument("--force", action="store_true", help="replace an earlier export")

@@ -6,12 +6,12 @@ import argparse
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rlscope import stderr
-from rlscope.status_line import progress
+from rlscope.terminal import stderr
+from rlscope.terminal.status_line import progress
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.importing import Imported
+    from rlscope.importing.directory import Imported
 
 _DESCRIPTION = """\
 Makes a trace directory of traces that other tools recorded, for rlscope summary, report and query.
@@ -57,7 +57,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Imports the files, says what was taken of them, and prints the directory's path."""
-    from rlscope.importing import import_files
+    from rlscope.importing.directory import import_files
 
     with progress() as line:
         imported = import_files(

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlscope import kept_iterations
-from rlscope.loading import load_shown
+from rlscope.rundir import kept_iterations
+from rlscope.terminal.shown_opening import load_shown
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
     from rlscope.table import Table
 
 _DESCRIPTION = """\

@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from rlscope import layer_options, option_values, stderr
-from rlscope.capture import child
+from rlscope.commands.options import layers, values
 from rlscope.errors import RlscopeError
-from rlscope.loading import load_shown
-from rlscope.recording import Outcome, Settings, record
+from rlscope.record import child
+from rlscope.record.program import Outcome, Settings, record
+from rlscope.terminal import stderr
+from rlscope.terminal.shown_opening import load_shown
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.contents import Contents
+    from rlscope.report.contents import Contents
 
 _DESCRIPTION = "Runs a program under the profiler and reports where its time went."
 _EXAMPLES = """\
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from rlscope import __version__
+    from rlscope._version import __version__
 
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
@@ -104,15 +105,15 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print problems only")
     parser.add_argument(
         "--sample-seconds",
-        type=option_values.period,
+        type=values.period,
         metavar="S",
         default=1.0,
         help="period of the samples of CPU, memory and GPU, at least "
-        f"{option_values.SHORTEST_PERIOD}; 0: none (default: 1)",
+        f"{values.SHORTEST_PERIOD}; 0: none (default: 1)",
     )
     parser.add_argument("--version", action="version", version=f"rlscope {__version__}")
     _prepare_windows(parser)
-    layer_options.prepare(parser)
+    layers.prepare(parser)
     _prepare_cuda(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND...")
 
@@ -120,30 +121,30 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     windows = parser.add_argument_group("what to record", "of a program that runs to its end")
     options = [
-        ("--delay-iterations", option_values.iterations, "N", "record after this many iterations"),
+        ("--delay-iterations", values.iterations, "N", "record after this many iterations"),
         (
             "--iterations",
-            option_values.iterations,
+            values.iterations,
             "N",
             "record this many iterations; 0, the default: all that follow",
         ),
-        ("--delay-seconds", option_values.seconds, "S", "record from this time after the start on"),
+        ("--delay-seconds", values.seconds, "S", "record from this time after the start on"),
         (
             "--seconds",
-            option_values.seconds,
+            values.seconds,
             "S",
             "record for this long; 0, the default: to the end",
         ),
         (
             "--exit-after-iterations",
-            option_values.iterations,
+            values.iterations,
             "N",
             "end the program after N iterations: SystemExit in the thread that counts them, and in "
             "the main thread; 0, the default: never",
         ),
         (
             "--exit-after-seconds",
-            option_values.seconds,
+            values.seconds,
             "S",
             "end the program in the same way at the first iteration after it was recorded for S "
             "seconds; 0, the default: never",
@@ -153,7 +154,7 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
         windows.add_argument(name, type=kind, metavar=metavar, default=kind("0"), help=meaning)
     windows.add_argument(
         "--rollup",
-        type=option_values.minutes,
+        type=values.minutes,
         metavar="MINUTES",
         default=0.0,
         help="keep single records for the last MINUTES only, and the sums of the whole run; not of "
@@ -161,7 +162,7 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     )
     windows.add_argument(
         "--keep-iterations",
-        type=option_values.iteration_ranges,
+        type=values.iteration_ranges,
         metavar="A-B",
         default=(),
         help="with --rollup: keep all single records of the iterations A to B, in "
@@ -169,7 +170,7 @@ def _prepare_windows(parser: argparse.ArgumentParser) -> None:
     )
     windows.add_argument(
         "--max-size",
-        type=option_values.size,
+        type=values.size,
         metavar="SIZE",
         default=0,
         help="stop recording before the trace takes more bytes than this; 500M, 20G (K, M, G: "
@@ -262,7 +263,7 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
 
 def _close(outcome: Outcome, options: argparse.Namespace) -> None:
     """Prints what was recorded and, unless it is unwanted, the breakdown and the report."""
-    from rlscope import closing  # imports what the program need not wait for
+    from rlscope.report import closing  # imports what the program need not wait for
 
     if not options.quiet:
         for line in closing.ending_lines(outcome):
@@ -284,8 +285,10 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
 
 def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
     """Prints the cost of recording and the breakdown."""
-    from rlscope import closing
+    from rlscope.costs import calibrations
+    from rlscope.report import closing
 
+    calibrations.place(outcome.directory)
     with _stated("cannot keep how long the disk stalled"):
         closing.keep_stalls(outcome)
     with _stated("cannot measure the cost of recording"):
@@ -307,7 +310,7 @@ def _report(directory: str, events: int, quiet: bool) -> None:
     """Prints the breakdown and makes the report."""
     from rlscope.commands.report import link, write_report
     from rlscope.report.renderers.terminal import render_summary
-    from rlscope.status_line import announces, progress
+    from rlscope.terminal.status_line import announces, progress
 
     if quiet:
         write_report(directory)

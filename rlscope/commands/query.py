@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlscope.errors import QueryError, RlscopeError
-from rlscope.loading import load_many_shown, load_shown
+from rlscope.terminal.shown_opening import load_many_shown, load_shown
 from rlscope.visible import visible_lines
 
 if TYPE_CHECKING:
+    from rlscope.relations.queries import Queries
     from rlscope.table import Table
-    from rlscope.trace.queries import Queries
 
 _DESCRIPTION = """\
 Runs SQL statements (DuckDB's dialect) over the relations of a trace. Times are nanoseconds;
@@ -110,7 +110,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     text = "" if asks else _read(statement, options.file)
     with _load(directories, options.unrestricted) as trace:
         if asks:
-            from rlscope.query_prompt import Prompt
+            from rlscope.terminal.query_prompt import Prompt
 
             Prompt(
                 lambda each: _show(trace, each, form, options.limit),
@@ -147,7 +147,7 @@ def _read(statement: str | None, file: str | None) -> str:
 
 
 def _answer(trace: Queries, text: str, form: str, options: argparse.Namespace) -> None:
-    from rlscope.trace import statements
+    from rlscope.relations import statements
 
     split = statements.split(text)
     if not split:
@@ -222,7 +222,7 @@ def _format_of(output: str | None) -> str:
 
 def _schema(relation: str, *, several: bool = False) -> str:
     """Relations, or the columns of one, with their meaning."""
-    from rlscope.trace import store
+    from rlscope.relations.schema import store
 
     known = store.relations_of_runs() if several else store.relations()
     if not relation:

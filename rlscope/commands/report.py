@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rlscope import regular_files
 from rlscope.errors import RlscopeError
-from rlscope.loading import load_shown
-from rlscope.status_line import progress
+from rlscope.rundir import regular_files
+from rlscope.terminal.shown_opening import load_shown
+from rlscope.terminal.status_line import progress
 
 _DESCRIPTION = """\
 Makes one HTML page that shows where the time of a recorded run went. The page needs no network and
@@ -79,7 +79,8 @@ def write_report(
         TraceError: not a trace directory, or nothing in it can be read.
         RlscopeError: the file cannot be written.
     """
-    from rlscope import catalogue, registry
+    from rlscope import registry
+    from rlscope.report import catalogue
 
     render = registry.load(registry.RENDERERS, form)
     step("reading the trace")

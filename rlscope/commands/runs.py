@@ -13,11 +13,11 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from rlscope.errors import RlscopeError
-from rlscope.status_line import progress
+from rlscope.terminal.status_line import progress
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.catalogue import Run
+    from rlscope.report.catalogue import Run
 
 _DESCRIPTION = """\
 Lists the runs at and below a folder: directory, name, state, when each began, how long it took, and
@@ -67,7 +67,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     since = None if options.since is None else _time(options.since)
     if options.since is not None and since is None:
         parser.error(f"--since takes 2026-11-01, 2026-11-01T12:00 or 7d, not {options.since!r}")
-    from rlscope import catalogue
+    from rlscope.report import catalogue
 
     try:
         with progress() as line:
@@ -112,7 +112,7 @@ def _began(run: Run) -> datetime | None:
 
 
 def _lines(runs: list[Run], long: bool) -> Iterator[str]:
-    from rlscope import catalogue
+    from rlscope.report import catalogue
 
     rows = [("directory", "name", "state", "began", "length", "headline"), *map(_row, runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

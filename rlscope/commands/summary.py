@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rlscope.loading import load_shown
+from rlscope.terminal.shown_opening import load_shown
 
 _DESCRIPTION = """\
 Prints the breakdown of a recorded run: time per operation, layer and GPU state, processes,
@@ -26,7 +26,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the summary."""
-    from rlscope import catalogue
+    from rlscope.report import catalogue
     from rlscope.report.renderers.terminal import render_summary
 
     with load_shown(options.directory) as trace:

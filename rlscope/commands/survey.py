@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlscope import option_values, stderr
+from rlscope.commands.options import values
 from rlscope.errors import RlscopeError
-from rlscope.status_line import progress
+from rlscope.terminal import stderr
+from rlscope.terminal.status_line import progress
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--calibration",
-        type=option_values.seconds,
+        type=values.seconds,
         metavar="S",
         help="`rlscope calibrate` each program for so long before; 0: not at all, and probes in "
         f"the runs say what recording costs (default: {_CALIBRATION:g})",
@@ -234,7 +235,7 @@ def _claimed(directory: Path) -> Iterator[None]:
 
     Raises RlscopeError: another one is there, or the directory cannot be written.
     """
-    from rlscope import claim
+    from rlscope.rundir import claim
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -290,7 +291,7 @@ def _repetitions(text: str) -> int:
 
 
 def _positive(text: str) -> float:
-    value = option_values.seconds(text)
+    value = values.seconds(text)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text!r}")
     return value

@@ -10,14 +10,15 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlscope import option_values, repeated_program, stderr
-from rlscope.recording import Settings
-from rlscope.repeated_program import percent
+from rlscope.commands.options import repeated_program, values
+from rlscope.commands.options.repeated_program import percent
+from rlscope.record.program import Settings
+from rlscope.terminal import stderr
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
-    from rlscope.inflation import Combined
-    from rlscope.validating import OperationVerdicts, Round, Verdict
+    from rlscope.calibration.validation import OperationVerdicts, Round, Verdict
+    from rlscope.costs.inflation import Combined
 
 _DESCRIPTION = """\
 Checks the correction of a program: how far its corrected time is off the time that it takes without
@@ -46,7 +47,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     repeated_program.prepare(parser, within=0.01, meaning="of the bias")
     parser.add_argument(
         "--rounds",
-        type=option_values.rounds,
+        type=values.rounds,
         metavar="N",
         help="make so many rounds, however precise the bias is, and however long that takes; each "
         "takes a sixth of the limit at most",
@@ -95,9 +96,9 @@ def _say(line: str) -> None:
 def _validate(
     settings: Settings, within: float, limit: float, wanted: int | None
 ) -> tuple[Verdict, OperationVerdicts]:
-    from rlscope import validating
-    from rlscope.runs_in_turns import NoIterations, RunError
-    from rlscope.whole_runs import WholeRuns
+    from rlscope.calibration import validation
+    from rlscope.calibration.runs_in_turns import RUNS_IN_LIMIT, NoIterations, RunError
+    from rlscope.calibration.whole_runs import WholeRuns
 
     end = time.monotonic() + limit
     rounds: list[Round] = []
@@ -107,18 +108,18 @@ def _validate(
         if wanted is not None:
             return len(rounds) == wanted
         enough = len(rounds) >= _FEWEST_ROUNDS
-        precise = enough and validating.judge(rounds).bias.half_width <= within
-        return precise or end - time.monotonic() < limit / repeated_program.RUNS_IN_LIMIT / 2
+        precise = enough and validation.judge(rounds).bias.half_width <= within
+        return precise or end - time.monotonic() < limit / RUNS_IN_LIMIT / 2
 
     while not ends():
         _say(f"round {len(rounds) + 1}: {' '.join(settings.command)}")
         if whole is None:
             try:
                 rounds.append(
-                    validating.by_iterations(
+                    validation.by_iterations(
                         settings,
                         error=within / 3,
-                        seconds=limit / repeated_program.RUNS_IN_LIMIT,
+                        seconds=limit / RUNS_IN_LIMIT,
                         say=_say,
                     )
                 )
@@ -128,12 +129,12 @@ def _validate(
                 continue
         else:
             with whole.pair() as pair:
-                rounds.append(validating.of_whole_runs(pair))
+                rounds.append(validation.of_whole_runs(pair))
         last = rounds[-1]
         _say(f"recording adds {percent(last.added)}, the correction takes {percent(last.removed)}")
     if len(rounds) < 2:
         raise RunError(f"{len(rounds)} rounds in {limit:g} seconds are too few: a longer --limit")
-    return validating.judge(rounds), validating.judge_operations(rounds)
+    return validation.judge(rounds), validation.judge_operations(rounds)
 
 
 def _lines(verdict: Verdict) -> list[str]:

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from rlscope import config, registry
+from rlscope import registry
 from rlscope.doctor import cupti
 from rlscope.doctor.finding import Finding, Status
 from rlscope.doctor.links import Links
 from rlscope.doctor.probes import Facts
+from rlscope.record import config
 
 GOOD, ABSENT, LIMITED, BAD = Status.GOOD, Status.ABSENT, Status.LIMITED, Status.BAD
 

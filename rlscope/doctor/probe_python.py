@@ -36,14 +36,14 @@ def versions() -> dict[str, str]:
 def recorder() -> dict[str, str]:
     """Whether the recorder works in this interpreter, and by which engine."""
     try:
-        from rlscope import native
+        from rlscope import recorder
         from rlscope.capture import native as calls
     except Exception as error:
         return {"reason": f"{type(error).__name__}: {error}"}
-    if native.REASON:
-        return {"reason": native.REASON}
+    if recorder.REASON:
+        return {"reason": recorder.REASON}
     engine, why = calls.choose("patch")
-    return {"reason": "", "library": native.LIBRARY, "engine": engine, "engine_reason": why}
+    return {"reason": "", "library": recorder.LIBRARY, "engine": engine, "engine_reason": why}
 
 
 def has_line() -> bool:

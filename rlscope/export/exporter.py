@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rlscope.export.window import Window
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 Tell = Callable[[float], None]
 """Called with the part that is written, 0 to 1."""

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from rlscope import regular_files
 from rlscope.errors import RlscopeError
+from rlscope.rundir import regular_files
 
 _GZIP_LEVEL = 6
 

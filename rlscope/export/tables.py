@@ -8,8 +8,8 @@ from pathlib import Path
 from rlscope.export.exporter import Exported, Tell
 from rlscope.export.output import new_folder
 from rlscope.export.window import Window
-from rlscope.trace import store
-from rlscope.trace.trace import Trace
+from rlscope.relations.schema import store
+from rlscope.relations.trace import Trace
 
 _NAMED = (
     "run",

@@ -12,7 +12,7 @@ from rlscope.export.exporter import Exported, Tell
 from rlscope.export.output import new_file
 from rlscope.export.timeline import LAUNCH, Counter, Slices, Timeline, open_timeline
 from rlscope.export.window import Window
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rlscope.errors import RlscopeError
-from rlscope.kept_iterations import IterationRange
-from rlscope.trace import step_numbers
-from rlscope.trace.trace import Trace
+from rlscope.relations import step_numbers
+from rlscope.relations.trace import Trace
+from rlscope.rundir.kept_iterations import IterationRange
 
 _LATEST_NS = (1 << 63) - 1
 

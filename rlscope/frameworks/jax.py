@@ -10,7 +10,7 @@ import functools
 import gc
 
 from rlscope.capture.library import Library
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

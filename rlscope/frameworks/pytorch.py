@@ -16,7 +16,7 @@ import gc
 import os
 
 from rlscope.capture.library import Library, literal
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlscope.capture import ray_cluster
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 __all__ = ["runtime_env"]
 

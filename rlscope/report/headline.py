@@ -17,7 +17,7 @@ from rlscope.analysis import coverage, groups, operations, processes, waits
 from rlscope.report import layers, limits, loop_sentences, losses, sentences, shares, units
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 # Groups that the second sentence names, and operations of the first group.
 _NEXT = 3

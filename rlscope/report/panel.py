@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 # Plotly figure JSON: {"data": [...], "layout": {...}}.
 Figure = dict[str, Any]

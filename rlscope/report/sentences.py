@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from rlscope.analysis.interception import BLIND
+from rlscope.relations import step_numbers
 from rlscope.report import bookkeeping as bookkeeping_costs
 from rlscope.report import shares, units
-from rlscope.trace import step_numbers
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4

@@ -18,30 +18,29 @@ from rlscope.survey.results import Results
 
 NAME = "survey.md"
 _HEADINGS = {
-    HOLDS: "What holds",
-    FAILS: "What does not hold",
-    UNDECIDED: "What is not decided here",
-    NEEDS_GPU: "What needs a GPU",
+    HOLDS: "Findings that hold",
+    FAILS: "Findings that do not hold",
+    UNDECIDED: "Findings that are not decided here",
+    NEEDS_GPU: "Findings that need a GPU",
 }
 _BEGINNING = """\
 # Where the time of reinforcement learning goes
 
-The survey of the RL-Scope paper (Gleeson et al., MLSys 2021) with today's libraries. This page is
-made by `rlscope survey`: every number and verdict in it is computed from
-[{source}]({source}), whose rows are a table in
-[{rows}]({rows}). Below each figure and finding stands the
-command that makes it again. [survey.html](survey.html) is the same with charts, and with
-all columns of the tables. How to run it, or to survey programs of your own:
-[rlscope survey](guide/survey.md)."""
+The survey of the RL-Scope paper (Gleeson et al., MLSys 2021), repeated with today's libraries.
+`rlscope survey` makes this page. It computes every number and verdict from
+[{source}]({source}). The same rows are a table in
+[{rows}]({rows}). The command below a figure or a finding makes it again.
+For charts, and all columns of the tables, open [survey.html](survey.html). The guide explains
+how to [run the survey](guide/survey.md), and how to survey your own programs."""
 _PICTURES: Sequence[tuple[Callable[[Results], Picture], str]] = (
     (lambda found: shares(found, "algorithm"), "The share of simulation, by algorithm"),
     (lambda found: times(found, "framework"), "What a step costs in each framework, and where"),
-    (lambda found: shares(found, "simulator"), "What the simulator makes of it"),
+    (lambda found: shares(found, "simulator"), "The share of simulation, by simulator"),
     (
         lambda found: transitions(found, "framework"),
         "How often a program enters the framework's native code",
     ),
-    (scale_up, "What a poller says of programs with workers"),
+    (scale_up, "What a poller reports about programs with workers"),
 )
 _CELL_COLUMNS = (
     "cell",
@@ -90,7 +89,9 @@ def _blocks(
     drawn: Sequence[tuple[Picture, str]],
 ) -> Iterator[str]:
     yield "\n".join(f"* {_plain(line)}" for line in _conditions(results))
-    yield f"**{wording.headline(results, found)}.** {wording.STATISTICS} {wording.TIMES}"
+    yield f"**{wording.headline(results, found)}.**"
+    yield wording.STATISTICS
+    yield wording.TIMES
     if found:
         yield _table(_SHORT_COLUMNS, list(map(_short_row, found)))
     for picture, asked in drawn:
@@ -105,11 +106,11 @@ def _blocks(
             yield from (_finding(each, results) for each in chosen)
     if rows := pairs(results):
         yield "## Programs of equal work"
-        yield "Ratios of the first to the second, with 95 % intervals."
+        yield "Each number is the first cell over the second, with its 95 % interval."
         yield _table(_PAIR_COLUMNS, [wording.pair_row(row) for row in rows])
         yield f"`{wording.command(results.plan, 'framework')}`"
     yield "## The cells"
-    yield f"Means over the repetitions, with 95 % intervals. {wording.SHARES}"
+    yield f"Each number is a mean over the repetitions, with its 95 % interval. {wording.SHARES}"
     yield _table(_CELL_COLUMNS, [_cell_row(row) for row in map(wording.cell_row, results.cells)])
 
 
@@ -131,10 +132,11 @@ def _finding(each: JudgedFinding, results: Results) -> str:
         claim = judged.claim
         reason = _plain(reasons.verdict(judged, wording.bound(judged)))
         paper = f" Paper: {_plain(claim.paper)}." if claim.paper else ""
-        lines.append(
-            f"* {_plain(claim.what)}, claimed {claim.side} {wording.bound(judged)}: "
-            f"**{wording.claim_value(judged)}**, {judged.verdict}: {reason}.{paper}"
-        )
+        lines += [
+            f"* {wording.sentence(_plain(claim.what))}: **{wording.claim_value(judged)}**. "
+            f"Claimed: {claim.side} {wording.bound(judged)}.{paper}",
+            f"  {wording.sentence(judged.verdict)}: {reason}.",
+        ]
         if deciding := reasons.deciding(judged):
             why = reasons.why(results, judged)
             lines.append(f"  Decided by {_plain(deciding)}.{f' {_plain(why)}.' if why else ''}")
@@ -144,9 +146,9 @@ def _finding(each: JudgedFinding, results: Results) -> str:
 def _processes(results: Results) -> Iterator[str]:
     rows = [row for each in results.of("scaleup") for row in wording.process_rows(each)]
     if not rows:
-        yield f"Each process by itself: {UNMEASURED}."
+        yield f"The processes, each by itself: {UNMEASURED}."
         return
-    yield f"Each process by itself. {wording.PROCESSES}"
+    yield f"Each row is one process. {wording.PROCESSES}"
     yield _table(_PROCESS_COLUMNS, rows)
     yield f"`{wording.command(results.plan, 'scaleup')}`"
 

@@ -2,7 +2,7 @@
 
          bound
 ---------|---------------------->   claimed: above
-      [--x--]                       not decided here: the interval has the bound in it
+      [--x--]                       not decided here: the interval contains the bound
                [--x--]              holds: all of the interval is on the claimed side
 [-x-]                               does not hold: all of it is on the other
 """
@@ -121,7 +121,7 @@ def _judge(claim: Claim, repetitions: Sequence[Repetition]) -> Judged:
     if value is None or value.low is None or value.high is None:
         return Judged(claim, value, UNDECIDED, "one repetition has no interval", by)
     verdict = decide(claim.side, claim.bound, value.low, value.high)
-    reason = "" if verdict != UNDECIDED else "the interval has the bound in it"
+    reason = "" if verdict != UNDECIDED else "the interval contains the bound"
     return Judged(claim, value, verdict, reason, by)
 
 

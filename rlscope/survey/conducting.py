@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from rlscope import calibrations
+from rlscope.costs import calibrations
 from rlscope.errors import RlscopeError
 from rlscope.survey import measuring, requirements, results, running, runs
 from rlscope.survey.cells import Cell

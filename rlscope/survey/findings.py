@@ -253,33 +253,33 @@ def _s15(repetition: Repetition) -> Number:
 FINDINGS = (
     Finding(
         "S1",
-        "Eager is slower than compiled, as it crosses into the backend more often",
+        "Eager is slower than compiled, because it enters the backend more often",
         [
-            Claim("the smallest time per step of eager over any other mode", _s1, ABOVE, 1.0,
+            Claim("the smallest ratio of time per step, eager over any other mode", _s1, ABOVE, 1.0,
                   "1.9 to 4.8 (figure 4)"),
             Claim("the smallest such ratio of transitions into the backend, per iteration",
                   _s1_entries, ABOVE, 1.0, of=ENTRIES),
         ],
         "framework",
-        "Other modes: tf.function, a Session's graph, torch.compile, jax.jit, of the same "
-        "algorithm and environment in any framework. In mode scan the environment is a part of "
-        "the compiled program, too.",
+        "The other modes are tf.function, a Session's graph, torch.compile and jax.jit. They have "
+        "the same algorithm and environment, in any framework. In mode scan, the environment is a "
+        "part of the compiled program, too.",
     ),
     Finding(
         "S2",
         "Autograph cuts Python's share of inference and backpropagation",
         [
-            Claim("the smallest Python share of a stage in Graph, over that in Autograph", _s2,
+            Claim("the smallest ratio of Python's share of a stage, Graph over Autograph", _s2,
                   ABOVE, 1.0, "shares fall (figure 4)", within=(INFERENCE, *_UPDATE)),
         ],
         "framework",
     ),
     Finding(
         "S3",
-        "PyTorch's eager mode beats TensorFlow's, by fewer transitions",
+        "PyTorch's eager mode beats TensorFlow's, with fewer transitions",
         [
-            Claim("the smallest time per step of TensorFlow over PyTorch, both eager", _s3, ABOVE,
-                  1.0, "2.3 (abstract)"),
+            Claim("the smallest ratio of time per step, TensorFlow over PyTorch, both eager", _s3,
+                  ABOVE, 1.0, "2.3 (abstract)"),
             Claim("the smallest such ratio of transitions in inference and backpropagation, per "
                   "iteration", _s3_entries, ABOVE, 1.0, of=ENTRIES,
                   within=(INFERENCE, *_UPDATE)),
@@ -290,8 +290,8 @@ FINDINGS = (
         "S4",
         "Autograph and Graph are on par, and neither always wins",
         [
-            Claim("the largest difference in time per step, of the faster one", _s4, BELOW, 0.2,
-                  "within about 20 % (figure 4)", percent=True),
+            Claim("the largest difference in time per step, as a share of the faster one", _s4,
+                  BELOW, 0.2, "within about 20 % (figure 4)", percent=True),
         ],
         "framework",
     ),
@@ -299,8 +299,8 @@ FINDINGS = (
         "S5",
         "The better of Graph and Autograph beats PyTorch's eager mode",
         [
-            Claim("the smallest time per step of PyTorch eager over the better of the two", _s5,
-                  ABOVE, 1.0, "2.0 (figure 4)"),
+            Claim("the smallest ratio of time per step, PyTorch eager over the better of the two",
+                  _s5, ABOVE, 1.0, "2.0 (figure 4)"),
         ],
         "framework",
     ),
@@ -318,7 +318,7 @@ FINDINGS = (
         "S7",
         "The CPU spends more time in CUDA calls than the GPU in kernels",
         [
-            Claim("the smallest CUDA call time over GPU time, of a framework", _s7, ABOVE, 1.0,
+            Claim("the smallest ratio of CUDA call time to GPU time, by framework", _s7, ABOVE, 1.0,
                   "3.6 on average"),
         ],
         "framework",
@@ -328,20 +328,20 @@ FINDINGS = (
         "S8",
         "Autograph adds no perceptible GPU time",
         [
-            Claim("the largest GPU time per step of Autograph over Graph", _s8, BELOW, 1.1,
+            Claim("the largest ratio of GPU time per step, Autograph over Graph", _s8, BELOW, 1.1,
                   "about 1 (figure 4)"),
         ],
         "framework",
-        "The bound of 10 % more is ours: the paper says imperceptible.",
+        "The bound of 10 % more is ours. The paper says imperceptible.",
         of_gpu=True,
     ),
     Finding(
         "S9",
-        "Autograph inflates inference by time in the backend, not by transitions",
+        "Autograph inflates inference through time in the backend, not through transitions",
         [
-            Claim("the smallest backend time of inference in Autograph, over Graph", _s9, ABOVE,
-                  1.0, "3.2 (figure 4)", within=(INFERENCE,)),
-            Claim("the same of one transition", _s9_each, ABOVE, 1.0, within=(INFERENCE,)),
+            Claim("the smallest ratio of backend time in inference, Autograph over Graph", _s9,
+                  ABOVE, 1.0, "3.2 (figure 4)", within=(INFERENCE,)),
+            Claim("the same ratio for one transition", _s9_each, ABOVE, 1.0, within=(INFERENCE,)),
         ],
         "framework",
     ),
@@ -349,33 +349,34 @@ FINDINGS = (
         "S10",
         "Autograph can inflate Python's time in simulation",
         [
-            Claim("the largest Python time of simulation in Autograph, over Graph", _s10, ABOVE,
-                  1.0, "up to 2", within=(SIMULATION,)),
+            Claim("the largest ratio of Python's time in simulation, Autograph over Graph", _s10,
+                  ABOVE, 1.0, "up to 2", within=(SIMULATION,)),
         ],
         "framework",
-        "In the paper by the hyper-parameters of tf-agents' loop; our programs have one loop for "
-        "both modes.",
+        "In the paper, the hyper-parameters of tf-agents' loop cause it. Our programs have one "
+        "loop for both modes.",
     ),
     Finding(
         "S11",
-        "DDPG's Graph backpropagation is slow by an abstraction",
+        "An abstraction makes DDPG's Graph backpropagation slow",
         [
-            Claim("time of updates of DDPG in Graph, over Autograph", _s11, ABOVE, 1.0,
+            Claim("the ratio of DDPG's time of updates, Graph over Autograph", _s11, ABOVE, 1.0,
                   "3.7 (figure 4)", within=_UPDATE),
         ],
         "framework",
-        "In the paper by an Adam that was written in Python for MPI; our Graph program has "
-        "TensorFlow's own.",
+        "In the paper, the abstraction is an Adam that was written in Python for MPI. Our Graph "
+        "program has TensorFlow's own Adam.",
     ),
     Finding(
         "S12",
         "On-policy algorithms are at least 3.5 times more bound by simulation",
         [
-            Claim("the smallest simulation share of an on-policy algorithm, over the largest of an "
-                  "off-policy one", _s12, ABOVE, 3.5, "at least 3.5; 3.4 by figure 5", of=SHARES),
+            Claim("the smallest simulation share of an on-policy algorithm, over the largest share "
+                  "of an off-policy one", _s12, ABOVE, 3.5, "at least 3.5; 3.4 by figure 5",
+                  of=SHARES),
         ],
         "algorithm",
-        "All algorithms are those of Stable-Baselines3, with its own hyper-parameters.",
+        "All algorithms come from Stable-Baselines3, with its own hyper-parameters.",
     ),
     Finding(
         "S13",
@@ -388,10 +389,10 @@ FINDINGS = (
     ),
     Finding(
         "S14",
-        "nvidia-smi says much more than the GPU works",
+        "nvidia-smi reports much more than the GPU works",
         [
-            Claim("the largest polled utilisation over the time in which GPU work ran", _s14, ABOVE,
-                  1.0, "100 % against 0.4 % (figure 8)"),
+            Claim("the largest ratio of polled utilisation to the time in which GPU work ran", _s14,
+                  ABOVE, 1.0, "100 % against 0.4 % (figure 8)"),
         ],
         "scaleup",
         of_gpu=True,
@@ -400,10 +401,11 @@ FINDINGS = (
         "S15",
         "Without correction, profiling inflates times by 1.4 to 2.0",
         [
-            Claim("recorded over corrected time of the training loops, mean over the cells", _s15,
-                  ABOVE, 1.4, "1.4 to 2.0 (figure 11)", of=COSTS),
+            Claim("the ratio of recorded to corrected time of the training loops, the mean over "
+                  "cells", _s15, ABOVE, 1.4, "1.4 to 2.0 (figure 11)", of=COSTS),
         ],
         "all",
-        "The paper's profiler, not this one: where it does not hold, recording is cheaper now.",
+        "This finding is about the paper's profiler, not this one. If it does not hold, recording "
+        "is cheaper now.",
     ),
 )  # fmt: skip

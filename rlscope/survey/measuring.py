@@ -9,12 +9,13 @@ from dataclasses import fields, replace
 from importlib import metadata
 from typing import Any
 
-from rlscope import calibrations, regular_files
 from rlscope.analysis import iterations, machine, operations, processes
 from rlscope.analysis.coverage import coverage, cut
 from rlscope.analysis.transitions import process_transitions
+from rlscope.costs import calibrations
 from rlscope.errors import RlscopeError
-from rlscope.load import Trace
+from rlscope.opening import Trace
+from rlscope.rundir import regular_files
 from rlscope.survey.cells import Cell
 from rlscope.survey.runs import Crossing, DiskFull, Polled, Process, Reading, Row, Run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlscope import __version__
+from rlscope._version import __version__
 from rlscope.report import page
 from rlscope.report.figures.amounts import amount_bars
 from rlscope.report.headline import Detail
@@ -17,7 +17,7 @@ from rlscope.survey.pairs import pairs
 from rlscope.survey.pictures import Picture, pictures
 from rlscope.survey.results import Results
 
-_TIMES = "All times are wall clock of training loops."
+_TIMES = "All times are wall-clock times of training loops."
 _TRACES = (
     "The trace of a run is in CELL/REPETITION beside this page, and opens with `rlscope report`."
 )
@@ -64,7 +64,7 @@ def _warnings(results: Results) -> Iterator[Detail]:
         yield Detail(reason)
     failed = [each.cell.name for each in results.cells if each.failure]
     if failed:
-        yield Detail(f"Without numbers of all repetitions: {', '.join(failed)}.", warning=True)
+        yield Detail(f"Not all repetitions have numbers: {', '.join(failed)}.", warning=True)
     if results.plan.repetitions < 2:
         yield Detail("One repetition has no interval, so it decides nothing.", warning=True)
 
@@ -92,7 +92,7 @@ def _findings(results: Results, found: Sequence[JudgedFinding]) -> page.Section:
     return page.Section(
         "findings",
         "Findings",
-        "What of the paper's survey holds here?",
+        "Which findings of the paper's survey hold here?",
         Drawing(notes=[wording.STATISTICS, wording.TIMES, *_remarks(found)], grids=[table]),
     )
 
@@ -108,7 +108,7 @@ def _pairs(results: Results) -> Iterator[page.Section]:
         yield page.Section(
             "pairs",
             "Pairs",
-            "How do two cells of equal work differ, in time and in entries into native code?",
+            "How do two cells of equal work differ, in time and in transitions into native code?",
             Drawing(notes=[wording.made_again(results.plan, "framework")], grids=[table]),
         )
 
@@ -131,7 +131,7 @@ def _picture(results: Results, picture: Picture) -> page.Section:
 def _processes(results: Results) -> Iterator[page.Section]:
     if rows := [row for each in results.of("scaleup") for row in wording.process_rows(each)]:
         table = Grid(
-            "Table: processes of the first repetition, what a poller says of them, and their time",
+            "Table: processes of the first repetition, what a poller reports, and their time",
             wording.PROCESS_COLUMNS,
             rows,
             open=True,

@@ -178,7 +178,7 @@ def scale_up(results: Results) -> Picture:
                 rows.append((f"{name}, {_how_busy(reading)}", 0.0, reading.busy_percent))
     return _picture(
         "scaleup",
-        "Utilisation in the first repetition: what a poller says, and what was recorded meanwhile",
+        "Utilisation in the first repetition: what a poller reports, and what was recorded then",
         "share of a GPU, or of one core (%)",
         [name for name, *_ in rows],
         [

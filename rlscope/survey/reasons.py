@@ -21,7 +21,7 @@ def verdict(judged: Judged, bound: str) -> str:
     if judged.reason or judged.verdict == UNDECIDED:
         return judged.reason
     above = (judged.claim.side == ABOVE) == (judged.verdict == HOLDS)
-    return f"all of the interval is {'above' if above else 'below'} {bound}"
+    return f"the whole interval is {'above' if above else 'below'} {bound}"
 
 
 def deciding(judged: Judged) -> str:
@@ -65,9 +65,9 @@ def _of_times(first: CellResult, second: CellResult, within: Sequence[str]) -> s
         for stage, layer in [place]
     )
     return (
-        f"{first.cell.name} takes {_duration(first, within)}, {second.cell.name} "
-        f"{_duration(second, within)}{_named(within)}. "
-        f"The largest differences of the first to the second: {', '.join(named)}"
+        f"Time{_named(within)}: {first.cell.name} {_duration(first, within)}, "
+        f"{second.cell.name} {_duration(second, within)}. "
+        f"Largest differences, the first less the second: {', '.join(named)}"
     )
 
 
@@ -81,15 +81,15 @@ def _of_entries(first: CellResult, second: CellResult, within: Sequence[str]) ->
         _count(sum(_mean(each, _entries(stage)) for stage in within)) for each in (first, second)
     ]
     return (
-        f"{first.cell.name} has {whole[0]} an iteration, {second.cell.name} {whole[1]}"
-        f"{_named(within)}. "
-        f"The largest differences of the first to the second: {', '.join(named)}"
+        f"Transitions per iteration{_named(within)}: {first.cell.name} {whole[0]}, "
+        f"{second.cell.name} {whole[1]}. "
+        f"Largest differences, the first less the second: {', '.join(named)}"
     )
 
 
 def _of_shares(each: CellResult) -> str:
     shares = (f"{stage} {100 * _mean(each, _share(stage)):.1f} %" for stage in STAGES)
-    return f"{each.cell.name} takes {_duration(each, STAGES)}: {', '.join(shares)}"
+    return f"Time: {each.cell.name} {_duration(each, STAGES)}, with {', '.join(shares)}"
 
 
 def _of_costs(results: Results) -> str:
@@ -101,8 +101,8 @@ def _of_costs(results: Results) -> str:
     }
     least, most = min(costs, key=costs.__getitem__), max(costs, key=costs.__getitem__)
     return (
-        f"Recording adds {100 * costs[least]:.2f} % to the loop of {least}, the least of all, and "
-        f"{100 * costs[most]:.2f} % to that of {most}, the most"
+        f"Recording adds least to the loop of {least}, {100 * costs[least]:.2f} %, and most to the "
+        f"loop of {most}, {100 * costs[most]:.2f} %"
     )
 
 
@@ -115,7 +115,7 @@ def _duration(each: CellResult, within: Sequence[str]) -> str:
 
 def _named(within: Sequence[str]) -> str:
     """Which stages; "" of all."""
-    return "" if set(within) == set(STAGES) else f" (in {', '.join(within)})"
+    return "" if set(within) == set(STAGES) else f" in {', '.join(within)}"
 
 
 def _time(stage: str, layer: str) -> Callable[[Run], float]:

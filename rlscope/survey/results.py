@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rlscope import inflation
+from rlscope.costs import inflation
 from rlscope.errors import RlscopeError
 from rlscope.survey import cells as cells_module
 from rlscope.survey import runs as runs_module

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rlscope import regular_files
 from rlscope.errors import RlscopeError
-from rlscope.trace.groups import group_of
+from rlscope.relations.groups import group_of
+from rlscope.rundir import regular_files
 
 FORMAT = "rlscope survey run 1"
 _MOST_BYTES = 16 << 20

@@ -33,7 +33,7 @@ CELL_COLUMNS = (
     ">simulation",
     ">inference",
     ">learning",
-    ">entries into the framework, an iteration",
+    ">transitions, per iteration",
     ">GPU busy",
     ">processes",
     ">recording cost",
@@ -54,7 +54,7 @@ PAIR_COLUMNS = (
     "over",
     ">time of a step",
     ">time in native code",
-    ">entries into it, an iteration",
+    ">transitions, per iteration",
 )
 PROCESS_COLUMNS = (
     "cell",
@@ -62,32 +62,34 @@ PROCESS_COLUMNS = (
     "role",
     ">polled for",
     ">CPU time meanwhile",
-    ">a poller says",
+    ">the poller reports",
     ">not waiting meanwhile",
     *(f">{stage}, in the loop" for stage in STAGES),
     ">GPU busy",
 )
 PROCESSES = (
-    "Of the first repetition. A poller's number is the CPU time of a process over time, 100 % for "
-    "one core. Beside it is how much of exactly that time the process was not waiting: it was in "
-    "Python, simulator or framework, also while other processes had the cores. So with more "
-    "processes than cores the poller's number is the smaller one. A process that only steps "
-    "environments for another one has no training loop of its own."
+    "The numbers come from the first repetition. A poller reports the CPU time of a process: "
+    "100 % is one core for the whole time. The next column shows for how much of the same time the "
+    "process was not waiting. Then it was in Python, a simulator or a framework, even while other "
+    "processes had the cores. With more processes than cores, the poller's number is therefore the "
+    "smaller one. A process that only steps environments for another one has no training loop of "
+    "its own."
 )
 SHARES = (
-    "A stage is - where the process that trains ran no operation of it in its loop: workers ran "
-    "it, or it is part of a compiled program."
+    "A stage is - if the training process ran no operation of it in its loop. Then workers ran it, "
+    "or it is part of a compiled program."
 )
 TIMES = (
-    "The time of a step or an iteration is wall time of the process that trains. Workers beside it "
-    "add nothing to it; the table of processes has their times. Transitions are entries of that "
-    "process into a framework's native code, per iteration."
+    "The time of a step or an iteration is wall time of the training process. Workers add nothing "
+    "to it. The table of processes has their times. A transition is an entry of the training "
+    "process into a framework's native code. Transitions are counted per iteration."
 )
 STATISTICS = (
-    "Intervals are 95 % intervals of the mean over repetitions, by Student's t; of ratios, of the "
-    "geometric mean, by their logarithms. A repetition of all cells gives each finding one number. "
-    "A finding holds only if the whole interval lies on the claimed side, and does not hold only "
-    "if the whole interval lies on the other."
+    "Brackets hold the 95 % interval of the mean over repetitions, by Student's t. For ratios, the "
+    "mean is the geometric one, and the interval is computed from logarithms. Each repetition of "
+    "all cells gives each finding one number. A finding holds only if the whole interval lies on "
+    'the claimed side. The verdict is "does not hold" only if the whole interval lies on the other '
+    "side."
 )
 _DASH = "-"
 _COUNTLESS = 1e6
@@ -114,8 +116,8 @@ def conditions(results: Results) -> list[str]:
         )
     ran = [each for each in results.cells if each.good]
     found.append(
-        f"{units.plural(len(ran), 'cell')} of {len(results.cells)} with numbers, "
-        f"{units.plural(plan.repetitions, 'repetition')} each, interleaved; a run was recorded for "
+        f"{len(ran)} of {units.plural(len(results.cells), 'cell')} with numbers, "
+        f"{units.plural(plan.repetitions, 'repetition')} each, interleaved. A run was recorded for "
         f"{plan.window:g} s after its warm-up. {_calibration(plan)}"
     )
     found.append(_device(plan))
@@ -124,8 +126,8 @@ def conditions(results: Results) -> list[str]:
         found.append(f"Libraries: {named}.")
     if (cost := _typical_cost(results)) is not None:
         found.append(
-            f"Recording cost, which all times are without: {100 * cost:.2f} % of the training loop "
-            f"(median over {units.plural(len([e for e in ran if _costs(e)]), 'cell')})."
+            f"Recording cost: {100 * cost:.2f} % of the training loop, the median over "
+            f"{units.plural(len([e for e in ran if _costs(e)]), 'cell')}. All times are without it."
         )
     return found
 
@@ -137,8 +139,8 @@ def gpu_absence(results: Results) -> str:
         return ""
     reason = good[0].gpu_absence if good else "no run has numbers"
     return (
-        f"Nothing is said of a GPU: {reason}. On a machine with one, rlscope survey --device "
-        "cuda fills the columns and findings of GPU time."
+        f"GPU time is missing: {reason}. On a machine with a GPU, rlscope survey --device cuda "
+        "fills the columns and findings of GPU time."
     )
 
 
@@ -274,6 +276,11 @@ def made_again(plan: Plan, experiment: str) -> str:
     return f"Made again by: {command(plan, experiment)}"
 
 
+def sentence(text: str) -> str:
+    """With a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def _decided(judged: Judged, results: Results) -> str:
     said = [reasons.deciding(judged), reasons.why(results, judged)]
     return ". ".join(filter(None, said)) or _DASH
@@ -349,7 +356,7 @@ def _typical_cost(results: Results) -> float | None:
 
 def _device(plan: Plan) -> str:
     if plan.device:
-        return f"Device: the networks of the programs that take --device were on {plan.device}."
+        return f"Device: programs that take --device had their networks on {plan.device}."
     return "Device: these results do not say on which one the networks were."
 
 
@@ -357,4 +364,4 @@ def _calibration(plan: Plan) -> str:
     if plan.calibration:
         seconds = f"{plan.calibration:g} s"
         return f"Before that, rlscope calibrate ran each program for {seconds}."
-    return "What recording costs was measured by probes in the runs."
+    return "Probes in the runs measured what recording costs."

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import cookbook
 import dense_run
 
-from rlscope.load import load
-from rlscope.trace.trace import Trace
+from rlscope.opening import load
+from rlscope.relations.trace import Trace
 
 PASSES = 2_500_000
 ROUNDS = 7

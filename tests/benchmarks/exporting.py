@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import dense_run
 
-from rlscope.load import load
+from rlscope.opening import load
 
 PASSES = (50_000, 250_000, 1_000_000)
 FORMATS = ("perfetto", "chrome", "speedscope")
@@ -29,7 +29,7 @@ import sys, time
 from pathlib import Path
 from rlscope import registry
 from rlscope.export.window import between
-from rlscope.load import load
+from rlscope.opening import load
 _, root, form, path = sys.argv
 exporter = None if form == "sort" else registry.load(registry.EXPORTERS, form)
 with load(root) as trace:

@@ -27,7 +27,7 @@ _TIME = re.compile(r'"ts": (\d{16})')
 _OURS = """
 import sys, time
 from rlscope import registry
-from rlscope.importing import import_files
+from rlscope.importing.directory import import_files
 list(registry.load_all(registry.IMPORTERS))
 begin = time.process_time()
 import_files([sys.argv[1]], sys.argv[2], force=True)

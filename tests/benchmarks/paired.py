@@ -101,7 +101,7 @@ def _interval(ordered: Sequence[float]) -> tuple[float, float]:
 
 def write_result(path: str, result: dict[str, Any]) -> None:
     """Writes the result with the machine it was measured on, and prints where."""
-    from rlscope.run_json import host_facts
+    from rlscope.rundir.run_json import host_facts
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -83,8 +83,8 @@ def record_times(log: str) -> dict[int, int]:
 def measure(runs: int, traced: TracedPython, folder: str) -> dict[str, list[float]]:
     """Milliseconds that each program's traced run took more than its plain run of that round."""
     from rlscope._runtime import Drainer
-    from rlscope.claimed_directory import prepare_directory
-    from rlscope.session import traced_environment
+    from rlscope.record.profile import traced_environment
+    from rlscope.rundir.new_run import prepare_directory
 
     plain = environment()
     directory = prepare_directory(os.path.join(folder, "run")).path

@@ -22,8 +22,8 @@ from pathlib import Path
 from importing import tile
 
 from rlscope import _trace
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "kineto"
 ROUNDS = 5

@@ -35,7 +35,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(Path(__file__).parent)]
 import cuda_loop  # noqa: E402
 import validation_page  # noqa: E402
 
-from rlscope import calibrations  # noqa: E402
+from rlscope.costs import calibrations  # noqa: E402
 
 OUTPUT = ROOT / "build" / "benchmarks" / "validation.json"
 SIMULATORS = ROOT / ".venv-simulators" / "bin" / "python"

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rlscope import inflation
+from rlscope.costs import inflation
 
 Row = Mapping[str, Any]
 Rows = Mapping[str, Row]
@@ -130,12 +130,12 @@ def _held(row: Row, misses: Callable[[Row], list[str]]) -> list[str]:
 
 
 _BIASES = (
-    "| program | recording adds | left, costs of its own probes | that they claim | goal "
-    "| left, calibrated | that it claims | goal | A/A |\n|---|---|---|---|---|---|---|---|---|"
+    "| program | recording adds | left, by probes | claim | goal | left, calibrated | claim | goal "
+    "| A/A |\n|---|---|---|---|---|---|---|---|---|"
 )
 _HELD = (
-    "| program | recording adds | held, costs of its own probes | goal | held, calibrated "
-    "| goal |\n|---|---|---|---|---|---|"
+    "| program | recording adds | held, by probes | goal | held, calibrated | goal |\n"
+    "|---|---|---|---|---|---|"
 )
 _Cells = Callable[[Row, Callable[[Row], list[str]]], list[str]]
 TABLES: Mapping[str, tuple[str, _Cells, Callable[[Row], list[str]]]] = {
@@ -184,10 +184,7 @@ def _part(name: str, before: str, rows: Rows) -> str:
 
 def _met(rows: Rows, misses: Callable[[Row], list[str]]) -> str:
     default, calibrated = (sum(not misses(row[side]) for row in rows.values()) for side in _SIDES)
-    return (
-        f"Goals are met by {default} of {len(rows)} with the costs of their own probes, by "
-        f"{calibrated} calibrated."
-    )
+    return f"Goals met: by probes {default} of {len(rows)}, calibrated {calibrated} of {len(rows)}."
 
 
 def _conditions(rows: Rows) -> str:

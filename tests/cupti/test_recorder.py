@@ -15,7 +15,7 @@ from simcuda_runs import DECLARATIONS, run_simulated
 
 from rlscope.doctor import checks, probe_cuda
 from rlscope.doctor.finding import Status
-from rlscope.native import LIBRARY
+from rlscope.recorder import LIBRARY
 
 NOT_CONNECTED = "CUPTI cannot connect to the driver"
 MAY_END = "CUPTI 13.2 may end the program unless the driver is for CUDA 13.2 or newer"

@@ -20,7 +20,7 @@ from ground_truth.relations import (
 )
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
-from rlscope.trace.process_rows import with_rates
+from rlscope.relations.rows.process_rows import with_rates
 
 
 def sweep(process: RawProcess, *, buckets: int = 8, grid: tuple[int, int] | None = None) -> Rows:

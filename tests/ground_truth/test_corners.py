@@ -38,7 +38,7 @@ from ground_truth.relations import (
 )
 from ground_truth.swept import sweep, sweep_cuda
 from ground_truth.written import write
-from rlscope.load import load
+from rlscope.opening import load
 
 LATE = [window_start(20), enter(30, "update"), leave(50, "update"), window_stop(60)]
 

@@ -20,7 +20,7 @@ from ground_truth.raw import RawProcess
 from ground_truth.streams import Span
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
-from rlscope.load import load
+from rlscope.opening import load
 
 GRID = (0, 70)
 BUCKETS = 5

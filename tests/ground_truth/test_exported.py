@@ -21,7 +21,7 @@ from ground_truth.strategies import processes
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import registry
 from rlscope.export.window import between
-from rlscope.load import Trace, load
+from rlscope.opening import Trace, load
 
 # Each opens a trace with all its tables: a tenth of a second.
 FEW = share(0.03)

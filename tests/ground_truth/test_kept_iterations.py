@@ -25,9 +25,9 @@ from ground_truth.swept import read, sweep
 from ground_truth.test_roll_up import end_is_free, without_cuda, without_news_of_the_past
 from ground_truth.written import ORIGIN_NS, write
 from rlscope import _trace
-from rlscope.capture import kept_iterations, trace_copies
-from rlscope.capture.kept_iterations import KeptIterations
-from rlscope.kept_iterations import IterationRange
+from rlscope.record import iteration_keeper, trace_copies
+from rlscope.record.iteration_keeper import KeptIterations
+from rlscope.rundir.kept_iterations import IterationRange
 
 _ANY_SIZE = -(1 << 40)
 
@@ -44,7 +44,7 @@ class _Living(_trace.Directory):
 def _everything_counts() -> Iterator[None]:
     """However small it is."""
     with (
-        mock.patch.object(kept_iterations, "_LEAST_SAVED", _ANY_SIZE),
+        mock.patch.object(iteration_keeper, "_LEAST_SAVED", _ANY_SIZE),
         mock.patch.object(_trace, "Directory", _Living),
     ):
         yield

@@ -17,7 +17,7 @@ from ground_truth.peers import READS, RIGHT, SEMAPHORES, WRITES, PeerRules, Peer
 from ground_truth.profiles import draw_again, share
 from ground_truth.raw import RawProcess, RawThread, call, enter, leave
 from ground_truth.written import ORIGIN_NS, write
-from rlscope.load import load
+from rlscope.opening import load
 
 NUMBERS = range(7, 11)  # of pids and of inodes, which may be the same
 FUNCTIONS = {

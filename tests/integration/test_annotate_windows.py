@@ -11,7 +11,7 @@ from typing import Any
 from recorded_child import PYTHON, environment, read, record
 
 from rlscope import _runtime
-from rlscope.session import prepare_directory, traced_environment
+from rlscope.record.profile import prepare_directory, traced_environment
 
 IMPORT = "import rlscope as rls\n"
 
@@ -113,7 +113,7 @@ def test_a_process_that_is_held_out_records_in_none_of_its_windows(directory: st
         directory,
         """
         import rlscope as rls
-        from rlscope.native import runtime
+        from rlscope.recorder import runtime
         def work(name):
             with rls.operation(name):
                 pass
@@ -151,7 +151,7 @@ def test_iterations_are_followed_by_the_thread_that_counts_them(directory: str) 
         """
         import threading
         import rlscope as rls
-        from rlscope.native import runtime
+        from rlscope.recorder import runtime
         seen = []
         runtime.follow_iterations(lambda: seen.append(threading.get_ident()))
         rls.iteration()

@@ -9,7 +9,7 @@ from automatic_records import instances, read_track
 from installed import need
 from recorded_child import Recorded, record
 
-from rlscope.load import load
+from rlscope.opening import load
 
 
 def names(recorded: Recorded, thread: int | None = None) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from installed import need
 from recorded_child import record
 
-from rlscope.load import load
+from rlscope.opening import load
 
 _ENVIRONMENT = """
 import os

@@ -6,7 +6,7 @@ import pytest
 from automatic_programs import ENVIRONMENT, iterations, track
 from recorded_child import record
 
-from rlscope.load import load
+from rlscope.opening import load
 
 
 def test_a_wrapper_and_its_environment_are_one_simulation(directory: str) -> None:
@@ -94,7 +94,7 @@ def test_the_rule_speaks_of_environments_only_where_there_are_any(
 import rlscope.auto
 rlscope.auto.begin()
 from rlscope.auto import rules
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 rules.watches("inference", "torch.nn.Module")
 runtime.watch("forward", lambda: None)()
 """

@@ -10,7 +10,7 @@ from automatic_programs import track
 from installed import need
 from recorded_child import record
 
-from rlscope.load import load
+from rlscope.opening import load
 
 _BEGIN = """
 import os, warnings

@@ -11,7 +11,7 @@ from installed import need
 from recorded_child import record
 from traced_python import TracedPython
 
-from rlscope.load import load
+from rlscope.opening import load
 
 _BEGIN = """
 import warnings

@@ -212,7 +212,7 @@ class TestOptions:
         script = tmp_path / "train.py"
         script.write_text(
             "import gymnasium\n"
-            "from rlscope.native import runtime\n"
+            "from rlscope.recorder import runtime\n"
             "optimize = runtime.watch('step', lambda: None)\n"
             "env = gymnasium.make('CartPole-v1')\n"
             "for update in range(5):\n"
@@ -232,7 +232,7 @@ class TestOptions:
         script.write_text(
             "import subprocess, sys, gymnasium\n"
             "import rlscope as rls\n"
-            "from rlscope.native import runtime\n"
+            "from rlscope.recorder import runtime\n"
             "optimize = runtime.watch('step', lambda: None)\n"
             "env = gymnasium.make('CartPole-v1')\n"
             "if len(sys.argv) == 1:\n"

@@ -194,7 +194,7 @@ def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
 def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
     """Losses to the last bit, compilers, scripts, pickles: see tests/torch_habits.py."""
     from rlscope import _runtime
-    from rlscope.session import prepare_directory, traced_environment
+    from rlscope.record.profile import prepare_directory, traced_environment
 
     program = [sys.executable, str(ROOT / "tests" / "torch_habits.py")]
     environ = environment(TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"))

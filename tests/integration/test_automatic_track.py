@@ -29,7 +29,7 @@ _Bool _ZN3c108GradMode10is_enabledEv(void) { return !disabled; }
 CHILD = """
 import contextlib, ctypes, json, sys, threading, types
 import rlscope.auto
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 rlscope.auto.begin()
 mode = ctypes.CDLL({mode!r})

@@ -14,10 +14,11 @@ import pytest
 from known_costs import KNOWN, check_counted, counted_loop, rlscope, script
 from traced_python import TracedPython, untraced_environment
 
-from rlscope import calibrating, turns_file
-from rlscope.calibrations import FILE, Run, Store, read_subject
-from rlscope.load import load
-from rlscope.runs_in_turns import TooShort
+from rlscope.calibration import calibrated_run
+from rlscope.calibration.runs_in_turns import TooShort
+from rlscope.costs.calibrations import FILE, Run, Store, read_subject
+from rlscope.opening import load
+from rlscope.rundir import turns_file
 
 CORRECTED = "SELECT operation, layer, overhead_ns, corrected_ns FROM breakdown ORDER BY ALL"
 # Says that the program ended as it would have.
@@ -119,7 +120,7 @@ def test_a_calibration_goes_on_where_it_ended(traced: TracedPython, tmp_path: Pa
 WHOLE = """
 import time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def spin(ns):
     end = time.thread_time_ns() + ns
@@ -307,7 +308,7 @@ def test_a_run_without_any_cost_says_so(traced: TracedPython, tmp_path: Path) ->
     with load("run") as trace:
         (process,) = trace.sql("SELECT os_pid FROM process").to_dicts()
     with pytest.raises(TooShort, match="ran too briefly"):
-        calibrating.records_of("run", f"os_pid = {process['os_pid']}")
+        calibrated_run.records_of("run", f"os_pid = {process['os_pid']}")
 
 
 def turns(traced: TracedPython, folder: Path, text: str, *options: str) -> list[turns_file.Block]:

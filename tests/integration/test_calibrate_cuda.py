@@ -20,10 +20,10 @@ from known_costs import rlscope
 from simcuda_runs import DECLARATIONS, Outcome, run_simulated
 from traced_python import TracedPython
 
-from rlscope import turns_file
-from rlscope.calibrations import CudaRun, Store
-from rlscope.native import runtime
-from rlscope.turns_file import BARE, CALLS, CPU, RECORDED, WORK
+from rlscope.costs.calibrations import CudaRun, Store
+from rlscope.recorder import runtime
+from rlscope.rundir import turns_file
+from rlscope.rundir.turns_file import BARE, CALLS, CPU, RECORDED, WORK
 
 # GPU work of which the call has no callbacks.
 UNLINKED = "gpu_work_without_launch"
@@ -91,7 +91,7 @@ def test_a_process_without_cuda_has_rounds_of_two(traced: TracedPython, tmp_path
 
 
 SWITCHED = """
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def switch(calls, work):
     runtime.hold(True)

@@ -10,18 +10,18 @@ from recorded_child import run
 PROGRAM = """
     import json, shutil, tempfile
     from rlscope import _trace
-    from rlscope.capture import cost
-    from rlscope.native import runtime
+    from rlscope.costs import loop_costs
+    from rlscope.recorder import runtime
 
     tempfile.mkdtemp = lambda prefix: {folder!r}
     shutil.rmtree = lambda directory, ignore_errors: None
-    costs = cost.measure()
+    costs = loop_costs.measure()
     (process,) = _trace.Directory({folder!r}).processes
     kinds = ["operation_events", "automatic_events", "native_events"]
     print(json.dumps({{
         "events": [process[kind] for kind in kinds],
         "measured": [cost is not None for cost in (costs.operation, costs.automatic, costs.native)],
-        "loops": cost._ROUNDS * cost._TURNS,
+        "loops": loop_costs._ROUNDS * loop_costs._TURNS,
         "left": [runtime.intercept_counts()["pointers"], runtime.state()],
     }}))
 """

@@ -12,8 +12,8 @@ from known_costs import rlscope, script
 from traced_python import TracedPython
 
 import rlscope as rls
-from rlscope import calibrating
 from rlscope.analysis.interception import interception
+from rlscope.calibration import calibrated_run
 
 # Both processes import a library whose functions are patched. They write how long they lived, from
 # the first line on.
@@ -79,7 +79,7 @@ def test_they_are_told_and_are_no_cost_of_records(run: tuple[str, int]) -> None:
         rows = trace.sql(PARTS).to_dicts()
     cpu_ns = sum(row["profiler_cpu_ns"] for row in rows)
     once_ns = found["scan_ns"] + found["startup_ns"] + cpu_ns
-    assert calibrating._once_ns(directory) == once_ns
+    assert calibrated_run._once_ns(directory) == once_ns
     made = subprocess.run(
         rlscope("report", directory, "-o", "page.html"), capture_output=True, text=True, check=False
     )

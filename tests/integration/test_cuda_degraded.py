@@ -19,7 +19,7 @@ from cuda_scripts import compile_library, record_script
 from simcuda_runs import PROGRAMS
 
 from rlscope.analysis import cuda
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.report.renderers.terminal import render_summary
 
 OTHER_TOOL = """

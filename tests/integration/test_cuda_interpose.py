@@ -12,7 +12,7 @@ from cuda_runs import PROF, CudaRun, record_cuda
 from cuda_scripts import record_script
 from simcuda_runs import PROGRAMS, SIMCUDA
 
-from rlscope.native import LIBRARY
+from rlscope.recorder import LIBRARY
 
 CUDART = str(Path(LIBRARY).with_name("librlscope_cudart.so"))
 HEADER = SIMCUDA.parent.parent / "csrc" / "preload" / "cudart" / "calls.h"

@@ -13,7 +13,7 @@ KERNELS, LAUNCHES = 3, 10
 
 # `when`: the program leaves CUPTI to another profiler, as torch.profiler makes it (--cupti=yield).
 GRAPHS = f"""
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def make():
     own, graph, executable = stream(), c_void_p(), c_void_p()

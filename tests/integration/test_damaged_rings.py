@@ -17,9 +17,9 @@ import pytest
 from recorder_programs import compile_program, traced_environment
 from tiny_traces import load_checked
 
-from rlscope.native import runtime
-from rlscope.process_log import Event
-from rlscope.trace import store
+from rlscope.recorder import runtime
+from rlscope.relations.schema import store
+from rlscope.rundir.process_log import Event
 
 WRAPPER = """
 import signal, sys

@@ -18,9 +18,9 @@ from tiny_traces import write_trace
 from rlscope import registry
 from rlscope.export import window
 from rlscope.export.timeline import open_timeline
-from rlscope.kept_iterations import IterationRange
-from rlscope.load import load
-from rlscope.trace import store
+from rlscope.opening import load
+from rlscope.relations.schema import store
+from rlscope.rundir.kept_iterations import IterationRange
 
 
 @pytest.fixture

@@ -39,8 +39,8 @@ from ground_truth.written import ORIGIN_NS, write
 from shown_intervals import arrows, shown
 from tiny_traces import TRACES
 
-from rlscope.importing import import_files
-from rlscope.load import Trace, load
+from rlscope.importing.directory import import_files
+from rlscope.opening import Trace, load
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 EXPORTS = ("perfetto", "chrome", "speedscope")

@@ -18,7 +18,7 @@ from traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.analysis import coverage, groups
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import headline, units
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

@@ -12,7 +12,7 @@ import pytest
 from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace
 from exact_sums import check_directory
 
-from rlscope.load import Trace, load
+from rlscope.opening import Trace, load
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "h100"
 TRACES = sorted(file.name.removesuffix(".tar.xz") for file in GOLDEN.glob("*.tar.xz"))

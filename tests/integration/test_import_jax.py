@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 jax = pytest.importorskip("jax")
 

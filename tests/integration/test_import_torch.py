@@ -7,8 +7,8 @@ from collections import defaultdict
 import pytest
 from kineto_files import read, self_times
 
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 torch = pytest.importorskip("torch")
 

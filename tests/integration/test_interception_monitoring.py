@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = [
     pytest.mark.usefixtures("clean_environment"),

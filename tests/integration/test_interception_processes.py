@@ -9,7 +9,7 @@ from recorded_process import difference
 from sample_calls import counts_of_process, run
 from traced_python import TracedPython, untraced_environment
 
-from rlscope.load import load
+from rlscope.opening import load
 
 
 @pytest.mark.parametrize("how", ["sample.fork_here()", "os.fork()"])

@@ -16,7 +16,7 @@ from native_calls import calls_of, record_calls
 from recorded_child import environment, run
 from traced_python import TracedPython, make_traced_python, untraced_environment
 
-from rlscope.load import load
+from rlscope.opening import load
 
 REFUSED = """
 from rlscope import _runtime

@@ -10,7 +10,7 @@ import pytest
 from extension.sample_library import build_sample
 from traced_python import TracedPython
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

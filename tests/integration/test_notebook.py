@@ -12,9 +12,9 @@ import pytest
 from tiny_traces import write_trace
 
 from rlscope.errors import RlscopeError
-from rlscope.load import load, load_many
+from rlscope.opening import load, load_many
+from rlscope.relations.trace import Trace
 from rlscope.report import headline
-from rlscope.trace.trace import Trace
 
 NOTEBOOK = Path(__file__).parents[2] / "docs/guide/notebook.ipynb"
 

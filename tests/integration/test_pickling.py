@@ -13,7 +13,7 @@ from exact_sums import check_directory
 from traced_python import TracedPython
 
 import rlscope as rls
-from rlscope.load import Trace
+from rlscope.opening import Trace
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

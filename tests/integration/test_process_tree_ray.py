@@ -13,7 +13,7 @@ from traced_python import TracedPython
 from tree_programs import work
 from tree_runs import PROGRAMS, check_all_done
 
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.report.renderers.terminal import render_summary
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope import catalogue
+from rlscope.report import catalogue
 
 pytestmark = pytest.mark.usefixtures("without_waits")
 
@@ -364,7 +364,7 @@ def test_later_verbs_take_in_what_a_living_child_records(
             time.sleep(0.02)
         after = subprocess.run(summary, capture_output=True, text=True, check=True).stdout
         assert "late" in after  # while it still runs: from its rings
-        from rlscope.load import load
+        from rlscope.opening import load
 
         with load(directory) as trace:
             calls = """
@@ -406,7 +406,7 @@ def test_an_end_that_another_thread_was_told_of_is_seen() -> None:
     """A thread from before block_signals() takes SIGCHLD while the timer works."""
     program = """
 import os, threading, time
-from rlscope.capture import child
+from rlscope.record import child
 
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 mask = child.block_signals()

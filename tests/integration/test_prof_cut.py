@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from traced_python import TracedPython
 
-from rlscope import catalogue, contents
-from rlscope.load import load
+from rlscope.opening import load
+from rlscope.report import catalogue, contents
 from rlscope.report.renderers import html
 from rlscope.report.renderers import json as json_renderer
 from rlscope.report.renderers.terminal import render_summary

@@ -105,7 +105,7 @@ def test_without_the_driver_nothing_is_imported_or_said(monkeypatch: pytest.Monk
     import ctypes
     import sys
 
-    from rlscope.capture import machine
+    from rlscope.record import machine
 
     load = ctypes.CDLL
     monkeypatch.setattr(ctypes, "CDLL", lambda name: load(f"not-here-{name}"))

@@ -16,8 +16,8 @@ import pytest
 from exact_sums import check_directory
 from traced_python import TracedPython
 
-from rlscope import kept_iterations
-from rlscope.load import load
+from rlscope.opening import load
+from rlscope.rundir import kept_iterations
 
 pytestmark = pytest.mark.usefixtures("without_waits")
 

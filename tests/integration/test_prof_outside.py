@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope import _trace, contents
-from rlscope.load import load
-from rlscope.report import headline
+from rlscope import _trace
+from rlscope.opening import load
+from rlscope.report import contents, headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

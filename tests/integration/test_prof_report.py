@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope import closing, registry, status_line
+from rlscope import registry
 from rlscope.analysis.coverage import coverage
-from rlscope.capture.child import Ending
 from rlscope.commands.report import link
-from rlscope.contents import Contents
-from rlscope.load import load
-from rlscope.recording import Outcome
-from rlscope.report import bookkeeping
+from rlscope.opening import load
+from rlscope.record.child import Ending
+from rlscope.record.program import Outcome
+from rlscope.report import bookkeeping, closing
+from rlscope.report.contents import Contents
+from rlscope.terminal import status_line
 
 pytestmark = pytest.mark.usefixtures("without_waits")
 

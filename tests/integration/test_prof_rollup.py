@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython
 
-from rlscope import _trace, contents
-from rlscope.load import load
+from rlscope import _trace
+from rlscope.opening import load
+from rlscope.report import contents
 from rlscope.report.renderers.terminal import render_summary
 
 # Records a burst and waits until most of it is rolled up, again and again: however slow the machine

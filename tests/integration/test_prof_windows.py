@@ -8,8 +8,8 @@ import pytest
 from streamed_rows import read_instances
 from traced_python import TracedPython
 
-from rlscope import process_log
-from rlscope.process_log import Event
+from rlscope.rundir import process_log
+from rlscope.rundir.process_log import Event
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import rlscope
 
-from rlscope.load import load
+from rlscope.opening import load
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "tests" / "golden").glob("*/*.json.gz"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from traced_python import TracedPython, untraced_environment
 
-from rlscope.load import load
+from rlscope.opening import load
 
 DELAY_NS = 20_000
 RECORDS = 500

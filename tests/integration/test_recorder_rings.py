@@ -13,9 +13,9 @@ import pytest
 from recorder_programs import compile_program, count_enters, traced_environment
 
 from rlscope import _trace
-from rlscope.claimed_directory import prepare_directory
 from rlscope.errors import DirectoryInUse
-from rlscope.trace import dataset
+from rlscope.relations.files.fingerprint import fingerprint
+from rlscope.rundir.new_run import prepare_directory
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -119,7 +119,7 @@ def test_force_removes_them_once_their_process_is_gone(tmp_path: Path) -> None:
 def test_tables_made_before_they_changed_are_out_of_date(tmp_path: Path) -> None:
     with killed_wrapper(tmp_path):
         pass
-    made_from = dataset.fingerprint(tmp_path / "run")
+    made_from = fingerprint(tmp_path / "run", None)
     (ring,) = (tmp_path / ELSEWHERE).glob("*.ring")
     os.utime(ring)
-    assert dataset.fingerprint(tmp_path / "run") != made_from
+    assert fingerprint(tmp_path / "run", None) != made_from

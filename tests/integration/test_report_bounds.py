@@ -14,7 +14,7 @@ import pytest
 from report_page import ReportPage
 
 from rlscope.commands.report import write_report
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.report import limits
 from rlscope.report.page import PLOTLY, resource
 

@@ -15,7 +15,7 @@ from report_page import PATIENCE_S, ReportPage
 from report_rows import full_run
 
 from rlscope.commands.report import write_report
-from rlscope.load import Trace, load
+from rlscope.opening import Trace, load
 from rlscope.report import layers, panels, units, views
 from rlscope.report.renderers import html
 

@@ -12,9 +12,9 @@ import pytest
 from command_line import Terminal, assert_states_failure, rlscope
 from tiny_traces import write_trace
 
-from rlscope import run_directory, run_folders
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.report import headline
+from rlscope.rundir import old_run, run_search
 
 NOW = datetime.now(timezone.utc)
 
@@ -195,12 +195,12 @@ def test_what_is_looked_into(folder, tmp_path):
     (folder / "other").mkdir()
     (folder / "other/run.json").touch()  # somebody else's
     os.symlink(folder, folder / "loop")
-    assert run_folders.find(folder) == sorted([*find, str(folder / "deep/1/2/3")])
+    assert run_search.find(folder) == sorted([*find, str(folder / "deep/1/2/3")])
 
 
 def test_a_headline_goes_with_its_run(folder):
     load(folder / "a").close()
     listed(folder / "a")
     assert (folder / "a/tables/headline.json").exists()
-    run_directory.remove_run(str(folder / "a"))
+    old_run.remove_run(str(folder / "a"))
     assert not (folder / "a/tables").exists()

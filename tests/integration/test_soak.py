@@ -14,7 +14,7 @@ import psutil
 import pytest
 from traced_python import ROOT, TracedPython
 
-from rlscope import contents
+from rlscope.report import contents
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_waits")]
 

@@ -13,14 +13,14 @@ from known_costs import check_counted, counted_loop, script
 from recorded_child import run
 from traced_python import TracedPython, untraced_environment
 
-from rlscope import stopwatch_file, turns_file
-from rlscope.stopwatch_file import RecordedBlock, TimedBlock
-from rlscope.turns_file import Block
+from rlscope.rundir import stopwatch_file, turns_file
+from rlscope.rundir.stopwatch_file import RecordedBlock, TimedBlock
+from rlscope.rundir.turns_file import Block
 
 BEGIN = """
 import asyncio, contextlib, json, tempfile, threading, time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 runtime.profile_begin(tempfile.mkdtemp())
 with rls.operation("before"):

@@ -15,7 +15,7 @@ import pytest
 from traced_python import TracedPython, untraced_environment
 
 from rlscope import registry
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.survey import results
 
 Done = subprocess.CompletedProcess[str]

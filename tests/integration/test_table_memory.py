@@ -12,7 +12,7 @@ from dense_run import write
 # Most memory that is no page of a file, in KiB, at the end of each step.
 PROGRAM = """
 import sys, threading
-from rlscope.load import load
+from rlscope.opening import load
 
 def anonymous():
     with open("/proc/self/status") as status:

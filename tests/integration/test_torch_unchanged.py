@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from traced_python import ROOT, TracedPython, untraced_environment
 
-from rlscope.load import load
+from rlscope.opening import load
 
 PROGRAM = ROOT / "tests" / "layer_programs" / "torch_sections.py"
 SECTIONS = (

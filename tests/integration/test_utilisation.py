@@ -19,7 +19,7 @@ from cuda_scripts import record_script
 from simcuda_runs import having
 from traced_python import TracedPython
 
-from rlscope.load import load
+from rlscope.opening import load
 
 SECOND_GPU = "GPU-51515151-5151-5151-5151-515151515101"
 # A kernel of 2 ms, and at least 40 ms without one: each uses 4.8 % of the time at most.

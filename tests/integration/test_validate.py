@@ -18,7 +18,7 @@ OF_THE_WHOLE = {"method", "operations", "operations_left_out", "operations_absen
 WHOLE = """
 import sys, time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def spin(ns):
     end = time.thread_time_ns() + ns
@@ -62,7 +62,7 @@ def facts(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 SLEEPS = """
 import sys, time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def spin(ns):
     end = time.thread_time_ns() + ns
@@ -186,7 +186,7 @@ def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_
 PARTS = """
 import threading, time
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 def spin(ns):
     end = time.thread_time_ns() + ns
@@ -232,7 +232,7 @@ def test_each_operation_has_a_verdict_of_its_own(traced: TracedPython, tmp_path:
 def test_automatic_operations_have_no_stopwatch(traced: TracedPython, tmp_path: Path) -> None:
     text = """
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 for _ in range(10**6):
     rls.iteration()
     with rls.phase("training"):

@@ -20,7 +20,7 @@ from traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.analysis import waits
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

@@ -9,7 +9,7 @@ import pytest
 from installed import need
 from traced_python import TracedPython
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -11,7 +11,7 @@ import pytest
 from traced_python import ROOT, TracedPython
 from workload_traces import Workload, check_profile, instances, steps_of
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -8,7 +8,7 @@ import pytest
 from traced_python import ROOT, TracedPython
 from workload_traces import instances
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -11,7 +11,7 @@ from installed import need
 from traced_python import ROOT, TracedPython
 from workload_traces import instances
 
-from rlscope.load import load
+from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -27,7 +27,7 @@ from report_checks import (
     timeline,
     waiting,
 )
-from rlscope.load import Trace
+from rlscope.opening import Trace
 
 CHECKS: dict[str, Callable[[ReportPage, Trace], None]] = {
     "operations": operations.check,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_page import ReportPage
 
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import units
 
 # A tenth of n iterations is n / 10 of them, one more in the first tenths where that is not whole.

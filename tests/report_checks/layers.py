@@ -6,7 +6,7 @@ import json
 
 from report_page import ReportPage
 
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import units
 
 

@@ -6,7 +6,7 @@ import pytest
 from report_page import Line, ReportPage
 
 from report_checks.timeline import LEVEL
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import units
 
 _GIB = 1 << 30

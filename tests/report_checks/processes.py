@@ -7,7 +7,7 @@ from typing import Any
 from report_page import ReportPage
 
 from report_checks import operations
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import units
 
 

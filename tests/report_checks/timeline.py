@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_page import ReportPage
 
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import layers, units
 
 # The finest level of each process that has at most 1,000 buckets.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from report_page import ReportPage
 
-from rlscope.load import Trace
+from rlscope.opening import Trace
 from rlscope.report import units
 
 

@@ -17,7 +17,8 @@ import pytest
 from recorded_child import run
 
 import rlscope as rls
-from rlscope import _runtime, inert
+from rlscope import _runtime
+from rlscope.recorder import stand_in
 
 
 def documented(first: int, second: str = "x", *, third: float = 0.5) -> str:
@@ -235,5 +236,5 @@ def test_the_stand_in_has_what_the_annotations_use() -> None:
     used = "operation set_operation end_operation annotate_calls begin_phase iteration"
     others = "process_name metadata progress start stop is_recording state python_begin"
     for name in f"{used} {others} raise_in_thread".split():
-        assert callable(getattr(inert, name)), name
+        assert callable(getattr(stand_in, name)), name
         assert callable(getattr(_runtime, name)), name

@@ -19,7 +19,7 @@ import pytest
 
 from rlscope.auto import ROWS, calls
 from rlscope.auto.environments import watch_environments
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 IN_PLACE = sys.version_info[:2] != (3, 11)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import many_processes
 import pytest
 
-from rlscope.load import load
-from rlscope.trace import batches, store
+from rlscope.opening import load
+from rlscope.relations.rows import batches
+from rlscope.relations.schema import store
 
 PROCESSES, EVENTS = 30, 40
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,9 @@ import dense_run
 import pytest
 
 import rlscope as rls
-from rlscope import calibrations
-from rlscope.calibrations import (
+from rlscope.commands import calibrate
+from rlscope.costs import calibrations, record_costs
+from rlscope.costs.calibrations import (
     CudaRun,
     Run,
     Store,
@@ -24,13 +24,14 @@ from rlscope.calibrations import (
     shares,
     subject_of,
     sum_of_parts,
+    why_unused,
 )
-from rlscope.commands import calibrate
+from rlscope.costs.probe_costs import ProbeSamples
+from rlscope.costs.record_costs import Calibration
 from rlscope.errors import TraceError
-from rlscope.load import Trace, Traces
-from rlscope.loading import load_shown
-from rlscope.trace import calibration
-from rlscope.trace.probe_costs import ProbeSamples
+from rlscope.opening import Trace, Traces
+from rlscope.relations.files.manifest import MANIFEST
+from rlscope.terminal.shown_opening import load_shown
 
 HOST = {"cpu": "a CPU", "cores": 2, "machine": "x86_64", "python": "3.11.7", "name": "here"}
 RUN_JSON: dict[str, Any] = {
@@ -43,7 +44,6 @@ RUN_JSON: dict[str, Any] = {
 }
 
 CORRECTED = "SELECT operation, layer, overhead_ns, corrected_ns FROM breakdown ORDER BY ALL"
-module: Any = sys.modules["rlscope.load"]
 """What `rls.load` is once somebody has imported the file of that name."""
 
 
@@ -99,6 +99,11 @@ def test_a_damaged_run_json_has_no_subject(damage: dict[str, Any]) -> None:
     assert subject_of({**RUN_JSON, **damage}) is None
 
 
+def of_trace(directory: str | Path) -> Calibration:
+    """The costs of records that a reader of the trace takes."""
+    return record_costs.of_calibration(calibrations.chosen(directory))
+
+
 def test_runs_are_kept_by_subject() -> None:
     store, other = Store("/home/me/train.py"), subject(options={"waits": False})
     assert store.runs(subject()) == []
@@ -128,8 +133,8 @@ def test_a_trace_gets_the_calibration_of_its_program(tmp_path: Path) -> None:
     runs = [run(ns, operation=(10.0, 0.3), native_call=(20.0, 0.5)) for ns in (190, 200, 210)]
     Store("/home/me/train.py").keep(subject(), runs)
     directory = trace(tmp_path / "run")
-    assert place(directory) == ""
-    costs = calibration.placed(Path(directory))
+    assert why_unused(directory) == ""
+    costs = of_trace(directory)
     assert {kind: cost.mean_ns for kind, cost in costs.items()} == pytest.approx(
         {"operation": 20.0, "native call": 40.0}
     )
@@ -144,17 +149,15 @@ def test_costs_do_not_depend_on_how_much_the_probes_of_a_run_said(tmp_path: Path
     halved = replace(run(operation=(5.0, 0.3)), overhead_ns=50.0)
     Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3)), halved, halved])
     directory = trace(tmp_path / "run")
-    place(directory)
-    assert calibration.placed(Path(directory))["operation"].mean_ns == pytest.approx(20.0)
+    assert of_trace(directory)["operation"].mean_ns == pytest.approx(20.0)
 
 
 def test_a_calibration_comes_before_probes(tmp_path: Path) -> None:
     Store("/home/me/train.py").keep(subject(), [run(native_call=(10.0, 0.3))] * 3)
     directory = trace(tmp_path / "run")
-    place(directory)
     metrics = {"operation_cost_ns": 12.0, "native_cost_ns": 6.0}
     none = ProbeSamples.joined([])
-    costs = calibration.of_run(metrics, none, {}, calibration.placed(Path(directory)))
+    costs = record_costs.of_run(metrics, none, {}, of_trace(directory))
     assert costs["native call"].mean_ns == pytest.approx(20.0)
     assert costs["operation"].method.startswith("a loop")
 
@@ -172,8 +175,8 @@ def test_cuda_calls_cost_what_their_parts_add(tmp_path: Path) -> None:
     store.keep(subject(), runs)
     assert store.runs(subject()) == runs
     directory = trace(tmp_path / "run")
-    assert place(directory) == ""
-    costs = calibration.placed(Path(directory))
+    assert why_unused(directory) == ""
+    costs = of_trace(directory)
     assert {kind: cost.mean_ns for kind, cost in costs.items()} == pytest.approx(
         {"operation": 10.0, "CUDA call": 300.0, "CUDA submission": 2_300.0}
     )
@@ -194,8 +197,7 @@ def test_cuda_has_a_cost_only_where_all_runs_know_one(tmp_path: Path) -> None:
     ):
         Store("/home/me/train.py").keep(subject(), runs)
         directory = trace(tmp_path / name)
-        place(directory)
-        assert calibration.placed(Path(directory)).keys() == kinds
+        assert of_trace(directory).keys() == kinds
     assert cuda_shares([known, known, unknown]) is None
 
 
@@ -227,15 +229,30 @@ def test_it_shows_when_the_parts_of_cuda_do_not_add_up(capsys: pytest.CaptureFix
 def test_tables_that_are_made_stay_good_where_nothing_changed(tmp_path: Path) -> None:
     store = Store("/home/me/train.py")
     store.keep(subject(), [run(operation=(10.0, 0.3))] * 3)
-    directory = trace(tmp_path / "run")
-    place(directory)
-    file = Path(directory, calibrations.FILE)
-    before = file.stat()
-    place(directory)
-    assert file.stat() == before
+    root = dense(tmp_path / "run")
+    rls.load(root).close()
+    before = (root / "tables" / MANIFEST).stat()
+    rls.load(root).close()
+    assert (root / "tables" / MANIFEST).stat() == before
     store.keep(subject(), [run(operation=(10.0, 0.3))] * 4)
-    place(directory)
-    assert file.stat() != before
+    rls.load(root).close()
+    assert (root / "tables" / MANIFEST).stat() != before
+
+
+def test_costs_beside_a_trace_are_used_where_the_program_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever records keeps them there; a reader only reads them."""
+    Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 3)
+    root = dense(tmp_path / "run")
+    known = of_trace(root)
+    rls.load(root).close()
+    assert not (root / calibrations.FILE).exists()
+    place(root)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another_machine"))
+    assert of_trace(root) == known != {}
+    with rls.load(root) as opened:
+        assert methods(opened) == {"`rlscope calibrate` (3 runs, 2026-11-24)"}
 
 
 @pytest.mark.parametrize(
@@ -253,8 +270,9 @@ def test_a_calibration_of_something_else_is_refused_with_the_reason(
 ) -> None:
     Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 3)
     directory = trace(tmp_path / "run", **changes)
-    assert place(directory).endswith(said)
-    assert bool(place(directory)) == bool(said)
+    assert why_unused(directory).endswith(said)
+    assert bool(why_unused(directory)) == bool(said)
+    place(directory)
     assert not Path(directory, calibrations.FILE).exists()
 
 
@@ -284,7 +302,6 @@ def test_a_trace_that_python_opens_has_the_calibration_of_its_program(tmp_path: 
     with load_shown(root) as shown:
         assert shown.sql(CORRECTED).to_dicts() == here
     assert sum(row["overhead_ns"] for row in here) > 0
-    (root / calibrations.FILE).unlink()
     with rls.load_many([root, other]) as runs:
         assert methods(runs) == {method}
 
@@ -293,7 +310,7 @@ def test_python_is_warned_that_a_calibration_is_not_used(tmp_path: Path) -> None
     """The warning names the line of the program that opened the trace."""
     Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 3)
     root = dense(tmp_path / "run", version="1.3.0")
-    for opens in (lambda: rls.load(root), lambda: module(root), lambda: rls.load_many([root])):
+    for opens in (lambda: rls.load(root), lambda: rls.load_many([root])):
         with pytest.warns(UserWarning, match="was made by rlscope 1.2.3, and the run") as warned:
             opens().close()
         assert {each.filename for each in warned} == {__file__}
@@ -308,7 +325,8 @@ def test_python_is_warned_that_a_calibration_is_not_used(tmp_path: Path) -> None
 def test_too_few_runs_are_not_used(tmp_path: Path) -> None:
     Store("/home/me/train.py").keep(subject(), [run(operation=(10.0, 0.3))] * 2)
     directory = trace(tmp_path / "run")
-    assert place(directory) == ""
+    assert why_unused(directory) == ""
+    place(directory)
     assert not Path(directory, calibrations.FILE).exists()
 
 
@@ -326,9 +344,11 @@ def test_too_few_runs_are_not_used(tmp_path: Path) -> None:
 )
 def test_a_damaged_calibration_of_a_trace_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / calibrations.FILE).write_text(text)
-    assert calibration.placed(tmp_path) == {}
+    assert of_trace(tmp_path) == {}
 
 
 def test_without_a_run_json_or_a_place_to_write_nothing_happens(tmp_path: Path) -> None:
-    assert place(str(tmp_path)) == ""
-    assert place(str(tmp_path / "missing")) == ""
+    for directory in (tmp_path, tmp_path / "missing"):
+        assert why_unused(directory) == ""
+        place(directory)
+        assert of_trace(directory) == {}

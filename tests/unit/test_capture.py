@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from rlscope.capture import interpreters
-from rlscope.capture.environment import sanitizer_variables
-from rlscope.capture.machine import MachineSampler
-from rlscope.capture.processes import ProcessLog, process_start_time
-from rlscope.capture.schedule import Schedule
+from rlscope.record import interpreters
+from rlscope.record.environment import sanitizer_variables
+from rlscope.record.machine import MachineSampler
+from rlscope.record.processes import ProcessLog
+from rlscope.record.schedule import Schedule
+from rlscope.rundir.proc import process_start_time
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from rlscope import claim
 from rlscope.errors import DirectoryInUse
-from rlscope.holder import this_process
+from rlscope.rundir import claim
+from rlscope.rundir.process_identity import this_process
 
 GONE = 4_194_304  # a pid that no kernel gives
 
@@ -78,7 +78,7 @@ def test_of_processes_that_claim_at_once_one_gets_the_directory(
 
 
 def test_the_living_holder_is_named(tmp_path: Path) -> None:
-    program = f"from rlscope import claim; claim.take({str(tmp_path)!r}); print(); input()"
+    program = f"from rlscope.rundir import claim; claim.take({str(tmp_path)!r}); print(); input()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:

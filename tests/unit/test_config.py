@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from rlscope.config import Config, known_variables, unknown_variables
 from rlscope.errors import RecordingError
+from rlscope.record.config import Config, known_variables, unknown_variables
 
 
 def test_unset_and_empty_variables_keep_their_defaults() -> None:

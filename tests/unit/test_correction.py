@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlscope.trace import calibration
-from rlscope.trace.calibration import Cost
-from rlscope.trace.correction import CLAMPED, Corrected, added_up, correct
-from rlscope.trace.probe_costs import ProbeSamples
+from rlscope.costs import record_costs
+from rlscope.costs.probe_costs import ProbeSamples
+from rlscope.costs.record_costs import Cost
+from rlscope.relations.rows.correction import CLAMPED, Corrected, added_up, correct
 
 PLACE = ("operation", "layer", "gpu_busy")
 Rows = dict[tuple[str, str, bool], int]
@@ -185,22 +185,22 @@ def probes(**durations: float) -> ProbeSamples:
 
 
 def test_costs_of_loops_are_per_record_and_lower_bounds() -> None:
-    costs = calibration.of_run({"operation_cost_ns": 12.0, "native_cost_ns": 6.0}, probes(), {})
+    costs = record_costs.of_run({"operation_cost_ns": 12.0, "native_cost_ns": 6.0}, probes(), {})
     assert costs["operation"].low_ns == 6.0
     assert costs["native call"].low_ns == 6.0
     assert costs["native call"].low_ns < costs["native call"].mean_ns < costs["native call"].high_ns
     assert costs["wait"].mean_ns == costs["native call"].mean_ns
     assert "automatic event" not in costs
-    assert calibration.of_run({}, probes(), {}) == {}
+    assert record_costs.of_run({}, probes(), {}) == {}
     too_few = replace(probes(), empty=np.ones(3))
-    assert calibration.of_run({}, too_few, {}) == {}
+    assert record_costs.of_run({}, too_few, {}) == {}
 
 
 def test_cuda_calls_cost_what_an_h100_measured_within_wide_bounds() -> None:
     """Only where CUPTI recorded them; a calibration of the program comes first."""
     metrics = {"native_cost_ns": 6.0}
-    assert "CUDA call" not in calibration.of_run(metrics, probes(), {})
-    costs = calibration.of_run(metrics, probes(), {}, cupti=True)
+    assert "CUDA call" not in record_costs.of_run(metrics, probes(), {})
+    costs = record_costs.of_run(metrics, probes(), {}, cupti=True)
     for kind in ("CUDA call", "CUDA submission"):
         assert costs[kind].low_ns == 20 < costs[kind].mean_ns < costs[kind].high_ns
         assert (costs[kind].samples, "an H100, not from this run" in costs[kind].method) == (
@@ -209,15 +209,15 @@ def test_cuda_calls_cost_what_an_h100_measured_within_wide_bounds() -> None:
         )
     assert costs["CUDA call"].high_ns < costs["CUDA submission"].mean_ns
     calibrated = {"CUDA call": cost("CUDA call", 5.0)}
-    both = calibration.of_run(metrics, probes(), {}, calibrated, cupti=True)
+    both = record_costs.of_run(metrics, probes(), {}, calibrated, cupti=True)
     assert both["CUDA call"] == calibrated["CUDA call"]
     assert both["CUDA submission"] == costs["CUDA submission"]
-    assert calibration.of_run({}, probes(), {}, cupti=True) == {}
+    assert record_costs.of_run({}, probes(), {}, cupti=True) == {}
 
 
 def test_probes_of_the_run_come_before_loops() -> None:
     samples = probes(call=70.0, plain=40.0, operation=90.0, idle=50.0, empty=30.0, inside=20.0)
-    costs = calibration.of_run({"native_cost_ns": 6.0, "automatic_cost_ns": 5.0}, samples, {})
+    costs = record_costs.of_run({"native_cost_ns": 6.0, "automatic_cost_ns": 5.0}, samples, {})
     assert costs["native call"].low_ns == pytest.approx(30, abs=0.5)
     assert costs["operation"].low_ns == pytest.approx(20, abs=0.5)
     assert costs["native call"].high_ns == pytest.approx(2.6 * 30, abs=1)
@@ -229,7 +229,7 @@ def test_probes_of_the_run_come_before_loops() -> None:
 
 def test_waits_of_the_run_come_before_native_calls() -> None:
     metrics = {"native_cost_ns": 6.0}
-    costs = calibration.of_run(metrics, probes(wait=5_000.0, short=40.0), {})
+    costs = record_costs.of_run(metrics, probes(wait=5_000.0, short=40.0), {})
     assert costs["short wait"].low_ns == pytest.approx(40, abs=1)
     assert costs["wait"].low_ns == pytest.approx(5_000, abs=1)
     assert costs["wait"].mean_ns == pytest.approx(5_000 + 30 * (math.sqrt(20) - 1), abs=1)
@@ -242,7 +242,7 @@ def test_waits_of_the_run_come_before_native_calls() -> None:
 
 def test_records_in_tight_loops_cost_what_the_loop_says() -> None:
     samples = probes(call=70.0, plain=40.0, operation=90.0, idle=50.0)
-    tight, apart, mixed = (calibration.Gaps() for _ in range(3))
+    tight, apart, mixed = (record_costs.Gaps() for _ in range(3))
     tight.add(1_000_000, [10_000, 1_000])
     apart.add(1_000_000, [1])
     mixed.add(1_000_000_000, [100_000, 1_000])
@@ -255,7 +255,7 @@ def test_records_in_tight_loops_cost_what_the_loop_says() -> None:
         ("automatic event", 5, 5 * math.sqrt(20)),
     ):
         means = [
-            calibration.of_run(loops, samples, {kind: gaps})[kind].mean_ns
+            record_costs.of_run(loops, samples, {kind: gaps})[kind].mean_ns
             for gaps in (tight, mixed, apart)
         ]
         assert means[0] == pytest.approx(hot_ns * math.sqrt(0.1 * 3))
@@ -266,33 +266,33 @@ def test_records_in_tight_loops_cost_what_the_loop_says() -> None:
 def test_of_a_long_record_the_caches_cost_no_more_than_of_a_short_one() -> None:
     """Where reading the clock takes a microsecond, for example."""
     samples = probes(call=2_040.0, plain=40.0)
-    cold = calibration.of_run({}, samples, {})["native call"]
+    cold = record_costs.of_run({}, samples, {})["native call"]
     assert cold.low_ns == pytest.approx(2_000, abs=1)
     assert cold.mean_ns == pytest.approx(2_000 + 60 * (math.sqrt(2.6) - 1), abs=1)
     assert cold.high_ns == pytest.approx(2_000 + 60 * 1.6, abs=1)
-    loop = calibration.of_run({"automatic_cost_ns": 2_000.0}, probes(), {})["automatic event"]
+    loop = record_costs.of_run({"automatic_cost_ns": 2_000.0}, probes(), {})["automatic event"]
     assert (loop.low_ns, loop.high_ns) == (2_000, 2_000 + 30 * 19)
     assert loop.mean_ns == pytest.approx(2_000 + 30 * (math.sqrt(20) - 1))
-    close = calibration.Gaps()
+    close = record_costs.Gaps()
     close.add(1_000_000, [10_000])
-    hot = calibration.of_run({"native_cost_ns": 2_000.0}, samples, {"native call": close})
+    hot = record_costs.of_run({"native_cost_ns": 2_000.0}, samples, {"native call": close})
     assert hot["native call"].low_ns == 2_000 - 30 * 0.9
     assert hot["native call"].high_ns == 2_000 + 30 * 2
 
 
 def test_a_cost_that_probes_cannot_tell_from_nothing_has_it_in_its_interval() -> None:
     samples = probes(call=40.0, plain=40.0)
-    cost = calibration.of_run({}, samples, {})["native call"]
+    cost = record_costs.of_run({}, samples, {})["native call"]
     assert cost.low_ns < 0 < cost.high_ns
 
 
 def test_a_loop_that_took_no_longer_with_records_says_nothing() -> None:
     """It was disturbed: no record is free."""
     metrics = {"operation_cost_ns": 0.0, "automatic_cost_ns": 0.0, "native_cost_ns": 0.0}
-    assert calibration.of_run(metrics, probes(), {}) == {}
+    assert record_costs.of_run(metrics, probes(), {}) == {}
     samples = probes(call=70.0, plain=40.0, operation=90.0, idle=50.0)
-    gaps = {"native call": calibration.Gaps(records=10, cold=2.0)}
-    assert calibration.of_run(metrics, samples, gaps) == calibration.of_run({}, samples, gaps)
+    gaps = {"native call": record_costs.Gaps(records=10, cold=2.0)}
+    assert record_costs.of_run(metrics, samples, gaps) == record_costs.of_run({}, samples, gaps)
 
 
 @pytest.mark.parametrize("end", ["mean", "low", "high"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlscope.capture import cuda_driver
+from rlscope import cuda_driver
 
 LIBRARY, LIBRARY_OF_32_BITS = b"\x7fELF\x02\x01", b"\x7fELF\x01\x01"
 

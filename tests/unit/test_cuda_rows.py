@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rlscope.trace.cuda_rows import why_no_work, why_nothing
+from rlscope.relations.rows.cuda_rows import why_no_work, why_nothing
 
 # Sentences are for people: what is missing is a word of its own.
 SENTENCE = "reworded"

@@ -15,7 +15,7 @@ from rlscope.commands import main
 from rlscope.doctor import checks, probes
 from rlscope.doctor.finding import Finding, Status
 from rlscope.errors import RlscopeError
-from rlscope.native import LIBRARY
+from rlscope.recorder import LIBRARY
 
 VERSION = metadata.version("rlscope")
 

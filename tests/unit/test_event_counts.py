@@ -24,7 +24,7 @@ from ground_truth.raw import (
 )
 from ground_truth.written import write
 
-from rlscope.load import load
+from rlscope.opening import load
 
 KINDS = ("operation_events", "automatic_events", "native_events", "cuda_events")
 

@@ -16,7 +16,7 @@ from process_records import crc32c
 
 from rlscope import _trace
 from rlscope.commands import main
-from rlscope.load import load
+from rlscope.opening import load
 
 KERNEL, OPERATION, KERNEL_NAME = 1, 1, 5
 ENTER, EXIT, CALL = 1, 2, 15
@@ -95,7 +95,7 @@ def test_a_trace_that_does_not_fit_into_memory_is_one_line(
     def run_out(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("rlscope.trace.tables.build", run_out)
+    monkeypatch.setattr("rlscope.relations.tables.build", run_out)
     write_process(tmp_path)
     assert ask("info", tmp_path) == (1, "", "rlscope: this trace does not fit into memory\n")
 
@@ -146,7 +146,7 @@ def mangled_list(depth: int) -> str:
 
 READ = """
 import sys
-from rlscope.load import load
+from rlscope.opening import load
 with load(sys.argv[1]) as trace:
     for name, function in sorted(trace.sql("SELECT name, function FROM kernel")):
         print(name == function, len(function))

@@ -12,8 +12,9 @@ import duckdb
 import pytest
 from tiny_traces import load_checked, write_trace
 
-from rlscope.load import load
-from rlscope.trace import dataset, store
+from rlscope.opening import load
+from rlscope.relations.files.manifest import EVENT_MANIFEST, MANIFEST
+from rlscope.relations.schema import store
 
 # Everything below a trace directory that a reader opens by its name.
 OPENED = (
@@ -79,7 +80,7 @@ def rows_of(root):
 
 READ = """
 import resource, sys
-from rlscope.load import load
+from rlscope.opening import load
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 with load(sys.argv[1]) as trace:
     print(len(trace.table("breakdown")), len(trace.table("event")))
@@ -145,7 +146,7 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
     stolen.mkdir()
     part = root / "tables" / "breakdown" / "part-0.parquet"
     shutil.copy(part, stolen / "part-0.parquet")
-    manifest = root / "tables" / dataset.MANIFEST
+    manifest = root / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     name = {
         "absolute": str(stolen / "part-0.parquet"),
@@ -177,7 +178,7 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
 )
 def test_a_manifest_that_is_not_as_we_write_it_is_made_again(root, part, value):
     before = rows_of(root)
-    manifest = root / "tables" / dataset.MANIFEST
+    manifest = root / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     content[part] = value
     manifest.write_text(json.dumps(content))
@@ -186,7 +187,7 @@ def test_a_manifest_that_is_not_as_we_write_it_is_made_again(root, part, value):
 
 def test_a_manifest_of_brackets_is_made_again(root):
     before = rows_of(root)
-    for name in (dataset.MANIFEST, dataset.EVENT_MANIFEST):
+    for name in (MANIFEST, EVENT_MANIFEST):
         (root / "tables" / name).write_text("[" * 100_000)
     assert rows_of(root) == before
 

@@ -8,9 +8,9 @@ import nsight_files
 import pytest
 from kineto_files import GOLDEN, annotation, at_real, op, write
 
-from rlscope.importing import import_files
-from rlscope.load import load
-from rlscope.trace import store
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
+from rlscope.relations.schema import store
 
 XPROF = sorted((Path(__file__).parents[1] / "golden" / "xprof").glob("*.trace.json.gz"))
 NOT_HELD = "the run was imported, and a trace of {} does not hold it"

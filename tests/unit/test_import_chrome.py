@@ -8,8 +8,8 @@ import json
 import pytest
 
 from rlscope.errors import RlscopeError
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 US = 1000
 

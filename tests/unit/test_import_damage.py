@@ -17,7 +17,7 @@ import pytest
 from kineto_files import at_real, kernel, launch, op, write
 
 from rlscope.errors import RlscopeError
-from rlscope.importing import import_files
+from rlscope.importing.directory import import_files
 
 LIMIT_MB = 256
 

@@ -10,8 +10,8 @@ from kineto_files import GOLDEN, import_golden
 
 from rlscope.commands import main
 from rlscope.errors import RlscopeError
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 HEADER = "process_id,thread_id,kind,layer,name,start_ns,duration_ns,iteration\n"
 

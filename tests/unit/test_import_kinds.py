@@ -10,8 +10,8 @@ import pytest
 from kineto_files import at_real, op
 
 from rlscope.errors import RlscopeError
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 MARK = b"\xef\xbb\xbf"
 ROWS = [op("aten::mm", at_real(0), 5)]

@@ -27,8 +27,8 @@ from kineto_files import (
 from rlscope import _trace
 from rlscope.commands import main
 from rlscope.errors import DirectoryInUse, RlscopeError
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 US = 1000
 BEGIN_NS = REAL_US * US

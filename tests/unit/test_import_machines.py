@@ -8,8 +8,8 @@ from collections import defaultdict
 import pytest
 from kineto_files import at_real, kernel, op, write
 
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 US = 1000
 

@@ -14,9 +14,9 @@ import pytest
 from nsight_files import SESSION_NS, a_run, global_tid, nvtx, on_gpu, write
 
 from rlscope.errors import RlscopeError
-from rlscope.importing import import_files
-from rlscope.load import load
-from rlscope.trace import nsight_schema as schema
+from rlscope.importing import nsight_schema as schema
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "import.md"
 

@@ -10,9 +10,9 @@ import pytest
 from command_line import assert_states_failure, rlscope
 from kineto_files import annotation, at_real, write
 
-from rlscope.importing import import_files
-from rlscope.load import load
-from rlscope.trace import step_numbers
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
+from rlscope.relations import step_numbers
 
 JAX = Path(__file__).parents[1] / "golden" / "xprof" / "jax_cpu.trace.json.gz"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rlscope.commands import main
-from rlscope.importing import import_files
-from rlscope.load import load
+from rlscope.importing.directory import import_files
+from rlscope.opening import load
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "xprof").glob("*.trace.json.gz"))
 HOST, GPU, TPU = 701, 1, 9

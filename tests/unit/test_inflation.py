@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlscope import inflation
-from rlscope.inflation import combined, cuda_parts, estimate
-from rlscope.turns_file import BARE, CALLS, CPU, RECORDED, WORK, Block, append, read
+from rlscope.costs import inflation
+from rlscope.costs.inflation import combined, cuda_parts, estimate
+from rlscope.rundir.turns_file import BARE, CALLS, CPU, RECORDED, WORK, Block, append, read
 
 
 def block(recorded: bool, cpu_ns: int, process: int = 1, **changes: int) -> Block:

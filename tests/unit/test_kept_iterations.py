@@ -12,16 +12,18 @@ from unittest import mock
 
 import pytest
 
-from rlscope import cuts, kept_iterations, option_values
-from rlscope.capture import trace_copies
-from rlscope.capture.trace_copies import copy_trace
+from rlscope import cuts
+from rlscope.commands.options import values
 from rlscope.errors import DirectoryInUse
-from rlscope.kept_iterations import IterationRange
-from rlscope.native import runtime
+from rlscope.record import trace_copies
+from rlscope.record.trace_copies import copy_trace
+from rlscope.recorder import runtime
+from rlscope.rundir import kept_iterations
+from rlscope.rundir.kept_iterations import IterationRange
 
 
 def test_ranges_are_sorted_and_counted_once() -> None:
-    found = option_values.iteration_ranges("5000-5002,7,100-110,7-7")
+    found = values.iteration_ranges("5000-5002,7,100-110,7-7")
     assert found == (IterationRange(7, 7), IterationRange(100, 110), IterationRange(5000, 5002))
 
 
@@ -40,7 +42,7 @@ def test_ranges_are_sorted_and_counted_once() -> None:
 )
 def test_what_is_no_range(text: str, message: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError) as raised:
-        option_values.iteration_ranges(text)
+        values.iteration_ranges(text)
     assert str(raised.value) == message
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from dense_run import write
 
-from rlscope.load import load
-from rlscope.loading import load_shown
-from rlscope.trace.progress import Progress
+from rlscope.opening import load
+from rlscope.relations.rows.progress import Progress
+from rlscope.terminal.shown_opening import load_shown
 
 
 class Terminal(io.StringIO):
@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 def tell(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[float], None]]:
     """What load_shown() gives to load()."""
     given: list[Callable[[float], None]] = []
-    monkeypatch.setattr("rlscope.load.Trace", lambda *_, progress, **__: given.append(progress))
+    monkeypatch.setattr("rlscope.opening.Trace", lambda *_, progress, **__: given.append(progress))
     return given
 
 

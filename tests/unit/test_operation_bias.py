@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from rlscope import operation_bias, validating
-from rlscope.operation_bias import OperationBias, OperationsOfRun
-from rlscope.stopwatch_file import OperationTime, RecordedBlock, TimedBlock
-from rlscope.validating import Round, judge_operations
+from rlscope.calibration import operation_bias, validation
+from rlscope.calibration.operation_bias import OperationBias, OperationsOfRun
+from rlscope.calibration.validation import Round, judge_operations
+from rlscope.rundir.stopwatch_file import OperationTime, RecordedBlock, TimedBlock
 
 PROCESS = 70
 LENGTH = 2
@@ -177,8 +177,8 @@ def test_an_operation_is_judged_as_the_whole_is() -> None:
         rounds(run_of(good=0.011, bad=0.06), run_of(good=0.01, bad=0.061), run_of(good=0.009))
     )
     assert {path: each.word for path, each in found.verdicts.items()} == {
-        "good": validating.INSIDE,
-        "bad": validating.OUTSIDE,
+        "good": validation.INSIDE,
+        "bad": validation.OUTSIDE,
     }
     good = found.verdicts["good"]
     assert (good.rounds, found.verdicts["bad"].rounds) == (3, 2)

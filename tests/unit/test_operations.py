@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlscope.auto.rules import METADATA
-from rlscope.trace.operations import RULES, Operations, read_rules
+from rlscope.relations.rows.operations import RULES, Operations, read_rules
 
 
 def swept(source: str) -> dict[str, Any]:

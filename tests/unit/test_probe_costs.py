@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rlscope.trace.probe_costs import (
+from rlscope.costs.probe_costs import (
     KINDS,
     ProbeCost,
     ProbeSamples,

@@ -10,7 +10,7 @@ from ground_truth.raw import RawProcess, RawThread, enter, iteration, leave
 from ground_truth.written import write
 
 from rlscope.commands import query
-from rlscope.load import load, load_many
+from rlscope.opening import load, load_many
 
 GUIDE = Path(__file__).parents[2] / "docs/guide/query.md"
 OWN = [

@@ -26,7 +26,7 @@ HEAVY = {"duckdb", "numpy", "plotly", "psutil", "sqlalchemy", "torch", "pandas",
         (registry.RENDERERS, "report/renderers"),
         (registry.WAITS, "waits"),
         (registry.SERIALIZERS, "serializers"),
-        (registry.IMPORTERS, "trace/importers"),
+        (registry.IMPORTERS, "importing/formats"),
         (registry.EXPORTERS, "export/formats"),
     ],
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlscope.closing import Price
 from rlscope.report import bookkeeping, sentences
+from rlscope.report.closing import Price
 
 COUNTS = {
     "operation_events": 1_000,

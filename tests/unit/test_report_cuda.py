@@ -13,7 +13,7 @@ from relation_rows import Relations, process, share
 from report_rows import full_run
 
 from rlscope.analysis import cuda
-from rlscope.load import load
+from rlscope.opening import load
 from rlscope.report import cuda_sentences, units
 from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.cuda import PANEL

@@ -10,7 +10,7 @@ from ground_truth.raw import RawProcess, RawThread, call, enter, leave
 from ground_truth.written import write
 
 from rlscope.analysis import threads
-from rlscope.load import Trace, load
+from rlscope.opening import Trace, load
 from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.threads import PANEL
 from rlscope.report.renderers.terminal import render_summary

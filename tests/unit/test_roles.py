@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlscope.trace.known_roles import TARGETS
-from rlscope.trace.roles import NOTE, RANK_NOTE, program_name, roles
+from rlscope.relations.rows.known_roles import TARGETS
+from rlscope.relations.rows.roles import NOTE, RANK_NOTE, program_name, roles
 
 Process = dict[str, Any]
 

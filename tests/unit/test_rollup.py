@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rlscope.capture.kept_iterations import KeptIterations
-from rlscope.capture.rollup import RollUp
+from rlscope.record.iteration_keeper import KeptIterations
+from rlscope.record.rollup import RollUp
 
 
 def test_a_turn_before_any_process_records_does_nothing(tmp_path: Path) -> None:

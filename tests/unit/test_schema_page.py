@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from rlscope.trace import schema_page, store
+from rlscope.relations.schema import schema_page, store
 
 PAGE = Path(__file__).parents[2] / "docs/reference/sql.md"
 
 
 def test_the_page_is_made_from_the_schema() -> None:
     assert PAGE.read_text(encoding="utf-8") == schema_page.text(), (
-        f"make it again: python -m rlscope.trace.schema_page {PAGE}"
+        f"make it again: python -m rlscope.relations.schema.schema_page {PAGE}"
     )
 
 

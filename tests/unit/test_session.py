@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from process_records import make_record, rings_records
 
-from rlscope import process_log, session
-from rlscope.claimed_directory import prepare_directory
 from rlscope.errors import DirectoryInUse, RecordingError
-from rlscope.native import LIBRARY
-from rlscope.process_log import Event
-from rlscope.run_directory import living_processes, remove_run
-from rlscope.run_json import mask_secrets, write_run_json
+from rlscope.record import profile
+from rlscope.recorder import LIBRARY
+from rlscope.rundir import process_log
+from rlscope.rundir.new_run import prepare_directory
+from rlscope.rundir.old_run import living_processes, remove_run
+from rlscope.rundir.process_log import Event
+from rlscope.rundir.run_json import mask_secrets, write_run_json
 
 
 def start_time(pid: int) -> int:
@@ -371,26 +372,26 @@ def test_secrets_are_masked(command: list[str], masked: list[str]) -> None:
 
 
 def test_the_environment_of_a_child_appends_and_respects_what_is_there() -> None:
-    assert session.traced_environment("/runs/x", {}) == {
+    assert profile.traced_environment("/runs/x", {}) == {
         "RLSCOPE_DIR": "/runs/x",
         "LD_PRELOAD": LIBRARY,
         "CUDA_INJECTION64_PATH": LIBRARY,
     }
     there = {"LD_PRELOAD": "/lib/other.so", "CUDA_INJECTION64_PATH": "/lib/nsys.so"}
-    assert session.traced_environment("/runs/x", there) == {
+    assert profile.traced_environment("/runs/x", there) == {
         "RLSCOPE_DIR": "/runs/x",
         "LD_PRELOAD": f"/lib/other.so:{LIBRARY}",
     }
     ours = {"LD_PRELOAD": LIBRARY, "CUDA_INJECTION64_PATH": LIBRARY}
-    assert session.traced_environment("/runs/y", ours) == {"RLSCOPE_DIR": "/runs/y"}
-    both = session.traced_environment("/runs/z", ours, interpose=True)["LD_PRELOAD"]
+    assert profile.traced_environment("/runs/y", ours) == {"RLSCOPE_DIR": "/runs/y"}
+    both = profile.traced_environment("/runs/z", ours, interpose=True)["LD_PRELOAD"]
     assert both == f"{LIBRARY}:{LIBRARY.removesuffix('.so')}_cudart.so"
 
 
 def test_an_injection_library_of_another_tool_is_named() -> None:
-    assert session.foreign_injection({}) == ""
-    assert session.foreign_injection({"CUDA_INJECTION64_PATH": LIBRARY}) == ""
-    assert "/lib/nsys.so" in session.foreign_injection({"CUDA_INJECTION64_PATH": "/lib/nsys.so"})
+    assert profile.foreign_injection({}) == ""
+    assert profile.foreign_injection({"CUDA_INJECTION64_PATH": LIBRARY}) == ""
+    assert "/lib/nsys.so" in profile.foreign_injection({"CUDA_INJECTION64_PATH": "/lib/nsys.so"})
 
 
 def test_a_path_that_ld_preload_cannot_hold_gets_a_private_link(
@@ -398,10 +399,10 @@ def test_a_path_that_ld_preload_cannot_hold_gets_a_private_link(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     library = str(tmp_path / "with blank" / "librlscope.so")
-    link = session.preload_path(library)
+    link = profile.preload_path(library)
     assert " " not in link
     assert os.readlink(link) == library
-    assert session.preload_path(library) == link
+    assert profile.preload_path(library) == link
     assert stat.S_IMODE(os.lstat(os.path.dirname(link)).st_mode) == 0o700
 
 
@@ -412,6 +413,6 @@ def test_a_link_folder_that_others_can_write_is_not_used(
     folder = tmp_path / f"rlscope-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
-    link = session.preload_path(str(tmp_path / "with blank" / "librlscope.so"))
+    link = profile.preload_path(str(tmp_path / "with blank" / "librlscope.so"))
     assert not link.startswith(str(tmp_path))
     os.unlink(link)

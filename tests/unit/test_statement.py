@@ -11,8 +11,8 @@ import pytest
 from relation_rows import Relations, process
 
 from rlscope.analysis import statement
+from rlscope.relations.schema import store
 from rlscope.table import Table
-from rlscope.trace import store
 
 SQL = Path(__file__).parents[2] / "analysis" / "sql"
 STATEMENTS = sorted(path.stem for path in SQL.glob("*.sql"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlscope.trace.statements import is_complete, split
+from rlscope.relations.statements import is_complete, split
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlscope import stopwatch_file
-from rlscope.stopwatch_file import OperationTime, RecordedBlock, TimedBlock
+from rlscope.rundir import stopwatch_file
+from rlscope.rundir.stopwatch_file import OperationTime, RecordedBlock, TimedBlock
 
 
 def test_blocks_come_back_from_their_file(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ import sqlalchemy as sa
 from tiny_traces import load_checked, write_trace
 
 from rlscope.errors import QueryError, TraceError
-from rlscope.load import load
-from rlscope.trace import dataset, store
+from rlscope.opening import load
+from rlscope.relations.files.manifest import MANIFEST
+from rlscope.relations.schema import store
 
 # Relations and columns that queries of users may rely on.
 CONTRACT = {
@@ -124,7 +125,7 @@ def test_tables_out_of_date_are_made_again(root, damage):
     with load(root) as trace:
         rows = all_rows(trace)
     made = stamps(root)
-    manifest = root / "tables" / dataset.MANIFEST
+    manifest = root / "tables" / MANIFEST
     if damage == "newer":
         make_newer(root)
     elif damage == "no manifest":

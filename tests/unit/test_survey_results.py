@@ -199,7 +199,7 @@ def test_cpu_time_of_a_process_is_that_of_the_time_that_was_polled() -> None:
     told = dict(zip(wording.PROCESS_COLUMNS, worker, strict=True))
     assert told[">polled for"] == "1.00 µs"
     assert told[">CPU time meanwhile"] == "200 ns"
-    assert told[">a poller says"] == "20.0 %"
+    assert told[">the poller reports"] == "20.0 %"
     assert told[">not waiting meanwhile"] == "90.0 %"
     assert told[">inference, in the loop"] == "900 ns"
 
@@ -245,12 +245,12 @@ def test_a_finding_names_the_cells_that_decide_it_and_why() -> None:
         lasting("other", [9000] * 3, {**slow, "environment": "Q"}, entries=9.0),
     )
     text = article.files(whole, findings.judge_all(whole))[article.NAME]
-    assert "holds: all of the interval is above 1." in text
+    assert "Holds: the whole interval is above 1." in text
     assert (
-        "Decided by tf over torch (3 of 3 repetitions). tf takes 300 ns a step, torch 100 ns a "
-        "step. The largest differences of the first to the second: inference in framework +200 ns"
+        "Decided by tf over torch (3 of 3 repetitions). Time: tf 300 ns a step, torch 100 ns a "
+        "step. Largest differences, the first less the second: inference in framework +200 ns"
     ) in text
-    assert "tf has 6.0 an iteration, torch 2.0 (in inference, learning, other)." in text
+    assert "Transitions per iteration in inference, learning, other: tf 6.0, torch 2.0." in text
 
 
 def test_a_recording_cost_has_the_interval_of_its_correction() -> None:

@@ -11,8 +11,8 @@ from tiny_traces import TRACES, write_trace
 
 import rlscope as rls
 from rlscope.errors import QueryError, TraceError
-from rlscope.load import Trace, load, load_many
-from rlscope.trace import dataset
+from rlscope.opening import Trace, load, load_many
+from rlscope.relations.files.lock import Lock
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_tables_that_are_there_are_not_made_again(roots):
 
 
 def test_nobody_writes_the_files_while_they_are_open(roots):
-    lock = dataset.Lock(roots[0])
+    lock = Lock(roots[0])
     with load_many(roots):
         assert not lock.own()
     assert lock.own()

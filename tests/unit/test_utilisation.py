@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tiny_traces import write_trace
 
 from rlscope import _trace
-from rlscope.load import load
-from rlscope.trace.devices import Use
-from rlscope.trace.machine_samples import Gpu, MachineSamples
-from rlscope.trace.steps import Span, Steps, merged
-from rlscope.trace.utilisation import Utilisation, number_of
+from rlscope.opening import load
+from rlscope.relations.rows.devices import Use
+from rlscope.relations.rows.machine_samples import Gpu, MachineSamples
+from rlscope.relations.rows.poll_steps import Span, Steps, merged
+from rlscope.relations.rows.utilisation import Utilisation, number_of
 
 times = st.integers(0, 60)
 readings = st.dictionaries(times, st.integers(0, 100), max_size=8)

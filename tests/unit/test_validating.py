@@ -8,10 +8,11 @@ from pathlib import Path
 import example_run
 import pytest
 
-from rlscope import inflation, validating
-from rlscope.load import load
-from rlscope.turns_file import BARE, RECORDED, Block
-from rlscope.validating import Round, judge
+from rlscope.calibration import validation
+from rlscope.calibration.validation import Round, judge
+from rlscope.costs import inflation
+from rlscope.opening import load
+from rlscope.rundir.turns_file import BARE, RECORDED, Block
 
 
 def rounds(*biases: float, removed: float = 0.02, width: float = 0.01) -> list[Round]:
@@ -24,12 +25,12 @@ def rounds(*biases: float, removed: float = 0.02, width: float = 0.01) -> list[R
 @pytest.mark.parametrize(
     ("biases", "word"),
     [
-        ((0.0, 0.001, -0.001), validating.INSIDE),
-        ((0.028, 0.0281, 0.0279), validating.INSIDE),
-        ((0.029, 0.031, 0.030), validating.UNDECIDED),
-        ((0.2, -0.2, 0.0), validating.UNDECIDED),
-        ((0.05, 0.051, 0.052), validating.OUTSIDE),
-        ((-0.05, -0.051, -0.052), validating.OUTSIDE),
+        ((0.0, 0.001, -0.001), validation.INSIDE),
+        ((0.028, 0.0281, 0.0279), validation.INSIDE),
+        ((0.029, 0.031, 0.030), validation.UNDECIDED),
+        ((0.2, -0.2, 0.0), validation.UNDECIDED),
+        ((0.05, 0.051, 0.052), validation.OUTSIDE),
+        ((-0.05, -0.051, -0.052), validation.OUTSIDE),
     ],
 )
 def test_the_verdict_is_that_of_the_whole_interval(biases: tuple[float, ...], word: str) -> None:
@@ -110,7 +111,7 @@ def test_what_is_taken_out_beside_gpu_work_is_cpu_time(tmp_path: Path) -> None:
             "SELECT CAST(SUM(overhead_ns) AS BIGINT),"
             " CAST(SUM(overhead_ns) FILTER (gpu_busy) AS BIGINT) FROM breakdown"
         )
-    removed = validating._removed(directory, "TRUE")
+    removed = validation._removed(directory, "TRUE")
     assert removed["mean"] == taken_ns
     assert 0 < beside_ns < taken_ns
     assert removed["low"] < removed["mean"] < removed["high"]

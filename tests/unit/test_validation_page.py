@@ -102,7 +102,7 @@ def test_the_page_has_every_measured_part_once_and_keeps_its_text(tmp_path: Path
         assert validation_page.line(name, good) in made
     assert "Measured on 2026-01-02: a CPU, 2 cores; Linux. 28 rows in 28 minutes" in made
     assert "| a CPU, 2 cores | 10 | 1.20 [1.20, 1.20] | 1.20 to 1.20 |" in made
-    assert "Goals are met by 10 of 10 with the costs of their own probes, by 10 calibrated." in made
+    assert "Goals met: by probes 10 of 10, calibrated 10 of 10." in made
     assert validation_page.renewed(made, rows) == made
 
 

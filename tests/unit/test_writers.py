@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rlscope.trace.database import Database
-from rlscope.trace.writers import Writers
+from rlscope.relations.database import Database
+from rlscope.relations.files.writers import Writers
 
 LONG = "SELECT count(*) FROM range(1000000000) a, range(1000000) b"
 

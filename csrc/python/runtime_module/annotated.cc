@@ -112,7 +112,7 @@ bool TakeIdentity(PyObject* annotated, PyObject* function) {
   return done != nullptr;
 }
 
-// annotate_calls(operation, function): rlscope/decorated.py.
+// annotate_calls(operation, function): rlscope/recorder/decorator.py.
 PyObject* AnnotateCalls(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   const ModuleState* state = StateOf(module);
   if (count != 2 || Py_TYPE(arguments[0]) != state->operation_type ||

@@ -19,7 +19,7 @@ using native_calls::Owned;
 // Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
 // main thread.
 __attribute__((noinline)) void EndProgram() {
-  PyObject* annotate = PyImport_ImportModule("rlscope.annotate");
+  PyObject* annotate = PyImport_ImportModule("rlscope.annotations.annotate");
   if (annotate == nullptr) return;
   PyObject* done = PyObject_CallMethod(annotate, "end_program", nullptr);
   Py_DECREF(annotate);

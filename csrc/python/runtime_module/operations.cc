@@ -111,7 +111,7 @@ PyObject* ExitDelayed(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 
 // Copies and pickles are the operation of that name in the process that loads them.
 PyObject* Reduce(PyObject* self, PyObject*) {
-  PyObject* native = PyImport_ImportModule("rlscope.native");
+  PyObject* native = PyImport_ImportModule("rlscope.recorder");
   if (native == nullptr) return nullptr;
   PyObject* function = PyObject_GetAttrString(native, "operation_named");
   Py_DECREF(native);
@@ -129,7 +129,7 @@ PyObject* Decorate(PyObject* self, PyObject* const* arguments, size_t flagged_co
   PyObject* annotate_calls =
       PyObject_GetAttrString(PyType_GetModule(Py_TYPE(self)), "annotate_calls");
   if (annotate_calls == nullptr) return nullptr;
-  PyObject* decorated = PyImport_ImportModule("rlscope.decorated");
+  PyObject* decorated = PyImport_ImportModule("rlscope.recorder.decorator");
   PyObject* result = decorated == nullptr ? nullptr
                                           : PyObject_CallMethod(decorated, "decorate", "OOO", self,
                                                                 arguments[0], annotate_calls);

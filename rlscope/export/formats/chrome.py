@@ -16,7 +16,7 @@ from rlscope.export.exporter import Exported, Tell
 from rlscope.export.timeline import CATEGORIES, LAUNCH, Counter, Ids, Slices, Timeline, Track
 from rlscope.export.viewers import viewer_file
 from rlscope.export.window import Window
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 _SEPARATOR = ",\n"
 

@@ -1,6 +1,6 @@
 """A folder of CSV files, one for each relation: for spreadsheets and scripts."""
 
 from rlscope.export.tables import TableExporter
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 EXPORTER = TableExporter("csv", Trace.write_csv)

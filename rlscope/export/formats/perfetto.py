@@ -12,7 +12,7 @@ from rlscope.export.exporter import Exported, Tell
 from rlscope.export.timeline import CATEGORIES, Process, Timeline
 from rlscope.export.viewers import ViewerFile, viewer_file
 from rlscope.export.window import Window
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 _OF_NOBODY = 0
 

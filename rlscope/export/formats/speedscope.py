@@ -17,12 +17,13 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from rlscope import __version__, _trace
+from rlscope import _trace
+from rlscope._version import __version__
 from rlscope.export.exporter import Exported, Tell
 from rlscope.export.timeline import Slices, Timeline, Track
 from rlscope.export.viewers import viewer_file
 from rlscope.export.window import Window
-from rlscope.trace.trace import Trace
+from rlscope.relations.trace import Trace
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _IN_MEMORY = 1 << 20  # bytes of a lane beyond the first, until it goes to a temporary file

@@ -11,7 +11,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, T
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 
 # So many iterations have a tick each; plotly would put ticks between them.

@@ -11,7 +11,7 @@ from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _EMPTY = (
     "no native call was recorded: no simulator or framework that rlscope knows was imported, or "

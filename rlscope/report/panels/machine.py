@@ -14,7 +14,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _COLOURS = list(dict.fromkeys([*palette.LAYERS.values(), *palette.STATES.values()]))
 _UTILISATION = re.compile(r"gpu\d+_percent")

@@ -12,7 +12,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, T
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _LAYER_COLUMNS = {layer: f"{layer}_ns" for layer in palette.LAYERS}
 

@@ -11,7 +11,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, T
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _WHOLE = "the recorded time of all processes but idle helpers, start-up included"
 

@@ -10,7 +10,7 @@ from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _EMPTY = (
     "the program reported no progress. Call rls.progress(done, total) and the page shows how long "

@@ -11,7 +11,7 @@ from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _EMPTY = "run.json is missing, so nothing is known about the command and the machine."
 

@@ -10,7 +10,7 @@ from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 
 def read(trace: Trace) -> dict[str, Table]:

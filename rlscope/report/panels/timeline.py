@@ -13,7 +13,7 @@ from rlscope.report.panel import Chart, Drawing, Figure, Nothing, Panel, Tables
 from rlscope.table import Table
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _EMPTY = "nothing was recorded, or the program was in one layer and no operation all along."
 

@@ -9,7 +9,7 @@ from rlscope.report import headline, page, panels
 from rlscope.report.panel import Drawing, Nothing, Panel
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _FOOTER = (
     "All times are wall clock. Every number is a cell of the trace's tables; ask them more with "

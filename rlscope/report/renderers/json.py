@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rlscope.report import headline, panels
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 
 def render(trace: Trace) -> str:

@@ -14,7 +14,7 @@ from rlscope.report.figures import svg
 from rlscope.report.figures.amounts import Part
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 _BARS = 12  # the largest operations: an output is about a screen high
 

@@ -36,7 +36,7 @@ from rlscope.report import (
 )
 
 if TYPE_CHECKING:
-    from rlscope.load import Trace
+    from rlscope.opening import Trace
 
 # The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 9 more).
 _OPERATIONS = 12  # and up to four rows of time outside operations

@@ -10,7 +10,7 @@ import sys
 
 from driver import Driver, say
 
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 KERNELS, LAUNCHES, SPIN_NS = 3, 100, 2000
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import rlscope as rls
-from rlscope.native import runtime
+from rlscope.recorder import runtime
 
 PARTS, GRAPHS = "RLSCOPE_CUDA_PARTS", "RLSCOPE_CUDA_GRAPH_TRACE"
 

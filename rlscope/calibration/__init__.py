@@ -1,0 +1,1 @@
+"""The runs of a program that `rlscope calibrate` and `rlscope validate` compare."""

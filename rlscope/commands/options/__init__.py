@@ -1,0 +1,1 @@
+"""Options that several verbs have, and how their values are read."""

@@ -1,0 +1,111 @@
+"""Values of options, as argparse reads them: each is checked, and what is wrong is one line."""
+
+from __future__ import annotations
+
+import argparse
+
+from rlscope.rundir.kept_iterations import IterationRange
+
+_MOST_ITERATIONS = (1 << 32) - 1  # the counters are 32 bits wide
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_MOST_BYTES = (1 << 63) - 1
+# The rings of one process that records little take 200 KiB.
+_LEAST_SIZE = 1 << 20
+# The kernel accounts CPU time in ticks of 10 ms: a share of less than five of them means nothing.
+SHORTEST_PERIOD = 0.05
+_SHORTEST_KEPT = 0.01
+
+
+def iterations(text: str) -> int:
+    """A number of iterations."""
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"not a number of iterations: {text!r}")
+    if len(digits) > len(str(_MOST_ITERATIONS)) or int(digits) > _MOST_ITERATIONS:
+        raise argparse.ArgumentTypeError(f"at most {_MOST_ITERATIONS} iterations, not {text!r}")
+    return int(digits)
+
+
+def iteration_ranges(text: str) -> tuple[IterationRange, ...]:
+    """Ranges of iterations, both ends included: 100-110,5000."""
+    return tuple(sorted({_iteration_range(part) for part in text.split(",")}))
+
+
+def _iteration_range(text: str) -> IterationRange:
+    first, dash, last = text.partition("-")
+    if not all(number.isascii() and number.isdigit() for number in (first, last if dash else "0")):
+        raise argparse.ArgumentTypeError(f"not iterations, as 100-110,5000: {text!r}")
+    wanted = IterationRange(iterations(first), iterations(last if dash else first))
+    if wanted.last < wanted.first:
+        raise argparse.ArgumentTypeError(f"iterations that end before they begin: {text!r}")
+    return wanted
+
+
+def rounds(text: str) -> int:
+    """At least two: one does not say how far rounds differ."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 2:
+        raise argparse.ArgumentTypeError(f"expected a number from 2 on, got {text!r}")
+    return number
+
+
+def minutes(text: str) -> float:
+    """Minutes to keep, 0: all."""
+    value = _number_of("minutes", text)
+    if 0 < value < _SHORTEST_KEPT:
+        raise argparse.ArgumentTypeError(f"0, or at least {_SHORTEST_KEPT} minutes, not {text!r}")
+    return value
+
+
+def percent(text: str) -> float:
+    """A share above 0: 0.5%, or 0.5."""
+    value = _number_of("percent", text.removesuffix("%").rstrip())
+    if not 0 < value <= 100:
+        raise argparse.ArgumentTypeError(f"above 0, and at most 100 percent, not {text!r}")
+    return value / 100
+
+
+def size(text: str) -> int:
+    """A size in bytes: 500M, 20G."""
+    number = text[:-1] if text[-1:] in _UNITS else text
+    bytes_each = _UNITS.get(text[-1:], 1)
+    if not (number.isascii() and number.isdigit()):
+        raise argparse.ArgumentTypeError(
+            f"not a size in bytes, with K, M or G or without: {text!r}"
+        )
+    found = int(number) * bytes_each if len(number) < 20 else _MOST_BYTES + 1
+    if found > _MOST_BYTES:
+        raise argparse.ArgumentTypeError(f"at most {_MOST_BYTES} bytes, not {text!r}")
+    if 0 < found < _LEAST_SIZE:
+        raise argparse.ArgumentTypeError(f"0, or at least {_LEAST_SIZE} bytes, not {text!r}")
+    return found
+
+
+def period(text: str) -> float:
+    """Seconds between two samples, 0: none."""
+    value = seconds(text)
+    if 0 < value < SHORTEST_PERIOD:
+        raise argparse.ArgumentTypeError(f"0, or at least {SHORTEST_PERIOD} seconds, not {text!r}")
+    return value
+
+
+def module(text: str) -> str:
+    """The name of a module of Python."""
+    if all(part.isidentifier() for part in text.split(".")):
+        return text
+    raise argparse.ArgumentTypeError(f"not the name of a module: {text!r}")
+
+
+def seconds(text: str) -> float:
+    """A time in seconds."""
+    return _number_of("seconds", text)
+
+
+def _number_of(unit: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of {unit}: {text!r}")
+    return value

@@ -1,0 +1,1 @@
+"""What one record costs the program, and where that was measured."""

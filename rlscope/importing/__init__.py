@@ -1,0 +1,1 @@
+"""Makes trace directories of the files of other tools."""

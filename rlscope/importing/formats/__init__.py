@@ -1,0 +1,1 @@
+"""One format is one file with an IMPORTER (rlscope/importing/importer.py), and one registry row."""

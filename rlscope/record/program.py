@@ -1,0 +1,459 @@
+"""One run of a program under the profiler, from the trace directory to the program's end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+
+from rlscope import cuts, recorder
+from rlscope.errors import RecordingError
+from rlscope.record import child
+from rlscope.record.config import Config, unknown_variables
+from rlscope.record.environment import sanitizer_variables
+from rlscope.record.interpreters import InterpreterWatch
+from rlscope.record.iteration_keeper import KeptIterations
+from rlscope.record.machine import MachineSampler
+from rlscope.record.missing_programs import AbsenceWatch
+from rlscope.record.processes import Image, ProcessLog, survivors
+from rlscope.record.profile import foreign_injection, traced_environment
+from rlscope.record.rollup import RollUp
+from rlscope.record.schedule import Schedule
+from rlscope.recorder import runtime
+from rlscope.rundir.kept_iterations import IterationRange, refuse_foreign
+from rlscope.rundir.new_run import RunDirectory, prepare_directory
+from rlscope.rundir.proc import process_start_time
+from rlscope.rundir.run_json import write_run_json
+
+DEFAULT_PARENT = "rlscope_out"
+
+# Interpreters are looked at four times a second: capture/interpreters.py says why.
+_LOOK_SECONDS = 0.25
+# A look at all processes of the machine takes some ms of CPU time.
+_ABSENCE_SECONDS = 1.0
+_CUT_SECONDS = 1.0
+_EXIT_SECONDS = 0.1
+# Children of the program may outlive it; those that end within this are awaited.
+_OUTLIVE_SECONDS = 2.0
+_OUTLIVE_POLL_SECONDS = 0.02
+_PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Companion:
+    """What else happens in the wrapper while the program runs."""
+
+    variables: Mapping[str, str]
+    """Added to the program's environment."""
+    seconds: float
+    look: Callable[[runtime.Drainer], None]
+    """Called every `seconds`; end_program() of the drainer ends the program at an iteration."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run, and how to record it."""
+
+    command: list[str]
+    """Argument vector of the program."""
+    output: str = ""
+    """Trace directory; rlscope_out/<program>-<time> if empty."""
+    force: bool = False
+    """Replace the run that `output` holds."""
+    name: str = ""
+    """Name of the run."""
+    delay_iterations: int = 0
+    """Record from this iteration on, counted from 0."""
+    iterations: int = 0
+    """Record this many iterations, 0: all that follow."""
+    exit_after_iterations: int = 0
+    """End the program at the boundary after this many iterations, 0: never."""
+    exit_after_seconds: float = 0.0
+    """End the program at the next boundary once it has been recorded for so long, 0: never."""
+    delay_seconds: float = 0.0
+    """Record from this time on, counted from the program's start."""
+    seconds: float = 0.0
+    """Record for this long, 0: to the end."""
+    rollup: float = 0.0
+    """Keep single records for so many minutes only, 0: all of them."""
+    keep_iterations: tuple[IterationRange, ...] = ()
+    """Keep all single records of these iterations, though `rollup` is given."""
+    max_size: int = 0
+    """Most bytes of all files that recording writes, 0: no limit."""
+    sample_seconds: float = 1.0
+    """Period of the machine samples, 0: none."""
+    intercept: str = ""
+    """Engine that records native calls: patch, monitoring or off; as the environment says if
+    empty."""
+    cuda: str = ""
+    """How CUDA is recorded: cupti, interpose or off; as the environment says if empty."""
+    cupti: str = ""
+    """Whether torch.profiler gets CUPTI: hold or yield; as the environment says if empty."""
+    cuda_api: str = ""
+    """CUDA functions that are recorded: chosen or all; as the environment says if empty."""
+    cuda_parts: str = ""
+    """Records that CUPTI makes: all, calls or work; as the environment says if empty."""
+    cuda_graph_trace: str = ""
+    """Records of a graph launch: graph or node; as the environment says if empty."""
+    numpy: bool = False
+    """Record calls into NumPy as layer framework."""
+    waits: bool = True
+    """Record what threads wait for; False switches it off, True leaves it to the environment."""
+    probes: bool = True
+    """Measure what recording costs in the program; False switches it off, True leaves it to the
+    environment."""
+    auto: bool | None = None
+    """Find operations without annotation; as the environment says if None."""
+    simulator: list[str] = field(default_factory=list)
+    """Modules whose native code is layer simulator, beside the simulators that rlscope knows."""
+
+
+@dataclass
+class Outcome:
+    """The files of a run, and the end of its program."""
+
+    directory: str
+    """Where the trace is by now, which may have been moved."""
+    ending: child.Ending
+    start_ns: int = 0
+    """CLOCK_MONOTONIC, just before the program started."""
+    removed: bool = False
+    """The directory is gone, or another one has its path."""
+    statistics: dict[str, int] = field(default_factory=dict)
+    """Counters of the drainer: see _runtime.Drainer.stats."""
+    running: list[Image] = field(default_factory=list)
+    """Processes of the run that still run."""
+    warnings: list[str] = field(default_factory=list)
+    """Interpreters that had no Python layer, each with its remedy; programs that are absent."""
+
+
+def record(settings: Settings, say: Say, companion: Companion | None = None) -> Outcome:
+    """Runs the program to its end and records it.
+
+    Before the program starts every failure is raised; once it runs, a failure of ours is one line
+    for `say` and the program goes on.
+
+    Raises:
+        CommandNotFound: the program cannot be started.
+        RlscopeError: recording cannot begin.
+    """
+    if settings.keep_iterations and not settings.rollup:
+        raise RecordingError(
+            "--keep-iterations needs --rollup MINUTES: without it the records of all iterations "
+            "are kept"
+        )
+    path = child.resolve(settings.command[0], os.environ.get("PATH", os.defpath))
+    child.check_interpreter(path, settings.command[0])
+    if recorder.REASON:
+        raise RecordingError(f"cannot record here: {recorder.REASON}")
+    for message in unknown_variables():
+        say(message)
+    limits = Config.from_environ()
+    how_cuda = settings.cuda or limits.cuda
+    if message := foreign_injection(os.environ) if how_cuda == "cupti" else "":
+        say(message)
+    child.hold_standard_descriptors()
+    output = settings.output or default_directory(settings.command)
+    environ = _environment(os.path.realpath(output), settings, limits)
+    environ.update(companion.variables if companion is not None else {})
+    directory = prepare_directory(output, force=settings.force, made=not settings.output)
+    mask = child.block_signals()
+    try:
+        refuse_foreign(directory.path, settings.keep_iterations)
+        directory.follow()
+        _describe_run(directory.path, settings)
+        drainer = runtime.Drainer(directory.path)
+        program = _start(drainer, path, settings, limits, environ, mask)
+        _note_in_outer_run(drainer)
+    except BaseException:
+        child.unblock_signals(mask)
+        directory.abandon()
+        raise
+    child.let_go_of_streams()
+    recording = _Recording(directory, settings, limits, say, drainer, companion)
+    ending = recording.follow(program, path)
+    child.unblock_signals(mask)
+    return recording.finish(ending)
+
+
+def _note_in_outer_run(drainer: runtime.Drainer) -> None:
+    """Where rls-prof itself is recorded by another one, that one can say where the trace is."""
+    if runtime.state() != "off":
+        with contextlib.suppress(OSError):
+            drainer.note_in(os.environ["RLSCOPE_DIR"])
+
+
+def _describe_run(directory: str, settings: Settings) -> None:
+    options = asdict(settings)
+    for described_elsewhere in ("command", "name"):
+        del options[described_elsewhere]
+    write_run_json(directory, command=settings.command, name=settings.name, options=options)
+
+
+def _start(
+    drainer: runtime.Drainer,
+    path: str,
+    settings: Settings,
+    limits: Config,
+    environ: Mapping[str, str],
+    mask: child.SignalMask,
+) -> child.Child:
+    """Starts the drainer, then the program; the drainer ends again if the program cannot start."""
+    try:
+        drainer.start(
+            recording=settings.delay_seconds == 0 and settings.delay_iterations == 0,
+            delay_iterations=settings.delay_iterations,
+            iterations=settings.iterations,
+            exit_after=settings.exit_after_iterations,
+            min_free_bytes=limits.min_free,
+            max_bytes=settings.max_size,
+        )
+    except OSError as error:
+        raise RecordingError(f"cannot record: {error.strerror or error}") from error
+    try:
+        return child.Child(path, settings.command, environ, mask)
+    except BaseException:
+        drainer.stop()
+        raise
+
+
+def default_directory(command: list[str], parent: str = DEFAULT_PARENT) -> str:
+    """Makes a new folder rlscope_out/<program>-<time> and returns its path.
+
+    Raises:
+        RecordingError: it cannot be made.
+    """
+    first = os.path.join(parent, f"{program_name(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    path, attempt = first, 1
+    while not _is_made(path):
+        attempt += 1
+        path = f"{first}-{attempt}"
+    return path
+
+
+def _is_made(path: str) -> bool:
+    """Makes the folder; False if it was there."""
+    try:
+        os.makedirs(path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise RecordingError(f"cannot record into {path}: {error.strerror}") from error
+    return True
+
+
+def program_name(command: list[str]) -> str:
+    """The program's name to a user: its script or module, else the command.
+
+    >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
+    'train'
+    """
+    name = os.path.basename(command[0])
+    if _PYTHON.fullmatch(name):
+        arguments = command[1:]
+        if "-m" in arguments[:-1]:
+            name = arguments[arguments.index("-m") + 1]
+        scripts = (argument for argument in arguments if argument.endswith(".py"))
+        name = os.path.basename(next(scripts, name)).removesuffix(".py")
+    return re.sub(r"[^\w.+-]+", "_", name)[:64] or "program"
+
+
+def _environment(directory: str, settings: Settings, limits: Config) -> dict[str, str]:
+    environ = dict(os.environ)
+    automatic = limits.auto if settings.auto is None else settings.auto
+    return {
+        **environ,
+        **traced_environment(
+            directory, environ, interpose=(settings.cuda or limits.cuda) == "interpose"
+        ),
+        **sanitizer_variables(environ),
+        **layer_variables(environ, settings),
+        "RLSCOPE_AUTO": "1" if automatic else "0",
+        **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
+    }
+
+
+def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The variables, with their new values, of the options that say what is a layer.
+
+    An option that was not given leaves its variable alone.
+    """
+    given = {
+        "RLSCOPE_INTERCEPT": settings.intercept,
+        "RLSCOPE_CUDA": settings.cuda,
+        "RLSCOPE_CUDA_API": settings.cuda_api,
+        "RLSCOPE_CUDA_PARTS": settings.cuda_parts,
+        "RLSCOPE_CUDA_GRAPH_TRACE": settings.cuda_graph_trace,
+    }
+    changes = {variable: value for variable, value in given.items() if value}
+    if settings.cupti:
+        changes["RLSCOPE_CUPTI_YIELD"] = "1" if settings.cupti == "yield" else "0"
+    if settings.numpy:
+        changes["RLSCOPE_NUMPY"] = "1"
+    if not settings.waits:
+        changes["RLSCOPE_WAITS"] = "0"
+    if settings.simulator:
+        before = environ.get("RLSCOPE_SIMULATORS", "").split(",")
+        changes["RLSCOPE_SIMULATORS"] = ",".join(filter(None, [*before, *settings.simulator]))
+    return changes
+
+
+class _Recording:
+    """What runs in the wrapper beside the program."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        settings: Settings,
+        limits: Config,
+        say: Say,
+        drainer: runtime.Drainer,
+        companion: Companion | None,
+    ) -> None:
+        self._run = directory
+        self._directory = directory.path
+        self._settings = settings
+        self._min_free = limits.min_free
+        self._say = say
+        self._drainer = drainer
+        self._companion = companion
+        self._start_ns = time.monotonic_ns()
+        # Older than the program by a little; in ticks of 10 ms, as the kernel dates processes.
+        self._begun = process_start_time(os.getpid()) or 0
+        self._said_cut = False
+        self._recorded_from: float | None = None
+        """When the first records were drained, or recording was cut short."""
+        self._watch: InterpreterWatch | None = None
+        self._absences: AbsenceWatch | None = None
+        self._sampler: MachineSampler | None = None
+        self._rollup: RollUp | None = None
+
+    def follow(self, program: child.Child, path: str) -> child.Ending:
+        """Serves the program until it ends."""
+        schedule = Schedule(lambda error: self._say(f"stopped watching the program: {error}"))
+        with self._stated("cannot watch the program"):
+            log = ProcessLog(self._run.place)
+            command = self._settings.command
+            self._watch = InterpreterWatch(log, command, path, program.pid, self._say)
+            schedule.every(_LOOK_SECONDS, self._look_for_interpreters)
+            root = Image(program.pid, os.getpid(), self._begun, 0, command[0], forked=False)
+            self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
+            schedule.every(_ABSENCE_SECONDS, self._look_for_absences)
+        schedule.every(_CUT_SECONDS, self._look_for_cut)
+        if self._companion is not None:
+            look = self._companion.look
+            schedule.every(self._companion.seconds, lambda: look(self._drainer))
+        with self._stated("cannot keep the window"):
+            self._plan_window(schedule)
+        with self._stated("cannot roll up"):
+            if self._settings.rollup > 0:
+                self._rollup = self._make_rollup()
+                self._rollup.start()
+        with self._stated("cannot sample the machine"):
+            if self._settings.sample_seconds > 0:
+                self._sampler = MachineSampler(self._run.place, self._settings.sample_seconds)
+                self._sampler.start()
+        return program.wait(schedule)
+
+    def finish(self, ending: child.Ending) -> Outcome:
+        """Waits for what outlives the program, drains the rest, prints the problems."""
+        outcome = Outcome(self._directory, ending, self._start_ns)
+        removed = not self._run.found()
+        with self._stated("cannot name the interpreters without rlscope"):
+            if self._watch is not None and not removed:
+                outcome.warnings = self._watch.finish()
+        with self._stated("cannot name the programs that are not in the trace"):
+            if self._absences is not None and not removed:
+                outcome.warnings += self._absences.finish()
+        with self._stated("waiting for its children was cut short"):
+            outcome.running = self._wait_for_children()
+        with self._stated("rolling up was cut short"):
+            if self._rollup is not None:
+                self._rollup.stop()
+        with self._stated("the rest of the trace stays in its rings"):
+            self._drainer.stop()
+            outcome.statistics = self._drainer.stats()
+        with self._stated("cannot keep iterations"):
+            if self._rollup is not None and not removed:
+                self._rollup.finish()
+        with self._stated("cannot give the directory up"):
+            self._run.release()
+            outcome.directory = self._run.found() or self._directory
+            outcome.removed = not self._run.found()
+        with self._stated("the machine samples are incomplete"):
+            if self._sampler is not None:
+                self._sampler.stop()
+                if self._sampler.error is not None and not removed:
+                    raise self._sampler.error
+        return outcome
+
+    def _make_rollup(self) -> RollUp:
+        keep_seconds, most = 60 * self._settings.rollup, self._settings.max_size
+        kept = KeptIterations(
+            self._run.place,
+            self._settings.keep_iterations,
+            max_size=most,
+            min_free=self._min_free,
+            say=self._say,
+        )
+        return RollUp(self._run.place, self._drainer, keep_seconds, most, self._say, kept)
+
+    def _look_for_interpreters(self) -> None:
+        """Without the log, which goes with the directory, each would seem to lack rlscope."""
+        if self._watch is not None and self._run.found():
+            self._watch.look()
+
+    def _look_for_absences(self) -> None:
+        if self._absences is not None and self._run.found():
+            self._absences.look()
+
+    def _look_for_cut(self) -> None:
+        """Says at once that recording was cut short: hours may be left to begin again."""
+        why = self._drainer.stats()["cut"]
+        if why and not self._said_cut:
+            self._said_cut = True
+            self._say(f"recording was cut short: {cuts.reason(why)}; the program goes on")
+
+    def _plan_window(self, schedule: Schedule) -> None:
+        delay, length = self._settings.delay_seconds, self._settings.seconds
+        if delay > 0:
+            schedule.after(delay, lambda: self._drainer.set_recording(True))
+        if length > 0:
+            schedule.after(delay + length, lambda: self._drainer.set_recording(False))
+        if self._settings.exit_after_seconds > 0:
+            schedule.every(_EXIT_SECONDS, self._look_for_exit)
+
+    def _look_for_exit(self) -> None:
+        """Recording begins at an iteration (--delay-iterations), which only the program knows.
+        Where it was cut short before, nothing better will come of waiting."""
+        now = time.monotonic()
+        statistics = self._drainer.stats()
+        if self._recorded_from is None and (statistics["events"] or statistics["cut"]):
+            self._recorded_from = now
+        begun = self._recorded_from
+        if begun is not None and now - begun >= self._settings.exit_after_seconds:
+            self._drainer.end_program()
+
+    def _wait_for_children(self) -> list[Image]:
+        deadline = time.monotonic() + _OUTLIVE_SECONDS
+        log = ProcessLog(self._run.place)
+        while True:
+            running = survivors(self._directory, log, self._begun)
+            if not running or time.monotonic() > deadline:
+                return running
+            time.sleep(_OUTLIVE_POLL_SECONDS)
+
+    @contextlib.contextmanager
+    def _stated(self, what: str) -> Iterator[None]:
+        """Turns a failure of ours into one line: the program does not see it."""
+        try:
+            yield
+        except Exception as error:
+            self._say(f"{what}: {error}")
+        except KeyboardInterrupt:
+            self._say(f"{what}: interrupted")

@@ -1,0 +1,120 @@
+"""Queries: what can be asked in SQL, be it one trace or several."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rlscope.errors import QueryError
+from rlscope.relations.database import Database, Workspace
+from rlscope.relations.schema import store
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_WORD = re.compile(r"\w+")
+_Self = TypeVar("_Self", bound="Queries")
+
+
+class Queries(ABC):
+    """Questions may come from any thread; close it, or use `with`."""
+
+    @property
+    @abstractmethod
+    def relations(self) -> dict[str, sa.Table]:
+        """The schema: every relation by name. Its comments are the meaning of each column."""
+
+    @property
+    @abstractmethod
+    def _database(self) -> Database:
+        """Where the relations are."""
+
+    @abstractmethod
+    def _make_on_request(self) -> None:
+        """Makes the relations that are made on request, if they are not there yet."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of the files; later queries fail."""
+
+    def table(self, relation: str) -> Table:
+        """A whole relation; `event` is made now if need be. Raises QueryError: no such relation."""
+        if relation not in self.relations:
+            raise QueryError(f"no relation {relation!r}; there are: {', '.join(self.relations)}")
+        self._make_named(relation)
+        known = self.relations[relation]
+        rows = self._database.select(known.select())
+        return Table(rows.columns, name=relation, descriptions=store.descriptions(known))
+
+    def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
+        """The result of an SQL statement of DuckDB over the relations.
+
+        `$name` in the statement is bound to parameters["name"]. The statement may read the
+        relations and nothing else, unless loaded with unrestricted=True. Raises QueryError.
+        """
+        self._make_named(statement)
+        return self._database.sql(statement, parameters)
+
+    def first_rows(self, statement: str, most: int) -> tuple[Table, int]:
+        """At most `most` rows of the result of an SQL statement, as of sql(), and how many it has.
+
+        For a look at a result of any size: rows beyond these are counted, never held. Raises
+        QueryError.
+        """
+        self._make_named(statement)
+        return self._database.first_rows(statement, most)
+
+    def write_parquet(self, statement: str, path: str | os.PathLike[str]) -> None:
+        """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
+
+        Raises QueryError.
+        """
+        self._make_named(statement)
+        self._database.write_query(statement, Path(path))
+
+    def write_csv(self, statement: str, path: str | os.PathLike[str]) -> None:
+        """The same as one CSV file: RFC 4180 with a header line; NULL is an empty field, and an
+        empty text is "".
+
+        Raises QueryError.
+        """
+        self._make_named(statement)
+        self._database.write_query(statement, Path(path), "csv")
+
+    @contextmanager
+    def workspace(self, *statements: str) -> Iterator[Workspace]:
+        """A place for tables of one's own beside the relations that the statements name, for a
+        question that takes several steps. Raises QueryError."""
+        for statement in statements:
+            self._make_named(statement)
+        with self._database.workspace() as workspace:
+            yield workspace
+
+    @property
+    def engine(self) -> sa.Engine:
+        """The SQLAlchemy engine behind the queries: an in-memory DuckDB, restricted as sql() is."""
+        return self._database.engine
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _make_named(self, statement: str) -> None:
+        """Makes the relations on request whose names a statement has among its words."""
+        words = {word.lower() for word in _WORD.findall(statement)}
+        if words & store.ON_REQUEST:
+            self._make_on_request()

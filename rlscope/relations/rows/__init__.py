@@ -1,0 +1,1 @@
+"""The rows of each relation, made from the sweep of the trace files."""

@@ -1,0 +1,120 @@
+"""CUDA calls and GPU work of one process as relations (rlscope/relations/schema/cuda_tables.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlscope import _trace
+from rlscope.relations.rows.operations import UNLINKED, sources_of_rows
+
+NOTE = "cuda"
+"""Key of the metadata in which a process reports how it recorded CUDA (csrc/cupti/note.h)."""
+
+_WITHOUT_WORK = ("work", "all")
+"""The `missing` of such a note where there is no GPU work of the process."""
+
+_HOW_WITHOUT_WORK = {
+    "off": "rls-prof ran with --cuda=off",
+    "interpose": "only calls of the CUDA runtime library are recorded (--cuda=interpose): no GPU "
+    "work, and nothing that calls the driver itself or brings its own runtime library, as cuBLAS, "
+    "cuDNN, NCCL, Triton, JAX and CuPy do",
+}
+"""Ways to record CUDA that see no GPU work."""
+
+OF_WORK = ("gpu_busy", "with_work")
+"""Columns about GPU work of relations that are not."""
+
+_WORK = tuple(kind["name"] for kind in _trace.GPU_KINDS if kind["is_work"])
+
+RELATIONS = ("api_call", *_WORK, "sync", "gpu_time")
+
+
+def relations(found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What `_trace.Directory.cuda_relations` found, its operations as texts."""
+    # The last one is number -1.
+    paths = np.array([*found["operation"]["path"], UNLINKED], dtype=object)
+    sources = np.array([*sources_of_rows(found["operation"]), None], dtype=object)
+    return {
+        name: {
+            **found[name],
+            "operation": paths[found[name]["operation"]],
+            "source": sources[found[name]["operation"]],
+        }
+        for name in RELATIONS
+    }
+
+
+def without_work(relations: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The relations of a process whose GPU work is not known: the columns about it are NULL."""
+    return {
+        name: {**columns, **{key: _nulls(columns[key]) for key in OF_WORK if key in columns}}
+        for name, columns in relations.items()
+    }
+
+
+def without_errors(calls: dict[str, Any]) -> dict[str, Any]:
+    """The relation api_call of a process of which it is not known whether its calls failed."""
+    return {**calls, "errors": _nulls(calls["errors"])}
+
+
+def _nulls(values: Any) -> Any:
+    return np.ma.array(np.asarray(values), mask=True)
+
+
+def why_no_work(note: str | None, run: Mapping[str, Any]) -> str:
+    """Why GPU work of a process cannot be in its trace; empty where it can.
+
+    Args:
+        note: what the process noted, None: nothing.
+        run: the contents of run.json.
+    """
+    facts = _facts(note) if note is not None else {}
+    if facts.get("missing") in _WITHOUT_WORK:
+        return _problem(facts)
+    return _HOW_WITHOUT_WORK.get(how_recorded(run), "")
+
+
+def how_recorded(run: Mapping[str, Any]) -> str:
+    """cupti, interpose or off: by rls-prof's option, else by its environment."""
+    options, environment = run.get("options") or {}, run.get("environment") or {}
+    return str(options.get("cuda") or environment.get("RLSCOPE_CUDA") or "cupti")
+
+
+def why_nothing(notes: Iterable[str], run: Mapping[str, Any]) -> str:
+    """Why a run has no CUDA call or GPU work: what its processes noted, else how it was run."""
+    told = list(notes)
+    problems = dict.fromkeys(filter(None, (_problem(_facts(note)) for note in told)))
+    if problems:
+        return "; ".join(problems)
+    if how_recorded(run) in _HOW_WITHOUT_WORK:
+        return _HOW_WITHOUT_WORK[how_recorded(run)]
+    return "CUDA was initialised and not used" if told else _why_unseen(run)
+
+
+def _why_unseen(run: Mapping[str, Any]) -> str:
+    """Why no process of a run noted anything about CUDA."""
+    if (run.get("host") or {}).get("cuda_driver") == "":
+        return "there is no CUDA driver: libcuda.so.1 was not found"
+    tool = str((run.get("environment") or {}).get("CUDA_INJECTION64_PATH", ""))
+    if tool and "librlscope" not in tool:
+        return (
+            f"CUDA_INJECTION64_PATH is another tool's ({tool}), and no process that had recorded "
+            "something else loaded CUDA; other processes are not watched then"
+        )
+    return "no process initialised CUDA"
+
+
+def _facts(note: str) -> dict[str, Any]:
+    try:
+        facts = json.loads(note)
+    except (ValueError, RecursionError):  # of another version, or cut
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _problem(facts: Mapping[str, Any]) -> str:
+    return str(facts.get("problem", ""))

@@ -1,0 +1,1 @@
+"""The relations, column by column, as SQLAlchemy tables."""

@@ -1,0 +1,213 @@
+"""Relations that a sweep over the merged streams of a process makes; and its single events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Column
+
+from rlscope import _trace
+from rlscope.relations.schema import columns
+
+operation = columns.relation(
+    "operation",
+    "A step of the algorithm, by path and source. A row covers all processes.",
+    columns.integer("operation_id", "id, counted from 0; a parent's is lower than its children's"),
+    columns.integer("parent_operation_id", "operation that encloses it; NULL: it is outermost"),
+    columns.text("name", "its own name"),
+    columns.text(
+        "path", 'names from the outermost, joined by "/"; "\\" and "/" in a name are escaped'
+    ),
+    columns.integer("depth", "depth in the path; 0: outermost"),
+    columns.text("source", columns.SOURCE),
+    columns.text(
+        "rule",
+        "rule that found an automatic operation; NULL: annotated, or the process gave no rule",
+    ),
+)
+
+operation_instance = columns.relation(
+    "operation_instance",
+    "One entry into an operation.",
+    columns.process_id(),
+    columns.thread_id(),
+    columns.integer("operation_id", "operation.operation_id"),
+    columns.integer("iteration", "iteration in which it began; NULL: before the first"),
+    columns.start(),
+    columns.integer("duration_ns", "from enter to exit"),
+    columns.integer("self_ns", "time in which it was the innermost open operation, and running"),
+    columns.text("ended", "what closed it: exit, window, process_end, thread_end or gap"),
+    layout=columns.PROCESS,
+)
+
+
+def _share_columns(whole: str) -> tuple[Column[Any], ...]:
+    """The columns that the process view and the thread view of the breakdown share."""
+    return (
+        columns.text("phase", columns.PHASE),
+        *columns.operation("innermost open operation"),
+        columns.text("layer", columns.LAYER),
+        columns.flag("gpu_busy", columns.GPU_BUSY),
+        columns.integer("duration_ns", f"wall time; all rows of a {whole}"),
+        columns.integer("overhead_ns", "cost of the records in this state"),
+        columns.integer("corrected_ns", "duration_ns without the overhead"),
+        columns.integer("corrected_low_ns", "lower end of the 95 % interval of corrected_ns"),
+        columns.integer("corrected_high_ns", "upper end of the 95 % interval of corrected_ns"),
+        columns.integer("count", "number of separate stretches of time"),
+    )
+
+
+breakdown = columns.relation(
+    "breakdown",
+    "Where the wall time of a process went, with a row for each state.",
+    columns.process_id(),
+    columns.text(
+        "stage",
+        "start-up: before the training loop of the process; loop: from the first to the last "
+        "operation of the loop; end: after the loop; whole: a process without a training loop",
+    ),
+    *_share_columns("process add up to its end_ns - start_ns"),
+    layout=columns.PROCESS,
+)
+
+breakdown_by_thread = columns.relation(
+    "breakdown_by_thread",
+    "Where the wall time of each thread went, by its own operations.",
+    columns.process_id(),
+    columns.thread_id(),
+    *_share_columns("thread add up to the life of that thread"),
+    layout=columns.PROCESS,
+)
+
+iteration_breakdown = columns.relation(
+    "iteration_breakdown",
+    "The breakdown of each iteration, split exactly at its start and end.",
+    columns.process_id(),
+    columns.integer("iteration", "iteration.iteration; NULL: outside of iterations"),
+    columns.text("iteration_source", "iteration.source; NULL: outside of iterations"),
+    columns.flag("complete", "iteration.complete; NULL: outside of iterations"),
+    *columns.operation("innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time in this state within the iteration"),
+    layout=columns.PROCESS,
+)
+
+timeline = columns.relation(
+    "timeline",
+    "The breakdown over time, split exactly at the edges of buckets. All processes of a "
+    "machine share one grid.",
+    columns.process_id(),
+    columns.integer(
+        "level",
+        "0: the same buckets in all processes; each level above doubles their length; each level "
+        "below, in short processes only, halves it",
+    ),
+    columns.integer("start_ns", "start of the bucket"),
+    columns.integer("bucket_ns", "length of the bucket"),
+    *columns.operation(),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.integer("duration_ns", "wall time in this state within the bucket"),
+    layout=columns.PROCESS,
+)
+
+transition = columns.relation(
+    "transition",
+    "Entries of threads into another layer (calls and callbacks, never returns).",
+    columns.process_id(),
+    *columns.operation("operation that was open at the entry"),
+    columns.text("from_layer", "layer that was left"),
+    columns.text("to_layer", "layer that was entered"),
+    columns.integer("count", columns.COUNTED),
+    columns.real(
+        "per_iteration",
+        "transitions per complete iteration; NULL: no iteration is complete",
+    ),
+    layout=columns.PROCESS,
+)
+
+native_call = columns.relation(
+    "native_call",
+    "Calls of native functions of simulators and frameworks, and of serialization.",
+    columns.process_id(),
+    columns.text("function", "module:function"),
+    columns.text("layer", "layer of the function; python: the function serializes (pickle)"),
+    *columns.operation("operation at the start of the call"),
+    columns.integer("calls", columns.COUNTED),
+    columns.integer("duration_ns", "time of the outermost calls, with all calls inside them"),
+    columns.integer("self_ns", "the same without callbacks into Python and CUDA calls"),
+    layout=columns.PROCESS,
+)
+
+wait = columns.relation(
+    "wait",
+    "Waits of threads: calls that blocked for 5 us or more.",
+    columns.process_id(),
+    columns.thread_id(),
+    columns.text(
+        "kind",
+        "for another process: pipe, socket, poll (one of several), semaphore, process; for another "
+        "thread: lock, queue, thread, gil; others: disk, device, descriptor, sleep",
+    ),
+    columns.text("object", "inode of the pipe, socket or semaphore, pid of the process; else NULL"),
+    columns.text("function", "module.function in which the thread waited"),
+    *columns.operation("thread's own operation at the start of the wait"),
+    columns.integer(
+        "peer_process_id",
+        "process at the other end of the object; NULL: not certain, or not a process of the run",
+    ),
+    columns.integer("count", columns.COUNTED),
+    columns.integer("duration_ns", "time from the start to the end of the calls"),
+    columns.integer(
+        "self_ns", "the same without waits inside, such as for the GIL at the end of a read"
+    ),
+)
+
+overhead = columns.relation(
+    "overhead",
+    "Bookkeeping by kind, and the time that calibration found for it.",
+    columns.process_id(),
+    *columns.operation(),
+    columns.text("layer", columns.LAYER),
+    columns.flag("gpu_busy", columns.GPU_BUSY),
+    columns.text(
+        "kind",
+        f"{', '.join(_trace.RECORD_KINDS)}; clamped: overhead for which the rows had no time",
+    ),
+    columns.integer("count", "records of intervals in this state; a part of their cost lies here"),
+    columns.integer("outside", "records made in this state, about another state inside it"),
+    columns.integer(
+        "overhead_ns",
+        "mean cost of these records, by calibration.mean_ns; below zero: cost that is taken back",
+    ),
+    layout=columns.PROCESS,
+)
+
+event = columns.relation(
+    "event",
+    "Every interval, as the other relations count it. The first query that needs it makes it.",
+    columns.process_id(),
+    columns.integer("thread_id", "thread.thread_id; NULL: work of a GPU"),
+    columns.text(
+        "kind",
+        f"{', '.join(_trace.EVENT_KINDS)}; overhead: CUPTI's own work; "
+        "unknown: a kind of a later version",
+    ),
+    columns.text("layer", "layer that it belongs to; NULL: an operation"),
+    columns.text("name", "path of the operation, or name of the function or kernel"),
+    columns.start(),
+    columns.integer("duration_ns", "length of the interval"),
+    columns.integer(
+        "operation_id",
+        "operation that it counts for (operation.operation_id): GPU work for the operation of its "
+        "launch, an operation for itself; NULL: outside of operations, or a callback",
+    ),
+    columns.integer("iteration", "iteration in which it began; NULL: before the first"),
+    columns.integer("correlation_id", "joins a launch to its GPU work; NULL: other intervals"),
+    columns.integer("device", "number of the GPU; NULL: other intervals"),
+    columns.integer("stream", "number of the CUDA stream; NULL: other intervals"),
+    columns.integer("bytes", "bytes that GPU work copied or set; NULL: other intervals"),
+    columns.integer("graph", "CUDA graph that launched GPU work; 0: none; NULL: other intervals"),
+    layout=columns.PROCESS,
+)
