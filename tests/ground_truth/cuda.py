@@ -1,4 +1,6 @@
-"""The brute-force twin of the relations of CUDA calls and GPU work (semantics.md, rules 9, 10).
+"""The brute-force twin of the relations of CUDA calls and GPU work.
+
+The rules: docs/reference/semantics.md#gpu and #whose-call-whose-kernel.
 
 Like the rest of the twin: the state at an instant by replaying everything before it, times by
 looking at each elementary segment between boundaries.
