@@ -24,6 +24,8 @@ LIBRARIES := tests/integration/test_automatic_libraries.py
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
     tests/integration/test_pickling.py \
     tests/integration/test_layers_simulators.py
+# Byte code of all modules takes longer to compile than the few that are imported: 20 s for PyTorch's.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
@@ -37,14 +39,19 @@ system-packages: ## install what the tests need from the system (Debian, root), 
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet 'pip>=22.3' # the first that knows --python
 
 # Reinstalled when the C++ or the packaging changed; Python changes are seen at once.
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRA)]'
+	$(INSTALL) --editable '.[$(EXTRA)]'
 	touch $@
 
-demo: $(VENV)/.installed ## train PPO on CartPole under rls-prof, print the breakdown and the report's path
+# What the demo needs: the tests' libraries take longer to install than the demo runs.
+$(VENV)/.demo: $(BIN)/python $(SOURCES)
+	$(INSTALL) --editable '.[demo]'
+	touch $@
+
+demo: $(or $(wildcard $(VENV)/.installed),$(VENV)/.demo) ## train PPO on CartPole under rls-prof, print the breakdown and the report's path
 	$(BIN)/rls-prof $(BIN)/python workloads/ppo_cartpole.py
 
 test: test-cpp test-python ## set up and run all tests, C++ included
@@ -76,7 +83,7 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 	@echo "installing the extra test-$* into $(@D)"
 	$(BIN)/python -m venv --without-pip $(@D)
 	$(call share,$(@D))
-	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet 'rlscope[test-$*]'
+	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --no-compile 'rlscope[test-$*]'
 	touch $@
 
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
@@ -114,7 +121,7 @@ $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	@echo "installing PyTorch $(TORCH_CUDA_RELEASE) for CUDA into $(TORCH_CUDA): 530 MB, once"
 	rm -rf $(TORCH_CUDA)
 	$(BIN)/python -m venv --without-pip $(TORCH_CUDA)
-	@$(BIN)/python -m pip --python $(TORCH_CUDA)/bin/python install --no-deps \
+	@$(BIN)/python -m pip --python $(TORCH_CUDA)/bin/python install --no-deps --no-compile \
 	    torch==$(TORCH_CUDA_RELEASE) || { echo "make: PyTorch's CUDA wheel," \
 	    "torch==$(TORCH_CUDA_RELEASE), cannot be had: see pip's lines above" >&2; exit 1; }
 	$(call share,$(TORCH_CUDA))

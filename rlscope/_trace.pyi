@@ -16,7 +16,7 @@ FORMAT_VERSION: int
 LAYERS: tuple[str, ...]
 """Names of the layers, by their numbers in the trace format."""
 GPU_KINDS: tuple[dict[str, Any], ...]
-"""Kinds of what a GPU does, by their numbers in the trace format (csrc/analysis/gpu_kinds.h).
+"""Kinds of what a GPU does, by their numbers in the trace format (csrc/analysis/gpu/gpu_kinds.h).
 
 name, is_work; of work, which has a relation of its name, also comment, absent (said where there is
 none), keys and sums: columns as {"name", "comment", "is_text"}, those before the operation and
@@ -314,7 +314,7 @@ class SpillFile:
 
     def __init__(self) -> None: ...
 
-class ProcessRows:
+class ImportedRows:
     """Rows of one process of another tool's trace, in any order: sorted, and written as a file.
 
     Memory does not grow with the rows: they go to `spill`. Of several processes the n-th, `part`,
@@ -432,7 +432,7 @@ class KinetoScan:
     def __len__(self) -> int:
         """Processes: one, unless a tool made the file of several."""
 
-    def rows(self, process: int) -> ProcessRows: ...
+    def rows(self, process: int) -> ImportedRows: ...
 
 class ChromeScan:
     """A trace in Chrome's format whose slices are operations: its processes, by place."""
@@ -442,7 +442,7 @@ class ChromeScan:
         """As KinetoScan.read()."""
 
     def __len__(self) -> int: ...
-    def rows(self, process: int) -> ProcessRows: ...
+    def rows(self, process: int) -> ImportedRows: ...
 
 class XprofScan:
     """A trace of XProf: one process. `operations`: names of rows that are operations."""
@@ -456,7 +456,7 @@ class XprofScan:
         """Those of the names that some row had."""
 
     @property
-    def rows(self) -> ProcessRows: ...
+    def rows(self) -> ImportedRows: ...
 
 class Lanes:
     """Lanes of tracks: in each of them intervals nest, or follow one another. An interval that

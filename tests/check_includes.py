@@ -1,17 +1,33 @@
-"""Checks which folder may include which in csrc/: the layers of docs/how-it-works.md.
+"""Checks which folder may include which in csrc/, and that no two files include each other.
 
-interpose > capture > runtime > drain > base      analysis > directory > base
-python > interception > runtime                   python > analysis
-python > importers > write > base                 python > exporters > base
+The layers of docs/how-it-works.md:
 
-and inside of csrc/trace, where write and read know nothing of each other:
+preload > cupti > runtime > drain > base      python/runtime_module > native_calls > runtime
+python/trace_module > analysis > directory > base
+python/trace_module > importers > write > base
+python/trace_module > exporters > base
+
+inside of csrc/trace, where write and read know nothing of each other:
 
 directory > drain > write > format > layout > base
 directory > read > format
+
+and inside of csrc/analysis:
+
+events > cuda > sweep > views > threads > process > archive > keys
+                sweep > gpu > process                        process > spill
+
+Files of one layer include each other in one direction, too. A unit is what has one name: x.h and
+x.cc. A source without a header of its own belongs to the header whose name its own begins with:
+sweeper_archive.cc to sweeper.h. One that there is no such header for is a unit that nothing can
+include. A circle is a set of units each of which includes, by way of others, all of them.
 """
+
+from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "csrc"
@@ -19,6 +35,16 @@ FORMAT = {"trace/format", "trace/layout", "base"}
 DRAIN = {"trace/drain", "trace/write", *FORMAT}
 READ = {"trace/read", *FORMAT}
 RECORDER = {"runtime", "trace/drain", "trace/layout", "base"}
+KEYS = {"analysis/keys", *READ}
+ARCHIVE = {"analysis/archive", *KEYS}
+SPILL = {"analysis/spill", *FORMAT}
+PROCESS = {"analysis/process", *ARCHIVE, *SPILL}
+THREADS = {"analysis/threads", *PROCESS}
+GPU = {"analysis/gpu", *PROCESS}
+VIEWS = {"analysis/views", *THREADS}
+SWEEP = {"analysis/sweep", "trace/directory", *VIEWS, *GPU}
+CUDA = {"analysis/cuda", *SWEEP}
+EVENTS = {"analysis/events", *CUDA}
 ALLOWED = {
     "base": {"base"},
     "trace/layout": {"trace/layout", "base"},
@@ -28,24 +54,25 @@ ALLOWED = {
     "trace/read": READ,
     "trace/directory": {"trace/directory", *DRAIN, *READ},
     "runtime": RECORDER,
-    "capture": {"capture", *RECORDER},
-    "interpose": {"interpose", "capture", *RECORDER},
-    "analysis": {"analysis", "trace/directory", *READ},
+    "cupti": {"cupti", *RECORDER},
+    "preload": {"preload", "cupti", *RECORDER},
+    "native_calls": {"native_calls", *RECORDER},
+    "analysis/spill": SPILL,
+    "analysis/keys": KEYS,
+    "analysis/archive": ARCHIVE,
+    "analysis/process": PROCESS,
+    "analysis/threads": THREADS,
+    "analysis/gpu": GPU,
+    "analysis/views": VIEWS,
+    "analysis/sweep": SWEEP,
+    "analysis/cuda": CUDA,
+    "analysis/events": EVENTS,
     "importers": {"importers", "trace/write", *FORMAT},
     "exporters": {"exporters", "base"},
-    "interception": {"interception", *RECORDER},
-    "python": {
-        "python",
-        "interception",
-        "analysis",
-        "importers",
-        "exporters",
-        "trace/directory",
-        *DRAIN,
-        *READ,
-        *RECORDER,
-    },
+    "python/runtime_module": {"python/runtime_module", "native_calls", *RECORDER},
+    "python/trace_module": {"python/trace_module", "importers", "exporters", *EVENTS},
 }
+SUFFIXES = {".h", ".cc", ".c", ".S"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
 
 
@@ -56,17 +83,76 @@ def layer_of(path: str) -> str:
 
 
 def violations(root: Path = ROOT) -> list[str]:
-    found: list[str] = []
-    for path in sorted([*root.rglob("*.h"), *root.rglob("*.cc")]):
-        layer = layer_of(path.relative_to(root).as_posix())
-        name = path.relative_to(root.parent)
+    files = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*"))}
+    includes = {
+        name: INCLUDE.findall(path.read_text())
+        for name, path in files.items()
+        if path.suffix in SUFFIXES
+    }
+    return [
+        *(f"{root.name}/{line}" for line in wrong_layers(includes)),
+        *(f"{root.name}: {' -> '.join([*way, way[0]])} is a circle" for way in circles(includes)),
+    ]
+
+
+def wrong_layers(includes: Mapping[str, list[str]]) -> Iterator[str]:
+    for name, included in includes.items():
+        layer = layer_of(name)
         if layer not in ALLOWED:
-            found.append(f"{name}: {layer} is no layer")
+            yield f"{name}: {layer} is no layer"
             continue
-        targets = {layer_of(included) for included in INCLUDE.findall(path.read_text())}
-        foreign = sorted(targets - ALLOWED[layer])
-        found.extend(f"{name}: {layer} must not include {target}" for target in foreign)
+        targets = {layer_of(path) for path in included if path in includes}
+        for target in sorted(targets - ALLOWED[layer]):
+            yield f"{name}: {layer} must not include {target}"
+
+
+def unit_of(name: str, files: Mapping[str, object]) -> str:
+    """The unit of a file, named without suffix."""
+    unit = name.rpartition(".")[0]
+    header = unit
+    while f"{header}.h" not in files:
+        header, separator, _ = header.rpartition("_")
+        if not separator or "/" not in header:
+            return unit
+    return header
+
+
+def circles(includes: Mapping[str, list[str]]) -> list[list[str]]:
+    """For each set of units that include each other the shortest way around from one of them."""
+    arrows: dict[str, set[str]] = {unit_of(name, includes): set() for name in includes}
+    for name, included in includes.items():
+        unit = unit_of(name, includes)
+        arrows[unit] |= {unit_of(path, includes) for path in included if path in includes} - {unit}
+    found: list[list[str]] = []
+    seen: set[str] = set()
+    for unit in sorted(arrows):
+        way = way_around(unit, arrows)
+        if way and unit not in seen:
+            found.append(way)
+            seen |= {other for other in reached(unit, arrows) if unit in reached(other, arrows)}
     return found
+
+
+def reached(start: str, arrows: Mapping[str, set[str]]) -> dict[str, str]:
+    """Every unit that `start` includes, by way of others too, with the one before it on the way."""
+    before: dict[str, str] = {}
+    ahead = [start]
+    for unit in ahead:
+        for target in sorted(arrows[unit] - before.keys()):
+            before[target] = unit
+            ahead.append(target)
+    return before
+
+
+def way_around(start: str, arrows: Mapping[str, set[str]]) -> list[str]:
+    """The shortest way from a unit back to itself; empty: there is none."""
+    before = reached(start, arrows)
+    if start not in before:
+        return []
+    way = [start]
+    while before[way[0]] != start:
+        way.insert(0, before[way[0]])
+    return [start, *way[:-1]]
 
 
 if __name__ == "__main__":

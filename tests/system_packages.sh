@@ -11,6 +11,7 @@ need() { # need <command or file> <package>
 need g++ g++
 need cmake cmake
 need ninja ninja-build
+need ccache ccache
 need /usr/include/gtest/gtest.h libgtest-dev
 need /usr/include/gmock/gmock.h libgmock-dev
 need chromium chromium

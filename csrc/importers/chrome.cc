@@ -64,7 +64,7 @@ void ChromeScan::ReadEvents(JsonReader* reader, bool may_be_cut) {
 // What is open runs to the end of what is known of its process.
 void ChromeScan::Finish() {
   const auto end = [&](const Track& track) {
-    ProcessRows& rows = processes_[track.process]->rows;
+    ImportedRows& rows = processes_[track.process]->rows;
     for (const OpenSlice& slice : track.open) {
       const int64_t last_ns = rows.empty() ? slice.start_ns : rows.last_ns();
       const Interval interval = {slice.start_ns, std::max(slice.start_ns, last_ns)};
@@ -84,7 +84,7 @@ void ChromeScan::TakeEvent() {
   if (!process) return;
   if (event_.phase == "M") return TakeMetadata();
   const std::string& category = event_.category.empty() ? event_.name : event_.category;
-  ProcessRows& rows = processes_[*process]->rows;
+  ImportedRows& rows = processes_[*process]->rows;
   const char* problem = "";
   if (event_.phase == "X") problem = TakeSlice();
   if (event_.phase == "B") problem = Begin();
@@ -98,7 +98,7 @@ void ChromeScan::TakeEvent() {
 
 void ChromeScan::TakeMetadata() {
   Track* const track = FindTrack();
-  ProcessRows& rows = processes_[*FindProcess()]->rows;
+  ImportedRows& rows = processes_[*FindProcess()]->rows;
   if (event_.name == "process_name") rows.name = event_.argument_name;
   if (event_.name == "thread_name" && track != nullptr) {
     rows.thread(track->thread)->name = event_.argument_name;
@@ -110,7 +110,7 @@ const char* ChromeScan::TakeSlice() {
   if (const char* const problem = event_.ReadInterval(&interval)) return problem;
   Track* const track = FindTrack();
   if (track == nullptr) return kTooManyThreads;
-  ProcessRows& rows = processes_[track->process]->rows;
+  ImportedRows& rows = processes_[track->process]->rows;
   const uint32_t name =
       rows.FindName(trace::NameKind::kOperation, trace::Layer::kNone, event_.name);
   rows.AddOperation(track->thread, name, interval);
@@ -127,7 +127,7 @@ const char* ChromeScan::Open(Track* track) {
   OpenSlice slice;
   if (const char* const problem = event_.ReadTime(&slice.start_ns)) return problem;
   if (open_ == kMostOpen) return "of more than can be open at once";
-  ProcessRows& rows = processes_[track->process]->rows;
+  ImportedRows& rows = processes_[track->process]->rows;
   slice.name = rows.FindName(trace::NameKind::kOperation, trace::Layer::kNone, event_.name);
   slice.number = rows.TakeNumber();
   track->open.push_back(slice);
@@ -146,7 +146,7 @@ const char* ChromeScan::End() {
   --open_;
   const Interval interval = {slice.start_ns, end_ns};
   if (const char* const problem = ProblemOf(interval)) return problem;
-  ProcessRows& rows = processes_[track->process]->rows;
+  ImportedRows& rows = processes_[track->process]->rows;
   rows.AddOperation(track->thread, slice.name, interval, slice.number);
   rows.taken.Add("slices");
   return nullptr;
@@ -188,7 +188,7 @@ const char* ChromeScan::EndOfId() {
   const auto running = ids_.find(Joined({event_.pid, event_.category, event_.id}));
   if (running == ids_.end()) return "without a begin";
   Track& track = running->second.track;
-  ProcessRows& rows = processes_[track.process]->rows;
+  ImportedRows& rows = processes_[track.process]->rows;
   const uint32_t name =
       rows.FindName(trace::NameKind::kOperation, trace::Layer::kNone, event_.name);
   const auto slice = std::find_if(track.open.rbegin(), track.open.rend(),
@@ -222,16 +222,16 @@ std::optional<uint32_t> ChromeScan::FindProcess() {
     return std::nullopt;
   }
   const size_t part = processes_.size() + 1;
-  const ProcessRows::Memory memory = {kSortBytes / part, kNameBytes / part};
+  const ImportedRows::Memory memory = {kSortBytes / part, kNameBytes / part};
   processes_.push_back(std::make_unique<Process>(spill_, memory));
   processes_.back()->rows.os_pid = ToUint32(event_.pid).value_or(0);
   return (process_numbers_[event_.pid] = {static_cast<uint32_t>(processes_.size() - 1)}).number;
 }
 
 std::optional<uint32_t> ChromeScan::AddThread(uint32_t process, const std::string& key) {
-  ProcessRows& rows = processes_[process]->rows;
+  ImportedRows& rows = processes_[process]->rows;
   const size_t known = rows.threads();
-  if (threads_ == ProcessRows::kMostThreads) return std::nullopt;
+  if (threads_ == ImportedRows::kMostThreads) return std::nullopt;
   const std::optional<uint32_t> thread = rows.FindThread(key);
   threads_ += rows.threads() - known;
   return thread;

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "importers/byte_source.h"
+#include "importers/imported_rows.h"
 #include "importers/json_reader.h"
-#include "importers/process_rows.h"
 #include "importers/spill_file.h"
 #include "importers/trace_event.h"
 
@@ -40,7 +40,7 @@ class ChromeScan {
 
   // In order of their first rows. What belongs to none is counted with the first one.
   size_t processes() const { return processes_.size(); }
-  const ProcessRows& rows(size_t process) const { return processes_[process]->rows; }
+  const ImportedRows& rows(size_t process) const { return processes_[process]->rows; }
 
  private:
   struct OpenSlice {
@@ -55,9 +55,9 @@ class ChromeScan {
     std::vector<OpenSlice> open;
   };
   struct Process {
-    Process(SpillFile* spill, const ProcessRows::Memory& memory)
+    Process(SpillFile* spill, const ImportedRows::Memory& memory)
         : rows(spill, RowOrder::kLongestFirst, memory) {}
-    ProcessRows rows;
+    ImportedRows rows;
     // Of slices of ids, by category: tracks that no id uses, and how many there are.
     struct Tracks {
       std::vector<uint32_t> free;

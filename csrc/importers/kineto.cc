@@ -104,7 +104,7 @@ uint32_t HowOfSync(std::string_view kind) {
 // ---- the file -----------------------------------------------------------------------------------
 
 KinetoScan::KinetoScan(SpillFile* spill) : spill_(spill) {
-  processes_.push_back(std::make_unique<Process>(spill, ProcessRows::Memory()));
+  processes_.push_back(std::make_unique<Process>(spill, ImportedRows::Memory()));
   current_ = processes_.front().get();
 }
 
@@ -241,7 +241,7 @@ void KinetoScan::TakeMetadata() {
       process_names_[event_.pid].text = event_.argument_name;
     }
   } else if (event_.name == "thread_name") {
-    if (thread_names_.size() < ProcessRows::kMostThreads) {
+    if (thread_names_.size() < ImportedRows::kMostThreads) {
       thread_names_[event_.ThreadKey()] = event_.argument_name;
     }
   }
@@ -272,7 +272,7 @@ bool KinetoScan::FindProcess() {
   } else {
     const size_t part = processes_.size();
     processes_.push_back(std::make_unique<Process>(
-        spill_, ProcessRows::Memory{kOtherSortBytes / part, kOtherNameBytes / part}));
+        spill_, ImportedRows::Memory{kOtherSortBytes / part, kOtherNameBytes / part}));
     current_ = processes_.back().get();
     current_->pid = event_.pid;
   }
@@ -355,7 +355,7 @@ std::optional<uint32_t> KinetoScan::FindStream() {
 const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) {
   const std::optional<uint32_t> stream = FindStream();
   if (!stream) return "of more streams than are read";
-  ProcessRows::GpuWork work = {};
+  ImportedRows::GpuWork work = {};
   work.correlation = event_.correlation.value_or(0);
   work.name = current_->rows.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);
   work.bytes = static_cast<uint64_t>(std::max<int64_t>(event_.bytes.value_or(0), 0));
@@ -449,8 +449,8 @@ void KinetoScan::PlaceGpuRows() {
   RowSorter<Launch> launches(spill_, kPlacingBytes);
   RowSorter<PlacedRow> placed(spill_, kPlacingBytes);
   for (uint32_t i = 0; i < processes_.size(); ++i) {
-    ProcessRows& rows = processes_[i]->rows;
-    rows.EachCudaCall([&](const ProcessRows::CudaCall& call) {
+    ImportedRows& rows = processes_[i]->rows;
+    rows.EachCudaCall([&](const ImportedRows::CudaCall& call) {
       if (call.correlation != 0) launches.Add({call.correlation, call.number, i});
     });
     rows.EachGpuRow(
@@ -462,9 +462,9 @@ void KinetoScan::PlaceGpuRows() {
   Launches by_id(*spill_, launches);
   RowMerge<PlacedRow> rows(*spill_, placed.runs());
   for (PlacedRow each; rows.Next(&each);) {
-    const ProcessRows& before = processes_[each.process]->rows;
+    const ImportedRows& before = processes_[each.process]->rows;
     const auto owner = by_id.Nearest(each.row.correlation, each.row.number);
-    ProcessRows& after = processes_[owner.value_or(each.process)]->rows;
+    ImportedRows& after = processes_[owner.value_or(each.process)]->rows;
     const std::optional<uint32_t> stream = after.FindStream(each.stream);
     if (!stream) {
       after.not_taken.Add("rows of more streams than are read");
@@ -482,7 +482,7 @@ void KinetoScan::PlaceGpuRows() {
 
 void KinetoScan::NameProcesses() {
   for (const auto& process : processes_) {
-    ProcessRows& rows = process->rows;
+    ImportedRows& rows = process->rows;
     const std::string pid = process->pid.value_or("");
     rows.os_pid = ToUint32(pid).value_or(0);
     const auto name = process_names_.find(pid);

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "importers/byte_source.h"
+#include "importers/imported_rows.h"
 #include "importers/json_reader.h"
-#include "importers/process_rows.h"
 #include "importers/spill_file.h"
 #include "importers/trace_event.h"
 
@@ -53,7 +53,7 @@ class KinetoScan {
   const KinetoFacts& facts() const { return facts_; }
   // By categories; rows that were not taken by phase and category. Without facts().base_ns.
   size_t processes() const { return processes_.size(); }
-  const ProcessRows& rows(size_t process) const { return processes_[process]->rows; }
+  const ImportedRows& rows(size_t process) const { return processes_[process]->rows; }
 
  private:
   enum class Category;
@@ -61,9 +61,9 @@ class KinetoScan {
     std::string text;
   };
   struct Process {
-    Process(SpillFile* spill, const ProcessRows::Memory& memory)
+    Process(SpillFile* spill, const ImportedRows::Memory& memory)
         : rows(spill, RowOrder::kAsInFile, memory) {}
-    ProcessRows rows;
+    ImportedRows rows;
     std::optional<std::string> pid;  // nothing: no row of a thread stands before it yet
   };
 

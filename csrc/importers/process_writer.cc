@@ -108,7 +108,7 @@ void ThreadItems::AddOperation(const ThreadRow& row) {
   operations_.insert({row.end_ns, ++order_, row.name});
 }
 
-// A call lies inside of another one or behind it. One that outlasts the other, as rounded times
+// A call lies inside of another one or after it. One that outlasts the other, as rounded times
 // say, begins where that ends.
 void ThreadItems::AddCall(const ThreadRow& row) {
   pending_ = row;

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "importers/imported_rows.h"
 #include "importers/json_reader.h"
-#include "importers/process_rows.h"
 
 namespace rlscope::importers {
 

@@ -13,6 +13,7 @@
 
 #include "trace/write/chunks.h"
 #include "trace/write/encoder.h"
+#include "trace/write/interval_chunks.h"
 #include "trace/write/sink.h"
 #include "trace/write/window_changes.h"
 

@@ -254,7 +254,7 @@ const char* XprofScan::TakeGpuRow(const Plane& plane, const Interval& interval, 
   *what = "kernels";
   const std::optional<uint32_t> stream = rows_.FindStream({plane.device, 0, number});
   if (!stream) return "of more streams than are read";
-  ProcessRows::GpuWork work = {};
+  ImportedRows::GpuWork work = {};
   work.kind = trace::GpuKind::kKernel;
   work.correlation = event_.correlation.value_or(0);
   work.name = rows_.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "importers/byte_source.h"
+#include "importers/imported_rows.h"
 #include "importers/json_reader.h"
-#include "importers/process_rows.h"
 #include "importers/spill_file.h"
 #include "importers/trace_event.h"
 
@@ -29,7 +29,7 @@ class XprofScan {
   // Throws FormatError, std::system_error, and what the source throws.
   void Read(ByteSource* source);
 
-  const ProcessRows& rows() const { return rows_; }
+  const ImportedRows& rows() const { return rows_; }
   // Those of the names that some row had.
   std::vector<std::string> operations() const;
 
@@ -58,7 +58,7 @@ class XprofScan {
   bool ReadInterval(Interval* interval) const;
   std::optional<uint32_t> FindThread();
 
-  ProcessRows rows_;
+  ImportedRows rows_;
   std::map<std::string, Annotation> annotations_;     // by name
   std::unordered_map<std::string, Plane> planes_;     // by pid
   std::unordered_map<std::string, Line> line_names_;  // by pid and tid

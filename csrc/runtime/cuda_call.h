@@ -7,11 +7,12 @@
 
 #include "runtime/hot.h"
 #include "runtime/interval_writer.h"
+#include "runtime/rings.h"
 #include "trace/layout/cuda_record.h"
 
 namespace rlscope::runtime {
 
-// Of the calling thread; null while it made no call in this image.
+// The calling thread's; null while it made no call in this image.
 inline __attribute__((always_inline)) IntervalWriter* CallWriter() {
   const struct rlscope_thread* self = &rlscope_self;
   if (self->ring == nullptr || self->generation != Load(rlscope_process.generation)) return nullptr;

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
-#include "runtime/lifecycle.h"
 #include "runtime/names.h"
 #include "runtime/process.h"
+#include "runtime/process_events.h"
 #include "runtime/syscalls.h"
 #include "runtime/threads.h"
 

@@ -1,5 +1,5 @@
-// fork: the child is an image of its own that begins at its first record. Handlers do as little as
-// can be: no malloc, no lock that may be held, no I/O.
+#include "runtime/fork.h"
+
 #include "base/clock.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
@@ -12,8 +12,6 @@
 
 namespace rlscope::runtime {
 
-bool IsVforkChild() { return State() != RLSCOPE_UNKNOWN && SysGetPid() != process.pid; }
-
 void BecomeForkChild() {
   process.parent_pid = process.pid;
   process.pid = SysGetPid();
@@ -23,7 +21,7 @@ void BecomeForkChild() {
   process.forked = true;
   process.logged = process.ended = process.late = false;
   process.gave_up = process.refused = process.cut = false;
-  process.capture_cpu_ns = process.capture_flush_ns = 0;
+  process.cupti_cpu_ns = process.cupti_flush_ns = 0;
   process.explicit_iterations = false;
   process.iteration_thread = nullptr;
   process.python_begin_ns = process.python ? process.began_ns : 0;

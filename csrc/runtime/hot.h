@@ -44,7 +44,7 @@ inline __attribute__((always_inline)) uint64_t ReadCounter() {
 #endif
 
 // Asks for an address's cache line early, to write there. A line of a ring comes from another
-// core's cache or from memory, and all stores behind a store wait for it. CPUs without prefetchw
+// core's cache or from memory, and all later stores wait for it. CPUs without prefetchw
 // pass it over.
 inline __attribute__((always_inline)) void PrefetchToWrite(const void* address) {
 #if defined(__x86_64__)
@@ -64,7 +64,7 @@ inline __attribute__((always_inline)) uint64_t ReadTicks() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Of the process's clock, about; any number before the first image opens.
+// About so many ticks of the process's clock; any number before the first image opens.
 inline uint64_t TicksOf(uint64_t nanoseconds) {
   const uint32_t per_us =
       Load(rlscope_process.clock) == 2 ? 1000 : Load(rlscope_process.ticks_per_us);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/first_record.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/process.h"
@@ -17,30 +18,7 @@ using trace::RingUse;
 
 int (*runs_no_python)(void) = nullptr;  // rlscope_set_outside_test()
 
-// Threads come and go: their writers are used again. Private memory, which fork children inherit.
-constexpr uint32_t kWritersPerPage = trace::kPageSize / sizeof(IntervalWriter);
-IntervalWriter* free_writers = nullptr;
 IntervalWriter gpu_writer;
-
-IntervalWriter* NewWriter() {
-  if (free_writers == nullptr) {
-    auto* page = static_cast<IntervalWriter*>(SysMapPrivate(trace::kPageSize));
-    if (page == nullptr) return nullptr;
-    for (uint32_t i = 0; i < kWritersPerPage; i++) {
-      page[i].next_free = free_writers;
-      free_writers = &page[i];
-    }
-  }
-  IntervalWriter* writer = free_writers;
-  free_writers = writer->next_free;
-  memset(writer, 0, sizeof *writer);
-  return writer;
-}
-
-void FreeWriter(IntervalWriter* writer) {
-  writer->next_free = free_writers;
-  free_writers = writer;
-}
 
 // Needs process_lock. False: no ring can be had.
 bool GiveRing(IntervalWriter* writer, uint32_t thread, RingUse use) {
@@ -98,16 +76,6 @@ bool MakeIntervalRoom(IntervalWriter* writer, uint32_t slots) {
   if (!rlscope_follow()) return false;
   RestartHelper();
   return MakeRoomIn(&writer->self, static_cast<Ring*>(writer->self.ring), slots) != 0;
-}
-
-void EndIntervals(IntervalWriter* writer) {
-  LeaveRing(&writer->self, trace::kThreadEnd, 0);
-  FreeWriter(writer);
-}
-
-void DropIntervals(IntervalWriter* writer) {
-  DropRing(static_cast<Ring*>(writer->self.ring));
-  FreeWriter(writer);
 }
 
 bool WriteGpuWork(const trace::GpuWork& work, uint32_t name) {

@@ -6,20 +6,10 @@
 
 #include <stdint.h>
 
-#include "runtime/rings.h"
-#include "runtime/rlscope.h"
+#include "runtime/interval_writer_pool.h"
 #include "trace/layout/cuda_record.h"
 
 namespace rlscope::runtime {
-
-struct IntervalWriter {
-  rlscope_thread self;  // cursor, limit, lap, ring, generation and thread, as of a thread
-  // CUDA calls only: the outermost one that is open.
-  uint64_t start;   // ticks
-  uint32_t depth;   // open calls, each inside the one before
-  uint32_t window;  // rlscope_process.window in which it began
-  IntervalWriter* next_free;
-};
 
 // The writer of the calling thread's CUDA calls, made if there is none. Null: nothing records, or
 // no ring can be had (loss no_ring).
@@ -27,13 +17,6 @@ IntervalWriter* MakeCallWriter();
 
 // Makes room for `slots` in its ring. False: drop the record.
 bool MakeIntervalRoom(IntervalWriter* writer, uint32_t slots);
-
-// Ends the writer of a thread that ends. Needs process_lock.
-void EndIntervals(IntervalWriter* writer);
-
-// The same without its ring's end, for a thread that goes on in another session. Needs
-// process_lock.
-void DropIntervals(IntervalWriter* writer);
 
 // Records work on a GPU, from one thread at a time, in a process that has an image; also while
 // nothing records, because what is known only now may have run before. Follows no window: the

@@ -1,14 +1,12 @@
 #include "runtime/lifecycle.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/proc.h"
-#include "runtime/detached.h"
+#include "runtime/fork.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
 #include "runtime/process.h"
@@ -33,13 +31,7 @@ int on_exit(void (*)(int, void*), void*) __attribute__((weak));
 int __cxa_at_quick_exit(void (*)(void*), void*) __attribute__((weak));
 }
 
-// A page of its own, so that the kernel can wipe it in children.
-__attribute__((aligned(4096))) struct rlscope_process_state rlscope_process = {};
-
 namespace rlscope::runtime {
-
-Process process;
-Lock process_lock;
 
 namespace {
 
@@ -76,61 +68,7 @@ void AfterForkInChild() {
 
 // ---- exit -------------------------------------------------------------------------------------
 
-int64_t ProcessCpuNs() {
-  struct timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-struct Goodbye {
-  trace::ProcessRecord records[2];
-  int count;
-};
-
-void WriteGoodbye(void* argument) {
-  auto* goodbye = static_cast<Goodbye*>(argument);
-  base::ProcStat stat;
-  if (process.start_time == 0 && base::ReadProcStat(0, &stat)) {
-    process.start_time = stat.start_time;
-  }
-  for (int i = 0; i < goodbye->count; i++) goodbye->records[i].start_time = process.start_time;
-  AppendRecords(process.directory, goodbye->records, goodbye->count);
-}
-
-trace::ProcessRecord ForkRecord() {
-  trace::ProcessRecord record = MakeRecord(trace::ProcessEvent::kForked);
-  if (process.python) record.flags |= trace::kForkedPython;
-  return record;
-}
-
-// `began_ns`: when the exit reached us.
-void LogEnd(int status, int64_t began_ns, int64_t end_ns) {
-  Goodbye goodbye;
-  goodbye.count = 0;
-  if (process.forked && !process.logged) goodbye.records[goodbye.count++] = ForkRecord();
-  trace::ProcessRecord end = MakeRecord(trace::ProcessEvent::kEnded);
-  end.time_ns = end_ns;
-  end.profiler_cpu_ns = HelperCpuNs() + __atomic_load_n(&process.capture_cpu_ns, __ATOMIC_RELAXED);
-  end.cpu_ns = ProcessCpuNs() - end.profiler_cpu_ns;
-  end.python_end_ns = process.python_end_ns;
-  if (SharedPage() != nullptr) end.flags |= trace::kHadRings;
-  if (process.refused) end.flags |= trace::kRefused;
-  if (status != kUnknownStatus) {
-    end.flags |= trace::kExitStatusKnown | (static_cast<uint32_t>(status) & 0xff) << 8;
-  }
-  end.ended.exit_flush_ns = process.capture_flush_ns + base::ReadMonotonicNs() - began_ns;
-  goodbye.records[goodbye.count++] = end;
-  process.logged = true;
-  // A process that recorded nothing is a small one that a shell starts by the thousand: it has one
-  // thread, so no other one can see the descriptor, and the clone would cost more than the rest.
-  if (SharedPage() != nullptr) {
-    RunDetached(&WriteGoodbye, &goodbye);
-  } else {
-    WriteGoodbye(&goodbye);
-  }
-}
-
-// Returns the end of the process. Other threads record until then: the clock is read behind them.
+// Returns the end of the process. Other threads record until then: the clock is read after them.
 int64_t CloseRecording() {
   if (image.page == nullptr) {
     SetState(RLSCOPE_OFF);
@@ -232,24 +170,6 @@ void WatchProcess() {
   }
   if (on_exit != nullptr) on_exit(&AtExit, nullptr);
   if (__cxa_at_quick_exit != nullptr) __cxa_at_quick_exit(&AtQuickExit, nullptr);
-}
-
-void LogEvent(uint16_t event, const char* name) {
-  Goodbye note;
-  note.count = 0;
-  if (process.forked && !process.logged) note.records[note.count++] = ForkRecord();
-  trace::ProcessRecord record = MakeRecord(static_cast<trace::ProcessEvent>(event));
-  if (name != nullptr) {
-    memset(record.name, 0, sizeof record.name);
-    memcpy(record.name, name, strnlen(name, sizeof record.name - 1));
-  }
-  note.records[note.count++] = record;
-  process.logged = true;
-  RunDetached(&WriteGoodbye, &note);
-}
-
-void LogPython() {
-  LogEvent(static_cast<uint16_t>(trace::ProcessEvent::kPython), process.python_version);
 }
 
 void EndProcess(int status) {

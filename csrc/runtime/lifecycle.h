@@ -2,7 +2,7 @@
 #ifndef RLSCOPE_RUNTIME_LIFECYCLE_H_
 #define RLSCOPE_RUNTIME_LIFECYCLE_H_
 
-#include <stdint.h>
+#include "runtime/process_events.h"
 
 namespace rlscope::runtime {
 
@@ -12,16 +12,8 @@ void Identify();
 // Fork handlers, exit handlers and the wiped state page; once per process.
 void WatchProcess();
 
-// Appends a record of the running image to processes.log; first the kForked record that a fork
-// child may still owe.
-void LogEvent(uint16_t event, const char* name);
-
-// The kPython record of the interpreter in this process.
-void LogPython();
-
 // The exit path: closes the image, ends the helper, writes kEnded. Nothing in a vfork child and
 // the second time. `status`: exit code, or kUnknownStatus.
-constexpr int kUnknownStatus = -1;
 void EndProcess(int status);
 
 // The same without kEnded being the last word of the process: the end of a rls.profile.

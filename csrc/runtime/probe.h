@@ -1,5 +1,5 @@
 // When a thread runs a probe: a measurement of what recording costs right here, with the caches as
-// the program left them. What is measured is the caller's (python/runtime_probe.h).
+// the program left them. What is measured is the caller's (python/runtime_module/probe.h).
 //
 //   exits    |   |  |     |   |  |   |   |          |
 //            ^ due        ^ probe     ^ due again at a random time, in proportion to what it took

@@ -31,8 +31,8 @@ struct Process {
   bool refused;                  // it could not make its files: records nothing
   bool cut;                      // a drainer cut recording short, and that was counted
   int64_t window_closed_ns;      // CLOCK_MONOTONIC when a window last closed; 0: none has
-  int64_t capture_cpu_ns;        // CPU time of the thread that reads what CUPTI recorded
-  int64_t capture_flush_ns;      // how long the exit waited for that thread
+  int64_t cupti_cpu_ns;          // CPU time of the thread that reads what CUPTI recorded
+  int64_t cupti_flush_ns;        // how long the exit waited for that thread
   bool probes;                   // are run
   bool explicit_iterations;      // automatic ones are ignored from then on
   const void* iteration_thread;  // rlscope_self of the thread that owns the iterations
@@ -53,11 +53,6 @@ extern Lock process_lock;
 
 // True in a vfork child, which shares this memory with its parent and must write nothing.
 bool IsVforkChild();
-
-// Makes this process a child image of the one it was forked from: new identity, no image, no
-// ring for the calling thread. Async-signal-safe; used by the fork handler and, after a raw
-// clone, by the first thing that looks at the state.
-void BecomeForkChild();
 
 // Changes a member of rlscope_process, which other threads read without the lock.
 template <typename T>

@@ -1,6 +1,7 @@
 #include "runtime/recorder.h"
 
 #include "base/clock.h"
+#include "runtime/first_record.h"
 #include "runtime/helper.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
@@ -17,10 +18,6 @@ constexpr int64_t kLongestWaitNs = 100000000;
 constexpr int64_t kFirstSleepNs = 50000;  // a woken drainer needs about that for half a ring
 constexpr int64_t kLongestSleepNs = 1000000;
 constexpr uint64_t kLookEvery = 1024;  // lost records between two looks at the drainer
-constexpr uint32_t kMostUnringed = (1u << 24) - 1;
-
-void (*first_record_hook)() = nullptr;
-int64_t no_ring_until = 0;  // CLOCK_MONOTONIC; a refused file is not asked for at every record
 
 uint64_t UsedSlots(const Ring& ring, uint64_t position) {
   const uint64_t used = position - __atomic_load_n(&ring.page->tail, __ATOMIC_ACQUIRE);
@@ -186,56 +183,6 @@ void EndShortWaits(rlscope_thread* self) {
   auto* ring = static_cast<Ring*>(self->ring);
   WriteShortWaits(self);
   if (ring->lost == 0) SetLimit(self, ring, 1);
-}
-
-namespace {
-
-// End of the thread's last record; a ring that was never written holds zeros.
-uint64_t LastTicks(const rlscope_thread& self, const Ring& ring) {
-  const bool wrapped = self.cursor == ring.slots;
-  const rlscope_slot* last = (wrapped ? ring.slots + ring.capacity : self.cursor) - 1;
-  if (trace::KindOf(last->word) == trace::kContinued) last--;
-  const bool is_end = trace::KindOf(last->word) == trace::kProbe;
-  return last->tsc + (is_end ? 0 : last->duration);
-}
-
-}  // namespace
-
-Ring* EnsureRing(rlscope_thread* self) {
-  if (!IsImageOpen()) return nullptr;
-  if (Ring* ring = OwnRing()) return ring;
-  NumberThread(self);
-  const int64_t now = base::ReadMonotonicNs();
-  constexpr trace::RingUse kUse = trace::RingUse::kThread;
-  Ring* ring = now < no_ring_until ? nullptr : TakeRing(trace::kFirstRingBytes, kUse);
-  if (ring == nullptr) ring = TakeRecycledRing(0, kUse);
-  if (ring == nullptr) {
-    if (now >= no_ring_until) no_ring_until = now + kSecond / 10;
-    if (self->unringed < kMostUnringed) self->unringed++;
-    CountLoss(trace::kNoRing, 1);
-    WakeDrainer();
-    return nullptr;
-  }
-  UseRing(self, ring, 0);
-  if (self->unringed != 0 && WriteReservedValue(self, trace::kGap, self->unringed, ReadTicks())) {
-    self->unringed = 0;
-  }
-  if (image.control->drainer_pid == 0) StartHelper();
-  if (first_record_hook != nullptr) first_record_hook();
-  return ring;
-}
-
-void SetFirstRecordHook(void (*hook)()) { first_record_hook = hook; }
-
-uint64_t WriteRare(uint32_t kind, uint32_t id, uint64_t ticks) {
-  rlscope_thread* self = &rlscope_self;
-  Ring* ring = EnsureRing(self);
-  if (ring == nullptr) return 0;
-  WriteShortWaits(self);
-  WriteHeldCall(self);
-  const uint64_t last = LastTicks(*self, *ring);
-  const uint64_t written = ticks < last ? last : ticks;
-  return WriteReserved(self, kind, id, written) ? written : 0;
 }
 
 }  // namespace rlscope::runtime

@@ -5,7 +5,6 @@
 
 #include "runtime/detached.h"
 #include "runtime/image.h"
-#include "runtime/interval_writer.h"
 #include "runtime/process.h"
 #include "runtime/shared_file.h"
 #include "runtime/syscalls.h"
@@ -128,7 +127,10 @@ void GiveRingBack(Ring* ring, uint64_t end) {
 }
 
 void DropRing(Ring* ring) {
-  if (ring->calls != nullptr) DropIntervals(ring->calls);
+  if (ring->calls != nullptr) {
+    DropRing(static_cast<Ring*>(ring->calls->self.ring));
+    FreeWriter(ring->calls);
+  }
   SysUnmap(ring->page, MappedBytes(ring->capacity * sizeof(rlscope_slot)));
   *ring = Ring();
 }

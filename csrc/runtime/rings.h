@@ -5,13 +5,12 @@
 
 #include <stdint.h>
 
+#include "runtime/interval_writer_pool.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/record.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
-
-struct IntervalWriter;
 
 struct Ring {
   trace::RingPage* page;  // null: an empty place in the pool
@@ -22,11 +21,11 @@ struct Ring {
   uint32_t generation;  // rlscope_process.generation of the image it belongs to
   bool attached;        // a thread writes into it
   uint32_t os_tid;      // of that thread
-  // Of a thread's own ring: the writer of its CUDA calls, null while it made none.
+  // In a thread's own ring: the writer of its CUDA calls, null while it made none.
   IntervalWriter* calls;
   uint64_t short_waits;       // of that thread since its last record
   uint64_t short_wait_ticks;  // end of the last of them
-  // Of the probes of that thread (probe.h):
+  // The probes of that thread (probe.h):
   uint64_t probe_random;   // state of the generator; 0: not begun
   uint32_t probes_passed;  // exits and events that the due one still lets pass
 };
@@ -52,6 +51,7 @@ void GiveRingBack(Ring* ring, uint64_t end);
 // Unmaps all rings but those that other threads may still be writing into; those go when their
 // thread takes a new one (DropRing). `own`: the calling thread's ring, null if it has none.
 void DropRings(Ring* own);
+// With that of the CUDA calls of its thread.
 void DropRing(Ring* ring);
 
 // Fork child: the mappings do not exist here; forgets all of them without a system call.

@@ -1,4 +1,4 @@
-// The C ABI of librlscope.so, the only holder of process state: what _runtime, the interposers
+// The C ABI of librlscope.so, the only holder of process state: what _runtime, librlscope_cudart.so
 // and any other producer in the process call. Nothing else crosses the boundary.
 //
 // Threads: every function may be called from any thread unless it says otherwise. No function
@@ -46,8 +46,8 @@ struct RLSCOPE_CACHE_LINE rlscope_thread {
   void* context;             // contextvars.Context last seen by the annotations
   void* ring;                // private to the recorder
   uint32_t context_version;  // lower half of the count of Context switches when `context` was seen
-  // Behind which a record makes a probe due (probe.h), in ticks >> RLSCOPE_PROBE_SHIFT; 0: not
-  // known yet; UINT32_MAX: never.
+  // A record after it makes a probe due (probe.h), in ticks >> RLSCOPE_PROBE_SHIFT; 0: not known
+  // yet; UINT32_MAX: never.
   uint32_t next_probe;
   uint32_t lap : 8;        // lap bit of the slots up to limit
   uint32_t unringed : 24;  // records lost since the thread last had a ring
@@ -88,7 +88,7 @@ struct rlscope_process_state {
 };
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
-// Of this file: what a library that was loaded before must agree with.
+// The version of this file, with which a library that was loaded before must agree.
 #define RLSCOPE_INTERFACE 5
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
@@ -134,7 +134,7 @@ struct rlscope_callback {
 RLSCOPE_EXPORT void rlscope_begin_callback(struct rlscope_callback* callback);
 RLSCOPE_EXPORT void rlscope_end_callback(const struct rlscope_callback* callback);
 
-// Probes (probe.h). The calling thread has written a record at `ticks`, behind its next_probe. A
+// Probes (probe.h). The calling thread has written a record at `ticks`, after its next_probe. A
 // random number if a probe is to run now, and rlscope_end_probe() must follow; 0: none is. It has
 // room for four slots, holds no call back, and its image and window are those of its last record.
 RLSCOPE_EXPORT uint32_t rlscope_begin_probe(uint64_t ticks) __attribute__((cold));

@@ -8,10 +8,10 @@
 
 namespace rlscope::runtime {
 
-// Of one thread. `flags`: 0 or trace::kThreadEnds.
+// Enters those of one thread. `flags`: 0 or trace::kThreadEnds.
 void NoteThreadTimes(uint32_t thread, uint32_t os_tid, uint16_t flags);
 
-// The last ones of every thread that has a ring.
+// Enters the last ones of every thread that has a ring.
 void NoteTimesOfAllThreads();
 
 }  // namespace rlscope::runtime

@@ -6,7 +6,6 @@
 
 #include "runtime/hot.h"
 #include "runtime/image.h"
-#include "runtime/interval_writer.h"
 #include "runtime/open_wait.h"
 #include "runtime/process.h"
 #include "runtime/syscalls.h"
@@ -27,6 +26,11 @@ using trace::LapOf;
 pthread_key_t end_key;
 bool has_end_key = false;
 
+void EndCalls(IntervalWriter* writer) {
+  LeaveRing(&writer->self, trace::kThreadEnd, 0);
+  FreeWriter(writer);
+}
+
 void EndThread(void* pointer) {
   auto* self = static_cast<rlscope_thread*>(pointer);
   LockGuard guard(&process_lock);
@@ -36,7 +40,7 @@ void EndThread(void* pointer) {
     DropRing(ring);
     self->ring = nullptr;
   } else {
-    if (ring->calls != nullptr) EndIntervals(ring->calls);
+    if (ring->calls != nullptr) EndCalls(ring->calls);
     WriteShortWaits(self);
     WriteHeldCall(self);
     NoteThreadTimes(self->thread, SysGetTid(), trace::kThreadEnds);

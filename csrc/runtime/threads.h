@@ -36,7 +36,7 @@ bool WriteReservedValue(rlscope_thread* self, uint32_t kind, uint64_t value, uin
 void WriteHeldCall(rlscope_thread* self);
 
 // Writes how many waits too short for a record there were since the last record, if there were any:
-// something else is about to be written, behind which the thread may be in another state. The
+// something else is about to be written, after which the thread may be in another state. The
 // thread has a ring.
 void WriteShortWaits(rlscope_thread* self);
 

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
-#include "runtime/lifecycle.h"
 #include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process_events.h"
+#include "runtime/rare_record.h"
 #include "trace/drain/control_page.h"
 #include "trace/layout/record.h"
 
@@ -124,7 +124,7 @@ void PublishChange(uint64_t ticks, bool starts) {
   __atomic_store_n(&page->window_changes, number + 1, __ATOMIC_RELEASE);
 }
 
-// The process records neither before nor behind it: no record tells of it.
+// The process records neither before nor after it: no record tells of it.
 void SwitchStopwatch(rlscope_state wanted) {
   if (State() == wanted || (State() != RLSCOPE_PAUSED && State() != RLSCOPE_TIMED)) return;
   if (wanted == RLSCOPE_TIMED) Store(&rlscope_process.window, rlscope_process.window + 1);

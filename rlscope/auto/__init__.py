@@ -1,9 +1,9 @@
 """Operations without annotation: hooks for the libraries that a training program calls.
 
 The first import of a library is the moment to hook it: its classes exist, and none of them
-has an object. What a call means is decided in C (csrc/python/runtime_automatic_track.h); the files
-here only name the calls that are an Env.step, a forward, a backward, an optimizer step or a
-compiled function.
+has an object. What a call means is decided in C++ (csrc/python/runtime_module/automatic_track.h);
+the files here only name the calls that are an Env.step, a forward, a backward, an optimizer step
+or a compiled function.
 
 The hooks stay in place until the process ends. They record nothing once the program opens an
 operation of its own, and nothing while it is not recorded.

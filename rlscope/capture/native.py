@@ -5,7 +5,7 @@
     layer()     a library that the program names itself
     end()       the end of rls.profile's block: every pointer is put back
 
-Engines: `patch` replaces the function pointers of the interpreter (csrc/interception),
+Engines: `patch` replaces the function pointers of the interpreter (csrc/native_calls),
 `monitoring` uses sys.monitoring where that is refused, `off` leaves native code to the layer
 of its caller. Nothing here is imported, read or written before a program loads native code: a
 process without any pays for this module and one call.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-# The recorder's own order (csrc/capture/cupti.cc): folders, the loader's path, toolkits.
+# The recorder's own order (csrc/cupti/library.cc): folders, the loader's path, toolkits.
 SONAMES = ("libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.11.7")
 TOOLKITS = ("/usr/local/cuda", "/usr/local/cuda-13", "/usr/local/cuda-12", "/usr/local/cuda-11")
 BELOW = ("lib64", "lib", "extras/CUPTI/lib64")

@@ -168,9 +168,9 @@ class Importer:
 
 @dataclass(frozen=True)
 class ProcessScan:
-    """A process whose rows are in a `_trace.ProcessRows`: what all importers have in common."""
+    """A process whose rows are in a `_trace.ImportedRows`: what all importers have in common."""
 
-    rows: _trace.ProcessRows
+    rows: _trace.ImportedRows
     base_ns: int = 0
     """Added to every time of the rows."""
     host: str = ""

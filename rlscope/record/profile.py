@@ -26,7 +26,7 @@ __all__ = [
     "write_run_json",
 ]
 
-# Stands in front of CUDA's runtime library (csrc/interpose/cudart).
+# Stands in front of CUDA's runtime library (csrc/preload/cudart).
 _CUDART = os.path.join(os.path.dirname(LIBRARY), "librlscope_cudart.so")
 
 

@@ -5,7 +5,7 @@
 //                                     as raw columns, for sweep_peers.py
 //   sweep SMALL LARGE ROUNDS FOLDER   two sizes by turns
 //   sweep FILE END_NS                 sweeps that trace file, everything on, and prints its memory
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/trace_source.h"
+#include "analysis/sweep/trace_source.h"
 #include "textbook_sweep.h"
 #include "trace/read/process_trace.h"
 #include "training_file.h"

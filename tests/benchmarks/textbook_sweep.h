@@ -13,7 +13,7 @@
 
 namespace rlscope::benchmarks {
 
-// Ranks of layers (analysis/layer_ranks.h), and two of its own.
+// Ranks of layers (analysis/keys/layer_ranks.h), and two of its own.
 enum Layer : uint32_t {
   kOperation = 0,
   kPython = 2,

@@ -6,7 +6,7 @@
 
 An iteration is a thousand of the smallest things that rlscope records; with a number, each of them
 with so many turns of an empty loop of Python. A delay makes each record of a kind longer by so many
-nanoseconds (csrc/interception/test_delay.h).
+nanoseconds (csrc/native_calls/test_delay.h).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // What the sweep learns about a thread's automatic track before it gets there.
-#include "analysis/automatic_track.h"
+#include "analysis/threads/automatic_track.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // CUDA calls and GPU work by operation: look-ups in a long table of launches, and the memory of
 // a long run.
-#include "analysis/cuda_relations.h"
+#include "analysis/cuda/cuda_relations.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/launch_table.h"
+#include "analysis/cuda/launch_table.h"
 #include "counted_memory.h"
 #include "sweep_process.h"
 

@@ -11,6 +11,7 @@
 
 #include "memory_trace.h"
 #include "trace/read/cursor.h"
+#include "trace/write/interval_chunks.h"
 
 namespace rlscope::trace {
 namespace {

@@ -1,5 +1,5 @@
 // The merge of random streams is what sorting finds, however they overlap and end.
-#include "analysis/merge_tree.h"
+#include "analysis/keys/merge_tree.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "memory_trace.h"
 #include "trace/layout/shared_pages.h"
 #include "trace/read/cursor.h"
+#include "trace/write/interval_chunks.h"
 
 namespace rlscope::trace {
 namespace {

@@ -12,6 +12,7 @@
 #include "memory_trace.h"
 #include "trace/read/cursor.h"
 #include "trace/read/frame_reader.h"
+#include "trace/write/interval_chunks.h"
 
 namespace rlscope::trace {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "interception/callback_scope.h"
+#include "native_calls/callback_scope.h"
 #include "runtime_run.h"
 #include "stub_calls.h"
 #include "trace/layout/shared_pages.h"
@@ -14,7 +14,7 @@
 namespace rlscope::test {
 namespace {
 
-using interception::CallbackScope;
+using native_calls::CallbackScope;
 using trace::kCall;
 using trace::kCallbackBegin;
 using trace::kCallbackEnd;

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "interception/call.h"
-#include "interception/callback_scope.h"
+#include "native_calls/call.h"
+#include "native_calls/callback_scope.h"
 #include "runtime_run.h"
 #include "stub_calls.h"
 #include "trace/layout/shared_pages.h"
@@ -19,7 +19,7 @@
 namespace rlscope::test {
 namespace {
 
-using interception::CallbackScope;
+using native_calls::CallbackScope;
 using trace::kCall;
 using trace::kCallbackBegin;
 using trace::kCallbackEnd;
@@ -54,9 +54,9 @@ int results_seen = 0;
 
 PROGRAM(calls_hooked) {
   UseStubs();
-  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner);
-  interception::entries[kInner].flags |= interception::kResultHook;
-  interception::call_hooks.result = [](void*) { results_seen++; };
+  for (int i = 0; i < native_calls::kCallsUntilHot; i++) Call(kInner);
+  native_calls::entries[kInner].flags |= native_calls::kResultHook;
+  native_calls::call_hooks.result = [](void*) { results_seen++; };
   for (int i = 0; i < 5000; i++) Call(kInner);
   Call(kOuter, [] { Call(kInner); });
   Call(kInner, [] { Call(kInner); });
@@ -74,7 +74,7 @@ TEST(Calls, WhoseResultsAreLookedAtAreRecordedLikeOthers) {
     EXPECT_NE(item.kind, kCallBegin);
     if (item.kind == kCall) functions.push_back(item.id);
   }
-  ASSERT_EQ(functions.size(), interception::kCallsUntilHot + 5000u + 2u);
+  ASSERT_EQ(functions.size(), native_calls::kCallsUntilHot + 5000u + 2u);
   const uint32_t outer = functions[functions.size() - 2];
   EXPECT_NE(outer, functions[0]);
   EXPECT_EQ(std::count(functions.begin(), functions.end(), outer), 1);
@@ -90,7 +90,7 @@ void* Sum(void* a, void* b, void* c, void* d, void* e) {
 
 void CallSum() {
   const auto at = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
-  const auto call = reinterpret_cast<interception::Function>(interception::StubAt(kInner));
+  const auto call = reinterpret_cast<native_calls::Function>(native_calls::StubAt(kInner));
   const uintptr_t high = uintptr_t{1} << 60;
   if (call(at(1 + high), at(2), at(3), at(4), at(5)) != at(54321 + high)) _exit(1);
 }
@@ -99,9 +99,9 @@ constexpr int kMoreThanARing = 5000;
 
 PROGRAM(calls_with_arguments) {
   UseStubs();
-  interception::entries[kInner].original = Sum;
-  for (const uint32_t flag : {uint32_t{0}, uint32_t{interception::kResultHook}}) {
-    interception::entries[kInner].flags |= flag;
+  native_calls::entries[kInner].original = Sum;
+  for (const uint32_t flag : {uint32_t{0}, uint32_t{native_calls::kResultHook}}) {
+    native_calls::entries[kInner].flags |= flag;
     for (int i = 0; i < kMoreThanARing; i++) CallSum();
     Call(kOuter, CallSum);
     rlscope_stop();
@@ -127,9 +127,9 @@ struct Steps {
 Steps steps;
 
 bool IsOfStubs(uintptr_t code) {
-  const auto from = reinterpret_cast<uintptr_t>(interception::rlscope_call);
-  const auto to = reinterpret_cast<uintptr_t>(interception::StubAt(interception::kStubs - 1));
-  return from <= code && code < to + interception::kStubBytes;
+  const auto from = reinterpret_cast<uintptr_t>(native_calls::rlscope_call);
+  const auto to = reinterpret_cast<uintptr_t>(native_calls::StubAt(native_calls::kStubs - 1));
+  return from <= code && code < to + native_calls::kStubBytes;
 }
 
 _Unwind_Reason_Code LookForCaller(_Unwind_Context* context, void* found) {
@@ -183,14 +183,14 @@ PROGRAM(calls_unwound) {
   Annotate();
   Call(kInner);                  // makes a ring and a name, with all signals blocked
   if (!IsUnwound(15)) return 1;  // warming: begun and ended in C++
-  for (int i = 0; i < interception::kCallsUntilHot; i++) Call(kInner), Call(kOuter);
+  for (int i = 0; i < native_calls::kCallsUntilHot; i++) Call(kInner), Call(kOuter);
   if (!IsUnwound(50)) return 2;
   if (!IsUnwound(65, call_outer)) return 3;
   if (!IsUnwound(40, Annotate)) return 4;  // what was begun is not one record any more
   rlscope_stop();
   if (!IsUnwound(15)) return 5;
   rlscope_start();
-  interception::entries[kInner].flags |= interception::kResultHook;
+  native_calls::entries[kInner].flags |= native_calls::kResultHook;
   if (!IsUnwound(15)) return 6;
   if (!IsUnwound(30, call_outer)) return 7;
   rlscope_stop();

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "interception/entries.h"
-#include "interception/stub_pool.h"
+#include "native_calls/entries.h"
+#include "native_calls/stub_pool.h"
 #include "runtime_run.h"
 #include "trace/layout/shared_pages.h"
 
@@ -23,19 +23,19 @@ inline void* Run(void* body, void*, void*, void*, void*) {
   return body;
 }
 
-constexpr uint32_t kOuter = interception::kHotStubs;
+constexpr uint32_t kOuter = native_calls::kHotStubs;
 constexpr uint32_t kInner = kOuter + 1;
 
 inline void UseStubs() {
-  using interception::entries;
+  using native_calls::entries;
   for (const uint32_t index : {kOuter, kInner}) {
-    entries[index] = {Run, 0, interception::kWarming};
-    interception::entry_names[index] = {index == kOuter ? "test:outer" : "test:inner", 10, 3, 0};
+    entries[index] = {Run, 0, native_calls::kWarming};
+    native_calls::entry_names[index] = {index == kOuter ? "test:outer" : "test:inner", 10, 3, 0};
   }
 }
 
 inline void Call(uint32_t stub, Body body = nullptr) {
-  reinterpret_cast<void* (*)(void*)>(interception::StubAt(stub))(reinterpret_cast<void*>(body));
+  reinterpret_cast<void* (*)(void*)>(native_calls::StubAt(stub))(reinterpret_cast<void*>(body));
 }
 
 inline uint32_t Operation() { return Intern("step"); }

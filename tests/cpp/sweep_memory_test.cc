@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep.h"
-#include "analysis/trace_source.h"
+#include "analysis/sweep/sweep.h"
+#include "analysis/sweep/trace_source.h"
 #include "counted_memory.h"
 #include "memory_trace.h"
 #include "sweep_process.h"

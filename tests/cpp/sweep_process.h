@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/source.h"
+#include "analysis/process/source.h"
 #include "trace/format/name_kind.h"
 #include "trace/layout/layer.h"
 #include "trace/layout/record.h"

@@ -1,5 +1,5 @@
 // Rules of the sweep, one small process each: input and expected rows on one screen.
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/instances.h"
-#include "analysis/overlap.h"
+#include "analysis/events/instances.h"
+#include "analysis/views/overlap.h"
 #include "sweep_process.h"
 
 namespace rlscope::analysis {

@@ -1,4 +1,4 @@
-"""The callback ids of csrc/capture/api_calls.cc, beside the functions that releases give them."""
+"""The callback ids of csrc/cupti, beside the functions that releases give them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pytest
 from cupti_headers import functions
 from cupti_releases import RELEASES, ROOT, SIMULATED, Release, every_release, simulated
 
-API_CALLS = (ROOT / "csrc" / "capture" / "api_calls.cc").read_text()
+CUPTI = ROOT / "csrc" / "cupti"
+WATCHED_CALLS = (CUPTI / "watched_calls.cc").read_text()
+CALLBACKS = (CUPTI / "callbacks.cc").read_text()
 every = every_release(RELEASES)
 every_table = pytest.mark.parametrize(
     ("table", "domain"), [("kRuntimeIds", "runtime"), ("kDriverIds", "driver")]
@@ -30,8 +32,8 @@ NOT_WATCHED = re.compile(
 
 
 def lines(table: str) -> list[tuple[list[int], list[str]]]:
-    """Of a table in api_calls.cc the ids of each line, and what their functions begin with."""
-    body = API_CALLS.partition(f"constexpr Ids {table}[] = {{\n")[2].partition("\n};")[0]
+    """Of a table in watched_calls.cc the ids of each line, and what their functions begin with."""
+    body = WATCHED_CALLS.partition(f"constexpr Ids {table}[] = {{\n")[2].partition("\n};")[0]
     found = []
     for line in body.splitlines():
         pairs = re.findall(r"\{(\d+), (\d+)\}", line)
@@ -86,8 +88,8 @@ def test_no_function_is_left_out_or_twice(release: Release, table: str, domain: 
 
 
 def among(function: str, domain: str) -> list[int]:
-    """Ids that one of the functions of api_calls.cc picks out."""
-    body = API_CALLS.partition(f"bool {function}(")[2].partition("\n}")[0]
+    """Ids that one of the functions of callbacks.cc picks out."""
+    body = CALLBACKS.partition(f"bool {function}(")[2].partition("\n}")[0]
     return [int(n) for n in re.findall(rf"k{domain}\[\] = \{{(.*?)\}}", body)[0].split(", ")]
 
 

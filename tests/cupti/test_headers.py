@@ -1,4 +1,4 @@
-"""The declarations of CUPTI in csrc/capture, beside the headers of each release."""
+"""The declarations of CUPTI in csrc/cupti, beside the headers of each release."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cupti_releases import RELEASES, ROOT, Release, every_release
 
 from rlscope.doctor.cupti import _REFUSALS
 
-CAPTURE = ROOT / "csrc" / "capture"
-TYPES = "capture/cupti_types.h"
+CUPTI = ROOT / "csrc" / "cupti"
+TYPES = "cupti/types.h"
 every = every_release(RELEASES)
 
 # Our structs -> the activity kinds whose records they read, or NVIDIA's name.
@@ -127,7 +127,7 @@ RESULTS = {
 
 def members(struct: str) -> list[str]:
     """Of a struct of ours, in order, padding left out."""
-    text = (CAPTURE / "cupti_types.h").read_text()
+    text = (CUPTI / "types.h").read_text()
     body = text.partition(f"struct {struct} {{")[2].partition("};")[0]
     names = re.findall(r"(\w+)(?:\[\d\])?;", body)
     return [name for name in names if not name.startswith("padding")]
@@ -141,7 +141,7 @@ def test_members_lie_where_they_are_declared_and_are_as_wide(release: Release) -
     for ours, struct in theirs:
         known = NAMES | OWN_NAMES.get(ours, {})
         for member in members(ours):
-            own, foreign = f"rlscope::capture::{ours}", known.get(member, member)
+            own, foreign = f"rlscope::cupti::{ours}", known.get(member, member)
             pairs[f"{struct}.{foreign}"] = (
                 f"offsetof({own}, {member})",
                 f"offsetof({struct}, {foreign})",
@@ -158,7 +158,7 @@ def test_members_lie_where_they_are_declared_and_are_as_wide(release: Release) -
 @every
 def test_enumerators_are_as_declared(release: Release) -> None:
     pairs = {
-        theirs: (f"rlscope::capture::{ours}", theirs)
+        theirs: (f"rlscope::cupti::{ours}", theirs)
         for ours, theirs in (NUMBERS | RESULTS).items()
         if not theirs.startswith("CUPTI_ERROR_") or has(release, "result", theirs)
     }
@@ -166,33 +166,33 @@ def test_enumerators_are_as_declared(release: Release) -> None:
 
 
 def test_every_number_that_is_declared_is_compared() -> None:
-    text = (CAPTURE / "cupti_types.h").read_text()
+    text = (CUPTI / "types.h").read_text()
     declared = set(re.findall(r"\b(k[A-Z]\w+) =", text)) - {"kSubscriberNameBytes"}
     assert declared == NUMBERS.keys() | RESULTS.keys()
 
 
 def looked_up() -> dict[str, str]:
     """Functions of CUPTI that the recorder looks up -> where it keeps them."""
-    text = (CAPTURE / "cupti.cc").read_text()
+    text = (CUPTI / "library.cc").read_text()
     return dict(re.findall(r'Find\(library, "(\w+)", &cupti\.(\w+)\)', text))
 
 
 @every
 def test_functions_take_and_return_what_is_declared(release: Release) -> None:
     pairs = {
-        theirs: (f"Shape<rlscope::capture::{ours}>::Number()", f"Shape<{theirs}>::Number()")
+        theirs: (f"Shape<rlscope::cupti::{ours}>::Number()", f"Shape<{theirs}>::Number()")
         for theirs, ours in CALLED_BACK.items()
     }
     pairs |= {
         name: (
-            f"Shape<decltype(rlscope::capture::Cupti::{member})>::Number()",
+            f"Shape<decltype(rlscope::cupti::Cupti::{member})>::Number()",
             f"Shape<decltype({name})>::Number()",
         )
         for name, member in looked_up().items()
         if name != "cuptiSubscribe_v2" or has(release, "callbacks", name)
     }
     assert len(pairs) > 14
-    assert differences(release, pairs, own=["capture/cupti.h"]) == {}
+    assert differences(release, pairs, own=["cupti/library.h"]) == {}
 
 
 def test_a_difference_is_told_with_both_values() -> None:
@@ -205,7 +205,7 @@ def test_a_difference_is_told_with_both_values() -> None:
 
 def words(file: str, after: str) -> list[str]:
     """Names in a list of C++, in the order of CUPTI's numbers."""
-    text = (ROOT / "csrc" / "python" / file).read_text().partition(after)[2]
+    text = (ROOT / "csrc" / "python" / "trace_module" / file).read_text().partition(after)[2]
     return re.findall(r'"(\w+)"', text.partition("}")[0])
 
 
@@ -224,12 +224,12 @@ def word_of_synchronization(name: str) -> str:
 @pytest.mark.parametrize(
     ("prefix", "word", "file", "after"),
     [
-        ("CUPTI_ACTIVITY_MEMCPY_KIND_", word_of_copy, "trace_gpu_work.cc", "& Directions()"),
-        ("CUPTI_ACTIVITY_MEMORY_KIND_", str.lower, "trace_gpu_work.cc", "& Memories()"),
+        ("CUPTI_ACTIVITY_MEMCPY_KIND_", word_of_copy, "gpu_work.cc", "& Directions()"),
+        ("CUPTI_ACTIVITY_MEMORY_KIND_", str.lower, "gpu_work.cc", "& Memories()"),
         (
             "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_",
             word_of_synchronization,
-            "trace_cuda.cc",
+            "cuda.cc",
             'Add("kind", Words{',
         ),
     ],

@@ -12,7 +12,7 @@ from cupti_releases import RELEASES, ROOT, Release, every_release, exported
 
 from rlscope.doctor import probe_cuda
 
-RECORDER = (ROOT / "csrc" / "capture" / "cupti.cc").read_text()
+RECORDER = (ROOT / "csrc" / "cupti" / "library.cc").read_text()
 FROM_13_0 = {"cuptiSubscribe_v2"}
 SYSTEM = re.compile(r"(ld-linux-[\w-]+|lib(c|dl|m|pthread|rt|util|gcc_s))\.so\.\d+")
 every = every_release(RELEASES)

@@ -8,6 +8,7 @@
 #include "../cpp/memory_trace.h"
 #include "base/crc32c.h"
 #include "trace/layout/shared_pages.h"
+#include "trace/write/interval_chunks.h"
 
 namespace rlscope::trace {
 namespace {

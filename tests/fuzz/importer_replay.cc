@@ -16,8 +16,8 @@
 
 #include "importers/byte_source.h"
 #include "importers/chrome.h"
+#include "importers/imported_rows.h"
 #include "importers/kineto.h"
-#include "importers/process_rows.h"
 #include "importers/spill_file.h"
 #include "importers/trace_file.h"
 #include "importers/xprof.h"
@@ -27,10 +27,10 @@ namespace {
 using rlscope::importers::ByteSource;
 using rlscope::importers::ChromeScan;
 using rlscope::importers::FormatError;
+using rlscope::importers::ImportedRows;
 using rlscope::importers::Interval;
 using rlscope::importers::KinetoScan;
 using rlscope::importers::ProblemOf;
-using rlscope::importers::ProcessRows;
 using rlscope::importers::RowOrder;
 using rlscope::importers::SpillFile;
 using rlscope::importers::TraceFile;
@@ -143,7 +143,7 @@ constexpr char kGoodXprof[] = R"JSON({"displayTimeUnit": "ns", "traceEvents": [
  "memcpy_details": "kind_src:pinned kind_dst:device size:512 dest:0 async:1"}}, {}]})JSON";
 
 // Writes what was read, and forgets it.
-void Write(const ProcessRows& rows, int64_t shift_ns) {
+void Write(const ImportedRows& rows, int64_t shift_ns) {
   char path[] = "/tmp/rlscope-importer.XXXXXX";
   const int descriptor = mkstemp(path);
   if (descriptor < 0) abort();
@@ -337,8 +337,8 @@ void ReplayRows(uint32_t count) {
   std::minstd_rand random(21);
   for (uint32_t i = 0; i < count; ++i) {
     SpillFile spill;
-    ProcessRows rows(&spill, i % 2 == 0 ? RowOrder::kAsInFile : RowOrder::kLongestFirst,
-                     {64 * sizeof(rlscope::importers::ThreadRow), 4096});
+    ImportedRows rows(&spill, i % 2 == 0 ? RowOrder::kAsInFile : RowOrder::kLongestFirst,
+                      {64 * sizeof(rlscope::importers::ThreadRow), 4096});
     const auto time = [&]() -> int64_t {
       const uint32_t kind = random() % 16;
       const int64_t limit = int64_t{1} << 61;

@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/cuda_relations.h"
-#include "analysis/instances.h"
-#include "analysis/intervals.h"
-#include "analysis/sweep.h"
-#include "analysis/trace_source.h"
+#include "analysis/cuda/cuda_relations.h"
+#include "analysis/events/instances.h"
+#include "analysis/events/intervals.h"
+#include "analysis/sweep/sweep.h"
+#include "analysis/sweep/trace_source.h"
 #include "trace/directory/process_images.h"
 #include "trace/read/cursor.h"
 #include "trace/read/process_log_reader.h"

@@ -15,7 +15,7 @@ from simcuda_runs import PROGRAMS, SIMCUDA
 from rlscope.recorder import LIBRARY
 
 CUDART = str(Path(LIBRARY).with_name("librlscope_cudart.so"))
-HEADER = SIMCUDA.parent.parent / "csrc" / "interpose" / "cudart" / "calls.h"
+HEADER = SIMCUDA.parent.parent / "csrc" / "preload" / "cudart" / "calls.h"
 INTERPOSE = ("--cuda", "interpose")
 
 

@@ -20,7 +20,7 @@ _runtime.intercept_at_import(None, None, True)
 import sample
 """
 
-# Of csrc/interception/stubs_in_use.h.
+# Of csrc/native_calls/stubs_in_use.h.
 MOST_NAMED = 12288
 
 

@@ -591,14 +591,14 @@ def test_an_interrupt_while_it_reads_leaves_nothing(tmp_path):
 )
 def test_what_stops_the_writing_leaves_nothing(tmp_path, monkeypatch, error, told):
     file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
-    written = _trace.ProcessRows.write
+    written = _trace.ImportedRows.write
 
     def write_and_fail(rows, path, **options):
         written(rows, path, **options)
         kind, *arguments = error
         raise kind(*arguments)
 
-    monkeypatch.setattr(_trace.ProcessRows, "write", write_and_fail)
+    monkeypatch.setattr(_trace.ImportedRows, "write", write_and_fail)
     with pytest.raises(told[0], match=told[1]):
         import_files([file], str(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

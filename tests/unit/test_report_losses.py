@@ -14,7 +14,7 @@ CSRC = Path(__file__).parents[2] / "csrc"
 # Header -> one row of its table of kinds; the text of the kind is in quotes.
 TABLES = {
     "trace/layout/shared_pages.h": r'X\(k\w+, \d+, "(\w+)"\)',
-    "analysis/losses.h": r'X\(\w+, "(\w+)"\)',
+    "analysis/process/losses.h": r'X\(\w+, "(\w+)"\)',
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CSRC = Path(__file__).resolve().parent.parent.parent / "csrc"
-STUBS = int(re.findall(r"RLSCOPE_STUBS (\d+)", (CSRC / "interception/stub_count.h").read_text())[0])
+STUBS = int(re.findall(r"RLSCOPE_STUBS (\d+)", (CSRC / "native_calls/stub_count.h").read_text())[0])
 STUB_BYTES = 16
 LOOKED_AT = [*range(256), *range(STUBS - 256, STUBS)]
 
@@ -28,7 +28,7 @@ def disassemble(target: str, folder: Path) -> list[tuple[int, str]]:
     compiler = tool("clang", "clang-14")
     objdump = tool("llvm-objdump", "llvm-objdump-14")
     pool = folder / "pool.o"
-    source = CSRC / "interception/stub_pool.S"
+    source = CSRC / "native_calls/stub_pool.S"
     command = [compiler, f"--target={target}", f"-I{CSRC}", "-c", str(source), "-o", str(pool)]
     subprocess.run(command, check=True)
     listings = (

@@ -1,5 +1,5 @@
 // The records of processes.log and the traces of a directory -> one row per process image, with
-// parents and ends (semantics.md calls these rules 3 and 8). Pure: touches no file.
+// parents and ends (docs/reference/semantics.md#process). Pure: touches no file.
 #ifndef RLSCOPE_TRACE_DIRECTORY_PROCESS_IMAGES_H_
 #define RLSCOPE_TRACE_DIRECTORY_PROCESS_IMAGES_H_
 

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/drain/drain_pass.h"
 #include "trace/layout/image_path.h"
 #include "trace/layout/shared_pages.h"
 
@@ -32,17 +33,6 @@ class Sink;
 struct DrainScratch;
 DrainScratch* NewDrainScratch();
 void FreeDrainScratch(DrainScratch* scratch);
-
-enum class DrainMode {
-  kConsume,  // move tails: the one drainer of the image
-  kSalvage,  // read only, move nothing, change nothing: the reader, beside a live drainer or not
-};
-
-enum class DrainPass {
-  kDue,    // what makes a chunk worth its while
-  kAll,    // all that is there; the process goes on
-  kFinal,  // all, and what is damaged is passed over: the process is gone
-};
 
 struct DrainStats {
   uint64_t events = 0;  // items written in chunks

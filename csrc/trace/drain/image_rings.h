@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "trace/drain/drain.h"
+#include "trace/drain/drain_pass.h"
 #include "trace/drain/drain_scratch.h"
 #include "trace/drain/image_entries.h"
 #include "trace/drain/ring_view.h"

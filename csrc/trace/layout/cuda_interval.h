@@ -16,7 +16,7 @@ struct CudaCall {
   uint32_t context;
 };
 
-// GpuKind of trace.proto; analysis/gpu_kinds.h has the facts of each.
+// GpuKind of trace.proto; analysis/gpu/gpu_kinds.h has the facts of each.
 enum class GpuKind : uint32_t {
   kUnknown = 0,
   kKernel = 1,

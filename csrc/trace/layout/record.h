@@ -128,7 +128,7 @@ enum ProbeKind : uint32_t {
   kProbeRecordedCall = 2,
   kProbeIdleOperation = 3,  // as in a process that never records
   kProbeRecordedOperation = 4,
-  kProbeWait = 5,       // of a wait of the program: what it took before and behind its interval
+  kProbeWait = 5,       // of a wait of the program: what it took before and after its interval
   kProbeShortWait = 6,  // the same of one that left no record
   kProbeKinds = 7,
 };

@@ -83,7 +83,7 @@ struct ControlPage {
   int64_t heartbeat_ns;         // CLOCK_MONOTONIC of the drainer's last pass
   uint32_t wake;                // futex word: a producer adds 1 and wakes when a ring is half full
   uint32_t generation;          // a producer adds 1 after it created a file in DIR/rings
-  // The wrapper's windows, followed by all processes (semantics.md, rule 4).
+  // The wrapper's windows, followed by all processes (docs/reference/semantics.md#windows).
   uint32_t recording;         // 1 = record, 2 = do not
   uint32_t window_changes;    // counts changes of `recording`
   uint64_t window_owner;      // process that decides them: its began_ns << 1, plus 1 if its

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/format/frame.h"
+#include "trace/read/interval_decoder.h"
 
 namespace rlscope::trace {
 namespace {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "trace/read/decoder.h"
+#include "trace/read/interval_decoder.h"
 #include "trace/read/process_trace.h"
 
 namespace rlscope::trace {

@@ -1,10 +1,10 @@
-// CudaCallChunk and GpuChunk of decoder.h.
+#include "trace/read/interval_decoder.h"
+
 #include <algorithm>
 
 #include "base/clock.h"
 #include "base/wire.h"
 #include "trace/read/columns.h"
-#include "trace/read/decoder.h"
 #include "trace/read/varints.h"
 
 namespace rlscope::trace {

@@ -8,6 +8,7 @@
 
 #include "base/regular_file.h"
 #include "trace/read/frame_reader.h"
+#include "trace/read/interval_decoder.h"
 
 namespace rlscope::trace {
 

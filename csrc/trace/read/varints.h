@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/read/decoder.h"
+#include "trace/read/span.h"
 
 namespace rlscope::trace {
 

@@ -125,7 +125,7 @@ void CpuEncoder::FollowWindows(uint64_t ticks) {
   }
 }
 
-// A change that becomes known late, after records behind it were written: the stack followed what
+// A change that becomes known late, after later records were written: the stack followed what
 // the reader ignored, or missed what it saw.
 void CpuEncoder::PassChange(const WindowChanges::Change& change) {
   OpenOperations* open = &stream_->open;

@@ -34,7 +34,7 @@ struct ThreadStream {
   uint32_t tick_shift = 0;  // of the file (tick_unit.h); likewise
   uint64_t last_ticks = 0;  // end of the last item, in the file's ticks, as all of these
   uint64_t clamped = 0;     // ticks that lay before that, moved up to it
-  uint32_t changes = 0;     // of the process's windows that lie behind
+  uint32_t changes = 0;     // of the process's windows that are over
   bool stopped = false;     // by the last of them: the reader ignores what the thread does now
   OpenOperations open;
 

@@ -1,10 +1,10 @@
-// CudaCallChunk and GpuChunk.
+#include "trace/write/interval_chunks.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "base/wire.h"
 #include "trace/format/frame.h"
-#include "trace/write/chunks.h"
 #include "trace/write/message.h"
 
 namespace rlscope::trace {

@@ -1,6 +1,7 @@
 #include "trace/write/interval_encoder.h"
 
 #include "base/clock.h"
+#include "trace/write/interval_chunks.h"
 
 namespace rlscope::trace {
 

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "base/wire.h"
-#include "trace/write/chunks.h"
+#include "trace/write/chunk_buffer.h"
 #include "trace/write/frame_writer.h"
 
 namespace rlscope::trace {

@@ -57,7 +57,7 @@ class _Process:
     """Rows of one process."""
 
     def __init__(self, spill: _trace.SpillFile, part: int) -> None:
-        self.rows = _trace.ProcessRows(spill, part)
+        self.rows = _trace.ImportedRows(spill, part)
         self.steps: list[int] = []
         """Numbers that the file gives the iterations, in order."""
         self._threads: dict[int, int] = {}

@@ -37,7 +37,7 @@ def _scan(source: Source, spill: _trace.SpillFile, _operations: Collection[str])
 
 
 def _process(
-    source: Source, facts: Mapping[str, Any], rows: _trace.ProcessRows, is_alone: bool
+    source: Source, facts: Mapping[str, Any], rows: _trace.ImportedRows, is_alone: bool
 ) -> ProcessScan:
     host = facts["host_name"] or _host_of(source.path.name, rows.facts["os_pid"])
     noted = _notes(facts, rows.facts["steps"], is_alone)

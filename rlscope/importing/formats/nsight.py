@@ -49,7 +49,9 @@ _Batch = Mapping[str, _Numbers]
 class _Process:
     """Rows of one process, and what ids of the export are in them."""
 
-    def __init__(self, export: NsightExport, rows: _trace.ProcessRows, pid: int, name: str) -> None:
+    def __init__(
+        self, export: NsightExport, rows: _trace.ImportedRows, pid: int, name: str
+    ) -> None:
         self._export = export
         self.rows = rows
         rows.os_pid = pid & 0xFFFFFF
@@ -132,7 +134,7 @@ class _Reader:
         self._rows = max(sum(export.rows_of(table) for table in schema.EVENT_TABLES), 1)
         self._read = 0
 
-    def read(self) -> list[_trace.ProcessRows]:
+    def read(self) -> list[_trace.ImportedRows]:
         """The rows of all processes."""
         for table, add in (
             (schema.RUNTIME, self._add_runtime),
@@ -187,7 +189,7 @@ class _Reader:
             part = len(self._processes) + 1
             if part > _MOST_PROCESSES:
                 return None
-            rows = _trace.ProcessRows(self._spill, part)
+            rows = _trace.ImportedRows(self._spill, part)
             name = self._process_names.get(pid, "")
             self._processes[pid] = _Process(self._export, rows, pid, name)
         return self._processes[pid]

@@ -12,7 +12,7 @@ from rlscope import _trace
 from rlscope.relations.rows.operations import UNLINKED, sources_of_rows
 
 NOTE = "cuda"
-"""Key of the metadata in which a process reports how it recorded CUDA (csrc/capture/note.h)."""
+"""Key of the metadata in which a process reports how it recorded CUDA (csrc/cupti/note.h)."""
 
 _WITHOUT_WORK = ("work", "all")
 """The `missing` of such a note where there is no GPU work of the process."""

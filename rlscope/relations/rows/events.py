@@ -1,7 +1,7 @@
 """The relation `event`: every interval, streamed from the files into a table of its own.
 
-The rows are those that the sweep counts (csrc/analysis/intervals.h), so their sums are the sums of
-the other relations.
+The rows are those that the sweep counts (csrc/analysis/events/intervals.h), so their
+sums are the sums of the other relations.
 """
 
 from __future__ import annotations

@@ -1,0 +1,123 @@
+// Counts of the sweep per call, not per nanosecond: transitions between layers, native calls by
+// function and operation, waits by thread, function and operation
+// (docs/reference/semantics.md#calls-and-transitions, docs/reference/semantics.md#waits).
+#ifndef RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
+#define RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
+
+#include <stdint.h>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "analysis/keys/layer_ranks.h"
+#include "analysis/process/history.h"
+#include "analysis/spill/spill_table.h"
+#include "trace/format/archive.h"
+
+namespace rlscope::analysis {
+
+// A native call or a wait that has ended.
+struct NativeCall {
+  uint32_t thread;  // number
+  uint32_t function;
+  uint32_t path;
+  int64_t start_ns;
+  int64_t duration_ns;
+  int64_t self_ns;
+};
+
+// Where calls go one by one, in place of the counts.
+class CallSink {
+ public:
+  virtual ~CallSink() = default;
+  virtual void AddCall(const NativeCall& call) = 0;
+  virtual void AddWait(const NativeCall& wait) = 0;
+  virtual void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) = 0;
+};
+
+struct NativeCallRow {
+  uint64_t key;  // (function << 32 | path) + 1
+  uint64_t calls;
+  int64_t duration_ns;
+  int64_t self_ns;
+
+  uint32_t function() const { return static_cast<uint32_t>((key - 1) >> 32); }
+  uint32_t path() const { return static_cast<uint32_t>(key - 1); }
+};
+
+// Calls or waits, added up.
+struct CallSum {
+  uint64_t count = 0;
+  int64_t duration_ns = 0;
+  int64_t self_ns = 0;
+
+  void Add(const CallSum& other) {
+    count += other.count;
+    duration_ns += other.duration_ns;
+    self_ns += other.self_ns;
+  }
+};
+using WaitKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // thread, function, path
+
+class CallCounts {
+ public:
+  // With a sink calls are given to it and not counted.
+  explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
+  // Entries into the layer where a thread is already are none. `in`: of the iteration that holds
+  // the time (iteration_kinds.h).
+  void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, IterationKind in) {
+    if (from_layer == to_layer) return;
+    ++TransitionsOf(path, in)[from_layer * kLayers + to_layer];
+  }
+  // Those of one path, [from][to]. Valid until the next call with another path.
+  uint64_t* TransitionsOf(uint32_t path, IterationKind in) {
+    const size_t first = FirstOf(path, in);
+    if (first >= transitions_.size()) transitions_.resize(2 * first + kOfPath);
+    return &transitions_[first];
+  }
+  uint64_t transitions(uint32_t path, uint32_t from_layer, uint32_t to_layer,
+                       IterationKind in) const {
+    const size_t at = FirstOf(path, in) + from_layer * kLayers + to_layer;
+    return at < transitions_.size() ? transitions_[at] : 0;
+  }
+  // What was counted in the iteration that ran turns out to be of another kind.
+  void SettleRunning(IterationKind kind);
+
+  void AddCall(const NativeCall& call) {
+    if (__builtin_expect(sink_ != nullptr, 0)) return sink_->AddCall(call);
+    NativeCallRow* row = native_calls_.FindOrAdd((uint64_t{call.function} << 32 | call.path) + 1);
+    ++row->calls;
+    row->duration_ns += call.duration_ns;
+    row->self_ns += call.self_ns;
+  }
+  void AddWait(const NativeCall& wait) {
+    if (sink_ != nullptr) return sink_->AddWait(wait);
+    waits_[{wait.thread, wait.function, wait.path}].Add({1, wait.duration_ns, wait.self_ns});
+  }
+  void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
+    if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);
+  }
+  const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
+  const std::map<WaitKey, CallSum>& waits() const { return waits_; }
+
+  // `paths`: how many there are.
+  void Carry(trace::Archive* archive, uint32_t paths);
+
+ private:
+  static constexpr size_t kOfKind = kLayers * kLayers;
+  static constexpr size_t kOfPath = kIterationKinds * kOfKind;
+  static size_t FirstOf(uint32_t path, IterationKind in) {
+    return path * kOfPath + static_cast<size_t>(in) * kOfKind;
+  }
+
+  CallSink* sink_;
+  // [path][in][from][to]; 18.9 MB at 16,384 paths
+  std::vector<uint64_t> transitions_;
+  SpillTable<NativeCallRow> native_calls_;
+  std::map<WaitKey, CallSum> waits_;
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_

@@ -1,0 +1,104 @@
+// The stages of a process's life: before its training loop, in it, after it
+// (docs/reference/semantics.md#the-training-loop).
+#ifndef RLSCOPE_ANALYSIS_VIEWS_LOOP_STAGES_H_
+#define RLSCOPE_ANALYSIS_VIEWS_LOOP_STAGES_H_
+
+#include <stdint.h>
+
+#include <array>
+#include <utility>
+
+#include "analysis/process/process_state.h"
+#include "analysis/views/breakdown_rows.h"
+#include "trace/format/archive.h"
+
+namespace rlscope::analysis {
+
+// Keeps apart what lies before the first and after the last operation of the loop. Which one is
+// the last turns out at the end, so time is added up anew from the end of each. As long as that is
+// all in no operation and in one phase, running sums tell it; else it is followed row by row.
+//
+//   rest   f.......f  r......  r...f.......f  r.......      f: followed, r: from running sums
+//          ---------|loop op|--|eval|------|loop op|---
+//   stage  start-up |  loop                        | end
+class LoopStages {
+ public:
+  enum Stage : uint8_t { kStartUp, kLoop, kEnd, kWhole };
+
+  // Running sums of the rows of no operation, over all phases: by layer and GPU state, as in a row.
+  struct Outside {
+    std::array<int64_t, kRowsOfPath> duration_ns{};
+    std::array<uint64_t, kRowsOfPath> count{};
+
+    void Carry(trace::Archive* archive);
+  };
+
+  bool follows() const { return follows_; }
+  // Time that the process view charges to a row.
+  void Add(uint64_t key, int64_t duration_ns, uint64_t count) {
+    if (follows_ && !in_loop_) AddRest(key, duration_ns, count);
+  }
+
+  // An operation of the loop owns the process from here on; all time before was added.
+  void Enter(int64_t now) {
+    in_loop_ = true;
+    entered_ns_ = now;
+  }
+  // None does any more. An operation that lasted no time is none.
+  void Leave(int64_t now, const Outside& outside) {
+    in_loop_ = false;
+    if (now <= entered_ns_) return;
+    if (!begun_) std::swap(before_, rest_);
+    begun_ = true;
+    if (rest_.size() > 0) rest_ = {};
+    follows_ = false;
+    left_ = outside;
+  }
+  // Another phase or another operation comes: time is followed row by row until the next Leave().
+  void Follow(uint32_t phase, const Outside& outside) {
+    follows_ = true;
+    for (uint32_t row = 0; row < kRowsOfPath; ++row) {
+      const int64_t duration_ns = outside.duration_ns[row] - left_.duration_ns[row];
+      if (duration_ns == 0) continue;
+      AddRest(BreakdownRow::KeyOf(phase, row), duration_ns, outside.count[row] - left_.count[row]);
+    }
+  }
+
+  void Carry(trace::Archive* archive, const RowLimits& limits);
+  bool in_loop() const { return in_loop_; }
+
+  // visit(stage, duration_ns, count) for each stage that has a part of `whole`, a row of the
+  // process view, at the end: everything is followed then.
+  template <class Visit>
+  void Split(const BreakdownRow& whole, Visit visit) const {
+    if (!begun_) return visit(kWhole, whole.duration_ns, whole.count);
+    const BreakdownRow before = before_.Get(whole.key);
+    const BreakdownRow rest = rest_.Get(whole.key);
+    const auto give = [&](Stage stage, int64_t duration_ns, uint64_t count) {
+      if (duration_ns > 0) visit(stage, duration_ns, count);
+    };
+    give(kStartUp, before.duration_ns, before.count);
+    give(kLoop, whole.duration_ns - before.duration_ns - rest.duration_ns,
+         whole.count - before.count - rest.count);
+    give(kEnd, rest.duration_ns, rest.count);
+  }
+
+ private:
+  void AddRest(uint64_t key, int64_t duration_ns, uint64_t count) {
+    BreakdownRow* row = rest_.FindOrAdd(key);
+    row->duration_ns += duration_ns;
+    row->count += count;
+  }
+
+  bool begun_ = false;
+  bool in_loop_ = false;
+  bool follows_ = true;
+  int64_t entered_ns_ = 0;
+  BreakdownRows before_;
+  BreakdownRows rest_;  // since the loop was left
+  Outside left_;        // when it was
+};
+
+}  // namespace rlscope::analysis
+
+#endif  // RLSCOPE_ANALYSIS_VIEWS_LOOP_STAGES_H_

@@ -1,0 +1,274 @@
+#include "cupti/flusher.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/own_thread.h"
+#include "cupti/activities.h"
+#include "cupti/gaps.h"
+#include "cupti/note.h"
+#include "cupti/subscription.h"
+#include "runtime/lock.h"
+#include "runtime/process.h"
+#include "runtime/rlscope.h"
+#include "runtime/syscalls.h"
+
+extern "C" {
+int pthread_detach(pthread_t) __attribute__((weak));
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void*)
+    __attribute__((weak));
+}
+
+namespace rlscope::cupti {
+namespace {
+
+constexpr int64_t kPeriodNs = 200000000;
+constexpr int64_t kLookPeriodNs = 1000000000;
+constexpr int64_t kEndWaitNs = 2000000000;
+constexpr int kForkTries = 50;     // milliseconds
+constexpr int kTurnsPerRetry = 4;  // a second
+constexpr uint32_t kComplete = 0;  // of cuptiActivityFlushAll: buffers whose records are complete
+constexpr uint32_t kForced = 1;    // whatever there is
+
+struct Flusher {
+  const Cupti* cupti;
+  const Cupti* (*attach)();  // null: CUDA is not waited for
+  uint32_t pid;              // whose it is: a child made without fork handlers has none
+  uint32_t stopped;          // futex: 1 = the process ends
+  uint32_t done;             // futex: 1 = and all is read
+  // CUPTI's hardware event system: a flush beside other calls may write where it must not.
+  bool flushes_at_synchronizations;
+};
+Flusher flusher;
+runtime::Lock flushing;  // whose turn it is to change the flusher and to flush
+bool paused = false;
+int turns_until_retry = 0;
+int64_t silent_since_ns = 0;  // of CUPTI: the last flush that brought something, or a pause's end
+const Cupti* (*deferred)() = nullptr;  // CUDA began in a pause: how it is attached after that
+bool fork_holds_lock = false;
+
+int64_t ReadNs(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+bool IsOurs() { return flusher.pid == runtime::SysGetPid(); }
+
+// Whether CUPTI may be flushed beside the program's calls.
+bool FlushesAtAnyTime() { return !flusher.flushes_at_synchronizations; }
+
+bool IsSet(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0; }
+
+void Set(uint32_t* word) {
+  __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+  runtime::SysFutexWake(word, INT32_MAX, /*shared=*/false);
+}
+
+// ---- turns, which need `flushing` ---------------------------------------------------------------
+
+// In place of the note before: the count grows.
+void TellImpossibleTimes(uint64_t count) {
+  Note note;
+  note.Number("records", count);
+  note.Problem(Missing::kNothingWhole, "times of GPU work are wrong",
+               "CUPTI's lie outside of the process's life", 0);
+  note.Write("cuda_times");
+}
+
+void Read() {
+  SetRealtimeOffset(ReadNs(CLOCK_REALTIME) - base::ReadMonotonicNs());
+  const uint64_t before = ImpossibleTimes();
+  ReadBuffers(*flusher.cupti);
+  if (ImpossibleTimes() != before) TellImpossibleTimes(ImpossibleTimes());
+}
+
+void Flush(uint32_t how) {
+  flusher.cupti->flush(how);
+  Read();
+}
+
+void DescribeCupti(Note* note) {
+  note->Text("library", flusher.cupti->path);
+  note->Number("version", flusher.cupti->version);
+}
+
+// The other profiler keeps the subscription when a pause ends, for a while or for good. If it ended
+// CUPTI as a whole (cuptiFinalize), it ended our records with it: a gap, since the last of them.
+void RetrySubscription() {
+  if (turns_until_retry-- > 0) return;
+  turns_until_retry = kTurnsPerRetry;
+  Note note;
+  DescribeCupti(&note);
+  if (!SubscribeIfRefused(*flusher.cupti, &note)) return;
+  BeginGap(trace::kCudaPaused, silent_since_ns);
+  EndGap();
+  note.Number("resumed_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
+  note.Problem(Missing::kNothingWhole, "CUDA calls are missing between a pause and resumed_ns",
+               "another profiler held CUPTI's one subscription", 0);
+  note.Write();
+}
+
+void FlushComplete() { FlushesAtAnyTime() ? Flush(kComplete) : Read(); }
+
+void FlushInTurn() {
+  const uint64_t before = RecordsRead();
+  FlushComplete();
+  if (RecordsRead() != before) silent_since_ns = base::ReadMonotonicNs();
+  CheckRecords(RecordsRead(), /*is_last=*/false);
+  RetrySubscription();
+}
+
+void FlushLast() {
+  Flush(kForced);
+  CheckRecords(RecordsRead(), /*is_last=*/true);
+}
+
+void LookForCuda() {
+  if (!IsCudaLoaded()) return;
+  flusher.cupti = flusher.attach();
+  flusher.attach = nullptr;
+}
+
+// False: there is nothing more to do.
+bool TakeTurn() {
+  const bool ends = IsSet(&flusher.stopped);
+  runtime::LockGuard guard(&flushing);
+  if (flusher.attach != nullptr && !ends && !paused) LookForCuda();
+  if (flusher.cupti == nullptr) return flusher.attach != nullptr && !ends;
+  if (ends && !paused) FlushLast();
+  if (!ends && !paused) FlushInTurn();
+  __atomic_store_n(&runtime::process.cupti_cpu_ns, ReadNs(CLOCK_THREAD_CPUTIME_ID),
+                   __ATOMIC_RELAXED);
+  return !ends;
+}
+
+void* Run(void*) {
+  runtime::SysCall(SYS_prctl, PR_SET_NAME, runtime::Address("rls-cuda"));
+  do {
+    const int64_t period_ns = flusher.attach != nullptr ? kLookPeriodNs : kPeriodNs;
+    runtime::SysFutexWait(&flusher.stopped, 0, period_ns, /*shared=*/false);
+  } while (TakeTurn());
+  Set(&flusher.done);
+  return nullptr;
+}
+
+// ---- fork ---------------------------------------------------------------------------------------
+
+void PrepareFork() { fork_holds_lock = flushing.TryAcquire(kForkTries); }
+void AfterForkInParent() {
+  if (fork_holds_lock) flushing.Release();
+  fork_holds_lock = false;
+}
+// CUDA does not work in a child of a process that used it, and the thread is not there.
+void AfterForkInChild() {
+  flushing.Reset();
+  fork_holds_lock = paused = false;
+  deferred = nullptr;
+  flusher = Flusher();
+  KeepParts(RLSCOPE_CUDA_CALLS | RLSCOPE_CUDA_WORK);
+  ForgetBuffers();
+  ForgetGaps();
+}
+
+// ---- begin --------------------------------------------------------------------------------------
+
+bool Start(const Cupti* cupti, const Cupti* (*attach)()) {
+  static bool watches_forks = false;
+  flusher = Flusher();
+  flusher.cupti = cupti;
+  flusher.attach = attach;
+  flusher.pid = runtime::SysGetPid();
+  flusher.flushes_at_synchronizations = IsEnv("CUPTI_ENABLE_HW_TRACE", "1");
+  if (!watches_forks && __register_atfork != nullptr) {
+    __register_atfork(&PrepareFork, &AfterForkInParent, &AfterForkInChild, nullptr);
+    watches_forks = true;
+  }
+  pthread_t thread;
+  if (pthread_detach != nullptr && base::StartOwnThread(&thread, &Run, nullptr) == 0) {
+    pthread_detach(thread);
+    return true;
+  }
+  flusher = Flusher();
+  return false;
+}
+
+}  // namespace
+
+bool StartFlusher(const Cupti* cupti) { return Start(cupti, nullptr); }
+
+void WatchForCuda(const Cupti* (*attach)()) {
+  if (!IsOurs()) Start(nullptr, attach);
+}
+
+void PauseFlusher() {
+  runtime::LockGuard guard(&flushing);
+  if (paused) return;
+  paused = true;
+  if (flusher.cupti == nullptr || !IsOurs()) return;
+  StopActivities(*flusher.cupti);
+  Flush(kForced);
+  Unsubscribe(*flusher.cupti);
+  BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
+}
+
+bool HasCupti() { return __atomic_load_n(&flusher.cupti, __ATOMIC_RELAXED) != nullptr && IsOurs(); }
+
+bool SwitchCupti(uint32_t on) {
+  runtime::LockGuard guard(&flushing);
+  if (!HasCupti()) return false;
+  if (paused) {
+    KeepParts(on);
+  } else {
+    FlushComplete();
+    SwitchParts(*flusher.cupti, on);
+  }
+  return true;
+}
+
+bool DeferWhilePaused(const Cupti* (*attach)()) {
+  runtime::LockGuard guard(&flushing);
+  if (!paused) return false;
+  deferred = attach;
+  BeginGap(trace::kCudaPaused, base::ReadMonotonicNs());
+  return true;
+}
+
+void ResumeFlusher() {
+  runtime::LockGuard guard(&flushing);
+  if (!paused) return;
+  paused = false;
+  if (deferred != nullptr) {
+    if (const Cupti* cupti = deferred()) Start(cupti, nullptr);
+    deferred = nullptr;
+  } else if (flusher.cupti != nullptr && IsOurs()) {
+    Note note;
+    DescribeCupti(&note);
+    SubscribeAgain(*flusher.cupti, &note);
+    note.Write();
+    silent_since_ns = base::ReadMonotonicNs();
+    turns_until_retry = kTurnsPerRetry;
+  }
+  EndGap();
+}
+
+void FlushAtSynchronization() {
+  if (FlushesAtAnyTime() || !IsOurs() || !flushing.TryAcquire(0)) return;
+  if (flusher.cupti != nullptr && !paused) flusher.cupti->flush(kComplete);
+  flushing.Release();
+}
+
+void EndFlusher() {
+  if (flusher.cupti == nullptr || !IsOurs()) return;
+  Set(&flusher.stopped);
+  const int64_t deadline = base::ReadMonotonicNs() + kEndWaitNs;
+  while (!IsSet(&flusher.done)) {
+    const int64_t left = deadline - base::ReadMonotonicNs();
+    if (left <= 0) return;
+    runtime::SysFutexWait(&flusher.done, 0, left, /*shared=*/false);
+  }
+}
+
+}  // namespace rlscope::cupti

@@ -1,0 +1,42 @@
+// The thread that asks CUPTI for its records, five times a second, and reads them: so that a
+// killed process loses little, and no thread of the program does our work.
+#ifndef RLSCOPE_CUPTI_FLUSHER_H_
+#define RLSCOPE_CUPTI_FLUSHER_H_
+
+#include "cupti/library.h"
+
+namespace rlscope::cupti {
+
+// False: no thread can be made, and no GPU work is read.
+bool StartFlusher(const Cupti* cupti);
+
+// Looks each second whether CUDA has been loaded, and flushes what `attach` then finds; null ends
+// it. Does nothing where it looks or flushes already. Any thread, with process_lock.
+void WatchForCuda(const Cupti* (*attach)());
+
+// Another profiler of the process has CUPTI until ResumeFlusher(). What was recorded before is read
+// first. Any thread; nested pauses are one.
+void PauseFlusher();
+void ResumeFlusher();
+
+// CUPTI is ours in this process. Any thread; a pause changes nothing.
+bool HasCupti();
+
+// Leaves out the parts of CUPTI (rlscope_cuda_part) that are not `on`, from now on or from the end
+// of a pause on. What was recorded before is read first. False: HasCupti() is. Any thread.
+bool SwitchCupti(uint32_t on);
+
+// True in a pause, after which `attach` is called: null, there is nothing to flush.
+bool DeferWhilePaused(const Cupti* (*attach)());
+
+// The program's thread has waited for the GPU: where CUPTI may be flushed then only, it is now.
+void FlushAtSynchronization();
+
+// Lets the flusher read all there is and waits until it has, two seconds at most. At the end of the
+// process, while CUDA still lives. CUPTI is not called here: _exit() may come from a signal handler
+// that interrupted it.
+void EndFlusher();
+
+}  // namespace rlscope::cupti
+
+#endif  // RLSCOPE_CUPTI_FLUSHER_H_

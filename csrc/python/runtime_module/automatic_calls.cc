@@ -1,0 +1,231 @@
+#include "python/runtime_module/automatic_calls.h"
+
+#include <string.h>
+
+#include "native_calls/owned.h"
+#include "python/runtime_module/automatic_track.h"
+#include "python/runtime_module/compiled.h"
+#include "python/runtime_module/stand_in.h"
+#include "python/runtime_module/vectorcall.h"
+
+namespace rlscope::python {
+
+PyObject* import_handlers = nullptr;
+
+namespace {
+
+using native_calls::Owned;
+
+// Ends the program where --exit-after-iterations asks for it: raises SystemExit, here and in the
+// main thread.
+__attribute__((noinline)) void EndProgram() {
+  PyObject* annotate = PyImport_ImportModule("rlscope.annotations.annotate");
+  if (annotate == nullptr) return;
+  PyObject* done = PyObject_CallMethod(annotate, "end_program", nullptr);
+  Py_DECREF(annotate);
+  Py_XDECREF(done);
+}
+
+// The handler that waits for the module; null: none does. It is None for a package that only has
+// modules with handlers, and in a tuple where imports do not count from this module on. May set a
+// Python error.
+Owned HandlerOf(PyObject* module) {
+  const Owned name(PyModule_Check(module) ? PyModule_GetNameObject(module) : nullptr);
+  if (!name) return Owned();
+  return Owned(Py_XNewRef(PyDict_GetItemWithError(import_handlers, name.get())));
+}
+
+bool IsInTuple(PyObject* handler) {
+  return handler != nullptr && PyTuple_Check(handler) && PyTuple_GET_SIZE(handler) == 1;
+}
+
+// A module was imported: calls the handler that waits for it. The program does not see a failure.
+void TellImport(PyObject* module) {
+  {
+    const Owned found = HandlerOf(module);
+    const bool is_in_tuple = IsInTuple(found.get());
+    PyObject* handler = is_in_tuple ? PyTuple_GET_ITEM(found.get(), 0) : found.get();
+    const bool waits = handler != nullptr && handler != Py_None;
+    const Owned done(waits ? PyObject_CallOneArg(handler, module) : nullptr);
+  }
+  native_calls::DropError();
+}
+
+// Whether imports count: from the first one on of a package with a handler. So a process that has
+// nothing to do with learning has no record of its imports, and no ring.
+bool imports_count = false;
+
+bool CountsImport(PyObject* const* arguments, size_t flagged_count) {
+  if (__atomic_load_n(&imports_count, __ATOMIC_RELAXED)) return true;
+  if (PyVectorcall_NARGS(flagged_count) != 2) return false;
+  const native_calls::ErrorAside aside;
+  const Owned handler = HandlerOf(arguments[1]);
+  if (!handler || IsInTuple(handler.get())) return false;
+  __atomic_store_n(&imports_count, true, __ATOMIC_RELAXED);
+  return true;
+}
+
+// Roots of environments, strong references for ever; a reader needs no lock.
+constexpr int kMostRoots = 32;  // libraries have seven
+PyTypeObject* roots[kMostRoots];
+int root_count = 0;
+
+// The object that a method is called on; a call without one is an error anyway.
+PyObject* SelfOf(PyObject* const* arguments, size_t flagged_count) {
+  return PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
+}
+
+// Whether Keras calls a layer to build a model of it: __call__(layer, KerasTensor).
+bool IsSymbolic(PyObject* const* arguments, size_t flagged_count) {
+  if (PyVectorcall_NARGS(flagged_count) < 2) return false;
+  return strcmp(Py_TYPE(arguments[1])->tp_name, "KerasTensor") == 0;
+}
+
+template <Event event>
+constexpr bool is_forward = event == Event::kForward || event == Event::kTapedForward;
+
+// Whether the call is the event at all.
+template <Event event>
+inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
+  if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
+  if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
+  if constexpr (event == Event::kConversion) {
+    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
+  }
+  return true;
+}
+
+template <Event event>
+constexpr bool is_simulation = event == Event::kSimulation || event == Event::kMixin;
+
+template <Event event>
+constexpr bool is_apart = event == Event::kEvaluation || event == Event::kUpdate ||
+                          event == Event::kSaving || event == Event::kLoading;
+
+template <Event event>
+constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
+
+// False: the program ends here, with an exception set.
+template <Event event>
+inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count) {
+  if constexpr (is_simulation<event>) {
+    if (__builtin_expect(track->EnterSimulation(), 0)) {
+      EndProgram();
+      if (PyErr_Occurred()) return false;
+    }
+  }
+  if constexpr (event == Event::kForward) track->EnterForward();
+  if constexpr (event == Event::kTapedForward) track->EnterTapedForward();
+  if constexpr (event == Event::kTapeEnter) track->EnterTape();
+  if constexpr (event == Event::kTapeExit) track->LeaveTape();
+  if constexpr (event == Event::kBackward) track->EnterBackward();
+  if constexpr (event == Event::kStep) track->EnterStep();
+  if constexpr (event == Event::kBlockEnter) {
+    track->EnterBlock(SelfOf(arguments, flagged_count));
+  }
+  // The mode was set when the object was made.
+  if constexpr (event == Event::kModeEnter) {
+    if (!HasGradients(/*if_unknown=*/true)) track->EnterBlock(SelfOf(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kBlockExit) track->LeaveBlock(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kTracesModule) NoteTracedModule();
+  if constexpr (event == Event::kCompiled) track->EnterCompiled(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kGradients) track->NoteGradients();
+  if constexpr (event == Event::kCompilation || event == Event::kCompilationEnter) {
+    track->EnterCompilation();
+  }
+  if constexpr (event == Event::kCompilationExit) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (event == Event::kCompilationPause) track->LeaveCompilation(/*is_last=*/false);
+  if constexpr (is_conversion<event>) {
+    track->EnterConversion(SelfOf(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kImport) {
+    track->EnterImport(CountsImport(arguments, flagged_count));
+  }
+  if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
+  if constexpr (event == Event::kUpdate) track->EnterApart("update");
+  if constexpr (event == Event::kSaving) track->EnterApart("saving");
+  if constexpr (event == Event::kLoading) track->EnterApart("loading");
+  return true;
+}
+
+template <Event event>
+inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
+                  PyObject* result) {
+  if constexpr (is_simulation<event>) track->LeaveSimulation(result);
+  if constexpr (is_forward<event>) track->LeaveForward();
+  if constexpr (event == Event::kBackward) track->LeaveBackward();
+  if constexpr (event == Event::kStep) track->LeaveStep();
+  if constexpr (event == Event::kCompiled) track->LeaveCompiled();
+  if constexpr (is_conversion<event>) track->LeaveConversion(result);
+  if constexpr (event == Event::kCompile) WatchTorchFunction(result);
+  if constexpr (event == Event::kImport) {
+    if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
+    track->LeaveImport();
+  }
+  if constexpr (event == Event::kCompilation) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (is_apart<event>) track->LeaveApart();
+}
+
+template <Event event>
+PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
+                  PyObject* keywords) {
+  if (!Counts<event>(arguments, flagged_count)) {
+    return plain_vectorcall(function, arguments, flagged_count, keywords);
+  }
+  Track* track = &own_track;
+  PyObject* result = nullptr;
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+    result = plain_vectorcall(function, arguments, flagged_count, keywords);
+  }
+  After<event>(track, arguments, flagged_count, result);
+  return result;
+}
+
+// The caller holds the stand-in, which holds the function.
+template <Event event>
+PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagged_count,
+                        PyObject* keywords) {
+  const auto* stand_in = reinterpret_cast<StandInObject*>(self);
+  if (!Counts<event>(arguments, flagged_count)) {
+    return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+  }
+  Track* track = &own_track;
+  PyObject* result = nullptr;
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+    result = stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+  }
+  After<event>(track, arguments, flagged_count, result);
+  return result;
+}
+
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) InPlace<Event::event>,
+constexpr vectorcallfunc in_place[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)};
+#undef RLSCOPE_AUTOMATIC_EVENT
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) ThroughObject<Event::event>,
+constexpr vectorcallfunc through_object[] = {RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)};
+#undef RLSCOPE_AUTOMATIC_EVENT
+
+}  // namespace
+
+bool AddEnvironments(PyTypeObject* root) {
+  if (root_count == kMostRoots) return false;  // the GIL, or the import lock, keeps others out
+  Py_INCREF(root);
+  roots[root_count] = root;
+  __atomic_store_n(&root_count, root_count + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool IsEnvironment(PyObject* object) {
+  if (object == nullptr) return false;
+  const int count = __atomic_load_n(&root_count, __ATOMIC_ACQUIRE);
+  for (int number = 0; number < count; number++) {
+    if (PyObject_TypeCheck(object, roots[number])) return true;
+  }
+  return false;
+}
+
+vectorcallfunc CallInPlace(Event event) { return in_place[static_cast<int>(event)]; }
+vectorcallfunc CallThroughObject(Event event) { return through_object[static_cast<int>(event)]; }
+
+}  // namespace rlscope::python

@@ -1,0 +1,44 @@
+// Events of the automatic track (automatic_track.h), by the functions whose calls they are.
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_EVENTS_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_EVENTS_H_
+
+namespace rlscope::python {
+
+// One row per event: enumerator, name in Python.
+#define RLSCOPE_AUTOMATIC_EVENTS(X)                                                           \
+  X(kSimulation, "simulation")                                                                \
+  X(kMixin, "mixin") /* simulation of an environment */                                       \
+  X(kForward, "forward")                                                                      \
+  X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                   \
+  X(kTapeEnter, "tape enter")                                                                 \
+  X(kTapeExit, "tape exit")                                                                   \
+  X(kBackward, "backward")                                                                    \
+  X(kStep, "step")                                                                            \
+  X(kBlockEnter, "block enter") /* of a no-grad block */                                      \
+  X(kModeEnter, "mode enter")   /* if gradients are off */                                    \
+  X(kBlockExit, "block exit")                                                                 \
+  X(kConversion, "conversion") /* if its first argument is an observation */                  \
+  X(kConnector, "connector")   /* a conversion, whatever its arguments are */                 \
+  X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
+  X(kGradients, "gradients")   /* are computed, or traced */                                  \
+  X(kCompilation, "compilation")                                                              \
+  X(kCompilationEnter, "compilation enter")                                                   \
+  X(kCompilationExit, "compilation exit")   /* of its last phase */                           \
+  X(kCompilationPause, "compilation pause") /* another one may follow */                      \
+  X(kCompile, "compile")                    /* returns what TorchDynamo made of a function */ \
+  X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */   \
+  X(kImport, "import")              /* exec_module(loader, module) of an import */            \
+  X(kEvaluation, "evaluation")      /* of an agent */                                         \
+  X(kUpdate, "update")              /* a part of one that its library makes apart */          \
+  X(kSaving, "saving")                                                                        \
+  X(kLoading, "loading")
+
+enum class Event {
+#define RLSCOPE_AUTOMATIC_EVENT(event, name) event,
+  RLSCOPE_AUTOMATIC_EVENTS(RLSCOPE_AUTOMATIC_EVENT)
+#undef RLSCOPE_AUTOMATIC_EVENT
+};
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_EVENTS_H_

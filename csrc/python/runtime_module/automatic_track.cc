@@ -1,0 +1,458 @@
+#include "python/runtime_module/automatic_track.h"
+
+#include <string.h>
+
+#include "native_calls/call.h"
+#include "native_calls/owned.h"
+#include "native_calls/test_delay.h"
+#include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/iterations.h"
+#include "python/runtime_module/module_state.h"
+#include "python/runtime_module/phase.h"
+#include "python/runtime_module/probe.h"
+#include "python/runtime_module/thread_name.h"
+#include "runtime/hot.h"
+#include "runtime/probe.h"
+#include "trace/layout/shared_pages.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using native_calls::Delayed;
+using native_calls::DelayRecord;
+using native_calls::ErrorAside;
+using runtime::Load;
+using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
+
+// Hooks are process-wide, and so is what they feed.
+ModuleState* phases = nullptr;
+bool (*gradients_enabled)() = nullptr;
+uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
+uint64_t optimizer_steps = 0;  // of all threads
+
+bool HasExplicit() {
+  return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
+}
+
+// The first record of a thread gives it a name, by Python code that must not see an exception.
+__attribute__((noinline)) bool MakeRoom() {
+  const ErrorAside aside;
+  const uint32_t thread = rlscope_self.thread;
+  if (!rlscope_make_room(2)) return false;
+  if (rlscope_self.thread == thread) return true;
+  NameThread();
+  return rlscope_make_room(2) != 0;
+}
+
+// Room for the two records that one event may write at one time.
+inline bool HasRoomForTwo() {
+  const struct rlscope_thread* self = &rlscope_self;
+  const bool usual = self->limit - self->cursor >= 2 &&
+                     self->generation == Load(rlscope_process.generation) && self->call_start == 0;
+  return __builtin_expect(usual, 1) || MakeRoom();
+}
+
+__attribute__((noinline)) bool FollowWindow() {
+  const ErrorAside aside;
+  return IsRecordingInPhase(phases);
+}
+
+inline bool IsRecordingNow() {
+  const bool usual =
+      Load(rlscope_process.state) == RLSCOPE_RECORDING && !runtime::HasWindowChanged();
+  return __builtin_expect(usual, 1) || (!runtime::IsIdleOrTimed() && FollowWindow());
+}
+
+// Begins an automatic iteration, whether the process records or not: windows may wait for it.
+__attribute__((noinline)) bool BeginIteration() {
+  const ErrorAside aside;
+  int boundary = 0;
+  InPhase(phases, [&] { boundary = rlscope_iteration(/*automatic=*/1); });
+  if ((boundary & RLSCOPE_COUNTED) != 0 && !TellIteration()) {
+    // The call goes on; the exception comes at the thread's next bytecode.
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), PyErr_Occurred());
+  }
+  return (boundary & RLSCOPE_ENDS_PROGRAM) != 0;
+}
+
+inline void ProbeIfDue(uint64_t ticks) {
+  if (runtime::IsProbeDue(ticks)) RunProbe(phases, ticks);
+}
+
+inline void Write(uint32_t kind, uint32_t id) {
+  DelayRecord(Delayed::kAutomaticEvent);
+  const uint64_t ticks = runtime::ReadTicks();
+  runtime::Publish(kind, id, ticks, 0);
+  ProbeIfDue(ticks);
+}
+
+uint32_t NameOf(const char* operation) {
+  const auto kind = static_cast<uint32_t>(EntryKind::kOperationName);
+  return rlscope_intern_name(kind, 0, operation, strlen(operation));
+}
+
+void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
+
+constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
+
+}  // namespace
+
+__thread Track own_track;
+
+// ---- what every event does ----------------------------------------------------------------------
+
+inline __attribute__((always_inline)) bool Track::FollowsNow() {
+  if (__builtin_expect(!IsRecordingNow(), 0)) {
+    Forget();
+    return false;
+  }
+  const uint32_t generation = Load(rlscope_process.generation);
+  const uint32_t window = Load(rlscope_process.window);
+  if (__builtin_expect(generation_ != generation || window_ != window, 0)) {
+    Forget();
+    generation_ = generation;
+    window_ = window;
+  }
+  if (__builtin_expect(!HasExplicit(), 1)) return true;
+  if (HasOpen() || state_ != kAutoNothing || imports_) {
+    ResolveAndRun(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing), kAutoNothing);
+    Decide(Expects::kNothing);
+  }
+  return false;
+}
+
+bool Track::Follows() { return FollowsNow(); }
+
+// The trace knows nothing of what is open.
+void Track::Forget() {
+  Decide(Expects::kNothing);
+  NoteSegment();
+  state_ = kAutoNothing;
+  before_compilation_ = kAutoStates;
+}
+
+// Something else than an I runs.
+inline void Track::NoteSegment() {
+  import_base_ = import_;
+  imports_ = false;
+}
+
+// The open operation has its name. Whatever encloses the event that gave it counts no more.
+inline void Track::Decide(Expects next) {
+  expects_ = next;
+  forward_base_ = forward_;
+  import_base_ = import_;
+  block_ = nullptr;
+}
+
+// The resolve that names everything open. A forward without gradients is a target where others
+// have some. A block still without a forward is part of what it interrupted.
+inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
+                               uint32_t tail) const {
+  const bool is_target = inside == kAutoBackprop && has_gradients_;
+  uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
+  resolve = WithAutoFate(resolve, kAutoAside, is_target ? kAutoTarget : inside);
+  resolve = WithAutoFate(resolve, kAutoBetween, between);
+  resolve = WithAutoFate(resolve, kAutoAfter, after);
+  resolve = WithAutoFate(resolve, kAutoTail, tail);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
+inline void Track::Resolve(uint32_t resolve) {
+  if (HasRoomForTwo()) Write(kAutoResolve, resolve);
+  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
+  state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
+  if (IsAutoOpen(before_compilation_)) {
+    before_compilation_ = AutoFateOf(resolve, before_compilation_);
+  }
+}
+
+inline void Track::Run(uint32_t state) {
+  if (HasRoomForTwo()) Write(kAutoSegment, state);
+  NoteSegment();
+  state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
+}
+
+// Both at one time: nothing lies between what the resolve ends and the segment.
+inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
+  if (HasRoomForTwo()) {
+    for (int record = 0; record < 2; record++) DelayRecord(Delayed::kAutomaticEvent);
+    const uint64_t ticks = runtime::ReadTicks();
+    runtime::Publish(kAutoResolve, resolve, ticks, 0);
+    runtime::Publish(kAutoSegment, state, ticks, 0);
+    ProbeIfDue(ticks);
+  }
+  NoteSegment();
+  state_ = static_cast<uint8_t>(state);
+}
+
+// ---- S ------------------------------------------------------------------------------------------
+
+// An iteration begins at the first S of all, and at each first one after an O.
+inline bool Track::IsNewIteration() {
+  const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
+  if (steps == steps_seen_ && steps_generation_ == Load(rlscope_process.generation)) return false;
+  steps_seen_ = steps;
+  steps_generation_ = Load(rlscope_process.generation);
+  return true;
+}
+
+// Time between a forward and the first S of all is no inference: programs try their modules,
+// or compile them, before they make environments.
+inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
+
+bool Track::BeginSimulation() {
+  if (backward_ != 0 || IsInsideCode()) return false;
+  const bool has_forwards = expects_ == Expects::kName;
+  const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
+  loop_generation_ = Load(rlscope_process.generation);
+  const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
+  if (!FollowsNow()) return ends;
+  native_calls::RecordSerialization();
+  if (HasOpen()) {
+    ResolveAndRun(NameAll(kAutoInference, waits, waits, kAutoNothing), kAutoSimulation);
+  } else {
+    Run(kAutoSimulation);
+  }
+  Decide(Expects::kNothing);
+  return ends;
+}
+
+void Track::EndSimulation() {
+  if (backward_ != 0 || IsInsideCode() || !FollowsNow()) return;
+  if (state_ == kAutoSimulation) Run(kAutoNothing);
+}
+
+// ---- F ------------------------------------------------------------------------------------------
+
+void Track::BeginForward(Gradients gradients) {
+  if (IsInsideOther() || !FollowsNow()) return;
+  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                               : gradients == Gradients::kOn;
+  OpenForward(on);
+}
+
+inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
+  // Inside an O the forward of a closure changes nothing once there was a B.
+  if (step_ != 0 && ExpectsStep()) return;
+  const bool ends_backprop = ExpectsStep();
+  uint32_t resolve = kAutoKeepAll;
+  if (ends_backprop) {
+    resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
+    before_block_ = kAutoNothing;
+  }
+  if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
+  expects_ = Expects::kName;
+  has_gradients_ |= on;
+  const AutoState inside = on ? kAutoInside : kAutoAside;
+  if (block_ == nullptr) {
+    ends_backprop ? ResolveAndRun(resolve, inside) : Run(inside);
+  } else if (!block_has_forward_) {
+    block_has_forward_ = true;
+    Resolve(WithAutoFate(resolve, kAutoBlock, inside));
+  }
+}
+
+inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
+
+void Track::EndForward() {
+  const bool counts = forward_ == forward_base_;
+  forward_base_ = forward_;
+  if (!counts || !IsInForward(state_) || block_ != nullptr || !FollowsNow()) return;
+  if (IsInForward(state_)) Run(AfterForward());
+}
+
+void Track::NoteForward(bool has_gradients) {
+  if (IsInsideForward()) return;
+  if (compilation_ == 0) {
+    BeginForward(has_gradients ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+    LeaveForward();
+  } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
+    if (block_ != nullptr) OpenForward(has_gradients);  // the one that the J interrupts
+  }
+}
+
+void Track::EnterBlock(const void* block) {
+  if (block_ != nullptr) {
+    if (block_ == block) ++block_entries_;
+    return;
+  }
+  if (block == nullptr || step_ != 0 || IsInsideForward() || IsInsideOther() || !Follows()) return;
+  before_block_ = state_;
+  block_ = block;
+  block_entries_ = 1;
+  block_has_forward_ = false;
+  Run(kAutoBlock);
+}
+
+void Track::LeaveBlock(const void* block) {
+  if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
+  if (block_ == nullptr) return;  // of another window
+  if (block_has_forward_) {
+    Run(AfterForward());
+  } else {
+    Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
+  }
+  block_ = nullptr;
+}
+
+// ---- B and O ------------------------------------------------------------------------------------
+
+void Track::BeginBackward() {
+  if (IsInsideCode()) NoteGradients();
+  if (simulation_ != 0 || IsInsideCode()) return;
+  if (IsInsideForward()) {
+    backward_inside_ = true;
+    return;
+  }
+  if (!Follows()) return;
+  native_calls::RecordSerialization();
+  if (HasOpen()) {
+    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
+                  kAutoBackprop);
+  } else {
+    Run(kAutoBackprop);
+  }
+  Decide(Expects::kNothing);
+}
+
+void Track::EndBackward() {
+  if (simulation_ != 0 || IsInsideCode() || state_ != kAutoBackprop || !Follows()) return;
+  if (state_ != kAutoBackprop) return;  // of another window
+  Run(kAutoTail);
+  Decide(Expects::kStep);
+}
+
+void Track::EndStep() {
+  CountStep();
+  if (IsInsideOther()) return;
+  loop_generation_ = Load(rlscope_process.generation);
+  if (!Follows()) return;
+  const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
+  if (had_backward) {
+    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
+  } else if (HasOpen()) {
+    Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
+  }
+  Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
+}
+
+// ---- C, V and J ---------------------------------------------------------------------------------
+
+void Track::BeginCompiled(PyObject* function) {
+  called_ = function;
+  if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
+  BeginNamed(NameOfCompiled(function));
+}
+
+void Track::EndCompiled() {
+  if (called_ != nullptr && IsTraining(called_)) CountStep();
+  called_ = nullptr;
+  if (compilation_ == 0 && name_ == 0) EndCompilation();
+  if (compilation_ == 0) before_compilation_ = kAutoStates;
+  EndNamed();
+}
+
+void Track::BeginApart(const char* name) {
+  if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
+  BeginNamed(NameOf(name));
+}
+
+void Track::BeginNamed(uint32_t name) {
+  if (name == 0) return;
+  name_ = name;
+  before_named_ = state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndNamed() {
+  if (name_ == 0 || IsInsideCode()) return;
+  name_ = 0;
+  if (state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before_named_);  // else of another window
+}
+
+void Track::BeginCompilation() {
+  if (before_compilation_ != kAutoStates) return;  // its next phase
+  if (apart_ != 0 || !Follows()) return;
+  const uint32_t name = NameOf("compilation");
+  if (name == 0) return;
+  before_compilation_ = state_ == kAutoNamed ? kAutoNamed + name_ : state_;
+  Run(kAutoNamed + name);
+}
+
+void Track::EndCompilation() {
+  const uint32_t before = before_compilation_;
+  before_compilation_ = kAutoStates;
+  if (before == kAutoStates || state_ != kAutoNamed || !Follows()) return;
+  if (state_ == kAutoNamed) Run(before);  // else of another window
+}
+
+void Track::NoteGradients() {
+  if (called_ != nullptr) {
+    NoteTraining(called_);
+  } else if (!IsInsideOther()) {
+    CountStep();
+  }
+}
+
+// ---- K ------------------------------------------------------------------------------------------
+
+void Track::BeginConversion(const PyObject* object) {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (block_ != nullptr || expects_ == Expects::kName || !FollowsNow()) return;
+  if (ExpectsStep()) {
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
+  } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
+    // As an observation is converted to be stored, and once more for the forward.
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
+  } else {
+    Run(kAutoBetween);
+  }
+  expects_ = Expects::kForward;
+}
+
+void Track::EndConversion() {
+  if (expects_ != Expects::kForward || state_ != kAutoBetween || !Follows()) return;
+  if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
+}
+
+// ---- I ------------------------------------------------------------------------------------------
+
+void Track::BeginImport() {
+  if (IsInsideCode() || IsPartOfOther() || block_ != nullptr) return;
+  if (expects_ == Expects::kName || expects_ == Expects::kStep) return;
+  if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
+  const uint32_t name = NameOf("import");
+  if (name == 0) return;
+  const uint8_t before = state_;
+  Run(kAutoNamed + name);
+  state_ = before;
+  imports_ = true;
+}
+
+void Track::EndImport() {
+  if (Follows() && imports_) Run(state_);
+}
+
+// ---- of the process -----------------------------------------------------------------------------
+
+void StartTracks(ModuleState* state) { phases = state; }
+
+void EndTracks() {
+  if (HasExplicit()) return;
+  __atomic_store_n(&explicit_in, Load(rlscope_process.generation) + 1ull, __ATOMIC_RELAXED);
+  if (phases != nullptr) own_track.Follows();
+}
+
+void AskGradients(bool (*enabled)()) { gradients_enabled = enabled; }
+
+bool HasGradients(bool if_unknown) {
+  return gradients_enabled == nullptr ? if_unknown : gradients_enabled();
+}
+
+}  // namespace rlscope::python

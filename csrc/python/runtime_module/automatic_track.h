@@ -1,0 +1,268 @@
+// Operations without annotation: what a thread's calls into an environment, a module, the
+// autograd engine and an optimizer say about its algorithm.
+//
+//   S  outermost Env.step or reset           B  outermost backward or autograd.grad
+//   F  outermost module forward, or a        O  outermost optimizer step
+//      no-grad block with one in it
+//   C  outermost call of a compiled function (tf.function, jax.jit)
+//   K  outermost conversion of the observation that the thread's last S returned, also by a
+//      library's own pipeline from environment to module
+//   J  compilation: tracing and compiling code
+//   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
+//   I  outermost execution of a module that is imported
+//
+// A function that torch.compile() made is a block too: with an F if its code has one.
+//
+// S is `simulation`. The first F after an S, a B or an O opens an operation whose name is open:
+//
+//   [ F ]    [ F ]        [ S ]      it was inference, from the first F to the entry of S
+//   |---- inference -----|
+//
+//   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
+//   |--target-|   |-------------- backprop ---------|
+//
+// A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
+//
+// Before the first S or O of a thread an S names the forwards only, as at the program's end.
+//
+// Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
+// nor B comes, the forwards are inference and the rest is nothing.
+//
+// Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
+// inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
+// as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
+//
+// A K is a part of the F that comes next, where that is inference; of two K of one object the later
+// one. What lies between K and F is nothing. K inside any other call or block is a part of that.
+//
+// C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
+// interrupts goes on after it. Inside any other event it is a part of that.
+//
+// V is like C, with the name of its kind.
+//
+// J is `compilation`, and like C but that it interrupts everything except a V: also an S, F, B, O
+// or C around it. In a C it lasts from its first phase to the end of its last one (or of the C).
+//
+// I is `import` where nothing is open: no forward waits for its name, and no B for its first O.
+// Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
+// while its module is imported.
+//
+// The track is written as it happens; names that turn out later are resolves
+// (trace/layout/record.h).
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_TRACK_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_TRACK_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+#include "python/runtime_module/observation.h"
+#include "trace/layout/record.h"
+
+namespace rlscope::python {
+
+struct ModuleState;
+
+// The automatic track of one thread. Its methods are called by that thread only, with the GIL or
+// its own thread state, and leave a pending Python exception alone.
+class Track {
+ public:
+  // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
+  // counts: that much is inline. EnterSimulation: true when the program should end here (an
+  // iteration began after the last one that was wanted).
+  bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
+  // `result` of the call, null if it raised.
+  void LeaveSimulation(PyObject* result) {
+    if (--simulation_ != 0) return;
+    if (apart_ == 0) observation_.Set(result);  // an evaluation has another environment
+    EndSimulation();
+  }
+  void EnterForward() {
+    if (!IsInsideForward()) BeginForward();
+    ++forward_;
+  }
+  // For a library that has gradients where a tape is open.
+  void EnterTapedForward() {
+    if (!IsInsideForward()) BeginForward(tape_ > 0 ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+  }
+  void EnterTape() { ++tape_; }
+  void LeaveTape() {
+    if (tape_ > 0) --tape_;  // a tape may have been open before anybody looked
+  }
+  void LeaveForward() {
+    if (--forward_ <= forward_base_) EndForward();
+  }
+  void EnterBackward() {
+    if (backward_++ == 0) BeginBackward();
+  }
+  void LeaveBackward() {
+    if (--backward_ == 0) EndBackward();
+  }
+  void EnterStep() {
+    if (step_++ == 0 && imports_) EndImport();
+  }
+  void LeaveStep() {
+    if (--step_ == 0) EndStep();
+  }
+  void EnterCompiled(PyObject* function) {
+    if (compiled_++ == 0) BeginCompiled(function);
+  }
+  void LeaveCompiled() {
+    if (--compiled_ == 0) EndCompiled();
+  }
+  // Whether converting the object is a K.
+  bool IsOfObservation(PyObject* object) const { return observation_.Covers(object); }
+  void EnterConversion(const PyObject* object) {
+    if (conversion_++ == 0) BeginConversion(object);
+  }
+  // `result` of the call, null if it raised.
+  void LeaveConversion(const PyObject* result) {
+    observation_.NoteConverted(result);
+    if (--conversion_ == 0) EndConversion();
+  }
+  // `name`: a constant, the name of the V.
+  void EnterApart(const char* name) {
+    if (apart_ == 0) BeginApart(name);
+    ++apart_;
+  }
+  void LeaveApart() {
+    if (--apart_ == 0) EndNamed();
+  }
+  // `counts`: else those inside may be the outermost.
+  void EnterImport(bool counts) {
+    if (counts && import_ == import_base_) BeginImport();
+    ++import_;
+    if (!counts) import_base_ = import_;
+  }
+  void LeaveImport() {
+    if (--import_ > import_base_) return;
+    import_base_ = import_;
+    if (imports_) EndImport();
+  }
+  // A forward that is not called itself: the block that is open has one.
+  void NoteForward(bool has_gradients);
+  void EnterCompilation() {
+    if (compilation_++ == 0) BeginCompilation();
+  }
+  // `is_last`: of the phases that a compilation has.
+  void LeaveCompilation(bool is_last) {
+    if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+  }
+  // Gradients are computed, or traced for the C that is open: an iteration's last step.
+  void NoteGradients();
+  // `block` distinguishes blocks that are open at one time. Either call may be missing.
+  void EnterBlock(const void* block);
+  void LeaveBlock(const void* block);
+
+  // Whether events are recorded; where they are not, ends what is open.
+  bool Follows();
+
+ private:
+  enum class Expects : uint8_t {
+    kNothing,    // no operation is open
+    kForward,    // an observation was converted
+    kName,       // forwards were seen: what comes next names them
+    kStep,       // backprop goes on to the end of an O, if one comes
+    kMoreSteps,  // an O came; the same for further ones
+  };
+
+  bool BeginSimulation();
+  void EndSimulation();
+  enum class Gradients : uint8_t { kOff, kOn, kAsk };
+  void BeginForward(Gradients gradients = Gradients::kAsk);
+  void EndForward();
+  void BeginBackward();
+  void EndBackward();
+  void EndStep();
+  bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
+  void OpenForward(bool has_gradients);
+  void BeginCompiled(PyObject* function);
+  void EndCompiled();
+  void BeginApart(const char* name);
+  void BeginNamed(uint32_t name);
+  void EndNamed();
+  void BeginImport();
+  void EndImport();
+  void BeginCompilation();
+  void EndCompilation();
+  void BeginConversion(const PyObject* object);
+  void EndConversion();
+
+  bool IsInsideForward() const { return forward_ != forward_base_; }
+  bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
+  bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
+  // Where a C or a V counts for nothing of its own.
+  bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
+  bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
+  bool FollowsNow();
+  bool IsNewIteration();
+  bool IsInLoop() const;
+  void Forget();
+  void Decide(Expects next);
+  uint32_t AfterForward() const;
+  uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
+  void Resolve(uint32_t resolve);
+  void Run(uint32_t state);
+  void NoteSegment();
+  void ResolveAndRun(uint32_t resolve, uint32_t state);
+
+  // Calls that are open. Those of forwards up to forward_base_ enclose an S, a B or an O.
+  uint32_t simulation_ = 0;
+  uint32_t forward_ = 0;
+  uint32_t forward_base_ = 0;
+  uint32_t tape_ = 0;
+  uint32_t backward_ = 0;
+  uint32_t step_ = 0;
+  uint32_t compiled_ = 0;
+  uint32_t compilation_ = 0;
+  uint32_t conversion_ = 0;
+  uint32_t apart_ = 0;
+  uint32_t import_ = 0;
+  uint32_t import_base_ = 0;  // imports that something else began inside of
+  bool imports_ = false;      // an I runs; state_ is what it interrupts
+
+  // The outermost no-grad block that began after the last S, B and O; null: none.
+  const void* block_ = nullptr;
+  uint32_t block_entries_ = 0;
+  bool block_has_forward_ = false;
+  uint8_t before_block_ = trace::kAutoNothing;  // what ran
+
+  uint8_t state_ = trace::kAutoNothing;  // what runs, as the records say; kAutoNamed: C, V, J
+  uint8_t before_named_ = trace::kAutoNothing;  // what the C or V that runs interrupts
+  uint32_t name_ = 0;                           // of the C or V that runs; 0: none does
+  PyObject* called_ = nullptr;                  // the outermost C that is open, borrowed
+  // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
+  uint32_t before_compilation_ = trace::kAutoStates;
+  Expects expects_ = Expects::kNothing;
+  Observation observation_;       // of the last S, recorded or not
+  bool has_gradients_ = false;    // of a forward since the operation opened
+  bool backward_inside_ = false;  // of a forward since then
+
+  // The owner of the records: another process image or window begins with an empty track.
+  uint32_t generation_ = UINT32_MAX;
+  uint32_t window_ = 0;
+  // Optimizer steps of the process that the thread's last S knew of, and in which image.
+  uint64_t steps_seen_ = 0;
+  uint32_t steps_generation_ = UINT32_MAX;
+  // Process image in which the thread had an S or an O last, recorded or not.
+  uint32_t loop_generation_ = UINT32_MAX;
+};
+
+// The calling thread's. __thread: its address without asking whether it was made.
+extern __thread Track own_track;
+
+// Whose phase a window that begins is in; before the first event.
+void StartTracks(ModuleState* state);
+
+// The calling thread, which records, enters an explicit operation: no thread of this process opens
+// an automatic one any more.
+void EndTracks();
+
+// How a forward finds out whether it has gradients; null: it has, unless a no-grad block is open.
+void AskGradients(bool (*enabled)());
+bool HasGradients(bool if_unknown);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_AUTOMATIC_TRACK_H_

@@ -1,0 +1,110 @@
+#include "python/runtime_module/conversions.h"
+
+#include <stddef.h>
+
+#include "native_calls/owned.h"
+#include "python/runtime_module/automatic_track.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using native_calls::Owned;
+
+constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
+
+// As an interpreter's vectorcall pointer, which all callables of one kind have alike.
+enum class Kind { kWithoutPointer, kMethodOfTuple, kFunctionOfOne };
+
+vectorcallfunc method_of_tuple = nullptr;
+vectorcallfunc function_of_one = nullptr;
+
+// As the interpreter calls what has no vectorcall pointer: with a tuple and a dictionary.
+PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t flagged_count,
+                        PyObject* keywords) {
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+  const Owned tuple(PyTuple_New(count));
+  if (!tuple) return nullptr;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(arguments[i]));
+  }
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  const Owned dictionary(named == 0 ? nullptr : PyDict_New());
+  if (named != 0 && !dictionary) return nullptr;
+  for (Py_ssize_t i = 0; i < named; i++) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    if (PyDict_SetItem(dictionary.get(), name, arguments[count + i]) != 0) return nullptr;
+  }
+  return Py_TYPE(callable)->tp_call(callable, tuple.get(), dictionary.get());
+}
+
+template <Kind kind>
+vectorcallfunc Original() {
+  if constexpr (kind == Kind::kMethodOfTuple) return method_of_tuple;
+  if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
+  return CallWithTuple;
+}
+
+template <Kind kind>
+PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_count,
+               PyObject* keywords) {
+  const vectorcallfunc original = Original<kind>();
+  Track* track = &own_track;
+  PyObject* first = PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
+  if (__builtin_expect(!track->IsOfObservation(first), 1)) {
+    return original(callable, arguments, flagged_count, keywords);
+  }
+  track->EnterConversion(first);
+  PyObject* result = original(callable, arguments, flagged_count, keywords);
+  track->LeaveConversion(result);
+  return result;
+}
+
+bool Replace(vectorcallfunc* pointer, vectorcallfunc expected, vectorcallfunc call) {
+  if (*pointer == call) return true;
+  if (*pointer != expected) return false;
+  *pointer = call;
+  return true;
+}
+
+// `original` is what the first one of its kind had.
+template <Kind kind>
+bool ReplaceAlike(vectorcallfunc* pointer, vectorcallfunc* original) {
+  if (*original == nullptr) *original = *pointer;
+  return *original != nullptr && Replace(pointer, *original, Call<kind>);
+}
+
+bool WatchMethod(PyMethodDescrObject* method) {
+  if (method->d_method->ml_flags != kTakesTuple) return false;
+  return ReplaceAlike<Kind::kMethodOfTuple>(&method->vectorcall, &method_of_tuple);
+}
+
+bool WatchFunction(PyCFunctionObject* function) {
+  const int flags = function->m_ml->ml_flags;
+  if ((flags & METH_O) != 0) {
+    return ReplaceAlike<Kind::kFunctionOfOne>(&function->vectorcall, &function_of_one);
+  }
+  if ((flags & kTakesTuple) != kTakesTuple) return false;
+  return Replace(&function->vectorcall, nullptr, Call<Kind::kWithoutPointer>);
+}
+
+bool WatchType(PyTypeObject* type) {
+  const PyTypeObject* meta = Py_TYPE(type);
+  const bool looks = PyType_HasFeature(const_cast<PyTypeObject*>(meta), Py_TPFLAGS_HAVE_VECTORCALL);
+  const bool there = meta->tp_vectorcall_offset == offsetof(PyTypeObject, tp_vectorcall);
+  return looks && there && Replace(&type->tp_vectorcall, nullptr, Call<Kind::kWithoutPointer>);
+}
+
+}  // namespace
+
+bool WatchConversion(PyObject* callable) {
+  if (PyCFunction_CheckExact(callable)) {
+    return WatchFunction(reinterpret_cast<PyCFunctionObject*>(callable));
+  }
+  if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
+    return WatchMethod(reinterpret_cast<PyMethodDescrObject*>(callable));
+  }
+  return PyType_Check(callable) && WatchType(reinterpret_cast<PyTypeObject*>(callable));
+}
+
+}  // namespace rlscope::python

@@ -1,0 +1,13 @@
+// LAYERS, GPU_KINDS, EVENT_KINDS and RECORD_KINDS of _trace.
+#ifndef RLSCOPE_PYTHON_TRACE_MODULE_KINDS_H_
+#define RLSCOPE_PYTHON_TRACE_MODULE_KINDS_H_
+
+#include <nanobind/nanobind.h>
+
+namespace rlscope::python {
+
+void AddKinds(nanobind::module_& module);
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_TRACE_MODULE_KINDS_H_
