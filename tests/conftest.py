@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 # Asserts in these say what they compared, as those in tests do.
-pytest.register_assert_rewrite("report_checks", "report_page")
+pytest.register_assert_rewrite("report_checks", "support.files.report_page")
 
 
 def pytest_configure() -> None:
@@ -36,7 +36,7 @@ def no_recorder_left_behind() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def checked_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[set[Path]]:
     """Trace directories whose sums were checked; at the end those that tests share are, too."""
-    from exact_sums import check_directory, trace_directories
+    from support.files.exact_sums import check_directory, trace_directories
 
     checked: set[Path] = set()
     yield checked
@@ -49,7 +49,7 @@ def checked_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[set[Pat
 @pytest.fixture(autouse=True)
 def traces_add_up(request: pytest.FixtureRequest, checked_traces: set[Path]) -> Iterator[None]:
     """In every trace that a test made the sums are exact, whatever the test is about."""
-    from exact_sums import check_directory, trace_directories
+    from support.files.exact_sums import check_directory, trace_directories
 
     folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     yield

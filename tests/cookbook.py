@@ -1,4 +1,4 @@
-"""The questions of docs/guide/cookbook.md, and their answers on the run of tests/example_run.py.
+"""The questions of docs/guide/cookbook.md, and their answers on the run of example_run.py.
 
 python tests/cookbook.py        writes the answers into the page
 """
@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import example_run
+from support.files import example_run
 
 from rlscope.opening import load, load_many
 from rlscope.table import Table

@@ -1,6 +1,6 @@
 // Perfetto's packets, as far as the export writes them, in protobuf's wire format. The numbers are
 // those of perfetto/trace/trace_packet.proto and track_event/*.proto; that they are right, a test
-// with the official messages says (tests/perfetto_trace.py reads them).
+// with the official messages says (tests/support/files/perfetto_trace.py reads them).
 #ifndef RLSCOPE_EXPORTERS_PERFETTO_PACKET_H_
 #define RLSCOPE_EXPORTERS_PERFETTO_PACKET_H_
 

@@ -25,8 +25,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1])]
 
-from automatic_records import read_track, total  # noqa: E402
 from paired import median_interval, write_result  # noqa: E402
+from support.process.automatic_records import read_track, total  # noqa: E402
 
 PROGRAMS = {
     "dqn": 2000, "sac": 300, "c51": 2500, "ddpg": 600, "td3": 500, "ppo": 6, "ppo_continuous": 6,

@@ -20,8 +20,8 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(ROOT)]
 
 from layer_programs.torch_callbacks import BUSY_NS, script  # noqa: E402
-from native_calls import Call, Callback, record_calls, thread_callback  # noqa: E402
 from paired import write_result  # noqa: E402
+from support.process.native_calls import Call, Callback, record_calls, thread_callback  # noqa: E402
 
 TARGET_PERCENT = 15.0
 

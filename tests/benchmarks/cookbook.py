@@ -2,9 +2,10 @@
 
     python tests/benchmarks/cookbook.py
 
-The run is that of tests/dense_run.py; the question over several runs is left out. Its tables, and
-relation `event`, are made before the clock starts. Questions take turns; of each the median and the
-longest of some rounds are printed, and its CPU time, which other jobs on the machine hardly change.
+The run is that of tests/support/files/dense_run.py; the question over several runs is left out. Its
+tables, and relation `event`, are made before the clock starts. Questions take turns. It prints the
+median and the longest of some rounds for each, and its CPU time, which other jobs on the machine
+hardly change.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import cookbook
-import dense_run
+from support.files import dense_run
 
 from rlscope.opening import load
 from rlscope.relations.trace import Trace
@@ -63,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--passes", type=int, default=PASSES, help=f"default: {PASSES:,}")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
-    parser.add_argument("--trace", metavar="DIR", help="a run of tests/dense_run.py to ask")
+    parser.add_argument("--trace", metavar="DIR", help="a run of dense_run.py to ask")
     parser.add_argument("--output", metavar="FILE", help="results as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

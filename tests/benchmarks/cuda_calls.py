@@ -33,7 +33,7 @@ from paired import (  # noqa: E402
     verdict,
     write_result,
 )
-from simcuda_runs import RUN  # noqa: E402
+from support.cuda.simcuda_runs import RUN  # noqa: E402
 
 ROOT = HERE.parents[1]
 LIBRARY = ROOT / "rlscope" / "librlscope.so"

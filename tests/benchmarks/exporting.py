@@ -2,8 +2,9 @@
 
     python tests/benchmarks/exporting.py
 
-A traced loop of four events, an iteration and a sample of the CPU a pass (tests/dense_run.py). Each
-run is a process of its own and formats take turns; tables are made before the clock starts.
+A pass of the traced loop has four events, an iteration and a sample of the CPU
+(tests/support/files/dense_run.py). Each run is a process of its own and formats take turns; tables
+are made before the clock starts.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import dense_run
+from support.files import dense_run
 
 from rlscope.opening import load
 

@@ -34,7 +34,7 @@ from paired import (  # noqa: E402
     write_result,
 )
 from sample_library import compile_extension  # noqa: E402
-from traced_python import make_traced_python, untraced_environment  # noqa: E402
+from support.process.traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 LIBRARIES = ("pointer_switch", "profile_function", "ticks")
 # Where a busy neighbour makes the clock dear: two reads of it, and 34 ns for the rest.

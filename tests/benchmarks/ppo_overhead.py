@@ -26,7 +26,7 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(ROOT)]
 
 from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
-from traced_python import make_traced_python, untraced_environment  # noqa: E402
+from support.process.traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 TARGET_PERCENT = 1.0
 _WARM_UP_BLOCKS = 4

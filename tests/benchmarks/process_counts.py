@@ -27,8 +27,8 @@ from statistics import median
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-import many_processes as traces  # noqa: E402
 from paired import write_result  # noqa: E402
+from support.process import many_processes as traces  # noqa: E402
 
 TARGETS = {
     "1000x1000": {"page_wall_s": 20, "rss_mib": 1024},

@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 from paired import write_result  # noqa: E402
-from recorder_programs import LIBRARY, OPERATION_ENTER, drained, traced_environment  # noqa: E402
+from support.process.recorder_programs import LIBRARY, OPERATION_ENTER, drained, traced_environment  # noqa: E402
 
 from rlscope import _trace  # noqa: E402
 

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
-from traced_python import TracedPython, make_traced_python, untraced_environment  # noqa: E402
+from support.process.traced_python import TracedPython, make_traced_python, untraced_environment  # noqa: E402
 
 TARGETS_MS = {"/bin/true": 0.5, "git --version": 0.5, "python -c pass": 10.0, "rls-prof": 200.0}
 _RECORD_BYTES = 128

@@ -32,8 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(Path(__file__).parent)]
 
-import cuda_loop  # noqa: E402
 import validation_page  # noqa: E402
+from support.cuda import loop as cuda_loop  # noqa: E402
 
 from rlscope.costs import calibrations  # noqa: E402
 

@@ -32,7 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "extension"), str
 
 from paired import median_interval, show_verdicts, verdict, write_result  # noqa: E402
 from sample_library import compile_extension  # noqa: E402
-from traced_python import make_traced_python, untraced_environment  # noqa: E402
+from support.process.traced_python import make_traced_python, untraced_environment  # noqa: E402
 
 TARGET_PERCENT = 2.0
 PPO_TARGET_PERCENT = 0.3

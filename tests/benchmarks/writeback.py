@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
 from paired import write_result  # noqa: E402
-from recorder_programs import LIBRARY, drained, traced_environment  # noqa: E402
+from support.process.recorder_programs import LIBRARY, drained, traced_environment  # noqa: E402
 
 _WRITER = """
 import os, sys

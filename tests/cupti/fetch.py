@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from cupti_releases import in_folder, simulated
+from support.cuda.cupti_releases import in_folder, simulated
 
 PACKAGE, NEWEST = "nvidia-cuda-cupti", "newest"
 

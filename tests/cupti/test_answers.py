@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cupti_releases import SIMULATED, Release, every_release
-from simcuda_runs import run_simulated
+from support.cuda.cupti_releases import SIMULATED, Release, every_release
+from support.cuda.simcuda_runs import run_simulated
 
 SCRIPT = Path(__file__).with_name("answers.py")
 # There is none, or there is one that CUPTI cannot connect to, as one that is too old.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from cupti_headers import functions
-from cupti_releases import RELEASES, ROOT, SIMULATED, Release, every_release, simulated
+from support.cuda.cupti_headers import functions
+from support.cuda.cupti_releases import RELEASES, ROOT, SIMULATED, Release, every_release, simulated
 
 CUPTI = ROOT / "csrc" / "cupti"
 WATCHED_CALLS = (CUPTI / "watched_calls.cc").read_text()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from cupti_headers import differences, enumerators, has, record_of, text
-from cupti_releases import RELEASES, ROOT, Release, every_release
+from support.cuda.cupti_headers import differences, enumerators, has, record_of, text
+from support.cuda.cupti_releases import RELEASES, ROOT, Release, every_release
 
 from rlscope.doctor.cupti import _REFUSALS
 

@@ -8,7 +8,7 @@ import subprocess
 from types import SimpleNamespace
 from typing import Any
 
-from cupti_releases import RELEASES, ROOT, Release, every_release, exported
+from support.cuda.cupti_releases import RELEASES, ROOT, Release, every_release, exported
 
 from rlscope.doctor import probe_cuda
 

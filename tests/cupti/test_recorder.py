@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cuda_runs import CudaRun, record_cuda
-from cuda_scripts import WORK
-from cupti_releases import FETCHED, SIMULATED, Release, every_release
-from simcuda_runs import DECLARATIONS, run_simulated
+from support.cuda.cupti_releases import FETCHED, SIMULATED, Release, every_release
+from support.cuda.runs import CudaRun, record_cuda
+from support.cuda.scripts import WORK
+from support.cuda.simcuda_runs import DECLARATIONS, run_simulated
 
 from rlscope.doctor import checks, probe_cuda
 from rlscope.doctor.finding import Status

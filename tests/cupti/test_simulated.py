@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cupti_headers import differences, enumerators, functions, has, members, record_of
-from cupti_releases import ROOT, SIMULATED, Release, every_release, exported
-from simcuda_runs import run_simulated
+from support.cuda.cupti_headers import differences, enumerators, functions, has, members, record_of
+from support.cuda.cupti_releases import ROOT, SIMULATED, Release, every_release, exported
+from support.cuda.simcuda_runs import run_simulated
 
 SIMCUDA = ROOT / "tests" / "simcuda"
 every = every_release(SIMULATED)

@@ -7,8 +7,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET
 from gpu_runs import Bench, Figures, Run, Skip, check, need, need_tool
+from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET
 
 DIRECTIONS = {1: "HtoD", 2: "DtoH", 8: "DtoD"}
 LIBRARIES = ("torch", "jax", "cupy", "numba", "triton")

@@ -7,9 +7,9 @@ import json
 import shutil
 from pathlib import Path
 
-from cuda_trace import KERNEL
-from cuda_witness import CALLS, RECORDS, kinds_of, put_facts
 from gpu_runs import Bench, Failure, Figures, Run, Skip, check, need
+from support.cuda.trace import KERNEL
+from support.cuda.witness import CALLS, RECORDS, kinds_of, put_facts
 
 WORK = ("driver_work.py",)
 LOOPS = {

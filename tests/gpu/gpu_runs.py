@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cuda_trace import CudaTrace, Row
-from cuda_witness import compile_witness, witness_environment
+from support.cuda.trace import CudaTrace, Row
+from support.cuda.witness import compile_witness, witness_environment
 
 PROGRAMS = Path(__file__).parent / "programs"
 RLSCOPE = [sys.executable, str(Path(__file__).with_name("rlscope_command.py"))]

@@ -26,7 +26,7 @@ MOST_BYTES = 58 * MEBIBYTE
 # What the steps' programs use besides rlscope; the second kind without what it needs itself, which
 # is PyTorch and comes with the machine.
 NEEDED, ALONE = ("gymnasium", "pip"), ("stable-baselines3",)
-FILES = ("cuda_trace.py", "cuda_witness.py", "benchmarks/paired.py")
+FILES = ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py")
 
 
 def make(wheel: Path, output: Path) -> None:

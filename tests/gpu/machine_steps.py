@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from cuda_trace import KERNEL
 from data_steps import keep_trace
 from gpu_runs import RLSCOPE, Bench, Figures, Run, Skip, check, need
+from support.cuda.trace import KERNEL
 from table_steps import write_csv
 
 

@@ -10,8 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from cuda_trace import KERNEL, MEMCPY, MEMSET, Row
 from gpu_runs import Bench, Figures, Run, check, need
+from support.cuda.trace import KERNEL, MEMCPY, MEMSET, Row
 from training_steps import demangled
 
 SHAPE = ("kernel", "grid", "block", "registers", "static_shared_bytes", "dynamic_shared_bytes")

@@ -6,8 +6,8 @@ import itertools
 import statistics
 
 import numpy
-from cuda_trace import KERNEL, Row
 from gpu_runs import Bench, Figures, check
+from support.cuda.trace import KERNEL, Row
 
 LENGTH_ERROR = 0.02
 GRAIN_NS = 2000  # of the GPU's clock, and of a kernel's way in and out

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from capture_steps import check_no_losses
-from cuda_trace import GRAPH, KERNEL
 from gpu_runs import Bench, Figures, Run, check, need
+from support.cuda.trace import GRAPH, KERNEL
 
 ROUNDS = "100"
 LIKE = 0.03  # how far GPU time may lie from that of PyTorch's profiler, in a run of its own

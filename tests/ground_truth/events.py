@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from streamed_rows import known_operations, read_rows
+from support.files.streamed_rows import known_operations, read_rows
 
 from ground_truth.relations import AUTOMATIC, NONE, UNLINKED
 from ground_truth.written import ORIGIN_NS

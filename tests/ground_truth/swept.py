@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from streamed_rows import read_instances, read_iteration_times
+from support.files.streamed_rows import read_instances, read_iteration_times
 
 from ground_truth.raw import RawProcess
 from ground_truth.relations import (

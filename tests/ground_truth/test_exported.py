@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("perfetto", reason="Perfetto's official messages are not installed")
 
-import exported_files
 from hypothesis import given
 from hypothesis import strategies as st
-from shown_intervals import shown
+from support.files import exported_files
+from support.files.shown_intervals import shown
 
 from ground_truth.cuda_strategies import cuda_processes
 from ground_truth.profiles import share

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from process_records import crc32c
-from streamed_rows import known_operations, read_rows
+from support.files.streamed_rows import known_operations, read_rows
+from support.process.process_records import crc32c
 
 from ground_truth.raw import (
     Auto,

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from built_wheel import build_sdist, build_wheel
 from extension.sample_library import build_sample
-from report_page import ReportPage
-from traced_python import TracedPython, make_traced_python, untraced_environment
+from support.files.built_wheel import build_sdist, build_wheel
+from support.files.report_page import ReportPage
+from support.process.traced_python import TracedPython, make_traced_python, untraced_environment
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from recorded_child import record
+from support.process.recorded_child import record
 
 
 def test_operations_nest(directory: str) -> None:

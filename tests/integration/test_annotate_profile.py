@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recorded_child import environment, read, record, run
+from support.process.recorded_child import environment, read, record, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from recorded_child import record
+from support.process.recorded_child import record
 
 
 def test_threads_have_operations_of_their_own(directory: str) -> None:

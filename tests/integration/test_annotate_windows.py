@@ -8,7 +8,7 @@ from collections import Counter
 from textwrap import dedent
 from typing import Any
 
-from recorded_child import PYTHON, environment, read, record
+from support.process.recorded_child import PYTHON, environment, read, record
 
 from rlscope import _runtime
 from rlscope.record.profile import prepare_directory, traced_environment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from native_calls import PRELUDE
-from recorded_child import TASK, Recorded, record
+from support.process.native_calls import PRELUDE
+from support.process.recorded_child import TASK, Recorded, record
 
 FOLLOW = PRELUDE + "_runtime.intercept_at_import(None, None, True)\n"
 

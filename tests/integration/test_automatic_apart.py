@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from automatic_programs import ENVIRONMENT, iterations
-from automatic_records import instances, read_track
-from installed import need
-from recorded_child import Recorded, record
+from support.process.automatic_programs import ENVIRONMENT, iterations
+from support.process.automatic_records import instances, read_track
+from support.process.installed import need
+from support.process.recorded_child import Recorded, record
 
 from rlscope.opening import load
 

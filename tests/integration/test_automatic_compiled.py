@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from installed import need
-from recorded_child import record
+from support.process.installed import need
+from support.process.recorded_child import record
 
 from rlscope.opening import load
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from automatic_programs import ENVIRONMENT, iterations, track
-from recorded_child import record
+from support.process.automatic_programs import ENVIRONMENT, iterations, track
+from support.process.recorded_child import record
 
 from rlscope.opening import load
 

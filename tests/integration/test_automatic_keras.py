@@ -6,9 +6,9 @@ import itertools
 from pathlib import Path
 
 import pytest
-from automatic_programs import track
-from installed import need
-from recorded_child import record
+from support.process.automatic_programs import track
+from support.process.installed import need
+from support.process.recorded_child import record
 
 from rlscope.opening import load
 

@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from installed import need
-from recorded_child import record
-from traced_python import TracedPython
+from support.process.installed import need
+from support.process.recorded_child import record
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from automatic_programs import ENVIRONMENT, iterations, track
-from recorded_child import record
-from traced_python import TracedPython
+from support.process.automatic_programs import ENVIRONMENT, iterations, track
+from support.process.recorded_child import record
+from support.process.traced_python import TracedPython
 
 
 def test_forked_workers_have_simulations_of_their_own(directory: str) -> None:
@@ -187,7 +187,7 @@ class TestOptions:
     )
 
     def run(self, traced: TracedPython, directory: str, *options: str, **variables: str) -> Any:
-        from recorded_child import read
+        from support.process.recorded_child import read
 
         environ = {**os.environ, **variables}
         command = [*options, "-o", directory, "--", traced.python, "-c", self.SCRIPT]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from automatic_records import instances, read_track
-from recorded_child import ROOT, record
+from support.process.automatic_records import instances, read_track
+from support.process.recorded_child import ROOT, record
 
 pytest.importorskip("torch")
 

@@ -10,9 +10,9 @@ import json
 import statistics
 
 import pytest
-from automatic_records import Segment, read_track
-from installed import need
-from recorded_child import ROOT, Recorded, record
+from support.process.automatic_records import Segment, read_track
+from support.process.installed import need
+from support.process.recorded_child import ROOT, Recorded, record
 
 # The stopwatch is that of the benchmark, which compares sums.
 _TRAIN = """

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from automatic_records import instances, read_track
-from recorded_child import ROOT, Recorded, environment, read, record
+from support.process.automatic_records import instances, read_track
+from support.process.recorded_child import ROOT, Recorded, environment, read, record
 
 pytest.importorskip("torch")
 
@@ -192,11 +192,11 @@ def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:
 
 
 def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
-    """Losses to the last bit, compilers, scripts, pickles: see tests/torch_habits.py."""
+    """Losses to the last bit, compilers, scripts, pickles: see torch_habits.py."""
     from rlscope import _runtime
     from rlscope.record.profile import prepare_directory, traced_environment
 
-    program = [sys.executable, str(ROOT / "tests" / "torch_habits.py")]
+    program = [sys.executable, str(ROOT / "tests" / "support" / "process" / "torch_habits.py")]
     environ = environment(TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"))
     drainer = _runtime.Drainer(prepare_directory(directory))
     drainer.start()

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from automatic_model import Call, events, names, program
-from automatic_records import read_track
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from recorded_child import DONE, Recorded, record
+from support.process.automatic_model import Call, events, names, program
+from support.process.automatic_records import read_track
+from support.process.recorded_child import DONE, Recorded, record
 
 # Where PyTorch says whether gradients are on; here the program says it.
 MODE = """

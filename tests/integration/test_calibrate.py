@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from known_costs import KNOWN, check_counted, counted_loop, rlscope, script
-from traced_python import TracedPython, untraced_environment
+from support.process.known_costs import KNOWN, check_counted, counted_loop, rlscope, script
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope.calibration import calibrated_run
 from rlscope.calibration.runs_in_turns import TooShort

@@ -13,13 +13,13 @@ from statistics import median
 from typing import Any
 
 import pytest
-from cuda_loop import BEGIN, CALLS_MADE, LAUNCHES, LOOP, QUERIES, SUBMITTED, costs, program
-from cuda_runs import losses
-from cuda_scripts import record_script
-from cuda_trace import GRAPH, KERNEL
-from known_costs import rlscope
-from simcuda_runs import DECLARATIONS, Outcome, run_simulated
-from traced_python import TracedPython
+from support.cuda.loop import BEGIN, CALLS_MADE, LAUNCHES, LOOP, QUERIES, SUBMITTED, costs, program
+from support.cuda.runs import losses
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import DECLARATIONS, Outcome, run_simulated
+from support.cuda.trace import GRAPH, KERNEL
+from support.process.known_costs import rlscope
+from support.process.traced_python import TracedPython
 
 from rlscope.costs.calibrations import CudaRun, Store
 from rlscope.recorder import runtime

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from built_wheel import build_wheel, run
-from clean_root import RELEASES, Release, clean_root, need_roots, run_in
+from support.files.built_wheel import build_wheel, run
+from support.files.clean_root import RELEASES, Release, clean_root, need_roots, run_in
 
 TRAIN = """
 import rlscope as rls

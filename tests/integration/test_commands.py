@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import RLSCOPE, Done, Terminal, assert_states_failure, rlscope
-from process_records import crc32c
-from tiny_traces import load_checked, write_trace
+from support.files.tiny_traces import load_checked, write_trace
+from support.process.command_line import RLSCOPE, Done, Terminal, assert_states_failure, rlscope
+from support.process.process_records import crc32c
 
 from rlscope import registry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from recorded_child import run
+from support.process.recorded_child import run
 
 PROGRAM = """
     import json, shutil, tempfile

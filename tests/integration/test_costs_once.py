@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from known_costs import rlscope, script
-from traced_python import TracedPython
+from support.process.known_costs import rlscope, script
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.analysis.interception import interception

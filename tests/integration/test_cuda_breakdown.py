@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import pytest
-from cuda_breakdown import Stretch, breakdown, disputed_ns, merged, stretches
-from cuda_histories import BUSY, STAMPED_OPERATION, Histories, histories
-from cuda_runs import CudaRun, check_calls, check_work, paired_work, record_cuda
-from cuda_scripts import record_script
-from simcuda_runs import PROGRAMS
+from support.cuda.breakdown import Stretch, breakdown, disputed_ns, merged, stretches
+from support.cuda.histories import BUSY, STAMPED_OPERATION, Histories, histories
+from support.cuda.runs import CudaRun, check_calls, check_work, paired_work, record_cuda
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import PROGRAMS
 
 # Two devices, a second context on the first. A thread without operations launches backward's
 # kernels; one with operations of its own owns the process while the main thread has none.

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cuda_runs import (
+from support.cuda.runs import (
     check_calls,
     check_work,
     comparable_work,
@@ -15,8 +15,8 @@ from cuda_runs import (
     note,
     since,
 )
-from cuda_scripts import compile_library, record_script
-from simcuda_runs import PROGRAMS
+from support.cuda.scripts import compile_library, record_script
+from support.cuda.simcuda_runs import PROGRAMS
 
 from rlscope.analysis import cuda
 from rlscope.opening import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuda_runs import (
+from support.cuda.runs import (
     CudaRun,
     check_calls,
     check_work,
@@ -14,8 +14,8 @@ from cuda_runs import (
     note,
     since,
 )
-from cuda_scripts import compile_library, record_script
-from simcuda_runs import Row
+from support.cuda.scripts import compile_library, record_script
+from support.cuda.simcuda_runs import Row
 
 # Another client of CUPTI's: takes the buffers for itself, and keeps what it is given.
 THIEF = """

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, check_calls, check_work, expected_calls, record_cuda
-from cuda_scripts import record_script
-from simcuda_runs import DECLARATIONS, PROGRAMS
+from support.cuda.runs import CudaRun, check_calls, check_work, expected_calls, record_cuda
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import DECLARATIONS, PROGRAMS
 
 TRAINING = [str(PROGRAMS / "training13"), "10", "2"]
 

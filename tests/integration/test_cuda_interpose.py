@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cuda_runs import PROF, CudaRun, record_cuda
-from cuda_scripts import record_script
-from simcuda_runs import PROGRAMS, SIMCUDA
+from support.cuda.runs import PROF, CudaRun, record_cuda
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import PROGRAMS, SIMCUDA
 
 from rlscope.recorder import LIBRARY
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, comparable_work, expected_calls, expected_work, record_cuda
-from simcuda_runs import PROGRAMS
+from support.cuda.runs import CudaRun, comparable_work, expected_calls, expected_work, record_cuda
+from support.cuda.simcuda_runs import PROGRAMS
 
 KILLS = int(os.environ.get("RLSCOPE_TEST_KILLS", "20"))
 THREADS = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, check_calls, note
-from cuda_scripts import compile_library, record_script
-from cuda_trace import GRAPH, KERNEL
+from support.cuda.runs import CudaRun, check_calls, note
+from support.cuda.scripts import compile_library, record_script
+from support.cuda.trace import GRAPH, KERNEL
 
 KERNELS, LAUNCHES = 3, 10
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cuda_runs import check_calls, check_work, record_cuda
-from cuda_scripts import check_all, compile_library, record_script
+from support.cuda.runs import check_calls, check_work, record_cuda
+from support.cuda.scripts import check_all, compile_library, record_script
 
 FORK_FIRST = """
 children = []

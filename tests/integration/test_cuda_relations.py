@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuda_runs import CudaRun, expected_calls, record_cuda
-from simcuda_runs import PREAMBLE, PROGRAMS
+from support.cuda.runs import CudaRun, expected_calls, record_cuda
+from support.cuda.simcuda_runs import PREAMBLE, PROGRAMS
 
 TRAINING = "40", "3"  # rounds, threads
 NS_TOLERATED = 1_000

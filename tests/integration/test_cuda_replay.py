@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuda_runs import CudaRun, comparable_work, expected_work
-from cuda_scripts import record_script
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, OVERHEAD, SYNC
-from cuda_witness import compile_witness, put_facts, witness_environment
-from simcuda_runs import run_simulated
+from support.cuda.runs import CudaRun, comparable_work, expected_work
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import run_simulated
+from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET, OVERHEAD, SYNC
+from support.cuda.witness import compile_witness, put_facts, witness_environment
 
 TESTS = Path(__file__).parent.parent
 PROGRAM = TESTS / "gpu" / "programs" / "driver_work.py"

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun, check_calls, check_work, record_cuda
-from cuda_scripts import record_script
-from simcuda_runs import PROGRAMS, built
+from support.cuda.runs import CudaRun, check_calls, check_work, record_cuda
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import PROGRAMS, built
 
 LIBRARIES = PROGRAMS.parent / "lib"
 CUPTI, CUDART = "libcupti.so.13", "libcudart.so.13"

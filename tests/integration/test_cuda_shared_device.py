@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cuda_boundaries import NS_TOLERATED
-from cuda_runs import CudaRun
-from cuda_scripts import record_script
+from support.cuda.boundaries import NS_TOLERATED
+from support.cuda.runs import CudaRun
+from support.cuda.scripts import record_script
 
 UUID = "GPU-51515151-5151-5151-5151-515151515100"
 SPINNING = """

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from cuda_boundaries import UNEXPLAINED_SHARE, boundaries, unexplained
-from cuda_runs import check_calls, check_work, expected_calls, record_cuda
-from cuda_trace import OVERHEAD
-from simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
+from support.cuda.boundaries import UNEXPLAINED_SHARE, boundaries, unexplained
+from support.cuda.runs import check_calls, check_work, expected_calls, record_cuda
+from support.cuda.simcuda_runs import PREAMBLE, PROGRAMS, SIMCUDA
+from support.cuda.trace import OVERHEAD
 
 TRAINING = "40", "3"  # rounds, threads
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cuda_runs import check_calls, is_chosen
-from cuda_scripts import record_script
-from simcuda_runs import SIMCUDA
+from support.cuda.runs import check_calls, is_chosen
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import SIMCUDA
 
 # A call without arguments: nothing of the test double looks at any.
 CALL_ALL = """

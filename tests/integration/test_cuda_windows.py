@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuda_runs import CudaRun
-from cuda_scripts import record_script
-from cuda_trace import KERNEL
+from support.cuda.runs import CudaRun
+from support.cuda.scripts import record_script
+from support.cuda.trace import KERNEL
 
 # Rounds of 2 ms; what one launches may run when the next has begun.
 ITERATIONS = """

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from recorder_programs import compile_program, traced_environment
-from tiny_traces import load_checked
+from support.files.tiny_traces import load_checked
+from support.process.recorder_programs import compile_program, traced_environment
 
 from rlscope.recorder import runtime
 from rlscope.relations.schema import store

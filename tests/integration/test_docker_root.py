@@ -1,4 +1,4 @@
-"""The image `cpu`, made by tests/docker_root.py without Docker. Minutes: make test-docker."""
+"""The image `cpu`, made by docker_root.py without Docker. It takes minutes: make test-docker."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import shutil
 
 import pytest
-from built_wheel import attempt
-from docker_root import Stage, arguments_of_the_host, build
+from support.files.built_wheel import attempt
+from support.files.docker_root import Stage, arguments_of_the_host, build
 
 # A user of the host whom the image does not know, as `docker run --user` gives it.
 STRANGER = "12345:12345"

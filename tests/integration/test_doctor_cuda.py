@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from simcuda_runs import run_simulated
+from support.cuda.simcuda_runs import run_simulated
 
 from rlscope.doctor import checks, probe_cuda
 from rlscope.doctor.finding import Finding, Status

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from built_wheel import attempt, copy_sources, run
+from support.files.built_wheel import attempt, copy_sources, run
 
 # Instead of csrc/, which takes minutes: a static library below an extension module, and as there
 # nothing is compiled in the uppermost folder.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from command_line import assert_states_failure, rlscope
 from ground_truth.written import ORIGIN_NS
-from kineto_files import annotation, at_real, import_rows
-from shown_intervals import shown
-from tiny_traces import write_trace
+from support.files.kineto_files import annotation, at_real, import_rows
+from support.files.shown_intervals import shown
+from support.files.tiny_traces import write_trace
+from support.process.command_line import assert_states_failure, rlscope
 
 from rlscope import registry
 from rlscope.export import window

@@ -14,9 +14,6 @@ pytest.importorskip("perfetto", reason="Perfetto's official messages are not ins
 
 from itertools import pairwise
 
-import exported_files
-import perfetto_trace
-from command_line import rlscope
 from ground_truth.raw import (
     CudaCall,
     Gpu,
@@ -36,8 +33,10 @@ from ground_truth.raw import (
     window_stop,
 )
 from ground_truth.written import ORIGIN_NS, write
-from shown_intervals import arrows, shown
-from tiny_traces import TRACES
+from support.files import exported_files, perfetto_trace
+from support.files.shown_intervals import arrows, shown
+from support.files.tiny_traces import TRACES
+from support.process.command_line import rlscope
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import Trace, load

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython, untraced_environment
+from support.process.traced_python import TracedPython, untraced_environment
 
 import rlscope as rls
 from rlscope.analysis import coverage, groups
@@ -81,7 +81,7 @@ with open(f"rank{rank}.json", "w") as file:
     json.dump({"simulation": stepped, "loop": time.monotonic_ns() - began}, file)
 dist.destroy_process_group()
 sys.path.insert(0, os.environ["TESTS"])
-import gloo_threads
+from support.process import gloo_threads
 gloo_threads.wait_until_idle()
 """
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from installed import need
-from recorded_child import ROOT
-from traced_python import TracedPython
+from support.process.installed import need
+from support.process.recorded_child import ROOT
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.analysis import coverage, groups

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from facts import assert_says
-from installed import need
-from traced_python import TracedPython
+from support.files.facts import assert_says
+from support.process.installed import need
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.analysis import coverage, groups

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace
-from exact_sums import check_directory
+from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace
+from support.files.exact_sums import check_directory
 
 from rlscope.opening import Trace, load
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import psutil
 import pytest
-from cuda_runs import record_cuda
-from simcuda_runs import RUN, Outcome, run_simulated
+from support.cuda.runs import record_cuda
+from support.cuda.simcuda_runs import RUN, Outcome, run_simulated
 
 TESTS = Path(__file__).parent.parent
 ACCEPTANCE = TESTS / "gpu" / "acceptance.py"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-from kineto_files import read, self_times
+from support.files.kineto_files import read, self_times
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import load

@@ -9,8 +9,8 @@ import json
 
 import pytest
 from layer_programs.torch_callbacks import KINDS, script
-from native_calls import Callback, record_calls, thread_callback
-from recorded_child import Recorded
+from support.process.native_calls import Callback, record_calls, thread_callback
+from support.process.recorded_child import Recorded
 
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"

@@ -8,10 +8,10 @@ import sys
 from collections import Counter
 
 import pytest
-from native_calls import calls_of
-from recorded_child import Recorded
-from recorded_process import difference
-from sample_calls import counts, names, outermost, run
+from support.process.native_calls import calls_of
+from support.process.recorded_child import Recorded
+from support.process.recorded_process import difference
+from support.process.sample_calls import counts, names, outermost, run
 
 KINDS = {
     "noargs": "sample.noargs()",

@@ -9,8 +9,8 @@ from textwrap import dedent
 
 import pytest
 from extension.sample_library import build_sample
-from native_calls import calls_by_operation, record_calls
-from recorded_child import Recorded
+from support.process.native_calls import calls_by_operation, record_calls
+from support.process.recorded_child import Recorded
 
 IMPORT = """
 import json, sys

@@ -6,8 +6,8 @@ import importlib.util
 import json
 
 import pytest
-from native_calls import calls_by_operation, record_calls
-from recorded_child import Recorded
+from support.process.native_calls import calls_by_operation, record_calls
+from support.process.recorded_child import Recorded
 
 pytestmark = [
     pytest.mark.skipif(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from recorded_process import difference
-from sample_calls import counts, names, outermost, run
+from support.process.recorded_process import difference
+from support.process.sample_calls import counts, names, outermost, run
 
 
 def test_exceptions_end_calls(directory: str, library: str) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded_process import difference
-from sample_calls import counts_of_process, run
-from traced_python import TracedPython, untraced_environment
+from support.process.recorded_process import difference
+from support.process.sample_calls import counts_of_process, run
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope.opening import load
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from extension.sample_library import HERE as EXTENSION
 from extension.sample_library import compile_extension
-from native_calls import calls_of, record_calls
-from recorded_child import environment, run
-from traced_python import TracedPython, make_traced_python, untraced_environment
+from support.process.native_calls import calls_of, record_calls
+from support.process.recorded_child import environment, run
+from support.process.traced_python import TracedPython, make_traced_python, untraced_environment
 
 from rlscope.opening import load
 

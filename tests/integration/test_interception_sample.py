@@ -9,8 +9,8 @@ from textwrap import dedent
 
 import pytest
 from extension.sample_library import build_sample
-from native_calls import calls_by_operation, calls_of, record_calls, thread_callback
-from recorded_child import Recorded
+from support.process.native_calls import calls_by_operation, calls_of, record_calls, thread_callback
+from support.process.recorded_child import Recorded
 
 # Expression -> the functions that it is recorded as, in order.
 KINDS = {

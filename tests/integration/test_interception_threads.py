@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from recorded_process import difference
-from sample_calls import counts, names, outermost, run
+from support.process.recorded_process import difference
+from support.process.sample_calls import counts, names, outermost, run
 
 
 def test_threads_have_their_own_calls(directory: str, library: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sample_calls import counts, run
+from support.process.sample_calls import counts, run
 
 
 def test_builtins_stay_the_same_keys(directory: str, library: str) -> None:

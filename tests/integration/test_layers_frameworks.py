@@ -7,8 +7,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from installed import need
-from traced_python import TracedPython
+from support.process.installed import need
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from installed import need
-from traced_python import TracedPython
+from support.process.installed import need
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

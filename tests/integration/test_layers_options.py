@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from extension.sample_library import build_sample
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

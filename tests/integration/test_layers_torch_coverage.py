@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from layer_programs.oracle_build import build_oracle
-from traced_python import ROOT, TracedPython, untraced_environment
+from support.process.traced_python import ROOT, TracedPython, untraced_environment
 
 PROGRAM = ROOT / "tests" / "layer_programs" / "torch_coverage.py"
 WORKLOADS = (

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from built_wheel import ROOT, new_venv, run
+from support.files.built_wheel import ROOT, new_venv, run
 
 # What needs no build and no second interpreter: analysis, store, report, annotations, the browser.
 TESTS = ["tests/unit", "tests/sql", "tests/integration/test_report_browser.py"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from extension.sample_library import build_sample
-from native_calls import calls_by_operation
-from recorded_child import Recorded, record
+from support.process.native_calls import calls_by_operation
+from support.process.recorded_child import Recorded, record
 
 KINDS = {
     "torch function": "torch.add(tensor, 1)",

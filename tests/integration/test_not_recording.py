@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorded_child import run
+from support.process.recorded_child import run
 
 EXTENSION = Path(__file__).resolve().parent.parent / "extension"
 sys.path.insert(0, str(EXTENSION))

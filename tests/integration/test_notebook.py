@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import example_run
 import pytest
-from tiny_traces import write_trace
+from support.files import example_run
+from support.files.tiny_traces import write_trace
 
 from rlscope.errors import RlscopeError
 from rlscope.opening import load, load_many

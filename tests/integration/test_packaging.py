@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from built_wheel import ROOT, attempt, new_venv, run, source_files
+from support.files.built_wheel import ROOT, attempt, new_venv, run, source_files
 
 # Besides rlscope_*: what librlscope.so interposes, and what the CUDA driver calls in cuInit.
 EXPORTS = {"_exit", "_Exit", "InitializeInjection"}

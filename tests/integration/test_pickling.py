@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 import pytest
-from exact_sums import check_directory
-from traced_python import TracedPython
+from support.files.exact_sums import check_directory
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 from rlscope.opening import Trace

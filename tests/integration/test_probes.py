@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_child import ENTER, EXIT, Recorded, record
-from traced_python import TracedPython
+from support.process.recorded_child import ENTER, EXIT, Recorded, record
+from support.process.traced_python import TracedPython
 
 # Kinds of csrc/trace/layout/record.h, and what a probe measures.
 AUTO_SEGMENT, PROBE, PROBE_RECORD = 20, 24, 25
@@ -329,6 +329,6 @@ def test_rls_prof_probes_by_default(
     result = traced.run(*options, "-o", directory, traced.python, str(script))
     assert result.returncode == 0, result.stderr
     assert result.stdout == ("0\n" if options else "None\n")
-    from recorded_child import read
+    from support.process.recorded_child import read
 
     assert bool(probes_of(items_of(read(directory)))) == (not options)

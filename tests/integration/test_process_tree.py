@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import tree_runs
-from installed import need
-from traced_python import TracedPython
+from support.process import tree_runs
+from support.process.installed import need
+from support.process.traced_python import TracedPython
+from support.process.tree_runs import PROGRAMS, Tree, check, check_all_done
 from tree_programs import work
-from tree_runs import PROGRAMS, Tree, check, check_all_done
 
 import rlscope as rls
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tree_runs
-from installed import need
-from traced_python import TracedPython
+from support.process import tree_runs
+from support.process.installed import need
+from support.process.traced_python import TracedPython
+from support.process.tree_runs import PROGRAMS, check_all_done
 from tree_programs import work
-from tree_runs import PROGRAMS, check_all_done
 
 from rlscope.opening import load
 from rlscope.report.renderers.terminal import render_summary

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorder_programs import compile_program
-from traced_python import TracedPython
+from support.process.recorder_programs import compile_program
+from support.process.traced_python import TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

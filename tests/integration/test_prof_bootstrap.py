@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamed_rows import read_instances
-from traced_python import ROOT, TracedPython, make_bare_venv
+from support.files.streamed_rows import read_instances
+from support.process.traced_python import ROOT, TracedPython, make_bare_venv
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

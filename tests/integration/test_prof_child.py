@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.report import catalogue
 

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from recorded_child import environment
-from traced_python import TracedPython
+from support.process.recorded_child import environment
+from support.process.traced_python import TracedPython
 
 from rlscope import _trace
 

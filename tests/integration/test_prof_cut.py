@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 from rlscope.report import catalogue, contents

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython, make_traced_python
+from support.process.traced_python import TracedPython, make_traced_python
 
 pytestmark = pytest.mark.usefixtures("without_waits")
 
@@ -239,7 +239,7 @@ def copy_of_package(folder: Path) -> Path:
     """A checkout's rlscope/ below `folder`; returns what sys.path must hold."""
     import shutil
 
-    from traced_python import ROOT
+    from support.process.traced_python import ROOT
 
     shutil.copytree(ROOT / "rlscope", folder / "rlscope", symlinks=False)
     return folder

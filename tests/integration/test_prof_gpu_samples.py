@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

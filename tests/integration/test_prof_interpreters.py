@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from traced_python import ROOT, TracedPython, make_bare_venv, make_traced_python
+from support.process.traced_python import ROOT, TracedPython, make_bare_venv, make_traced_python
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

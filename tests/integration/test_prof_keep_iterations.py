@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from exact_sums import check_directory
-from traced_python import TracedPython
+from support.files.exact_sums import check_directory
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 from rlscope.rundir import kept_iterations

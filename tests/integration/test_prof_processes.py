@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -13,8 +13,8 @@ import termios
 from pathlib import Path
 
 import pytest
-from facts import assert_says
-from traced_python import TracedPython
+from support.files.facts import assert_says
+from support.process.traced_python import TracedPython
 
 from rlscope import registry
 from rlscope.analysis.coverage import coverage

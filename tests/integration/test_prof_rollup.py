@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope import _trace
 from rlscope.opening import load

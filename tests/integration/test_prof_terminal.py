@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from streamed_rows import read_instances
-from traced_python import TracedPython
+from support.files.streamed_rows import read_instances
+from support.process.traced_python import TracedPython
 
 from rlscope.rundir import process_log
 from rlscope.rundir.process_log import Event

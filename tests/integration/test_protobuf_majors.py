@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from built_wheel import ROOT, attempt, run
+from support.files.built_wheel import ROOT, attempt, run
 
 
 @pytest.mark.parametrize("major", [4, 5, 6, 7])

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Terminal, assert_states_failure, rlscope
-from facts import assert_says
-from tiny_traces import write_trace
+from support.files.facts import assert_says
+from support.files.tiny_traces import write_trace
+from support.process.command_line import Terminal, assert_states_failure, rlscope
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from command_line import rlscope
+from support.process.command_line import rlscope
 
 from rlscope.opening import load
 

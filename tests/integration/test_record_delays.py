@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython, untraced_environment
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope.opening import load
 

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from recorded_child import read, run
+from support.process.recorded_child import read, run
 
 NS = 1_000_000_000
 KERNEL_TICK_NS = NS // 100  # start times are rounded down to these

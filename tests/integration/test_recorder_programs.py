@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorder_programs import (
+from support.process.recorder_programs import (
     LIBRARY,
     compile_program,
     count_enters,

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from recorder_programs import compile_program, count_enters, drained, traced_environment
+from support.process.recorder_programs import (
+    compile_program,
+    count_enters,
+    drained,
+    traced_environment,
+)
 
 from rlscope import _trace
 

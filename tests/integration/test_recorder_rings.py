@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from recorder_programs import compile_program, count_enters, traced_environment
+from support.process.recorder_programs import compile_program, count_enters, traced_environment
 
 from rlscope import _trace
 from rlscope.errors import DirectoryInUse

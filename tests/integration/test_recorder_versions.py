@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from recorder_programs import LIBRARY
+from support.process.recorder_programs import LIBRARY
 
 ROOT = LIBRARY.parent.parent
 THEIRS = 999

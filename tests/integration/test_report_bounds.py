@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import dense_run
 import numpy as np
 import pytest
-from report_page import ReportPage
+from support.files import dense_run
+from support.files.report_page import ReportPage
 
 from rlscope.opening import load
 from rlscope.report import limits, report_file

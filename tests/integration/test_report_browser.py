@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import example_run
 import pytest
 from report_checks import CHECKS, cuda
-from report_page import PATIENCE_S, ReportPage
-from report_rows import full_run
+from support.files import example_run
+from support.files.report_page import PATIENCE_S, ReportPage
+from support.files.report_rows import full_run
 
 from rlscope.opening import Trace, load
 from rlscope.report import layers, panels, report_file, units, views

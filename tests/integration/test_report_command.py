@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import example_run
 import pytest
+from support.files import example_run
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

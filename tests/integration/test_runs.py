@@ -7,10 +7,10 @@ import os
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import example_run
 import pytest
-from command_line import Terminal, assert_states_failure, rlscope
-from tiny_traces import write_trace
+from support.files import example_run
+from support.files.tiny_traces import write_trace
+from support.process.command_line import Terminal, assert_states_failure, rlscope
 
 from rlscope.opening import load
 from rlscope.report import headline

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

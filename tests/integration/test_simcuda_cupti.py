@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simcuda_runs import PROGRAMS, Outcome, having, run_python, run_simulated
+from support.cuda.simcuda_runs import PROGRAMS, Outcome, having, run_python, run_simulated
 
 # Release, number, sizes of kernel, memcpy, memset, synchronization, graph and overhead records:
 # read off NVIDIA's headers apart from the simulated CUPTI's own table.

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from simcuda_runs import run_python
+from support.cuda.simcuda_runs import run_python
 
 
 def spans(rows: list[dict], *, name: str) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from simcuda_runs import run_python
+from support.cuda.simcuda_runs import run_python
 
 
 def test_a_captured_fork_and_join_runs_its_branches_beside_each_other(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simcuda_runs import DECLARATIONS, having, run_python, run_simulated
+from support.cuda.simcuda_runs import DECLARATIONS, having, run_python, run_simulated
 
 WINDOW_NS = 20_000_000
 PERIOD_NS = 5 * WINDOW_NS

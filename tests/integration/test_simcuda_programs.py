@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from simcuda_runs import PROGRAMS, SIMCUDA, built, read_rows, run_simulated
+from support.cuda.simcuda_runs import PROGRAMS, SIMCUDA, built, read_rows, run_simulated
 
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 

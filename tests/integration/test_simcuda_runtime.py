@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from simcuda_runs import Outcome, run_python
+from support.cuda.simcuda_runs import Outcome, run_python
 
 RUNTIME = """
 runtime = ctypes.CDLL("libcudart.so." + MAJOR)

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from simcuda_runs import run_simulated
+from support.cuda.simcuda_runs import run_simulated
 
 # libcublas as the wheel's libraries saw it when they were linked, with their symbol version.
 CUBLAS = """\

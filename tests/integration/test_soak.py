@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from traced_python import ROOT, TracedPython
+from support.process.traced_python import ROOT, TracedPython
 
 from rlscope.report import contents
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_costs import check_counted, counted_loop, script
-from recorded_child import run
-from traced_python import TracedPython, untraced_environment
+from support.process.known_costs import check_counted, counted_loop, script
+from support.process.recorded_child import run
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope.rundir import stopwatch_file, turns_file
 from rlscope.rundir.stopwatch_file import RecordedBlock, TimedBlock

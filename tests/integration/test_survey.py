@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from traced_python import TracedPython, untraced_environment
+from support.process.traced_python import TracedPython, untraced_environment
 
 from rlscope import registry
 from rlscope.opening import load

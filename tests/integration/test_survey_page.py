@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 pytestmark = pytest.mark.browser
 

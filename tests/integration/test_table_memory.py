@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dense_run import write
+from support.files.dense_run import write
 
 # Most memory that is no page of a file, in KiB, at the end of each step.
 PROGRAM = """

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traced_python import ROOT, TracedPython, untraced_environment
+from support.process.traced_python import ROOT, TracedPython, untraced_environment
 
 from rlscope.opening import load
 

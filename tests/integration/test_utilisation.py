@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_boundaries import NS_TOLERATED
-from cuda_runs import CudaRun
-from cuda_scripts import record_script
-from simcuda_runs import having
-from traced_python import TracedPython
+from support.cuda.boundaries import NS_TOLERATED
+from support.cuda.runs import CudaRun
+from support.cuda.scripts import record_script
+from support.cuda.simcuda_runs import having
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from facts import assert_says
-from known_costs import KNOWN, rlscope, script
-from traced_python import TracedPython, untraced_environment
+from support.files.facts import assert_says
+from support.process.known_costs import KNOWN, rlscope, script
+from support.process.traced_python import TracedPython, untraced_environment
 
 # Keys that the facts of an operation lack.
 OF_THE_WHOLE = {"method", "operations", "operations_left_out", "operations_absent"}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traced_python import TracedPython
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 

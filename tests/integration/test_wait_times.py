@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import pytest
-from exact_sums import check_directory
-from traced_python import TracedPython
+from support.files.exact_sums import check_directory
+from support.process.traced_python import TracedPython
 
 import rlscope as rls
 

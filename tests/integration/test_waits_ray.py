@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from installed import need
-from traced_python import TracedPython
+from support.process.installed import need
+from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
 

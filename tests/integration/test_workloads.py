@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from traced_python import ROOT, TracedPython
-from workload_traces import Workload, check_profile, instances, steps_of
+from support.process.traced_python import ROOT, TracedPython
+from support.process.workload_traces import Workload, check_profile, instances, steps_of
 
 from rlscope.opening import load
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from installed import need
-from traced_python import ROOT, TracedPython
+from support.process.installed import need
+from support.process.traced_python import ROOT, TracedPython
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from installed import need
+from support.process.installed import need
 
 from rlscope.survey import cells
 from rlscope.survey.cells import Cell

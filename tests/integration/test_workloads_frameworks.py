@@ -8,9 +8,9 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from installed import need
-from traced_python import ROOT, TracedPython
-from workload_traces import Workload, check_profile, steps_of
+from support.process.installed import need
+from support.process.traced_python import ROOT, TracedPython
+from support.process.workload_traces import Workload, check_profile, steps_of
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from installed import need
-from traced_python import ROOT, TracedPython
+from support.process.installed import need
+from support.process.traced_python import ROOT, TracedPython
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean_environment")]
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
-from traced_python import ROOT, TracedPython
-from workload_traces import instances
+from support.process.traced_python import ROOT, TracedPython
+from support.process.workload_traces import instances
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from traced_python import ROOT, TracedPython
-from workload_traces import instances
+from support.process.traced_python import ROOT, TracedPython
+from support.process.workload_traces import instances
 
 from rlscope.opening import load
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from installed import need
-from traced_python import ROOT, TracedPython
-from workload_traces import instances
+from support.process.installed import need
+from support.process.traced_python import ROOT, TracedPython
+from support.process.workload_traces import instances
 
 from rlscope.opening import load
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch_bits import digest, seeded
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import gloo_threads
+from support.process import gloo_threads
 
 
 class _Squares(torch.utils.data.Dataset[Tensor]):

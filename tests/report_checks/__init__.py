@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 from rlscope import registry
 from rlscope.opening import Trace

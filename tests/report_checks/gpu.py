@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import units

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from facts import assert_says
-from report_page import ReportPage
+from support.files.facts import assert_says
+from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import units

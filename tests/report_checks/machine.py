@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from facts import assert_says
-from report_page import Line, ReportPage
+from support.files.facts import assert_says
+from support.files.report_page import Line, ReportPage
 
 from report_checks.timeline import LEVEL
 from rlscope.opening import Trace

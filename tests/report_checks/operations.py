@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import layers, units

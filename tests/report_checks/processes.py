@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 from report_checks import operations
 from rlscope.opening import Trace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report_page import ReportPage
+from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import layers, units

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny_traces import TRACES, load_checked, write_trace
+from support.files.tiny_traces import TRACES, load_checked, write_trace
 
 FOLDER = Path(__file__).parent
 QUERIES = sorted(FOLDER.glob("*/*.sql"))

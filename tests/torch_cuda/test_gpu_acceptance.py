@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simcuda_runs import run_simulated
-from torch_cuda_runs import torch_python
+from support.cuda.simcuda_runs import run_simulated
+from support.cuda.torch_cuda_runs import torch_python
 
 pytestmark = pytest.mark.torch_cuda
 

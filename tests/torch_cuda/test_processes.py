@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuda_runs import check_processes
-from torch_cuda_runs import record_training
+from support.cuda.runs import check_processes
+from support.cuda.torch_cuda_runs import record_training
 
 pytestmark = pytest.mark.torch_cuda
 

@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cuda_runs import check_calls, check_work
-from simcuda_runs import run_simulated
-from torch_cuda_runs import demangled, record_training, train
+from support.cuda.runs import check_calls, check_work
+from support.cuda.simcuda_runs import run_simulated
+from support.cuda.torch_cuda_runs import demangled, record_training, train
 
 pytestmark = pytest.mark.torch_cuda
 

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from cuda_runs import PROF, CudaRun, check_calls, check_work
-from simcuda_runs import Row
-from torch_cuda_runs import record_training
+from support.cuda.runs import PROF, CudaRun, check_calls, check_work
+from support.cuda.simcuda_runs import Row
+from support.cuda.torch_cuda_runs import record_training
 
 pytestmark = pytest.mark.torch_cuda
 

@@ -7,7 +7,7 @@ import torch.distributed as dist
 import work
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import gloo_threads
+from support.process import gloo_threads
 
 if __name__ == "__main__":
     dist.init_process_group("gloo")

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from recorded_child import environment, run
+from support.process.recorded_child import environment, run
 
 import rlscope as rls
 

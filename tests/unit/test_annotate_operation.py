@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from recorded_child import run
+from support.process.recorded_child import run
 
 import rlscope as rls
 from rlscope import _runtime

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from automatic_model import events, names, program
+from support.process.automatic_model import events, names, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
            "target": "t", "compilation": "j", "evaluation": "e", "import": "m"}  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import many_processes
 import pytest
+from support.process import many_processes
 
 from rlscope.opening import load
 from rlscope.relations.rows import batches

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tiny_traces import load_checked, write_trace
+from support.files.tiny_traces import load_checked, write_trace
 
 import rlscope as rls
 

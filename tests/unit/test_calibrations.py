@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import dense_run
 import pytest
-from facts import assert_says
+from support.files import dense_run
+from support.files.facts import assert_says
 
 import rlscope as rls
 from rlscope.commands import calibrate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relation_rows import Relations, process
+from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import contents
 

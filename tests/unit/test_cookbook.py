@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cookbook
 import pytest
-from command_line import rlscope
+from support.process.command_line import rlscope
 
 RECIPES = list(cookbook.recipes(cookbook.PAGE.read_text(encoding="utf-8")))
 

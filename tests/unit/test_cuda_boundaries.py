@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cuda_boundaries import Row, boundaries, check_boundaries, unexplained
+from support.cuda.boundaries import Row, boundaries, check_boundaries, unexplained
 
 CALLS = 2_000
 

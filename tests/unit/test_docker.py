@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from docker_root import DOCKERFILE, instructions, stages
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from support.files.docker_root import DOCKERFILE, instructions, stages
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from facts import assert_says
+from support.files.facts import assert_says
 
 TEXT = "The learner waited 60 ns (12.5 %) for env worker 1, and 1,200 times in all."
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from process_records import crc32c
+from support.process.process_records import crc32c
 
 from rlscope import _trace
 from rlscope.commands import main

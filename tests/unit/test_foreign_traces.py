@@ -10,7 +10,7 @@ import sys
 
 import duckdb
 import pytest
-from tiny_traces import load_checked, write_trace
+from support.files.tiny_traces import load_checked, write_trace
 
 from rlscope.opening import load
 from rlscope.relations.files.manifest import EVENT_MANIFEST, MANIFEST

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nsight_files
 import pytest
-from kineto_files import GOLDEN, annotation, at_real, op, write
+from support.files import nsight_files
+from support.files.kineto_files import GOLDEN, annotation, at_real, op, write
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import load
@@ -107,7 +107,7 @@ def test_an_export_of_nsight_has_no_iterations_at_all(tmp_path):
 
 def test_a_run_of_rlscope_has_rows_wherever_its_program_did_something(tmp_path):
     """The reasons of imports are not given for it: the program called no rls.phase()."""
-    import tiny_traces
+    from support.files import tiny_traces
 
     with load(tiny_traces.write_trace("workers", tmp_path / "run")) as trace:
         assert not {("progress", "*"), ("process", "forks")} & {*reasons(trace)}

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import duckdb
-import nsight_files
 import pytest
-from kineto_files import at_real, kernel, launch, op, write
+from support.files import nsight_files
+from support.files.kineto_files import at_real, kernel, launch, op, write
 
 from rlscope.errors import RlscopeError
 from rlscope.importing.directory import import_files

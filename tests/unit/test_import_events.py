@@ -6,7 +6,7 @@ import json
 
 import duckdb
 import pytest
-from kineto_files import GOLDEN, import_golden
+from support.files.kineto_files import GOLDEN, import_golden
 
 from rlscope.commands import main
 from rlscope.errors import RlscopeError

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from kineto_files import at_real, op
+from support.files.kineto_files import at_real, op
 
 from rlscope.errors import RlscopeError
 from rlscope.importing.directory import import_files

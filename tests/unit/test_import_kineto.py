@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 import pytest
-from kineto_files import (
+from support.files.kineto_files import (
     GOLDEN,
     RANKS,
     REAL_US,

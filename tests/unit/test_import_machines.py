@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 
 import pytest
-from kineto_files import at_real, kernel, op, write
+from support.files.kineto_files import at_real, kernel, op, write
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import load

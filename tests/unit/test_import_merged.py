@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from kineto_files import GOLDEN, annotation, at_real, kernel, launch, op, write
+from support.files.kineto_files import GOLDEN, annotation, at_real, kernel, launch, op, write
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import load

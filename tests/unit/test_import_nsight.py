@@ -9,9 +9,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import nsight_files
 import pytest
-from nsight_files import SESSION_NS, a_run, global_tid, nvtx, on_gpu, write
+from support.files import nsight_files
+from support.files.nsight_files import SESSION_NS, a_run, global_tid, nvtx, on_gpu, write
 
 from rlscope.errors import RlscopeError
 from rlscope.importing import nsight_schema as schema

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import assert_states_failure, rlscope
-from kineto_files import annotation, at_real, write
+from support.files.kineto_files import annotation, at_real, write
+from support.process.command_line import assert_states_failure, rlscope
 
 from rlscope.importing.directory import import_files
 from rlscope.opening import load

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dense_run import write
+from support.files.dense_run import write
 
 from rlscope.opening import load
 from rlscope.relations.rows.progress import Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from relation_rows import Relations, process, share
+from support.files.relation_rows import Relations, process, share
 
 from rlscope.analysis import overhead
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recorded_child import record, run
+from support.process.recorded_child import record, run
 
 _PRINT = """
 import json

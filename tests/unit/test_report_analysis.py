@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from facts import assert_says
-from relation_rows import SECOND, Relations, process, share
+from support.files.facts import assert_says
+from support.files.relation_rows import SECOND, Relations, process, share
 
 from rlscope.analysis import buckets, coverage, iterations, machine, operations, processes
 from rlscope.report import process_sentences

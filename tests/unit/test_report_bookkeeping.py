@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from facts import assert_says
+from support.files.facts import assert_says
 
 from rlscope.report import bookkeeping, sentences
 from rlscope.report.closing import Price

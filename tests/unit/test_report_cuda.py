@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from facts import assert_says
 from ground_truth.raw import GpuWork, RawProcess, RawThread, enter
 from ground_truth.written import write
-from relation_rows import Relations, process, share
-from report_rows import full_run
+from support.files.facts import assert_says
+from support.files.relation_rows import Relations, process, share
+from support.files.report_rows import full_run
 
 from rlscope.analysis import cuda
 from rlscope.opening import load

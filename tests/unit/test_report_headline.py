@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from facts import assert_says
-from headlines import LOOP, read, texts
-from relation_rows import SECOND, Relations, process, share
+from support.files.facts import assert_says
+from support.files.headlines import LOOP, read, texts
+from support.files.relation_rows import SECOND, Relations, process, share
 
 
 def _loop(**more: list[dict[str, object]]) -> Relations:

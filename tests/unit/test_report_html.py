@@ -7,8 +7,8 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from relation_rows import Relations
-from report_rows import full_run
+from support.files.relation_rows import Relations
+from support.files.report_rows import full_run
 
 from rlscope import registry
 from rlscope.report import limits, page

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from facts import assert_says
-from relation_rows import Relations, process
+from support.files.facts import assert_says
+from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import interception, native_calls, transitions
 from rlscope.report import sentences

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from facts import assert_says
-from headlines import LOOP, read, texts
-from relation_rows import Relations, process, share
+from support.files.facts import assert_says
+from support.files.headlines import LOOP, read, texts
+from support.files.relation_rows import Relations, process, share
 
 _ANNOTATE = "`with rls.operation(name):`"
 

@@ -1,7 +1,7 @@
 """Time per operation, as charts and trees show it: scope, folding, sums."""
 
-from relation_rows import Relations, process, share
-from report_rows import LAYERS
+from support.files.relation_rows import Relations, process, share
+from support.files.report_rows import LAYERS
 
 from rlscope.analysis import breakdown, operations
 

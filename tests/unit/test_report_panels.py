@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from facts import assert_says
-from relation_rows import SECOND, Relations, process, share
-from report_rows import LAYERS, full_run
+from support.files.facts import assert_says
+from support.files.relation_rows import SECOND, Relations, process, share
+from support.files.report_rows import LAYERS, full_run
 
 import rlscope.report.panels
 from rlscope import registry

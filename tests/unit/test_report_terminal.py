@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from facts import assert_says
-from relation_rows import SECOND, Relations, process, share
-from report_rows import full_run
+from support.files.facts import assert_says
+from support.files.relation_rows import SECOND, Relations, process, share
+from support.files.report_rows import full_run
 
 from rlscope.report.renderers import terminal
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from facts import assert_says
 from ground_truth.raw import RawProcess, RawThread, call, enter, leave
 from ground_truth.written import write
+from support.files.facts import assert_says
 
 from rlscope.analysis import threads
 from rlscope.opening import Trace, load

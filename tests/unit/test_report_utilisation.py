@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from facts import assert_says
-from relation_rows import Relations, process
+from support.files.facts import assert_says
+from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import machine
 from rlscope.report import utilisation

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from process_records import make_record, rings_records
+from support.process.process_records import make_record, rings_records
 
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.record import profile

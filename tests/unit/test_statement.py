@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from relation_rows import Relations, process
+from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import statement
 from rlscope.relations.schema import store

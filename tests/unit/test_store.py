@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import sqlalchemy as sa
-from tiny_traces import load_checked, write_trace
+from support.files.tiny_traces import load_checked, write_trace
 
 from rlscope.errors import QueryError, TraceError
 from rlscope.opening import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from survey_runs import cell, lasting, row, run, simulating, survey
+from support.files.survey_runs import cell, lasting, row, run, simulating, survey
 
 from rlscope.survey.claims import (
     ABOVE,

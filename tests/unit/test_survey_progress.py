@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from survey_runs import PLAN
+from support.files.survey_runs import PLAN
 
 from rlscope.commands.survey import bar
 from rlscope.survey.conducting import Progress, time_left

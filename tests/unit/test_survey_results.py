@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from survey_runs import EAGER_LABELS, cell, lasting, row, run, simulating, survey
+from support.files.survey_runs import EAGER_LABELS, cell, lasting, row, run, simulating, survey
 
 from rlscope.errors import RlscopeError
 from rlscope.report.figures import svg

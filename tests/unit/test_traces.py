@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_traces import TRACES, write_trace
+from support.files.tiny_traces import TRACES, write_trace
 
 import rlscope as rls
 from rlscope.errors import QueryError, TraceError

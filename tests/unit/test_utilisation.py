@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_traces import write_trace
+from support.files.tiny_traces import write_trace
 
 from rlscope import _trace
 from rlscope.opening import load

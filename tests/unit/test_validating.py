@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import example_run
 import pytest
+from support.files import example_run
 
 from rlscope.calibration import validation
 from rlscope.calibration.validation import Round, judge

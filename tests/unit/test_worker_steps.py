@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relation_rows import Relations, process
+from support.files.relation_rows import Relations, process
 
 from rlscope.analysis import waits
 

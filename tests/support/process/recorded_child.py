@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 # Another interpreter that has its own _runtime can be tested from this one.
 PYTHON = os.environ.get("RLSCOPE_TEST_PYTHON", sys.executable)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from built_wheel import ROOT, attempt, run
+
+from support.files.built_wheel import ROOT, attempt, run
 
 _ROOTS = ROOT / "build" / "roots"
-_SCRIPT = ROOT / "tests" / "clean_root.sh"
+_SCRIPT = ROOT / "tests" / "support" / "files" / "clean_root.sh"
 
 
 class Release(NamedTuple):

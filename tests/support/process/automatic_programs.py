@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from automatic_records import instances, read_track
-from recorded_child import ITERATION, Recorded
+from support.process.automatic_records import instances, read_track
+from support.process.recorded_child import ITERATION, Recorded
 
 ENVIRONMENT = """
 import sys

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from relation_rows import Relations
-
 from rlscope.report import headline
+from support.files.relation_rows import Relations
 
 LOOP = "of the training loop"
 

@@ -7,9 +7,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from cuda_runs import CudaRun, record_cuda
+from support.cuda.runs import CudaRun, record_cuda
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "tests" / "torch_cuda" / "dqn_cartpole.py"
 
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from streamed_rows import read_rows
-
 from rlscope import _trace
+from support.files.streamed_rows import read_rows
 
 BUCKETS = 100
 _WAIT = _trace.LAYERS.index("wait")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from traced_python import ROOT, TracedPython
+from support.process.traced_python import ROOT, TracedPython
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parent / "gpu" / "programs" / "witness.c"
+SOURCE = Path(__file__).parents[2] / "gpu" / "programs" / "witness.c"
 RECORDS, CALLS = "records.txt", "calls.txt"
 
 

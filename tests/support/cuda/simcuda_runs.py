@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-SIMCUDA = Path(__file__).parent / "simcuda"
+SIMCUDA = Path(__file__).parents[2] / "simcuda"
 RUN = SIMCUDA / "run"
 PROGRAMS = SIMCUDA.parent.parent / "build" / "simcuda" / "programs"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from cupti_releases import ROOT, Release
+from support.cuda.cupti_releases import ROOT, Release
 
 STAND_IN = ROOT / "tests" / "cupti" / "stand_in"
 OWN_FOLDERS = (ROOT / "csrc", ROOT / "tests" / "simcuda")

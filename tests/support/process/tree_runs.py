@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traced_python import TracedPython
 from tree_programs import work
 
 from rlscope.opening import load
+from support.process.traced_python import TracedPython
 
-PROGRAMS = Path(__file__).resolve().parent / "tree_programs"
+PROGRAMS = Path(__file__).resolve().parents[2] / "tree_programs"
 
 _INSTANCES = """
 SELECT process.os_pid, count(*)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "cupti"
 TABLE = ROOT / "tests" / "simcuda" / "core" / "cupti_versions.h"
 MADE_UP = "14.0.0"

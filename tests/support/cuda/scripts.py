@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cuda_runs import CudaRun, check_processes, record_cuda
-from simcuda_runs import DECLARATIONS
+from support.cuda.runs import CudaRun, check_processes, record_cuda
+from support.cuda.simcuda_runs import DECLARATIONS
 
 WORK = """
 def begin():

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from cuda_boundaries import NS_TOLERATED, Row
-from cuda_breakdown import History, Span
-from cuda_runs import CudaRun, expected_calls, paired_work
+from support.cuda.boundaries import NS_TOLERATED, Row
+from support.cuda.breakdown import History, Span
+from support.cuda.runs import CudaRun, expected_calls, paired_work
 
 STAMPED_OPERATION = """
 import atexit, json

@@ -6,9 +6,9 @@ from typing import Any
 
 from ground_truth import brute, compare, swept
 from ground_truth.raw import NAMED, Item, Kind, RawProcess, RawThread
-from recorded_child import Recorded
 
 from rlscope import _trace
+from support.process.recorded_child import Recorded
 
 THREAD_BEGIN, WAIT = 10, 14
 RELATIONS = ("breakdown", "breakdown_by_thread", "transition", "native_call", "loss")

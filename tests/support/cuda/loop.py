@@ -3,7 +3,7 @@ known time."""
 
 from __future__ import annotations
 
-from simcuda_runs import DECLARATIONS
+from support.cuda.simcuda_runs import DECLARATIONS
 
 # An iteration makes so many calls, of which so many leave activity records: the launches, and the
 # synchronisation at its end.

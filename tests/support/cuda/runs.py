@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cuda_boundaries import NS_TOLERATED, check_boundaries
-from cuda_trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace, Row
-from simcuda_runs import Outcome, run_simulated
+from support.cuda.boundaries import NS_TOLERATED, check_boundaries
+from support.cuda.simcuda_runs import Outcome, run_simulated
+from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace, Row
 
 PROF = Path(sys.executable).parent / "rls-prof"
 

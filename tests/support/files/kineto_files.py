@@ -11,7 +11,7 @@ from typing import Any
 from rlscope import _trace
 from rlscope.importing.directory import Imported, import_files
 
-GOLDEN = sorted((Path(__file__).parent / "golden" / "kineto").glob("*.json.gz"))
+GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "kineto").glob("*.json.gz"))
 RANKS = [path for path in GOLDEN if path.name.startswith("sampled_rank-")]
 
 TAKEN = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import Any
 
-from recorded_child import ENTER, EXIT, Recorded, record
+from support.process.recorded_child import ENTER, EXIT, Recorded, record
 
 # Kinds of csrc/trace/layout/record.h.
 CALL, CALL_BEGIN, CALL_END, CALLBACK_BEGIN, CALLBACK_END = range(15, 20)

@@ -9,8 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import perfetto_trace
-from shown_intervals import Shown
+from support.files import perfetto_trace
+from support.files.shown_intervals import Shown
 
 _LANE = re.compile(r" \((\d+)\)$")  # of a track, behind the first one
 

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from cuda_rows import cuda_relations
-from relation_rows import SECOND, Relations, process, share
 from sqlalchemy import BigInteger, Boolean, Double, Text
 
 from rlscope.relations.schema import store
+from support.cuda.rows import cuda_relations
+from support.files.relation_rows import SECOND, Relations, process, share
 
 BEGAN = 1_000 * SECOND
 LENGTH = 8 * SECOND

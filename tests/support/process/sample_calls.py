@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from textwrap import dedent
 
-from native_calls import Call, calls_of, record_calls, thread_callback
-from recorded_child import Recorded
+from support.process.native_calls import Call, calls_of, record_calls, thread_callback
+from support.process.recorded_child import Recorded
 
 SETUP = """
 import importlib.util, os, signal, sys, threading, time

@@ -1,7 +1,7 @@
 """What `docker build` would make of docker/Dockerfile, without Docker: its instructions, one by
 one, in roots of the Debian release that it names, below build/docker.
 
-    python tests/docker_root.py TARGET [COMMAND...]
+    python tests/support/files/docker_root.py TARGET [COMMAND...]
 
 makes the target and runs a command in it as the image's user: its own one if none is given. It
 knows the instructions that the Dockerfile has, and stops at any other. Needs root and debootstrap.
@@ -20,12 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from built_wheel import ROOT, copy_sources
 from dockerfile_parse import DockerfileParser
+
+from support.files.built_wheel import ROOT, copy_sources
 
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
 _ROOTS = ROOT / "build" / "docker"
-_ENTER = ROOT / "tests" / "docker_root.sh"
+_ENTER = ROOT / "tests" / "support" / "files" / "docker_root.sh"
 # Debian's releases by the number that images are tagged with.
 _SUITES = {"12": "bookworm", "13": "trixie"}
 

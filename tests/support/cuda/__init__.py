@@ -1,0 +1,1 @@
+"""Programs that use CUDA, real or simulated, and what their traces say."""

@@ -1,0 +1,1 @@
+"""Traces and files made for tests, and readers of what rlscope writes."""
