@@ -1,3 +1,3 @@
 -- The same of a relation whose rows have no length.
-FROM query_table($relation)
-WHERE start_ns >= $from_ns AND start_ns < $until_ns
+FROM query_table(getvariable('relation'))
+WHERE start_ns >= getvariable('from_ns') AND start_ns < getvariable('until_ns')

@@ -1,2 +1,2 @@
--- All rows of the relation $relation.
-FROM query_table($relation)
+-- All rows of the relation that variable `relation` names.
+FROM query_table(getvariable('relation'))

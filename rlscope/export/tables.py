@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rlscope.analysis import coverage, statement
 from rlscope.export.exporter import Exported, Tell
 from rlscope.export.output import new_folder
 from rlscope.export.window import Window
+from rlscope.relations.database import Variables
 from rlscope.relations.schema import store
 from rlscope.relations.trace import Trace
 
@@ -29,7 +29,7 @@ _OF_ITERATIONS = "iteration_breakdown"
 _SUM = "utilisation"  # over the run, although it says when that began
 _LENGTHS = ("duration_ns", "bucket_ns")
 
-WriteOne = Callable[[Trace, str, Path, Mapping[str, Any]], None]
+WriteOne = Callable[[Trace, str, Path, Variables], None]
 
 
 class TableExporter:
@@ -40,7 +40,7 @@ class TableExporter:
 
     Args:
         form: what the names of files end in, and of folders where none is given.
-        write_one: writes the rows of a statement, with its parameters, as a file.
+        write_one: writes the rows of a statement, with its variables, as a file.
     """
 
     def __init__(self, form: str, write_one: WriteOne) -> None:
@@ -56,9 +56,9 @@ class TableExporter:
         with new_folder(path, force=force, is_ours=self._is_ours) as folder:
             for number, name in enumerate(names):
                 tell(number / len(names))
-                question, parameters = _question(name, window)
+                question, variables = _question(name, window)
                 file = folder / f"{name}{self._suffix}"
-                self._write_one(trace, statement.text(question), file, parameters)
+                self._write_one(trace, statement.text(question), file, variables)
                 exported.counts["relations"] += 1
         exported.left_out += [
             f"{name}: {reason}" for name in names for (reason,) in coverage.why_absent(trace, name)
@@ -77,18 +77,18 @@ def _is_in_windows(name: str) -> bool:
     return "start_ns" in store.relations()[name].columns and name != _SUM
 
 
-def _question(name: str, window: Window) -> tuple[str, dict[str, Any]]:
-    """The statement for the rows of a relation that touch the window, and its parameters.
+def _question(name: str, window: Window) -> tuple[str, Variables]:
+    """The statement for the rows of a relation that touch the window, and its variables.
 
-    Names of relations and columns are parameters, too: query_table() and COLUMNS() take them.
+    Names of relations and columns are values, too: query_table() and COLUMNS() take them. So no
+    text is put together.
     """
     if window.is_whole or name in _NAMED:
         return "export_relation", {"relation": name}
     if name == _OF_ITERATIONS:
         return "export_iteration_row", window.bounds
     columns = store.relations()[name].columns
-    of_window = {"relation": name, **window.bounds}
-    for length in _LENGTHS:
-        if length in columns:
-            return "export_lasting_row", {"length": length, **of_window}
-    return "export_reading", of_window
+    length = next((each for each in _LENGTHS if each in columns), None)
+    if length is None:
+        return "export_reading", {"relation": name, **window.bounds}
+    return "export_lasting_row", {"relation": name, "length": length, **window.bounds}

@@ -27,7 +27,6 @@ from sqlalchemy.types import BigInteger, Boolean, Double
 
 from rlscope import _trace
 from rlscope.errors import QueryError
-from rlscope.relations import statements
 from rlscope.rundir import regular_files
 from rlscope.table import Table
 
@@ -39,7 +38,8 @@ _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*([A-Z
 # Without comments, which nest: what is explained must be what DuckDB sees.
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([^()]*\)\s*(?=\w))?", re.IGNORECASE)
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
-_COPY_OPTIONS = {"parquet": "FORMAT parquet, COMPRESSION zstd", "csv": "FORMAT csv, HEADER"}
+Variables = Mapping[str, str | int]
+"""Values of DuckDB's variables, by name."""
 _NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
 
 
@@ -184,23 +184,29 @@ class Database:
         self,
         statement: str,
         path: Path,
-        parameters: Mapping[str, Any] | None = None,
+        variables: Variables | None = None,
         *,
         form: str = "parquet",
     ) -> None:
         """Writes the result of an SQL statement as one file, Parquet or CSV; raises QueryError.
 
-        DuckDB holds all rows of a statement with parameters, unless COPY runs it. COPY takes no
-        PIVOT, which is several statements.
+        getvariable('name') in the statement is variables["name"]. With parameters DuckDB would hold
+        all rows.
         """
         unfinished = path.absolute().with_name(regular_files.unfinished_name(path.name))
         try:
             with _failures(), self._door_to(unfinished) as door, self._cursor() as cursor:
                 self._check(None, None, statement)
-                if parameters:
-                    cursor.execute(_copy_of(_one(statement), door, form), dict(parameters))
+                for name, value in (variables or {}).items():
+                    literal = _literal(value) if isinstance(value, str) else value
+                    cursor.execute(f"SET VARIABLE {_quoted(name)} = {literal}")
+                rows = cursor.sql(statement)
+                if rows is None:
+                    raise QueryError("the statement returns no rows to write")
+                if form == "csv":
+                    rows.write_csv(str(door))
                 else:
-                    _write(cursor.sql(statement), door, form)
+                    rows.write_parquet(str(door), compression="zstd")
                 os.replace(unfinished, path)
         finally:
             with suppress(OSError):  # renamed, or never made
@@ -327,7 +333,10 @@ class Database:
 
     def _copy(self, rows: sa.Select[Any], path: Path) -> int:
         """Writes a Parquet file, row group by row group; what `rows` names is read once."""
-        written = self._duckdb.execute(_copy_of(self._compiled(rows), path, "parquet"))
+        written = self._duckdb.execute(
+            f"COPY ({self._compiled(rows)}) TO {_literal(str(path))}"
+            " (FORMAT parquet, COMPRESSION zstd)"
+        )
         (count,) = written.fetchone()
         return int(count)
 
@@ -381,29 +390,6 @@ class Workspace:
     def _run(self, statement: str, parameters: Mapping[str, Any] | None) -> None:
         with _failures():
             self._cursor.execute(statement, dict(parameters or {}))
-
-
-def _one(text: str) -> str:
-    """A statement without its semicolon; raises duckdb.Error, QueryError."""
-    duckdb.extract_statements(text)  # fails on what would close COPY's bracket
-    found = statements.split(text)
-    if len(found) != 1:
-        raise QueryError(f"one statement is written, these are {len(found)}")
-    return found[0]
-
-
-def _copy_of(statement: str, path: Path, form: str) -> str:
-    return f"COPY ({statement}\n) TO {_literal(str(path))} ({_COPY_OPTIONS[form]})"
-
-
-def _write(rows: Any, path: Path, form: str) -> None:
-    """Writes the rows of a statement without parameters."""
-    if rows is None:
-        raise QueryError("the statement returns no rows to write")
-    if form == "csv":
-        rows.write_csv(str(path))
-    else:
-        rows.write_parquet(str(path), compression="zstd")
 
 
 def _reads(part: Any) -> bool:

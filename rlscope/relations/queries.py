@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlscope.errors import QueryError
-from rlscope.relations.database import Database, Workspace
+from rlscope.relations.database import Database, Variables, Workspace
 from rlscope.relations.schema import store
 from rlscope.table import Table
 
@@ -59,7 +59,7 @@ class Queries(ABC):
         `$name` in the statement is bound to parameters["name"]. The statement may read the
         relations and nothing else, unless loaded with unrestricted=True. Raises QueryError.
         """
-        self._make_named(statement, parameters)
+        self._make_named(statement)
         return self._database.sql(statement, parameters)
 
     def first_rows(self, statement: str, most: int) -> tuple[Table, int]:
@@ -75,28 +75,28 @@ class Queries(ABC):
         self,
         statement: str,
         path: str | os.PathLike[str],
-        parameters: Mapping[str, Any] | None = None,
+        variables: Variables | None = None,
     ) -> None:
         """Writes the result of an SQL statement, as of sql(), as one Parquet file, of any size.
 
-        Raises QueryError.
+        `getvariable('name')` in the statement is variables["name"]. Raises QueryError.
         """
-        self._make_named(statement, parameters)
-        self._database.write_query(statement, Path(path), parameters)
+        self._make_named(statement, variables)
+        self._database.write_query(statement, Path(path), variables)
 
     def write_csv(
         self,
         statement: str,
         path: str | os.PathLike[str],
-        parameters: Mapping[str, Any] | None = None,
+        variables: Variables | None = None,
     ) -> None:
         """The same as one CSV file: RFC 4180 with a header line; NULL is an empty field, and an
         empty text is "".
 
         Raises QueryError.
         """
-        self._make_named(statement, parameters)
-        self._database.write_query(statement, Path(path), parameters, form="csv")
+        self._make_named(statement, variables)
+        self._database.write_query(statement, Path(path), variables, form="csv")
 
     @contextmanager
     def workspace(self, *statements: str) -> Iterator[Workspace]:
@@ -123,11 +123,11 @@ class Queries(ABC):
     ) -> None:
         self.close()
 
-    def _make_named(self, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
+    def _make_named(self, statement: str, variables: Variables | None = None) -> None:
         """Makes the relations on request whose names a statement has among its words, or is given
         for query_table()."""
         words = {word.lower() for word in _WORD.findall(statement)}
-        if parameters and "query_table" in words:
-            words |= {str(value).lower() for value in parameters.values()}
+        if variables and "query_table" in words:
+            words |= {str(value).lower() for value in variables.values()}
         if words & store.ON_REQUEST:
             self._make_on_request()

@@ -62,8 +62,8 @@ def planted(folder: Path, program: str, planting: str) -> Path:
     """The acceptance script of a copy in which a program does something else, first of all."""
     copy = folder / "tests"
     shutil.copytree(TESTS / "gpu", copy / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "benchmarks").mkdir()
-    for name in ("cuda_trace.py", "cuda_witness.py", "benchmarks/paired.py"):
+    for name in ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TESTS / name, copy / name)
     file = copy / "gpu" / "programs" / program
     head, line, rest = file.read_text().partition("from __future__ import annotations\n")

@@ -60,8 +60,8 @@ def test_costs_are_measured_against_plain_and_kineto(tmp_path: Path) -> None:
     """One process of each kind; the figures mean nothing here, the verdict neither."""
     tests = tmp_path / "tests"
     shutil.copytree(TESTS / "gpu", tests / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
-    (tests / "benchmarks").mkdir()
-    for name in ("cuda_trace.py", "cuda_witness.py", "benchmarks/paired.py"):
+    for name in ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py"):
+        (tests / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TESTS / name, tests / name)
     steps = tests / "gpu" / "cost_steps.py"
     text = steps.read_text()
