@@ -24,7 +24,9 @@ LIBRARIES := tests/integration/test_automatic_libraries.py
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
     tests/integration/test_pickling.py \
     tests/integration/test_layers_simulators.py
-# Byte code of all modules takes longer to compile than the few that are imported: 20 s for PyTorch's.
+# The byte code of all modules takes longer to compile than that of the few that are imported: 20 s for
+# PyTorch's. The first import of each keeps it.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
