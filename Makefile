@@ -31,7 +31,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test libraries test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -48,14 +48,25 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	$(INSTALL) --editable '.[$(EXTRA)]'
 	touch $@
 
-# What the demo needs: the tests' libraries take longer to install than the demo runs.
+# What the demo needs: the tests' libraries take longer to install than the demo runs. They come, and
+# their byte code is made, while the compiler works: neither pip installs what the other does.
+DEMO_LIBRARIES = $(shell sed -n 's/^demo = \[\(.*\)\]$$/\1/p' pyproject.toml | tr -d ',')
 $(VENV)/.demo: $(BIN)/python $(SOURCES)
-	$(INSTALL) --editable '.[demo]'
-	$(BIN)/python -c 'import gymnasium, torch' # makes their byte code, which is no part of a run
-	touch $@
+	@echo "compiling the C++ core and installing" $(DEMO_LIBRARIES) "into $(VENV)"
+	@{ $(INSTALL) $(DEMO_LIBRARIES) && $(BIN)/python -c 'import gymnasium, torch._dynamo'; } & \
+	libraries=$$!; $(INSTALL) --no-deps --editable .; installed=$$?; wait $$libraries && exit $$installed
+	@$(INSTALL) 'rlscope[demo]' # installed already: only the libraries that are missing
+	@touch $@
 
 demo: $(or $(wildcard $(VENV)/.installed),$(VENV)/.demo) ## train PPO on CartPole under rls-prof, print the breakdown and the report's path
 	$(BIN)/rls-prof $(BIN)/python workloads/ppo_cartpole.py
+
+# replay: thousands of damaged files. thin: a few made-up traces against the brute-force twin.
+quick: build/tests/build.ninja $(VENV)/.installed ## C++ and Python units, SQL, a little ground truth
+	cmake --build build/tests --parallel $(JOBS)
+	ctest --test-dir build/tests --output-on-failure --parallel $(JOBS) --exclude-regex replay
+	HYPOTHESIS_PROFILE=thin $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu' \
+	    tests/unit tests/sql tests/ground_truth/test_sweep.py
 
 test: test-cpp test-python ## set up and run all tests, C++ included
 
@@ -88,6 +99,9 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 	$(call share,$(@D))
 	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --no-compile 'rlscope[test-$*]'
 	touch $@
+
+libraries: $(EXTRA_VENVS:%=%/.installed) $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## what test-torch-cuda, -simulators, -gym, -frameworks and -ray install
+	$(BIN)/python tests/cupti/fetch.py build/cupti
 
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=$@,$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
@@ -154,9 +168,11 @@ check: $(VENV)/.installed ## format, lint, types, layers
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
 	$(BIN)/python tests/check_includes.py
 
-check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
-	cmake --build build/tests --parallel $(JOBS)
-	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/tests --output-on-failure
+check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed ## the long matrices: 200 kills, 10,000 flips, slow tests
+	cmake -S csrc -B build/apart -G Ninja -DRLSCOPE_TESTS=ON -DRLSCOPE_PYTHON=OFF \
+	    -DCMAKE_UNITY_BUILD=OFF >/dev/null
+	cmake --build build/apart --parallel $(JOBS)
+	RLSCOPE_TEST_KILLS=200 ctest --test-dir build/apart --output-on-failure
 	HYPOTHESIS_PROFILE=long RLSCOPE_TEST_KILLS=200 $(BIN)/pytest -q -n $(JOBS) --dist loadfile \
 	    -m 'not gpu and not torch_cuda'
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) -m slow \

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ground_truth.compare import first_difference
-from ground_truth.profiles import PROFILE
+from ground_truth.profiles import share
 from ground_truth.raw import (
     Item,
     Kind,
@@ -91,7 +91,7 @@ def ended_from(rows: Rows, time_ns: int) -> set[tuple[object, ...]]:
     return {row for row in rows["operation_instance"] if row.start_ns + row.duration_ns >= time_ns}  # type: ignore[attr-defined]
 
 
-@PROFILE
+@share(0.5)  # each is written, rolled up and read
 @given(
     processes().map(without_cuda),
     st.integers(1, 7),
@@ -141,7 +141,7 @@ def first_difference_in_turns(
     return first_difference(rows, sweep(process), _WHOLE)
 
 
-@PROFILE
+@share(0.5)  # each is written, rolled up and read
 @given(
     processes().map(without_cuda).map(without_news_of_the_past).filter(end_is_free),
     st.integers(1, 7),
@@ -215,7 +215,7 @@ def durations(rows: Rows, relation: str) -> list[int]:
     return [row.duration_ns for row in rows[relation]]  # type: ignore[attr-defined]
 
 
-@PROFILE
+@share(0.5)  # each is written, rolled up and read
 @given(
     processes()
     .map(without_cuda)

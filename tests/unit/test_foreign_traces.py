@@ -76,28 +76,45 @@ def rows_of(root):
         return {name: trace.table(name) for name in store.relations()}
 
 
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """What every reader of the trace must see."""
+    return rows_of(write_trace("workers", tmp_path_factory.mktemp("pristine") / "run"))
+
+
+@pytest.fixture
+def read(root):
+    """The trace, whose tables were written here."""
+    with load(root) as trace:
+        for name in store.relations():
+            trace.table(name)
+    return root
+
+
 # ---- reading -----------------------------------------------------------------------------------
 
 READ = """
 import resource, sys
 from rlscope.opening import load
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
-with load(sys.argv[1]) as trace:
-    print(len(trace.table("breakdown")), len(trace.table("event")))
+for root in sys.argv[1:]:
+    print(root, flush=True)
+    with load(root) as trace:
+        print(len(trace.table("breakdown")), len(trace.table("event")), flush=True)
 """
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder", "huge"])
-@pytest.mark.parametrize("name", OPENED)
-def test_what_is_no_file_or_has_no_end_neither_hangs_nor_harms(root, name, kind):
-    before = rows_of(root)
-    shutil.rmtree(root / "tables")
-    put(root, name, kind)
+def test_what_is_no_file_or_has_no_end_neither_hangs_nor_harms(tmp_path, rows, kind):
+    roots = [tmp_path / name.replace("/", "-") for name in OPENED]
+    for root, name in zip(roots, OPENED, strict=True):
+        put(write_trace("workers", root), name, kind)
     done = subprocess.run(
-        [sys.executable, "-c", READ, root], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", READ, *roots], capture_output=True, text=True, timeout=300
     )
-    expected = f"{len(before['breakdown'])} {len(before['event'])}\n"
-    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    counts = f"{len(rows['breakdown'])} {len(rows['event'])}"
+    expected = [line for root in roots for line in (str(root), counts)]
+    assert (done.returncode, done.stdout.splitlines()) == (0, expected), done.stderr
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -106,26 +123,22 @@ def test_what_is_no_file_or_has_no_end_neither_hangs_nor_harms(root, name, kind)
 @pytest.mark.parametrize(
     "place", ["tables", "tables/breakdown", "tables/breakdown/process_id=0", "tables/event"]
 )
-def test_no_table_is_written_or_removed_through_a_symbolic_link(root, outside, place):
-    before = rows_of(root)
-    shutil.rmtree(root / "tables")
+def test_no_table_is_written_or_removed_through_a_symbolic_link(root, rows, outside, place):
     (root / place).parent.mkdir(parents=True, exist_ok=True)
     target = {"tables": outside, "tables/breakdown": outside / "breakdown"}.get(
         place, outside / "breakdown" / "process_id=0"
     )
     (root / place).symlink_to(target)
     for _ in range(2):
-        assert rows_of(root) == before
+        assert rows_of(root) == rows
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "event.json", "lock"])
-def test_no_file_of_the_tables_is_written_through_a_symbolic_link(root, outside, name):
-    before = rows_of(root)
-    shutil.rmtree(root / "tables")
+def test_no_file_of_the_tables_is_written_through_a_symbolic_link(root, rows, outside, name):
     (root / "tables").mkdir()
     for planted in (name, f"{name}.{os.getpid()}.tmp"):
         (root / "tables" / planted).symlink_to(outside / "manifest.json")
-    assert rows_of(root) == before
+    assert rows_of(root) == rows
 
 
 def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outside):
@@ -140,13 +153,12 @@ def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outsid
 
 
 @pytest.mark.parametrize("named", ["absolute", "relative", "of another relation", "no name"])
-def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path, named):
-    before = rows_of(root)
+def test_a_manifest_names_nothing_but_the_files_of_its_relations(read, rows, tmp_path, named):
     stolen = tmp_path / "stolen"
     stolen.mkdir()
-    part = root / "tables" / "breakdown" / "part-0.parquet"
+    part = read / "tables" / "breakdown" / "part-0.parquet"
     shutil.copy(part, stolen / "part-0.parquet")
-    manifest = root / "tables" / MANIFEST
+    manifest = read / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     name = {
         "absolute": str(stolen / "part-0.parquet"),
@@ -154,11 +166,11 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
         "of another relation": "breakdown_by_thread/part-0.parquet",
         "no name": "",
     }[named]
-    status = os.stat(root / "tables" / name)
+    status = os.stat(read / "tables" / name)
     stamp = [status.st_ino, status.st_ctime_ns, status.st_size]
     content["files"]["breakdown"] = {name: stamp}
     manifest.write_text(json.dumps(content))
-    assert rows_of(root) == before
+    assert rows_of(read) == rows
 
 
 @pytest.mark.parametrize(
@@ -176,29 +188,26 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(root, tmp_path,
         ("files", {}),
     ],
 )
-def test_a_manifest_that_is_not_as_we_write_it_is_made_again(root, part, value):
-    before = rows_of(root)
-    manifest = root / "tables" / MANIFEST
+def test_a_manifest_that_is_not_as_we_write_it_is_made_again(read, rows, part, value):
+    manifest = read / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     content[part] = value
     manifest.write_text(json.dumps(content))
-    assert rows_of(root) == before
+    assert rows_of(read) == rows
 
 
-def test_a_manifest_of_brackets_is_made_again(root):
-    before = rows_of(root)
+def test_a_manifest_of_brackets_is_made_again(read, rows):
     for name in (MANIFEST, EVENT_MANIFEST):
-        (root / "tables" / name).write_text("[" * 100_000)
-    assert rows_of(root) == before
+        (read / "tables" / name).write_text("[" * 100_000)
+    assert rows_of(read) == rows
 
 
-def test_a_table_file_that_is_a_symbolic_link_is_not_followed(root, tmp_path):
-    before = rows_of(root)
-    part = root / "tables" / "breakdown" / "part-0.parquet"
+def test_a_table_file_that_is_a_symbolic_link_is_not_followed(read, rows, tmp_path):
+    part = read / "tables" / "breakdown" / "part-0.parquet"
     part.rename(tmp_path / "part.parquet")
     part.symlink_to(tmp_path / "part.parquet")
-    with load(root) as trace:
-        assert trace.table("breakdown") == before["breakdown"]
+    with load(read) as trace:
+        assert trace.table("breakdown") == rows["breakdown"]
     assert not part.is_symlink()
 
 
@@ -211,18 +220,16 @@ def rewrite_table(part, columns):
 @pytest.mark.parametrize(
     "columns", ["* REPLACE (name AS os_pid)", "* REPLACE (NULL::BIGINT AS start_ns)", "1 AS one"]
 )
-def test_a_table_that_was_not_written_here_is_made_again(root, columns):
-    before = rows_of(root)
-    rewrite_table(root / "tables" / "process" / "part.parquet", columns)
-    assert rows_of(root)["process"] == before["process"]
+def test_a_table_that_was_not_written_here_is_made_again(read, rows, columns):
+    rewrite_table(read / "tables" / "process" / "part.parquet", columns)
+    assert rows_of(read)["process"] == rows["process"]
 
 
-def test_tables_that_came_with_a_trace_are_made_again(root, tmp_path):
-    before = rows_of(root)
-    for part in (root / "tables" / "operation").rglob("*.parquet"):
+def test_tables_that_came_with_a_trace_are_made_again(read, rows, tmp_path):
+    for part in (read / "tables" / "operation").rglob("*.parquet"):
         rewrite_table(part, "* REPLACE (operation_id AS parent_operation_id)")
-    received = shutil.copytree(root, tmp_path / "received")
-    assert rows_of(received)["operation"] == before["operation"]
+    received = shutil.copytree(read, tmp_path / "received")
+    assert rows_of(received)["operation"] == rows["operation"]
 
 
 def test_tables_that_were_written_here_are_not_made_again(root):

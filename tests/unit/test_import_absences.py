@@ -39,10 +39,11 @@ MAKERS = {
 }
 
 
-@pytest.fixture(params=MAKERS)
-def trace(request, tmp_path):
-    import_files([str(MAKERS[request.param](tmp_path))], str(tmp_path / "run"))
-    with load(tmp_path / "run") as opened:
+@pytest.fixture(scope="module", params=MAKERS)
+def trace(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    import_files([str(MAKERS[request.param](folder))], str(folder / "run"))
+    with load(folder / "run") as opened:
         yield opened
 
 

@@ -1,4 +1,5 @@
-"""A program whose cost of recording is known, and the command line of rlscope."""
+"""Programs whose cost of recording is known, what they measured of it themselves, and the command
+line of rlscope."""
 
 from __future__ import annotations
 
@@ -7,8 +8,40 @@ from pathlib import Path
 
 from rlscope.opening import load
 
+# The program writes by itself what recording added to the CPU time of an iteration, in percent: one
+# line a run. Other programs on the machine change that number as much as what rlscope measures.
+OWN_MEASURE = """
+import atexit, time
+from rlscope.recorder import runtime
+
+class Spent:
+    def __init__(self):
+        self.iterations, self.ns = 0, 0
+
+spent = {None: Spent(), False: Spent(), True: Spent()}  # None: before the first iteration
+before_ns, was_recorded = 0, None
+
+def measure():
+    global before_ns, was_recorded
+    now_ns = time.process_time_ns()
+    spent[was_recorded].iterations += 1
+    spent[was_recorded].ns += now_ns - before_ns
+    before_ns, was_recorded = now_ns, runtime.is_recording()
+
+def write_measure():
+    bare, recorded = spent[False], spent[True]
+    if bare.iterations and recorded.iterations:
+        ratio = recorded.ns / recorded.iterations * bare.iterations / bare.ns
+        with open("measured", "a") as file:
+            print(100 * (ratio - 1), file=file)
+
+atexit.register(write_measure)
+"""
+
 # An iteration spins so much CPU time, and a part more of it while it is recorded.
-KNOWN = """
+KNOWN = (
+    OWN_MEASURE
+    + """
 import sys, time
 import rlscope as rls
 from rlscope.recorder import runtime
@@ -20,6 +53,7 @@ def spin(ns):
 
 for _ in range(int(sys.argv[2])):
     rls.iteration()
+    measure()
     with rls.operation("work"):
         for _ in range(100):
             with rls.operation("work"):
@@ -28,6 +62,12 @@ for _ in range(int(sys.argv[2])):
         if runtime.is_recording():
             spin(int(1_000_000 * float(sys.argv[1])))
 """
+)
+
+
+def own_measures(folder: Path) -> list[float]:
+    """What each run of a program with OWN_MEASURE in this folder found, in percent."""
+    return [float(line) for line in (folder / "measured").read_text().splitlines()]
 
 
 def counted_loop(library: str) -> str:

@@ -1,0 +1,1 @@
+// What every test includes, compiled once (CMakeLists.txt).
