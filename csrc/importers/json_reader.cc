@@ -21,7 +21,7 @@ struct Set {
   }
   bool operator()(char c) const { return has[static_cast<uint8_t>(c)]; }
 };
-// Of a number or a literal.
+// The characters of a number or a literal.
 constexpr Set IsOfWord("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.");
 constexpr Set IsStructure("\"{}[]");
 

@@ -28,7 +28,7 @@ constexpr char kTooManyProcesses[] = "of more processes than are read";
 // Of processes beside the first one, of which few files have any: the n-th has an n-th.
 constexpr size_t kOtherSortBytes = 4 << 20;
 constexpr size_t kOtherNameBytes = 8 << 20;
-// Of all launches, and of all rows of GPUs, that are not sorted yet.
+// Memory of the launches that are not sorted yet, and of the rows of GPUs.
 constexpr size_t kPlacingBytes = 8 << 20;
 constexpr size_t kMostDevices = 64;
 

@@ -33,7 +33,7 @@ bool IsXprofPython(std::string_view name) {
   return end != 0 && end != std::string_view::npos && line[end] == ' ';
 }
 
-// "kind_src:pinned kind_dst:device size:512 dest:0 async:1": the word behind a key.
+// "kind_src:pinned kind_dst:device size:512 dest:0 async:1": the word after a key.
 std::string_view Detail(std::string_view details, std::string_view key) {
   const size_t found = details.find(key);
   if (found == std::string_view::npos) return {};

@@ -20,7 +20,7 @@ enum class GpuRole : uint8_t {
   kWait,  // synchronisation: the call is what counts
 };
 
-// By which rows of a kind's relation differ, beside the stream and the operation.
+// What tells rows of a kind's relation apart, beside the stream and the operation.
 enum class GpuKey : uint8_t { kName, kGraph, kHow };
 
 enum class GpuValue : uint8_t {
@@ -58,7 +58,7 @@ struct GpuKindRow {
   const char* absent = nullptr;   // said where it is empty
   GpuKey key = GpuKey::kHow;
   GpuColumn keys[2] = {};  // before the operation
-  GpuColumn sums[4] = {};  // behind `count`
+  GpuColumn sums[4] = {};  // after `count`
 };
 
 constexpr GpuKindRow kGpuKinds[] = {

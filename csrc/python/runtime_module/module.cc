@@ -236,7 +236,7 @@ int CheckAbi() {
   return -1;
 }
 
-// Of the calling thread, which may not hold the interpreter's lock.
+// Whether the calling thread runs no Python; it may not hold the interpreter's lock.
 int RunsNoPython() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
   return thread == nullptr || !native_calls::HasFrame(thread) ? 1 : 0;

@@ -172,8 +172,8 @@ void ProcessTrace::LeaveOutOtherClocks() {
   files_.erase(std::remove_if(files_.begin(), files_.end(), differs), files_.end());
 }
 
-// The pieces of one file, which must be whole. Of two files the one that reaches further counts: a
-// roll-up was interrupted before it removed the other.
+// The pieces of one file, which must be whole. If a roll-up was interrupted before it removed the
+// other file, there are two, and the one that reaches further counts.
 void ProcessTrace::FindRolledUp() {
   for (const auto& file : files_) {
     if (file->rolled_up().empty() || ReadRolledUp(*file)) continue;
