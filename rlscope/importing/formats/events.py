@@ -33,7 +33,7 @@ _MOST_ITERATIONS = 1 << 20
 _MAIN = 0  # of a process the thread that is made first
 
 _GPU_KINDS = {kind["name"]: number for number, kind in enumerate(_trace.GPU_KINDS)}
-# Of the kinds that have one: what the name is of, and the layer, None where the row says it.
+# For kinds with a name: what the name is of, and the layer; None: the row says the layer.
 _NAMES: Mapping[str, tuple[int, str | None]] = {
     "operation": (OPERATION, "none"),
     "call": (FUNCTION, None),

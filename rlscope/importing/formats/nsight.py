@@ -77,7 +77,7 @@ class _Process:
         return self._threads[tid]
 
     def texts(self, ids: _Numbers, find: Callable[[str], int], kind: int) -> _Numbers:
-        """What `find` makes of the names behind ids, asked once for each."""
+        """What `find` makes of the names of ids, asked once for each."""
         return _each(ids, lambda name_id: self.text(kind, name_id, find))
 
     def text(self, kind: int, name: int | str, find: Callable[[str], int]) -> int:
