@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 # What each engine cannot see, whatever the library: the rows of the table in docs/guide/layers.md.
 _BY_BOTH = (
-    "calls through ctypes, and through the ABI mode of cffi",
-    "C++ threads of a library, outside callbacks into Python",
+    "calls through ctypes and the ABI mode of cffi",
+    "C++ threads of a library outside callbacks into Python",
     "the freeing of native objects",
 )
 BLIND = {
