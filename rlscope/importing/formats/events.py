@@ -206,7 +206,7 @@ def _read(table: EventTable, spill: _trace.SpillFile) -> list[_Process]:
             of_process = _where(batch["process_id"] == number, batch)
             if process is None:
                 first = next(iter(processes.values()))
-                what = "rows of more processes than are read"
+                what = "rows beyond the limit of processes"
                 first.rows.count(what, len(of_process["kind"]), taken=False)
                 continue
             for kind in dict.fromkeys(of_process["kind"]):
