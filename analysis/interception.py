@@ -12,20 +12,21 @@ from rlscope.table import Table
 if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
-# What each engine cannot see, whatever the library: docs/guide/layers.md has the same table.
+# What each engine cannot see, whatever the library: the rows of the table in docs/guide/layers.md.
+_BY_BOTH = (
+    "calls through ctypes and the ABI mode of cffi",
+    "C++ threads of a library outside callbacks into Python",
+    "the freeing of native objects",
+)
 BLIND = {
-    "patch": (
-        "calls through ctypes and through the ABI mode of cffi",
-        "C++ threads of a library outside callbacks into Python",
-        "the freeing of native objects, which counts as python",
-        "waits inside native code, which count as the layer around them",
-    ),
+    "patch": (*_BY_BOTH, "waits inside native code, which count as the layer around them"),
     "monitoring": (
-        "operators, indexing, attributes and anything else that is no call in the source",
+        *_BY_BOTH,
+        "all waits and pickling, which count as the layer around them",
+        "operators, indexing, attributes, iteration and native context managers",
         "Python code that native code calls back, which counts as native",
-        "native calls at call sites whose callee becomes native after 64 calls that were not",
-        "calls through ctypes and through the ABI mode of cffi",
-        "waits, which count as python",
+        "bound methods of native functions called with *arguments (SWIG)",
+        "call sites whose callee becomes native after 64 calls that were not",
     ),
     "off": (),
 }

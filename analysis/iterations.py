@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def iteration_summary(trace: Trace, *, processes: int) -> Table:
-    """Of the complete iterations of each process: number, mean, median, p95, min, max, and the
+    """The complete iterations of each process: number, mean, median, p95, min, max, and the
     drift from the median of the first tenth to that of the last (None below 20 iterations)."""
     return statement.run(trace, "iteration_summary", processes=processes)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rlscope.relations.trace import Trace
 
 _USES = re.compile(r"^-- uses: (.*)$", re.MULTILINE)
-_BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # behind the comments
+_BEGINNING = re.compile(r"^(?!--)(WITH (?:RECURSIVE )?)?", re.MULTILINE)  # after the comments
 _FILES = resources.files("rlscope.analysis").joinpath("sql")
 _answers: WeakKeyDictionary[Trace, dict[str, Table]] = WeakKeyDictionary()
 
@@ -41,7 +41,7 @@ def run(trace: Trace, name: str, **parameters: Any) -> Table:
 
 @cache
 def text(name: str) -> str:
-    """A statement as DuckDB is given it: behind the parts that it uses, each defined once."""
+    """A statement as DuckDB is given it: after the parts that it uses, each defined once."""
     statement = _FILES.joinpath(f"{name}.sql").read_text(encoding="utf-8")
     parts: dict[str, str] = {}
     _collect(name, statement, (), parts)

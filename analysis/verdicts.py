@@ -133,7 +133,7 @@ def is_found_notable(found: Rows, facts: Row) -> bool:
 
 
 def is_group_named(group_ns: int, whole_ns: int) -> bool:
-    """Whether a group or operation behind the first is worth its name."""
+    """Whether a group or operation after the first is worth its name."""
     return group_ns > _NAMED_GROUP * whole_ns
 
 

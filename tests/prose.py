@@ -1,4 +1,4 @@
-"""The sentences that people read: of Markdown pages, and of the messages in Python code.
+"""The sentences that people read: of Markdown pages, and of the messages in Python and C++ code.
 
 python tests/prose.py docs/guide README.md    how long they are, and those that need mending
 """
@@ -28,6 +28,16 @@ _SQL = re.compile(r"\s*(?:WITH|SELECT|FROM|INSERT|CREATE|COPY|DROP|SET|PRAGMA) "
 _EXAMPLE = 2  # blanks before a command in a verb's help
 _EXPLAINED = 6  # blanks before its explanation; the command goes on at more
 _APART = re.compile(r"(?<=\S) {2,}(?=\S)")
+# Tokens of C++: a comment, an include, a raw literal, a literal, a character.
+_TOKEN = re.compile(
+    r"//[^\n]*|/\*.*?\*/|^\#include[^\n]*"
+    r'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"'
+    r"|(?<!\d)'(?:[^'\\\n]|\\.)+'",
+    re.MULTILINE | re.DOTALL,
+)
+_ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
+_NO_TEXT = re.compile(r"%\d|%%\w|\{s:\w")  # assembly, and what Py_BuildValue() makes
+_FORMAT = re.compile(r"%[.\d]*(?:l*[dux]|z?u|s|R)")
 _END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"')*_]*\s+(?=[\"'(*_]*[A-Z`0-9])")
 
 
@@ -105,6 +115,37 @@ def of_messages(source: str) -> list[Sentence]:
     return found
 
 
+def of_literals(source: str) -> list[Sentence]:
+    """The sentences of string literals in C++; adjacent ones are one. What is put into a format is
+    one word. A message that is put together of literals is as many."""
+    found: list[Sentence] = []
+    for line, text in _literals(source):
+        if _NO_TEXT.search(text):
+            continue
+        plain = _FORMAT.sub("x", _CODE.sub("code", text))
+        sentences = [Sentence(line, each) for part in _parts(plain) for each in split(part)]
+        found.extend(each for each in sentences if each.words >= FEWEST_WORDS)
+    return found
+
+
+def _literals(source: str) -> Iterator[tuple[int, str]]:
+    """Literals with the lines on which they begin."""
+    begun, end, whole = 0, 0, ""
+    for token in _TOKEN.finditer(source):
+        text = token["text"] if token["raw"] is None else token["raw"]
+        if text is None:
+            continue
+        if token["raw"] is None:
+            text = re.sub(r"\\.", lambda escape: _ESCAPES.get(escape[0], " "), text)
+        if whole and not source[end : token.start()].strip():
+            whole += text
+        else:
+            yield begun, whole
+            begun, whole = source.count("\n", 0, token.start()) + 1, text
+        end = token.end()
+    yield begun, whole
+
+
 def _parts(text: str) -> Iterator[str]:
     """A message's paragraphs, and the explanations of its examples. SQL is none, nor is a
     command.
@@ -145,9 +186,9 @@ def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def of_file(path: Path) -> list[Sentence]:
-    """The sentences of a page, or of the messages of a module."""
-    text = path.read_text(encoding="utf-8")
-    return of_markdown(text) if path.suffix == ".md" else of_messages(text)
+    """The sentences of a page, or of the messages in code."""
+    readers = {".md": of_markdown, ".py": of_messages, ".cc": of_literals, ".h": of_literals}
+    return readers[path.suffix](path.read_text(encoding="utf-8"))
 
 
 def needs_mending(path: Path, sentence: Sentence) -> bool:
@@ -165,7 +206,9 @@ def ninetieth(sentences: list[Sentence]) -> int:
 def main(arguments: list[str]) -> None:
     for argument in arguments:
         root = Path(argument)
-        files = sorted([*root.rglob("*.md"), *root.rglob("*.py")]) if root.is_dir() else [root]
+        patterns = ("*.md", "*.py", "*.cc", "*.h")
+        found_below = sorted(each for pattern in patterns for each in root.rglob(pattern))
+        files = found_below if root.is_dir() else [root]
         for path in files:
             found = of_file(path)
             if not found:

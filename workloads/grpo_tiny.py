@@ -106,7 +106,7 @@ class Layer(nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, features: Tensor, cache: Cache | None) -> Tensor:
-        """Of shape (batch, tokens, width), as the input."""
+        """The output has the shape of the input: (batch, tokens, width)."""
         features = features + self.mixed(self._attend(self.before_attention(features), cache))
         return features + self.network(features)
 
@@ -148,7 +148,7 @@ class LanguageModel(nn.Module):  # type: ignore[misc]
         return self.head(self.norm(features))
 
     def log_probs(self, prompt: Tensor, answer: Tensor) -> Tensor:
-        """Of each digit of answers to prompts, of the shape of the answers."""
+        """For each digit of answers to prompts, in the shape of the answers."""
         tokens = torch.cat([prompt, answer[:, :-1]], dim=1)
         logits = self(tokens)[:, prompt.shape[1] - 1 :]
         return logits.log_softmax(dim=-1).gather(-1, answer[..., None]).squeeze(-1)

@@ -138,7 +138,7 @@ class Trainer:
 
     @property
     def returns(self) -> list[float]:
-        """Of the last 20 episodes."""
+        """The returns of the last 20 episodes."""
         return [float(episode["r"]) for episode in self.model.ep_info_buffer][-20:]
 
 

@@ -112,7 +112,7 @@ class Block(nn.Module):  # type: ignore[misc]
         self.second = nn.Conv2d(channels, channels, kernel_size=3, padding=1)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Of the shape of the input."""
+        """The output has the shape of the input."""
         return (features + self.second(self.first(features).relu())).relu()
 
 

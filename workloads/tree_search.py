@@ -22,7 +22,7 @@ _EXPLORATION = 1.5
 """Weight of the prior against the values that were found (c of PUCT)."""
 _NOISE_SHARE = 0.25
 _NOISE_CONCENTRATION = 1.0
-"""Of the Dirichlet noise at the root, which makes self-play try every move."""
+"""Concentration of the Dirichlet noise at the root, which makes self-play try every move."""
 
 
 class Node:

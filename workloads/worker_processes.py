@@ -40,7 +40,7 @@ class Workers:
             # A daemon ends with this process, however that ends.
             process = context.Process(target=_work, args=(kind, args, index, theirs), daemon=True)
             process.start()
-            # Of the pipe's other end only the worker has a copy: its end is the end of the pipe.
+            # Only the worker has a copy of the pipe's other end: its end is the end of the pipe.
             theirs.close()
             self.processes.append(process)
             self.connections.append(ours)

@@ -1,6 +1,6 @@
 -- How much of the run the numbers cover: one row over all processes.
 --   recorded_ns, not_recorded_ns  wall time inside and outside windows
--- Of the processes that have a training loop (of all when none has):
+-- For the processes that have a training loop (for all if none has):
 --   startup_ns, end_ns            before the loop, after it
 --   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares

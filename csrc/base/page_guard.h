@@ -9,7 +9,7 @@
 
 namespace rlscope::base {
 
-// Of the thread that makes it, for as long as it lives; several may lie around each other.
+// Guards the thread that makes it, for as long as it lives; several may lie around each other.
 class PageGuard {
  public:
   PageGuard();

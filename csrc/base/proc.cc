@@ -26,7 +26,7 @@ ssize_t ReadSmallFile(const char* path, char* text, size_t size) {
   return length;
 }
 
-// The fields behind comm: "S 1 ..."; field 3 is the first.
+// The fields after comm: "S 1 ..."; field 3 is the first.
 bool ParseFields(const char* text, ProcStat* stat) {
   stat->state = *text;
   for (int field = 4; field <= kStartTimeField; ++field) {

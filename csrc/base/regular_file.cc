@@ -37,7 +37,7 @@ int64_t ReadAndClose(int descriptor, void* data, size_t size) {
 }
 
 const char* DescribeOpenError(int error) {
-  if (error == ELOOP) return "it is a symbolic link, which is not followed";
+  if (error == ELOOP) return "it is a symbolic link, and rlscope does not follow links";
   if (error == ENXIO) return "it is not a regular file";
   return strerror(error);
 }

@@ -10,7 +10,7 @@
 namespace rlscope::base {
 
 // Opens the regular file `path` and stores its size. `access`: O_RDONLY or O_RDWR. A descriptor, or
-// -1 and errno: ELOOP for a symbolic link, ENXIO for what else is no regular file.
+// -1 and errno: ELOOP for a symbolic link, ENXIO for anything else that is no regular file.
 int OpenRegular(const char* path, int access, uint64_t* bytes);
 
 // Reads up to `size` bytes from the start and closes the descriptor. How many there were, or -1 and

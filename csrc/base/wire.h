@@ -59,8 +59,8 @@ inline uint8_t* PutBytesField(uint8_t* out, uint32_t field, const void* data, si
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// One varint at `in`, of at most ten bytes before `end`. The byte behind it, or null when it is
-// cut off or longer.
+// Reads one varint at `in`, of at most ten bytes before `end`. Returns the byte after it, or null
+// when it is cut off or longer.
 inline const uint8_t* GetVarint(const uint8_t* in, const uint8_t* end, uint64_t* value) {
   uint64_t result = 0;
   for (unsigned shift = 0; shift < 70; shift += 7) {

@@ -48,7 +48,8 @@ const Cupti* Begin(Taken taken, Note* note) {
   if (cupti.version != 0) note->Number("version", cupti.version);
   if (!Subscribe(cupti, &OnCallback, taken, note)) return nullptr;
   if (!IsKnown(cupti.version))
-    note->Problem(Missing::kNothingWhole, "unknown version of CUPTI", nullptr, 0);
+    note->Problem(Missing::kNothingWhole, "rlscope does not know this version of CUPTI", nullptr,
+                  0);
   return &cupti;
 }
 
@@ -75,14 +76,15 @@ const Cupti* AttachNow(const char* why_late) {
   Note note;
   const Cupti* cupti = Begin(Taken::kLater, &note);
   note.Number("attached_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
-  note.Problem(Missing::kNothingWhole, "CUDA is recorded from attached_ns on", why_late, 0);
+  note.Problem(Missing::kNothingWhole, "CUDA calls and GPU work before attached_ns are missing",
+               why_late, 0);
   note.Write();
   if (cupti != nullptr) EndAtExit();
   return cupti;
 }
 
-const Cupti* AttachBesideOthers() { return AttachNow("CUDA_INJECTION64_PATH is another tool's"); }
-const Cupti* AttachAfterPause() { return AttachNow("another profiler had CUPTI before"); }
+const Cupti* AttachBesideOthers() { return AttachNow("CUDA_INJECTION64_PATH names another tool"); }
+const Cupti* AttachAfterPause() { return AttachNow("another profiler used CUPTI until then"); }
 
 // The first record of a thread: the process is one worth watching.
 void OnFirstRecord() {
@@ -100,7 +102,8 @@ void Attach() {
   Note note;
   if (const Cupti* cupti = Begin(Taken::kInsideInit, &note)) {
     if (!StartFlusher(cupti))
-      note.Problem(Missing::kWork, "no thread can be made to read GPU work", nullptr, 0);
+      note.Problem(Missing::kWork, "GPU work is missing",
+                   "rlscope could not start a thread that reads it", 0);
     EndAtExit();
   }
   note.Write();

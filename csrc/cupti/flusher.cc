@@ -74,7 +74,7 @@ void TellImpossibleTimes(uint64_t count) {
   Note note;
   note.Number("records", count);
   note.Problem(Missing::kNothingWhole, "times of GPU work are wrong",
-               "CUPTI's lie outside of the process's life", 0);
+               "CUPTI gave times outside the life of the process", 0);
   note.Write("cuda_times");
 }
 
@@ -106,7 +106,7 @@ void RetrySubscription() {
   BeginGap(trace::kCudaPaused, silent_since_ns);
   EndGap();
   note.Number("resumed_ns", static_cast<uint64_t>(base::ReadMonotonicNs()));
-  note.Problem(Missing::kNothingWhole, "CUDA calls are missing between a pause and resumed_ns",
+  note.Problem(Missing::kNothingWhole, "CUDA calls are missing from a pause until resumed_ns",
                "another profiler held CUPTI's one subscription", 0);
   note.Write();
 }

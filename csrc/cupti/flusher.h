@@ -1,5 +1,5 @@
-// The thread that asks CUPTI for its records, five times a second, and reads them: so that a
-// killed process loses little, and no thread of the program does our work.
+// The thread that asks CUPTI for its records, five times a second, and reads them. So a killed
+// process loses little, and no thread of the program does our work.
 #ifndef RLSCOPE_CUPTI_FLUSHER_H_
 #define RLSCOPE_CUPTI_FLUSHER_H_
 
@@ -29,7 +29,8 @@ bool SwitchCupti(uint32_t on);
 // True in a pause, after which `attach` is called: null, there is nothing to flush.
 bool DeferWhilePaused(const Cupti* (*attach)());
 
-// The program's thread has waited for the GPU: where CUPTI may be flushed then only, it is now.
+// A thread of the program has waited for the GPU. If CUPTI may be flushed only then, this flushes
+// it.
 void FlushAtSynchronization();
 
 // Lets the flusher read all there is and waits until it has, two seconds at most. At the end of the

@@ -26,7 +26,7 @@ Watch watch;
 bool expects_records = false;
 uint64_t records_before = 0;  // at the last flush
 
-// Of the program's threads.
+// What the program's threads did.
 uint32_t has_launched = 0;         // without a launch, a synchronisation may leave no record
 uint64_t records_at_begin = 0;     // of the synchronisation
 int64_t last_synchronization = 0;  // CLOCK_MONOTONIC; 0: none since it was asked for

@@ -12,14 +12,14 @@
 
 namespace rlscope::cupti {
 
-// A gap begins, of that kind of loss, at that time; one that is open goes on.
+// Begins a gap of this kind of loss at this time. An open gap goes on.
 void BeginGap(trace::Loss kind, int64_t since_ns);
 void EndGap();
 
 // Another client that registers functions for buffers replaces ours, and CUPTI does not say so. But
-// a synchronisation of the program is a record as soon as it returns: when three flushes after one,
-// or the last of the process, bring no record at all since it began, a gap is open since then. It
-// ends with the next record.
+// a synchronisation of the program is a record as soon as it returns: if three flushes after it, or
+// the last flush of the process, bring no record at all, a gap has been open since the
+// synchronisation began. It ends with the next record.
 
 // Whether CUPTI agreed to make records of synchronisations.
 void ExpectRecords(bool expected);
@@ -28,13 +28,13 @@ void ExpectRecords(bool expected);
 void CheckRecords(uint64_t records, bool is_last);
 
 // Whether launches, and the next synchronisation, are to be noticed; read in each CUDA call. Any
-// thread, these three.
+// thread may call these three.
 extern uint32_t awaits_synchronization;
 inline bool AwaitsSynchronization() {
   return __atomic_load_n(&awaits_synchronization, __ATOMIC_RELAXED) != 0;
 }
 void NoticeLaunch();
-// A synchronisation has returned, before which so many records had been read.
+// A synchronisation has returned. `records`: how many had been read when it began.
 void NoticeSynchronization(uint64_t records);
 
 // The one that was noticed last is not waited for: it may have left no record.

@@ -168,7 +168,7 @@ void Check(void* library, runtime::Text* problem) {
   if (library == nullptr) {
     problem->Add("no CUPTI was found");
   } else if (!FindAll(library)) {
-    problem->Add("the CUPTI that was found lacks a function");
+    problem->Add("the CUPTI that rlscope found lacks a function");
   } else {
     CheckDriver(library, problem);
   }

@@ -36,8 +36,8 @@ struct Cupti {
 
 // Loads the CUPTI that belongs to the CUDA of this process, in this order: one that is mapped
 // already, one beside the mapped libcudart, the folders of RLSCOPE_CUPTI (the traced Python's own
-// wheels), the loader's path, CUDA_HOME, /usr/local/cuda*. Where there is a problem, as that there
-// is none or that it is newer than the driver, nothing of it has been called.
+// wheels), the loader's path, CUDA_HOME, /usr/local/cuda*. If there is a problem (no CUPTI, or one
+// that is newer than the driver), no function of it has been called.
 const Cupti& LoadCupti();
 
 // Whether this process has loaded the driver's library.

@@ -28,7 +28,8 @@ const char* WhyRefused(CuptiResult result) {
     case kCuptiSubscribersNotSupported:
       return "another profiler holds CUPTI's one subscription";
     case kCuptiNotCompatible:
-      return "another profiler uses CUPTI's newer interface, which excludes this one";
+      return "another profiler uses CUPTI's newer interface, which excludes the one that rlscope "
+             "uses";
     case kCuptiNotInitialized:
       return "CUPTI cannot connect to the driver";
     case kCuptiInsufficientPrivileges:
@@ -36,7 +37,7 @@ const char* WhyRefused(CuptiResult result) {
     case kCuptiVirtualisedDevice:
       return "CUPTI does not work on this virtual GPU";
     case kCuptiVirtualisedDevicePrivileges:
-      return "this virtual GPU is not allowed to be profiled (the hypervisor decides)";
+      return "the hypervisor forbids profiling of this virtual GPU";
     case kCuptiConfidentialComputing:
       return "CUPTI does not work in confidential computing mode";
     case kCuptiMiningDevice:
@@ -103,8 +104,8 @@ void StartGraphs(const Cupti& cupti, Taken taken, Note* note) {
     cupti.enable_activity(kActivityGraphTrace);
   } else {
     note->Text("graphs",
-               "kernels of graphs are recorded one by one from here on: "
-               "launches can be traced only where graphs are made after that began");
+               "rlscope records the kernels of graphs one by one from here on. CUPTI traces "
+               "whole launches only of graphs that were made after it began to trace");
   }
 }
 
@@ -210,7 +211,7 @@ void SubscribeAgain(const Cupti& cupti, Note* note) {
   }
   subscriber = nullptr;
   LeavePartsOut(cupti);
-  TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls after a pause are missing", note);
+  TellRefused(cupti, result, Missing::kNothingWhole, "CUDA calls are missing after a pause", note);
 }
 
 bool SubscribeIfRefused(const Cupti& cupti, Note* note) {

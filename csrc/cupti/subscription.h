@@ -25,8 +25,8 @@ void Unsubscribe(const Cupti& cupti);
 
 // The parts of what CUPTI does for us, by rlscope_cuda_part of runtime/rlscope.h. Those that are
 // not `on` are left out from here on, also when all of it is taken again: no callbacks of calls, no
-// records of work. Launches of graphs stay traced, which need it from a graph's first day on
-// (Taken).
+// records of work. Launches of graphs stay traced, because a graph must be traced from the moment
+// it is made (Taken).
 void SwitchParts(const Cupti& cupti, uint32_t on);
 
 // The same for when all of it is taken again, in a pause.

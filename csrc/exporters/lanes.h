@@ -14,12 +14,13 @@
 
 namespace rlscope::exporters {
 
-// Intervals contain their start and not their end: one of no length at the end of another one is
-// behind it.
+// Intervals contain their start and not their end: one of no length at the end of another one comes
+// after it.
 class Lanes {
  public:
-  // The lane of the next interval; they come by start, and of one start the outer ones first.
-  // Before that, close(lane, end) is called for each interval of the lane that ends before it.
+  // The lane of the next interval. They come by start; if several have one start, the outer ones
+  // come first. Before that, close(lane, end) is called for each interval of the lane that ends
+  // before it.
   template <class Close>
   size_t Add(int64_t start_ns, int64_t end_ns, Close close) {
     for (size_t lane = 0;; ++lane) {

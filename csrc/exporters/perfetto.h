@@ -1,8 +1,8 @@
 // Encodes a trace for Perfetto: processes, tracks, slices, flows and counters as TrackEvents.
 //
 // Each lane of a track is a packet sequence of its own, as if a thread had written it: its times
-// are differences, and its texts are numbers that the packet which first uses one explains. So what
-// is kept in memory is that of one track.
+// are differences, and its texts are numbers. The packet that first uses a number explains it. So
+// memory holds one track only.
 #ifndef RLSCOPE_EXPORTERS_PERFETTO_H_
 #define RLSCOPE_EXPORTERS_PERFETTO_H_
 
@@ -60,7 +60,7 @@ class PerfettoEncoder {
   uint64_t AddTrack(uint64_t parent, const std::string& name, int32_t rank);
   uint64_t AddCounter(uint64_t parent, const std::string& name, const std::string& unit);
 
-  // Slices of one track come one behind the other, as Lanes wants them. Throws
+  // Slices of one track come one after the other, as Lanes wants them. Throws
   // std::invalid_argument: times go back; std::out_of_range: there is no such text.
   void Add(const Slice& slice);
   // Readings of one counter, by time.

@@ -1,6 +1,6 @@
 // Perfetto's packets, as far as the export writes them, in protobuf's wire format. The numbers are
-// those of perfetto/trace/trace_packet.proto and track_event/*.proto; that they are right, a test
-// with the official messages says (tests/support/files/perfetto_trace.py reads them).
+// those of perfetto/trace/trace_packet.proto and track_event/*.proto; a test compares them with the
+// official messages (tests/support/files/perfetto_trace.py reads them).
 #ifndef RLSCOPE_EXPORTERS_PERFETTO_PACKET_H_
 #define RLSCOPE_EXPORTERS_PERFETTO_PACKET_H_
 
@@ -91,8 +91,8 @@ constexpr uint64_t kDeltaClock = 64;    // the first one that belongs to a seque
 constexpr uint64_t kBytesUnit = 3;
 constexpr uint64_t kExplicitOrder = 3;
 
-// Appends fields to a text. Unlike proto3's, fields are written where they are 0: these messages
-// are proto2, in which a field that is there with 0 is not one that is missing.
+// Appends fields to a text. A field is written even if it is 0: these messages are proto2, in which
+// a field with 0 is not a missing one.
 class Fields {
  public:
   explicit Fields(std::string* out) : out_(out) {}

@@ -10,7 +10,7 @@ constexpr size_t kSortBytes = 8 << 20;
 constexpr size_t kNameBytes = 16 << 20;
 constexpr size_t kMostOpen = 1 << 20;
 
-constexpr char kTooManyThreads[] = "of more threads than are read";
+constexpr char kTooManyThreads[] = "beyond the limit of threads";
 
 std::string Joined(std::initializer_list<std::string_view> parts) {
   std::string key;
@@ -44,7 +44,7 @@ void ChromeScan::Read(ByteSource* source) {
 // The closing bracket of an array that is the whole file may be missing, and so may what would
 // follow a comma: a program that was killed writes such a file.
 void ChromeScan::ReadEvents(JsonReader* reader, bool may_be_cut) {
-  if (reader->Peek() != '[') reader->Fail("traceEvents is no array");
+  if (reader->Peek() != '[') reader->Fail("traceEvents is not an array");
   has_events_ = true;
   reader->BeginArray();
   const auto is_cut = [&] { return may_be_cut && reader->AtEnd(); };
@@ -56,7 +56,7 @@ void ChromeScan::ReadEvents(JsonReader* reader, bool may_be_cut) {
       reader->SkipValue();
       event_.pid.clear();
       const std::optional<uint32_t> process = FindProcess();
-      if (process) processes_[*process]->rows.not_taken.Add("what is no row");
+      if (process) processes_[*process]->rows.not_taken.Add("elements that are not rows");
     }
   }
 }
@@ -126,7 +126,7 @@ const char* ChromeScan::Begin() {
 const char* ChromeScan::Open(Track* track) {
   OpenSlice slice;
   if (const char* const problem = event_.ReadTime(&slice.start_ns)) return problem;
-  if (open_ == kMostOpen) return "of more than can be open at once";
+  if (open_ == kMostOpen) return "beyond the limit of open slices";
   ImportedRows& rows = processes_[track->process]->rows;
   slice.name = rows.FindName(trace::NameKind::kOperation, trace::Layer::kNone, event_.name);
   slice.number = rows.TakeNumber();
@@ -140,7 +140,7 @@ const char* ChromeScan::End() {
   int64_t end_ns;
   if (const char* const problem = event_.ReadTime(&end_ns)) return problem;
   Track* const track = FindTrack();
-  if (track == nullptr || track->open.empty()) return "without a begin";
+  if (track == nullptr || track->open.empty()) return "without a beginning";
   const OpenSlice slice = track->open.back();
   track->open.pop_back();
   --open_;
@@ -158,7 +158,7 @@ const char* ChromeScan::BeginOfId() {
   const std::string key = Joined({event_.pid, event_.category, event_.id});
   auto running = ids_.find(key);
   if (running != ids_.end()) return Open(&running->second.track);
-  if (open_ == kMostOpen) return "of more than can be open at once";
+  if (open_ == kMostOpen) return "beyond the limit of open slices";
   const uint32_t process = *FindProcess();
   // A category that has no thread yet is kept only once it has one: threads are bounded.
   auto& by_category = processes_[process]->tracks;
@@ -186,14 +186,14 @@ const char* ChromeScan::EndOfId() {
   int64_t end_ns;
   if (const char* const problem = event_.ReadTime(&end_ns)) return problem;
   const auto running = ids_.find(Joined({event_.pid, event_.category, event_.id}));
-  if (running == ids_.end()) return "without a begin";
+  if (running == ids_.end()) return "without a beginning";
   Track& track = running->second.track;
   ImportedRows& rows = processes_[track.process]->rows;
   const uint32_t name =
       rows.FindName(trace::NameKind::kOperation, trace::Layer::kNone, event_.name);
   const auto slice = std::find_if(track.open.rbegin(), track.open.rend(),
                                   [&](const OpenSlice& each) { return each.name == name; });
-  if (slice == track.open.rend()) return "without a begin";
+  if (slice == track.open.rend()) return "without a beginning";
   const Interval interval = {slice->start_ns, end_ns};
   const uint64_t number = slice->number;
   track.open.erase(std::next(slice).base());
@@ -201,7 +201,7 @@ const char* ChromeScan::EndOfId() {
   const char* const problem = ProblemOf(interval);
   if (problem == nullptr) {
     rows.AddOperation(track.thread, name, interval, number);
-    rows.taken.Add("slices of ids");
+    rows.taken.Add("slices with ids");
   }
   if (track.open.empty()) {
     processes_[track.process]->tracks[running->second.category].free.push_back(
@@ -218,7 +218,7 @@ std::optional<uint32_t> ChromeScan::FindProcess() {
   const auto found = process_numbers_.find(event_.pid);
   if (found != process_numbers_.end()) return found->second.number;
   if (processes_.size() == kMostProcesses) {
-    processes_.front()->rows.not_taken.Add("rows of more processes than are read");
+    processes_.front()->rows.not_taken.Add("rows beyond the limit of processes");
     return std::nullopt;
   }
   const size_t part = processes_.size() + 1;

@@ -1,5 +1,4 @@
-// Reads a trace in Chrome's format that was written by a tool of which nothing is known: its slices
-// become operations.
+// Reads a trace in Chrome's format that an unknown tool wrote: its slices become operations.
 //
 //   [{"ph": "B", "name": "step", "pid": 1, "tid": 1, "ts": 10},
 //    {"ph": "X", "name": "act", "pid": 1, "tid": 1, "ts": 11, "dur": 2},
@@ -38,7 +37,7 @@ class ChromeScan {
   // Throws FormatError, std::system_error, and what the source throws.
   void Read(ByteSource* source);
 
-  // In order of their first rows. What belongs to none is counted with the first one.
+  // In order of their first rows. Rows that belong to no process are counted with the first one.
   size_t processes() const { return processes_.size(); }
   const ImportedRows& rows(size_t process) const { return processes_[process]->rows; }
 
@@ -58,7 +57,7 @@ class ChromeScan {
     Process(SpillFile* spill, const ImportedRows::Memory& memory)
         : rows(spill, RowOrder::kLongestFirst, memory) {}
     ImportedRows rows;
-    // Of slices of ids, by category: tracks that no id uses, and how many there are.
+    // Tracks for slices with ids, by category: those that no id uses now, and how many there are.
     struct Tracks {
       std::vector<uint32_t> free;
       uint32_t count = 0;

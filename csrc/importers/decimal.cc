@@ -69,8 +69,8 @@ bool Round(const Digits& found, bool negative, int64_t* value) {
   return true;
 }
 
-// What nearly all numbers are: a few digits, with fewer behind the point than `scale` asks for.
-// False: it is another one.
+// Reads what nearly all numbers are: a few digits, with fewer after the point than `scale` asks
+// for. False: the number is of another kind.
 bool ParseShort(std::string_view text, int scale, int64_t* value) {
   constexpr size_t kMost = 18;  // digits of which no sum overflows
   int64_t whole = 0;

@@ -1,5 +1,5 @@
-// The rows of one process, as an importer finds them: in any order, and any number of them. What an
-// importer says of a row is what it is; sorting and writing are the same for all.
+// The rows of one process, as an importer finds them: in any order, and any number of them. An
+// importer says what each row is; sorting and writing are the same for all importers.
 //
 //   ImportedRows rows(&spill, RowOrder::kAsInFile);
 //   const auto thread = rows.FindThread("7");
@@ -41,8 +41,8 @@ struct Interval {
 // What is wrong with an interval, in a word or two; null: nothing. Sums of two times must fit.
 const char* ProblemOf(const Interval& interval);
 
-// Rows by what they are. A file of a stranger may have as many kinds as it likes: what goes beyond
-// is counted together.
+// Rows by what they are. A stranger's file may have any number of kinds: those beyond a limit are
+// counted together.
 class RowCounts {
  public:
   void Add(const std::string& what, uint64_t count = 1);
@@ -57,12 +57,12 @@ class RowCounts {
 
 class ImportedRows {
  public:
-  // A file of a stranger may have as many as it likes; beyond these there is none to be found.
+  // A stranger's file may have any number of them; no more than these are found.
   static constexpr size_t kMostThreads = 65'536;
   static constexpr size_t kMostStreams = 65'536;
   static constexpr size_t kMostSteps = 65'536;
 
-  // Of the rows that are not sorted yet, for threads and for GPUs each, and of all names.
+  // For the rows that are not sorted yet, of threads and of GPUs each; and for all names.
   struct Memory {
     size_t sort_bytes = RowSorter<ThreadRow>::kDefaultBytes;
     size_t name_bytes = NameTable::kMostBytes;
@@ -87,19 +87,19 @@ class ImportedRows {
   }
 
   // Intervals have no problem; numbers are those that were found. All may throw std::system_error:
-  // there is no room for the rows.
-  // `number`: of TakeNumber(), when the row stands in the file before it is added.
+  // there is no room for the rows. `number`: what TakeNumber() gave, if the row is added later than
+  // it stands in the file.
   void AddOperation(uint32_t thread, uint32_t name, const Interval& interval, uint64_t number = 0);
   uint64_t TakeNumber() { return ++number_; }
-  // Numbers that are taken from now on are larger: of processes whose rows stand in one file.
+  // Numbers that are taken from now on are larger, so that processes of one file share an order.
   void SkipNumbers(uint64_t number) { number_ = std::max(number_, number); }
   void AddCall(uint32_t thread, uint32_t name, const Interval& interval);
   void AddCudaCall(uint32_t thread, uint32_t name, const Interval& interval, int64_t correlation);
-  // A function of Python: the process becomes no longer by it.
+  // A function of Python. It does not make the process longer.
   void AddPython(uint32_t thread, const Interval& interval);
-  // Begins an iteration. Where the tool says when it ends, what comes after the last one is one
-  // that is not complete; else the last one is that.
-  // `step`: the number that the tool gives it.
+  // Begins an iteration. If the tool says when iterations end, the time after the last one is an
+  // incomplete iteration. If not, the last one is incomplete. `step`: the number that the tool
+  // gives it.
   void AddIteration(uint32_t thread, int64_t start_ns, std::optional<int64_t> end_ns,
                     std::optional<int64_t> step = std::nullopt);
   struct GpuWork {
@@ -115,11 +115,11 @@ class ImportedRows {
   // All rows are there.
   void Finish();
 
-  // The steps of iterations in order, of the thread whose iterations count: the one that began
-  // first. No more than kMostSteps.
+  // The steps of the iterations that count, in order: those of the thread that began one first. No
+  // more than kMostSteps.
   std::vector<int64_t> Steps() const;
 
-  // Of a process that is finished: where rows of GPUs turn out to be another process's.
+  // For a process that is finished, when rows of GPUs turn out to be another process's.
   struct CudaCall {
     int64_t correlation;
     uint64_t number;

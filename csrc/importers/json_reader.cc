@@ -21,7 +21,7 @@ struct Set {
   }
   bool operator()(char c) const { return has[static_cast<uint8_t>(c)]; }
 };
-// Of a number or a literal.
+// The characters of a number or a literal.
 constexpr Set IsOfWord("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.");
 constexpr Set IsStructure("\"{}[]");
 
@@ -35,7 +35,7 @@ JsonReader::JsonReader(ByteSource* source) : source_(source), buffer_(kBufferByt
 }
 
 void JsonReader::Fail(const char* what) const {
-  throw FormatError("no valid JSON at byte " + std::to_string(offset()) + ": " + what);
+  throw FormatError("invalid JSON at byte " + std::to_string(offset()) + ": " + what);
 }
 
 bool JsonReader::Fill() {
@@ -47,7 +47,7 @@ bool JsonReader::Fill() {
 }
 
 char JsonReader::Get() {
-  if (at_ == end_ && !Fill()) Fail("it ends in the middle");
+  if (at_ == end_ && !Fill()) Fail("the file ends too early");
   return *at_++;
 }
 
@@ -59,7 +59,7 @@ void JsonReader::SkipSpace() {
 
 char JsonReader::Peek() {
   SkipSpace();
-  if (at_ == end_) Fail("it ends in the middle");
+  if (at_ == end_) Fail("the file ends too early");
   return *at_;
 }
 
@@ -69,11 +69,11 @@ bool JsonReader::AtEnd() {
 }
 
 void JsonReader::ExpectEnd() {
-  if (!AtEnd()) Fail("there is more behind its end");
+  if (!AtEnd()) Fail("more text follows the end");
 }
 
 void JsonReader::Begin(char bracket) {
-  if (Peek() != bracket) Fail(bracket == '{' ? "not an object" : "not an array");
+  if (Peek() != bracket) Fail(bracket == '{' ? "this is not an object" : "this is not an array");
   if (brackets_.size() == kMostDepth) Fail("nested too deeply");
   ++at_;
   brackets_.push_back(bracket);
@@ -89,7 +89,7 @@ bool JsonReader::Next(char end) {
     return false;
   }
   if (!first_) {
-    if (c != ',') Fail("no comma between two values");
+    if (c != ',') Fail("a comma between two values is missing");
     ++at_;
   }
   first_ = false;
@@ -98,13 +98,13 @@ bool JsonReader::Next(char end) {
 
 bool JsonReader::NextKey() {
   if (!Next('}')) return false;
-  if (Peek() != '"') Fail("no key");
+  if (Peek() != '"') Fail("a key is missing");
   ++at_;
   TakeString();
   if (at_ == end_ || *at_ != ':') {  // the buffer may change before the colon
     kept_.assign(text_);
     text_ = kept_;
-    if (Peek() != ':') Fail("no value of a key");
+    if (Peek() != ':') Fail("a colon after a key is missing");
   }
   ++at_;
   return true;
@@ -141,7 +141,7 @@ void JsonReader::SkipValue() {
     PassContainer();
   } else {
     TakeWord();
-    if (text_.empty()) Fail("no value");
+    if (text_.empty()) Fail("a value is missing");
   }
 }
 
@@ -225,7 +225,7 @@ uint32_t JsonReader::TakeHex() {
     const char c = Get();
     const bool is_digit = c >= '0' && c <= '9';
     const bool is_letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!is_digit && !is_letter) Fail("no four hexadecimal digits behind \\u");
+    if (!is_digit && !is_letter) Fail("four hexadecimal digits must follow \\u");
     code = code << 4 | static_cast<uint32_t>(is_digit ? c - '0' : (c | 32) - 'a' + 10);
   }
   return code;
@@ -281,7 +281,8 @@ void JsonReader::PassContainer() {
       if (brackets_.size() == kMostDepth) Fail("nested too deeply");
       brackets_.push_back(c);
     } else if (c == '}' || c == ']') {
-      if (brackets_.back() != (c == '}' ? '{' : '[')) Fail("a bracket of the wrong kind");
+      if (brackets_.back() != (c == '}' ? '{' : '['))
+        Fail("this bracket closes one of the other kind");
       brackets_.pop_back();
     }
   } while (brackets_.size() > outside);

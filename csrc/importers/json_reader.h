@@ -25,9 +25,9 @@ namespace rlscope::importers {
 
 class JsonReader {
  public:
-  // Of a string or a number; what is longer is read to its end and cut.
+  // A longer string or number is read to its end and cut.
   static constexpr size_t kMostText = 16 << 10;
-  // Of objects and arrays in each other.
+  // How deep objects and arrays may lie in each other.
   static constexpr size_t kMostDepth = 512;
 
   // Does not own the source.
@@ -65,7 +65,7 @@ class JsonReader {
   bool Fill();  // false: no more
   char Get();
   void SkipSpace();
-  void TakeString();  // behind the opening quote
+  void TakeString();  // after the opening quote
   void PassString();
   void TakeEscape();
   uint32_t TakeHex();

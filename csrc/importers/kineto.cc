@@ -24,11 +24,11 @@ enum class KinetoScan::Category {
 namespace {
 
 constexpr size_t kMostProcessNames = 4096;
-constexpr char kTooManyProcesses[] = "of more processes than are read";
-// Of processes beside the first one, of which few files have any: the n-th has an n-th.
+constexpr char kTooManyProcesses[] = "beyond the limit of processes";
+// Memory of the processes after the first one; few files have any. The n-th process has an n-th.
 constexpr size_t kOtherSortBytes = 4 << 20;
 constexpr size_t kOtherNameBytes = 8 << 20;
-// Of all launches, and of all rows of GPUs, that are not sorted yet.
+// Memory of the launches that are not sorted yet, and of the rows of GPUs.
 constexpr size_t kPlacingBytes = 8 << 20;
 constexpr size_t kMostDevices = 64;
 
@@ -129,7 +129,7 @@ void KinetoScan::ReadFile(JsonReader* reader) {
       if (!reader->ReadNumber()) continue;
       if (!ParseDecimal(reader->text(), 0, &base_ns) || base_ns <= -kMostBaseNs ||
           base_ns >= kMostBaseNs) {
-        throw FormatError("its baseTimeNanoseconds is no time");
+        throw FormatError("its baseTimeNanoseconds is not a possible time");
       }
       facts_.base_ns = base_ns;
     } else if (key == "distributedInfo") {
@@ -184,7 +184,7 @@ void KinetoScan::ReadDevices(JsonReader* reader) {
 }
 
 void KinetoScan::ReadEvents(JsonReader* reader) {
-  if (reader->Peek() != '[') reader->Fail("traceEvents is no array");
+  if (reader->Peek() != '[') reader->Fail("traceEvents is not an array");
   has_events_ = true;
   reader->BeginArray();
   while (reader->NextElement()) {
@@ -193,7 +193,7 @@ void KinetoScan::ReadEvents(JsonReader* reader) {
       TakeEvent();
     } else {
       reader->SkipValue();
-      current_->rows.not_taken.Add("what is no row");
+      current_->rows.not_taken.Add("elements that are not rows");
     }
   }
 }
@@ -293,7 +293,7 @@ std::optional<uint32_t> KinetoScan::FindThread() {
 const char* KinetoScan::TakeThreadRow(Category category, const Interval& interval) {
   if (!FindProcess()) return kTooManyProcesses;
   const std::optional<uint32_t> thread = FindThread();
-  if (!thread) return "of more threads than are read";
+  if (!thread) return "beyond the limit of threads";
   using trace::Layer;
   using trace::NameKind;
   switch (category) {
@@ -323,9 +323,9 @@ const char* KinetoScan::TakeThreadRow(Category category, const Interval& interva
 const char* KinetoScan::TakePython(const Interval& interval) {
   if (!FindProcess()) return kTooManyProcesses;
   const std::optional<uint32_t> thread = FindThread();
-  if (!thread) return "of more threads than are read";
+  if (!thread) return "beyond the limit of threads";
   current_->rows.thread(*thread)->is_python = true;
-  if (!IsPythonFrame(event_.name)) return "of C";
+  if (!IsPythonFrame(event_.name)) return "written in C";
   current_->rows.AddPython(*thread, interval);
   return nullptr;
 }
@@ -354,7 +354,7 @@ std::optional<uint32_t> KinetoScan::FindStream() {
 
 const char* KinetoScan::TakeGpuRow(Category category, const Interval& interval) {
   const std::optional<uint32_t> stream = FindStream();
-  if (!stream) return "of more streams than are read";
+  if (!stream) return "beyond the limit of streams";
   ImportedRows::GpuWork work = {};
   work.correlation = event_.correlation.value_or(0);
   work.name = current_->rows.FindName(trace::NameKind::kKernel, trace::Layer::kNone, event_.name);
@@ -467,7 +467,7 @@ void KinetoScan::PlaceGpuRows() {
     ImportedRows& after = processes_[owner.value_or(each.process)]->rows;
     const std::optional<uint32_t> stream = after.FindStream(each.stream);
     if (!stream) {
-      after.not_taken.Add("rows of more streams than are read");
+      after.not_taken.Add("rows beyond the limit of streams");
       continue;
     }
     each.row.stream = *stream;

@@ -1,14 +1,14 @@
-// Reads a trace of torch.profiler: Kineto's Chrome trace (JSON), which names times in microseconds
-// and is sorted by nothing.
+// Reads a trace of torch.profiler: Kineto's Chrome trace (JSON). It gives times in microseconds,
+// and its rows are in no order.
 //
 //   KinetoScan scan(&spill);
 //   scan.Read(&source);                // everything, once; sorted rows go to the spill file
 //   scan.rows(0).WriteTo(&file, shift); // a process, in rlscope's format
 //
-// A file is that of one process, unless a tool made one of several: each pid of the rows of threads
-// is a process. Rows of GPUs have no pid. They belong to the process of their launch, by
-// correlation id; where several have one of that id, to that whose launch stands nearest in the
-// file; without any, to the process whose rows of threads stand before them.
+// A file belongs to one process, unless a tool merged several: then each pid in the rows of threads
+// is a process. Rows of GPUs have no pid. They belong to the process of their launch, found by
+// correlation id. If several processes have such a launch, the nearest one in the file decides. If
+// none has, they belong to the process whose rows of threads stand before them.
 #ifndef RLSCOPE_IMPORTERS_KINETO_H_
 #define RLSCOPE_IMPORTERS_KINETO_H_
 

@@ -27,7 +27,7 @@ class NameTable {
   // From 1 on, in order of first appearance. Only functions have a layer.
   uint32_t Find(trace::NameKind kind, trace::Layer layer, std::string_view text);
 
-  // Of a number that Find() returned.
+  // The text of a number that Find() returned.
   std::string_view Text(uint32_t number) const {
     return std::string_view(*in_order_[number - 1]).substr(2);
   }

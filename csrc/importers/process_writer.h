@@ -38,7 +38,7 @@ class ThreadItems {
   // Both outlive it; `shift_ns` is added to every time.
   ThreadItems(TraceFile* file, int64_t shift_ns) : file_(file), shift_ns_(shift_ns) {}
 
-  // In order of ThreadRow; of one thread after the other.
+  // In order of ThreadRow, one thread after the other.
   void Add(const ThreadRow& row);
   void Finish() { EndThread(); }
 
@@ -56,7 +56,7 @@ class ThreadItems {
     uint64_t order;
     bool is_callback;
   };
-  // The next one to end first; of equals the one that began last.
+  // The one that ends next comes first; of two that end together, the one that began last.
   struct OpenOperation {
     int64_t end_ns;
     uint64_t order;

@@ -35,9 +35,9 @@ struct ThreadRow {
   uint32_t name;
   uint32_t longest_first;  // one value for all rows of a process
 
-  // Rows of one start stand as in their file, where the tool writes a thread's rows in the order in
-  // which they began. Lengths say less then: of two calls of one microsecond, the first may be the
-  // shorter one. Where it does not, the longer one holds the other.
+  // If the tool writes a thread's rows in the order in which they began, rows with one start stay
+  // in the order of their file. Lengths say less then: if two calls start in one microsecond, the
+  // first may be the shorter one. In other files, the longer one holds the other.
   bool operator<(const ThreadRow& other) const {
     if (thread != other.thread) return thread < other.thread;
     if (start_ns != other.start_ns) return start_ns < other.start_ns;

@@ -20,7 +20,7 @@ int OpenUnnamed() {
   std::string path =
       std::string(folder != nullptr && *folder ? folder : "/tmp") + "/rlscope.XXXXXX";
   const int descriptor = mkostemp(path.data(), O_CLOEXEC);
-  if (descriptor < 0) Fail(errno, "no temporary file in " + path);
+  if (descriptor < 0) Fail(errno, "cannot create the temporary file " + path);
   unlink(path.c_str());
   return descriptor;
 }
@@ -38,7 +38,7 @@ uint64_t SpillFile::Append(const void* bytes, size_t size) {
   while (size > 0) {
     const ssize_t written = pwrite(descriptor_, from, size, static_cast<off_t>(size_));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) Fail(written < 0 ? errno : ENOSPC, "no room for sorted rows in TMPDIR");
+    if (written <= 0) Fail(written < 0 ? errno : ENOSPC, "cannot write sorted rows to TMPDIR");
     from += written;
     size -= static_cast<size_t>(written);
     size_ += static_cast<uint64_t>(written);
@@ -51,7 +51,7 @@ void SpillFile::Read(uint64_t offset, void* bytes, size_t size) const {
   while (size > 0) {
     const ssize_t got = pread(descriptor_, into, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) Fail(got < 0 ? errno : EIO, "sorted rows cannot be read back from TMPDIR");
+    if (got <= 0) Fail(got < 0 ? errno : EIO, "cannot read sorted rows from TMPDIR");
     into += got;
     offset += static_cast<uint64_t>(got);
     size -= static_cast<size_t>(got);

@@ -10,7 +10,7 @@ bool HasOnlyDetails(std::string_view category) {
   return category == "cpu_op" || category == "user_annotation" || category == "python_function";
 }
 
-constexpr int kMicroseconds = 3;  // digits behind the point that are nanoseconds
+constexpr int kMicroseconds = 3;  // digits after the point that are nanoseconds
 
 }  // namespace
 

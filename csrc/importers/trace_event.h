@@ -19,11 +19,11 @@ struct TraceEvent {
   // Longer ones are cut; a name is kept as far as the reader keeps it.
   static constexpr size_t kMostText = 256;
 
-  // Reads an object. Of two keys of one name the last one counts.
+  // Reads an object. If a key is there twice, the last one counts.
   void Read(JsonReader* reader);
 
-  // From microseconds; what is wrong with it, or null. Of a row with a duration, and of one
-  // without.
+  // Read the times of a row with a duration, and of one without, from microseconds. They return
+  // what is wrong with it, or null.
   const char* ReadInterval(Interval* interval) const;
   const char* ReadTime(int64_t* time_ns) const;
   // The pid and the tid as one.
@@ -45,7 +45,7 @@ struct TraceEvent {
   bool ReadArgument(JsonReader* reader);
 };
 
-// A number that is one of a thread, a process, a device; nothing: it is none.
+// The number of a thread, a process or a device; nothing: the text is no such number.
 std::optional<uint32_t> ToUint32(std::string_view text);
 
 }  // namespace rlscope::importers

@@ -62,7 +62,7 @@ class TraceFile {
   void CountClamped(uint64_t times) { clamped_ += times; }
 
  private:
-  // Of one chunk: with details of all kinds they always fit.
+  // How many one chunk has: with details of all kinds they always fit.
   static constexpr size_t kMostGpu = 1024;
 
   // A thread's stream and, as if it had one ring for its items and one for its CUDA calls, the

@@ -33,7 +33,7 @@ bool IsXprofPython(std::string_view name) {
   return end != 0 && end != std::string_view::npos && line[end] == ' ';
 }
 
-// "kind_src:pinned kind_dst:device size:512 dest:0 async:1": the word behind a key.
+// "kind_src:pinned kind_dst:device size:512 dest:0 async:1": the word after a key.
 std::string_view Detail(std::string_view details, std::string_view key) {
   const size_t found = details.find(key);
   if (found == std::string_view::npos) return {};
@@ -114,13 +114,13 @@ void XprofScan::ChooseMainThread() {
 }
 
 void XprofScan::ReadEvents(JsonReader* reader) {
-  if (reader->Peek() != '[') reader->Fail("traceEvents is no array");
+  if (reader->Peek() != '[') reader->Fail("traceEvents is not an array");
   has_events_ = true;
   reader->BeginArray();
   while (reader->NextElement()) {
     if (reader->Peek() != '{') {
       reader->SkipValue();
-      rows_.not_taken.Add("what is no row");
+      rows_.not_taken.Add("elements that are not rows");
       continue;
     }
     event_.Read(reader);
@@ -163,7 +163,7 @@ void XprofScan::TakeMetadata() {
 const char* XprofScan::TakeInterval(std::string* what) {
   *what = "rows";
   const auto plane = planes_.find(event_.pid);
-  if (plane == planes_.end()) return "of no plane";
+  if (plane == planes_.end()) return "without a plane";
   if (plane->second.is == Plane::kOther || event_.phase != "X") {
     *what = event_.phase == "X" ? plane->second.name : "rows (phase " + event_.phase + ")";
     return "";
@@ -204,7 +204,7 @@ std::optional<uint32_t> XprofScan::FindThread() {
 const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) {
   *what = "rows of the host";
   const std::optional<uint32_t> thread = FindThread();
-  if (!thread) return "of more threads than are read";
+  if (!thread) return "beyond the limit of threads";
   using trace::Layer;
   using trace::NameKind;
   const std::string& name = event_.name;
@@ -226,7 +226,7 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
     const uint32_t number = rows_.FindName(NameKind::kCudaCall, Layer::kNone, name);
     rows_.AddCudaCall(*thread, number, interval, *event_.correlation);
   } else if (interval.start_ns == interval.end_ns) {
-    return "that last no time";  // marks: 1 ps
+    return "of no duration";  // marks: 1 ps
   } else {
     const uint32_t number = rows_.FindName(NameKind::kFunction, Layer::kFramework, name);
     rows_.AddCall(*thread, number, interval);
@@ -236,7 +236,7 @@ const char* XprofScan::TakeHostRow(const Interval& interval, std::string* what) 
 
 const char* XprofScan::TakePython(uint32_t thread, const Interval& interval) {
   rows_.thread(thread)->is_python = true;
-  if (!IsXprofPython(event_.name)) return "of C";
+  if (!IsXprofPython(event_.name)) return "written in C";
   rows_.AddPython(thread, interval);
   return nullptr;
 }
@@ -253,7 +253,7 @@ const char* XprofScan::TakeGpuRow(const Plane& plane, const Interval& interval, 
   const uint32_t number = LeadingNumber(name.substr(kStreamLine.size())).value_or(0);
   *what = "kernels";
   const std::optional<uint32_t> stream = rows_.FindStream({plane.device, 0, number});
-  if (!stream) return "of more streams than are read";
+  if (!stream) return "beyond the limit of streams";
   ImportedRows::GpuWork work = {};
   work.kind = trace::GpuKind::kKernel;
   work.correlation = event_.correlation.value_or(0);

@@ -21,7 +21,8 @@ namespace rlscope::importers {
 
 class XprofScan {
  public:
-  // Does not own the file. `operations`: names of rows that the user annotated, which no row says.
+  // Does not own the file. `operations`: names that the user annotated; no row says which those
+  // are.
   XprofScan(SpillFile* spill, const std::vector<std::string>& operations);
   XprofScan(const XprofScan&) = delete;
   XprofScan& operator=(const XprofScan&) = delete;
@@ -34,7 +35,7 @@ class XprofScan {
   std::vector<std::string> operations() const;
 
  private:
-  // What a row's pid means; of a GPU its number.
+  // What a row's pid means; for a GPU, its number too.
   struct Plane {
     enum { kOther, kHost, kGpu } is = kOther;
     uint32_t device = 0;

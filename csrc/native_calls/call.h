@@ -27,8 +27,8 @@ struct CallHooks {
   void (*hot)(uint32_t index);   // a stub was called kCallsUntilHot times
   void (*window_began)();        // a call is the first to see that recording has started
   void (*thread_began)();        // a call is its thread's first record
-  // Whether the calling thread runs the main interpreter; of functions with kSerializes, which the
-  // others share with it.
+  // Whether the calling thread runs the main interpreter. Asked for functions with kSerializes,
+  // which other interpreters share with it.
   bool (*in_main_interpreter)();
   // Calls the original of an entry with kWait.
   void* (*wait)(void* a, void* b, void* c, void* d, void* e, const struct Entry* entry);
@@ -39,8 +39,8 @@ extern CallHooks call_hooks;
 // and the calling thread has room for a record.
 bool PrepareToRecord();
 
-// From now on calls of functions with kSerializes are recorded. The process has entered an
-// operation: what it reads before, as a spawned one does, is its start.
+// From now on calls of functions with kSerializes are recorded. Call it when the process has
+// entered an operation: what it unpickles before, as a spawned process does, is its start-up.
 void RecordSerialization();
 
 // Calls of stubs whose patches are taken out.

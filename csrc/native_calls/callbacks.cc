@@ -233,7 +233,7 @@ PyObject* CallMethod(PyObject* object, const char* name, const char* format, ...
   return result;
 }
 
-// Arguments up to a null one, behind a first that may be given.
+// A first argument, if one is given, and then the others up to a null one.
 class Gathered {
  public:
   Gathered(PyObject* first, va_list values) {

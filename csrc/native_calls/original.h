@@ -8,7 +8,8 @@ namespace rlscope::native_calls {
 // itself. Any thread.
 void* Original(void* pointer);
 
-// `replacement` is stored in the place of `original` from now on; of several the first counts.
+// `replacement` is stored in the place of `original` from now on. If several are stored for it, the
+// first counts.
 void NoteReplaced(void* replacement, void* original);
 
 }  // namespace rlscope::native_calls

@@ -68,8 +68,8 @@ void SwitchStubs(bool in_force);
 void SetResultHook(void (*hook)(PyObject* result));
 
 struct PatchCounts {
-  // That hold a stub now, of those that are remembered; after UnpatchAll() those, and replacements,
-  // that the kernel did not let it put back.
+  // How many of the remembered pointers hold a stub now. After UnpatchAll(): how many stubs and
+  // replacements the kernel did not let it put back.
   uint64_t pointers;
   uint64_t replaced;        // ReplacePointer()s in force
   uint64_t dispatchers;     // pointers that PatchDispatcher() has changed, dead ones included

@@ -38,8 +38,8 @@ class PatchSites {
   // Every place of the stub gets another one.
   void Redirect(uint32_t from, uint32_t to);
 
-  // Puts the originals of stubs in force back, or the stubs again: where the pointer is still the
-  // other of the two. The sites stay in force.
+  // Puts back the originals of the stubs in force, or the stubs again, wherever the pointer is
+  // still the other of the two. The sites stay in force.
   void Switch(bool to_stubs);
 
   // Puts the original back where the pointer is still ours, and hands over the references. Counts

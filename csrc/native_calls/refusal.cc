@@ -36,15 +36,15 @@ bool IsKnownRelease() {
 }  // namespace
 
 const char* Refusal() {
-  if (!IsCPython()) return "native functions are patched in CPython only";
+  if (!IsCPython()) return "rlscope patches native functions only in CPython";
   if (!IsKnownRelease()) {
-    return "native functions are patched in CPython 3.10 to 3.14 only, with a GIL";
+    return "rlscope patches native functions only in CPython 3.10 to 3.14 with a GIL";
   }
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    return "native functions are not patched from a sub-interpreter";
+    return "rlscope does not patch native functions from a sub-interpreter";
   }
   static const bool can_open_pages = CanOpenPages();
-  if (!can_open_pages) return "the kernel does not let read-only pages be made writable";
+  if (!can_open_pages) return "the kernel does not let rlscope make read-only pages writable";
   return nullptr;
 }
 

@@ -28,8 +28,8 @@ void Scan();
 // Whether the object is an extension module of a watched library.
 bool IsWatchedModule(PyObject* object);
 
-// Patches what an extension module and the types in its namespace hold, for where a whole scan
-// must wait.
+// Patches what an extension module and the types in its namespace hold, for cases in which a whole
+// scan must wait.
 void ScanModule(PyObject* module);
 
 // Patches what was just made: a function, descriptor or callable; a type's slots and namespace; a

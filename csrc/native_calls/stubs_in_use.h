@@ -23,9 +23,9 @@ namespace rlscope::native_calls {
 class StubsInUse {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // PyTorch and its compiler take some 7,200, an operator's overload each one of its own. What a
-  // program makes in a loop, under a new name each time, must not take the stubs of libraries that
-  // it imports later.
+  // PyTorch and its compiler take some 7,200: each overload of an operator has one of its own. What
+  // a program makes in a loop, under a new name each time, must not take the stubs of libraries
+  // that it imports later.
   static constexpr size_t kMostNamed = 12288;
 
   // A stub of its own for one function; kNone when the pool is full.

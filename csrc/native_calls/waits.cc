@@ -62,7 +62,7 @@ const void* OwnSemaphore(PyObject* object) {
   return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
 }
 
-// Of a list of (descriptor, events).
+// The first descriptor in a list of (descriptor, events).
 int ReadyDescriptor(void* result) {
   auto* list = static_cast<PyObject*>(result);
   if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return -1;
@@ -193,7 +193,7 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
 // -1: the function is no builtin whose arguments are known.
 int FlagsOf(PyObject* function, WaitObject object) {
   const Holder holder = HolderOf(function);
-  // Of a Cython function, whose first argument may be its `self`.
+  // A Cython function, whose first argument may be its `self`.
   if (holder == Holder::kVectorcall && object == WaitObject::kNone) return METH_FASTCALL;
   if (holder == Holder::kFunction) return PyCFunction_GET_FLAGS(function);
   if (holder == Holder::kMethod) {

@@ -27,7 +27,7 @@ namespace rlscope::native_calls {
 enum class WaitObject {
   kNone,
   kDescriptor,       // the first argument is a file descriptor
-  kOwnDescriptor,    // `self` is a socket or FileIO, which keep theirs behind the object's header
+  kOwnDescriptor,    // `self` is a socket or FileIO, which keep theirs after the object's header
   kReadyDescriptor,  // the result is a list of (descriptor, events): the first one ended the wait
   kSemaphore,        // `self` is a SemLock, which keeps the semaphore's address there
   kProcess,          // the first argument is a pid

@@ -38,7 +38,7 @@ struct WatchedRange {
 };
 
 // Watches every shared object, loaded now or later, whose real path matches a glob in which "*"
-// matches "/" too. Of several patterns that match, the one added last decides.
+// matches "/" too. If several patterns match, the one that was added last decides.
 void WatchLibrary(const char* pattern, uint32_t layer);
 
 // Looks for libraries loaded since the last time. Returns those that are watched and new; they are

@@ -144,8 +144,8 @@ void RestartHelper() {
 
 namespace {
 
-// Records were lost: goes on only when a quarter of the ring is free, so that a drainer that is
-// just behind does not leave a gap after every few records.
+// Records were lost. Recording goes on only when a quarter of the ring is free: else a drainer that
+// is a little late would leave a gap after every few records.
 bool EndGap(rlscope_thread* self, Ring* ring) {
   const uint64_t position = PositionOf(*ring, *self);
   if (UsedSlots(*ring, position) > ring->capacity - ring->capacity / 4) return false;
@@ -154,8 +154,8 @@ bool EndGap(rlscope_thread* self, Ring* ring) {
   return true;
 }
 
-// Half full: the drainer should come. Three quarters: it is behind, and a larger ring helps. Or it
-// was killed: replaced while rings are small, because a helper that begins with megabytes to drain
+// Half full: the drainer should come. Three quarters: it is late, and a larger ring helps. Or it
+// was killed. It is replaced while rings are small: a helper that begins with megabytes to drain
 // for every thread is not done in the 100 ms that a thread waits.
 void CheckLoad(rlscope_thread* self, Ring* ring, uint32_t slots) {
   const uint64_t used = UsedSlots(*ring, PositionOf(*ring, *self));

@@ -115,7 +115,7 @@ RLSCOPE_EXPORT void rlscope_end_call(uint64_t end_ticks) __attribute__((cold));
 
 // The calling thread waited from one reading of the clock to the other, inside whatever call is
 // open: for the GIL, between two bytecodes or at the end of a call. `word` is that of its name.
-// Nothing is recorded of a thread without a ring.
+// A thread without a ring records nothing.
 RLSCOPE_EXPORT void rlscope_record_wait(uint32_t word, uint64_t start_ticks, uint64_t end_ticks);
 
 // Inode of the file that is mapped at an address; 0: none, or it cannot be known. Reads
@@ -165,7 +165,7 @@ RLSCOPE_EXPORT void rlscope_pause_cuda(void);
 RLSCOPE_EXPORT void rlscope_resume_cuda(void);
 // Whether CUPTI is ours in this process. Quick.
 RLSCOPE_EXPORT int rlscope_has_cuda(void);
-// To measure what CUPTI costs: it does those parts only from now on. CUPTI's part of a call in
+// To measure what CUPTI costs: from now on CUPTI does only those parts. CUPTI's part of a call in
 // which it is switched may be missing. Callbacks are to be switched while this process records
 // nothing, or a call of another thread stays open until the next window. Launches of graphs leave
 // records in any case: CUPTI 13.0 ends a process that launches a graph which was made while that

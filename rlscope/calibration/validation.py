@@ -25,7 +25,7 @@ from rlscope.rundir import stopwatch_file, turns_file
 
 INSIDE, OUTSIDE, UNDECIDED = "inside", "outside", "undecided"
 MOST_BIAS = 0.03
-"""Of the time without recording: what corrected time may be off by."""
+"""What corrected time may be off by, as a part of the time without recording."""
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def _in_python(function: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def _python_from_here(function: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Of a Ray whose tasks cannot be told from waiting for them: from the first one on the worker
-    counts as Python, so that none counts as waiting."""
+    """For a Ray whose tasks cannot be told from waiting for them: from the first one on, the worker
+    counts as Python, so that no task counts as waiting."""
     from functools import wraps
 
     @wraps(function)

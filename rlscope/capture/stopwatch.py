@@ -23,7 +23,7 @@ _ENTRIES = 40
 _TURNS = 5
 """Together 0.1 ms a block: a third of what a switch of pointers takes with PyTorch."""
 _HALVES = 4
-"""Half events of an entry: before and behind each of enter and exit."""
+"""Half events of an entry: before and after each of enter and exit."""
 
 
 class Stopwatch:
@@ -72,7 +72,7 @@ class Stopwatch:
 
 def half_event_ns() -> float:
     """What the stopwatch adds on one side of an enter or exit, but for its own work, which it
-    leaves out itself. The process is held; it is not timed behind it."""
+    leaves out itself. The process is held; it is not timed after it."""
     bare, timed = [], []
     for _ in range(_TURNS):
         runtime.time_operations(False)

@@ -143,7 +143,7 @@ class Turns:
         self._choose.shuffle(self._order)
 
     def _switch(self, mode: str) -> None:
-        """Also to what is so already: each block comes behind as much work of ours."""
+        """Also to what is so already: each block comes after as much work of ours."""
         self._mode = mode
         recorded = mode not in turns_file.NOT_RECORDED
         runtime.intercept_switch(recorded)

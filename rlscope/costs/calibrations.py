@@ -34,7 +34,7 @@ _FORMAT = "rlscope calibration 2"
 _MOST_BYTES = 16 << 20
 _MOST_PLACED_BYTES = 1 << 20  # of a file with some kinds
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*")
-# Of run.json: what a record costs depends on them.
+# Keys of run.json: what a record costs depends on them.
 _HOST = ("cpu", "cores", "machine", "python")
 _DEFAULTS: Mapping[str, Any] = {
     "auto": True,
@@ -58,7 +58,7 @@ class Subject:
     options: dict[str, Any]
     """Those that differ from their defaults, and RLSCOPE_ variables."""
     release: str
-    """Of rlscope, which records more or at another cost in the next one."""
+    """The release of rlscope: the next one may record more, or at another cost."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class CudaRun:
     work_ns: float
     """What callbacks and activity records add."""
     more_ns: float
-    """Of these, what the two add only together."""
+    """The part of these that the two add only together."""
     calls: float
     """CUDA calls that were recorded, those of the next line among them."""
     submissions: float
@@ -93,7 +93,7 @@ class Run:
     overhead_ns: float
     """What the costs below say of one iteration."""
     costs: dict[str, tuple[float, float]]
-    """Of a record but those of CUDA, by kind, as the run's own probes had it: nanoseconds, part
+    """What a record costs by the run's own probes, by kind, without CUDA: nanoseconds, part
     inside."""
     cuda: CudaRun | None = None
     """None: CUPTI recorded no call."""

@@ -49,7 +49,7 @@ class Added:
 
     @property
     def share(self) -> Estimate:
-        """Of the time without recording."""
+        """As a part of the time without recording."""
         return self.added_ns.over(self.base_ns)
 
 
@@ -83,7 +83,7 @@ class Combined:
 
     @property
     def half_width(self) -> float:
-        """Of the interval of the mean."""
+        """Half the width of the interval of the mean."""
         return (self.high - self.low) / 2
 
 
@@ -166,8 +166,8 @@ def _trimmed(values: Sequence[float]) -> Estimate:
 
 
 def combined(runs: Sequence[float]) -> Combined:
-    """The mean of runs with Student's t. Of their differences a part is that each is known only so
-    well; the interval of a further run holds that part, too.
+    """The mean of runs with Student's t. Runs also differ because each is known only so well; the
+    interval of a further run holds that part of the difference, too.
 
     Raises ValueError: fewer than two runs.
     """

@@ -47,7 +47,7 @@ def measure() -> Costs:
     try:
         runtime.profile_begin(directory)
         try:
-            # No automatic event is recorded behind the first operation.
+            # No automatic event is recorded after the first operation.
             return Costs(automatic=_automatic_ns(), native=_native_ns(), operation=_operation_ns())
         finally:
             runtime.profile_end()
@@ -78,7 +78,7 @@ def _automatic_ns() -> float:
 
     runtime.watch_imports({}, plain)
     watched = runtime.watch("forward", plain)
-    segments = 2  # the forward, and what comes behind it
+    segments = 2  # the forward, and what comes after it
     return _added_by_call_ns(watched, plain) / segments
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Nanoseconds = NDArray[np.float64]
 
 KINDS = ("native_call", "annotation")
-"""Of records with a cost: one native call; enter and exit of one operation."""
+"""What probes record: one native call; enter and exit of one operation."""
 WAITS = ("wait", "short_wait")
 """Waits, and those that are too short for a record."""
 
@@ -28,7 +28,7 @@ WAITS = ("wait", "short_wait")
 # microseconds to milliseconds and meet, of probes of 0.2 us, one in some thousand. What is slow
 # because caches are cold is more frequent than that, and stays.
 _TRIMMED = 0.01
-# Of waits more: at their ends other threads want the CPU.
+# More of them for waits: at their ends other threads want the CPU.
 _TRIMMED_OF_WAITS = 0.05
 # Fewer samples than this say nothing of their own spread.
 _FEWEST = 8
@@ -45,7 +45,7 @@ _NORMAL_95 = 1.96
 _LEAST_OF_HOT, _MOST_OF_HOT = 1.0, 20.0
 # A loop that says next to nothing was disturbed, and is wrong by as much as others differ.
 _LEAST_ERROR_NS = 5.0
-# Of what the plain probe does, the part that lies inside: the called function; one of two methods.
+# The part of the plain probe that lies inside: the called function; one of two methods.
 _BODY_INSIDE = {"native_call": 1.0, "annotation": 0.5}
 # A body of 43.7 ns was reported as 60: 30 % of what surrounds a body falls inside its interval.
 _INSIDE_SHARE = 0.3
@@ -61,7 +61,7 @@ class ProbeSamples:
     inside: Mapping[str, Nanoseconds]
     """Durations of what recorded probes recorded, as their own records have them."""
     waits: Mapping[str, Nanoseconds]
-    """What recording took of a wait, before and behind it."""
+    """What recording took of a wait, before and after it."""
 
     @staticmethod
     def of(columns: Mapping[str, Any]) -> ProbeSamples:
@@ -106,7 +106,7 @@ class ProbeCost:
     samples: int
     """Probes of both sorts; 0: the hot loop alone."""
     inside_share: float
-    """Of the cost, the part that falls inside the recorded interval."""
+    """The part of the cost that falls inside the recorded interval."""
 
 
 def probe_costs(samples: ProbeSamples, hot_ns: Mapping[str, float | None]) -> dict[str, ProbeCost]:
@@ -193,7 +193,7 @@ def _trimmed_mean(values: Nanoseconds, trimmed: float = _TRIMMED) -> float:
 
 
 def _trimmed_means(rows: Nanoseconds, trimmed: float) -> Nanoseconds:
-    """Of each row, without its highest values."""
+    """The mean of each row, without its highest values."""
     kept = max(1, rows.shape[1] - int(np.ceil(rows.shape[1] * trimmed)))
     return np.asarray(np.partition(rows, kept - 1, axis=1)[:, :kept].mean(axis=1))
 

@@ -38,14 +38,14 @@ _TIGHT_OF_NS = 30.0
 # ring stay in the caches: 1 to 20 times as much.
 _LOOP_LOW, _LOOP_HIGH = 1.0, 20.0
 _LOOP_OF_NS = 30.0
-# Of what a native call's record costs, the part between the two readings of the clock.
+# The part of a native call's record cost that lies between the two readings of the clock.
 _INSIDE = 0.3
 # Of CUDA calls, as docs/reference/gpu.md has them of an H100: (mean, low, high) in nanoseconds. The
 # means are those of the differences to a pause of ours (callbacks, 190 to 330 ns) and to a plain
 # process (with activity records, 0.4 to 2.7 us), the upper ends the highest of the 95 % intervals:
 # of cuEventQuery and of cuGraphLaunch. The lower end is what our own part of the callbacks takes.
 _CUDA_NS = {CUDA_CALL: (250.0, 20.0, 770.0), CUDA_SUBMISSION: (1040.0, 20.0, 6350.0)}
-# Of the callbacks a half, and activity records wholly.
+# Half of what callbacks cost, and all of what activity records cost.
 _CUDA_INSIDE = {CUDA_CALL: 0.5, CUDA_SUBMISSION: 0.88}
 CUDA_METHOD = "measurements on an H100, not from this run"
 _NUMBERS = ("mean_ns", "low_ns", "high_ns", "inside")

@@ -23,7 +23,7 @@ LET_EVERYBODY = (
 # CUptiResult -> why, and what mends it.
 _REFUSALS = {
     14: (
-        "another profiler uses CUPTI's newer interface, which excludes this one",
+        "another profiler uses CUPTI's newer interface, which excludes the one that rlscope uses",
         "end that profiler",
     ),
     15: ("CUPTI cannot connect to the driver", "use the CUPTI of the driver's CUDA"),

@@ -29,7 +29,7 @@ class Exporter(Protocol):
     """Writes runs in one format."""
 
     ending: str
-    """Of the name that is chosen where none is given: ".pftrace"."""
+    """The end of the name that is chosen if none is given: ".pftrace"."""
 
     def write(
         self, trace: Trace, window: Window, path: Path, *, force: bool, tell: Tell

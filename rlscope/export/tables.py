@@ -27,7 +27,7 @@ _NAMED = (
 """What the rows of other relations refer to, and what there is to know of them: always whole."""
 _OF_ITERATIONS = "iteration_breakdown"
 _SUM = "utilisation"  # over the run, although it says when that began
-_LENGTHS = ("duration_ns", "bucket_ns")
+_LENGTHS = ("bucket_ns", "duration_ns")  # a bucket's duration_ns is a part of it
 
 WriteOne = Callable[[Trace, str, Path, Variables], None]
 

@@ -1,7 +1,7 @@
 """PyTorch: everything below the folder of `torch`, and what it compiles while a program runs.
 
 torch/_C*.so holds the Python bindings, torch/lib/*.so what they call and, for torch.ops and
-autograd, more entry points. Of the libraries around it those that bind native code of their own:
+autograd, more entry points. The libraries around it that bind native code of their own:
 functorch (functorch/_C.so), torchvision, torchaudio, and Triton, whose compiler runs inside
 torch.compile.
 

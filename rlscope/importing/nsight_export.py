@@ -45,7 +45,7 @@ class NsightExport:
         self._connection.close()
 
     def _tables(self) -> list[str]:
-        """Of the file itself: no view, and nothing that a module of SQLite makes up."""
+        """Those of the file itself: no view, and nothing that a module of SQLite makes up."""
         rows = self._connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
         )
@@ -85,7 +85,7 @@ class NsightExport:
             yield rows
 
     def string(self, name_id: int) -> str:
-        """The text behind a number; empty where there is none."""
+        """The text that a number stands for; empty if there is none."""
         return self._find("StringIds", "id", name_id, "value")
 
     def _find(self, table: str, key: str, wanted: int | str, value: str) -> str:

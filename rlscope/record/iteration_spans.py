@@ -12,7 +12,7 @@ class Span(NamedTuple):
 
     start_ns: int
     end_ns: int
-    """Of its last iteration; the last record so far, where that has not ended."""
+    """The end of its last iteration, or the last record so far if that has not ended."""
     is_over: bool
     last: int
     """The last iteration of it that has begun."""
@@ -65,7 +65,7 @@ class IterationSpans:
 
 
 def _span(wanted: IterationRange, iterations: dict[str, Any], *, is_running: bool) -> Span:
-    """Of one process that has begun the range."""
+    """The span of one process that has begun the range."""
     last = min(wanted.last, len(iterations["start_ns"]) - 1)
     is_followed = len(iterations["start_ns"]) > wanted.last + 1
     is_complete = last == wanted.last and bool(iterations["complete"][last])

@@ -180,7 +180,7 @@ class _Gpu:
 
 
 def _text(answer: str | bytes) -> str:
-    """Of pynvml, whose releases differ."""
+    """An answer of pynvml, whose releases differ, as text."""
     return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
 
 

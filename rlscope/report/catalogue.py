@@ -3,7 +3,7 @@
 Made of what is cheap: run.json, and the index of the trace files, which are not analysed. The
 headline needs tables; a run that has none yet has no headline here. It is kept where it was made:
 
-    tables/headline.json   the sentence, and the identity of the manifest that it was read behind
+    tables/headline.json   the sentence, and the identity of the manifest that it was read from
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def keep_headline(trace: Trace) -> str:
 
 
 def _known_headline(root: Path) -> str | None:
-    """The sentence that was read behind these very tables. One that came with a stranger's trace
+    """The sentence that was read from these very tables. One that came with a stranger's trace
     is not believed: the kernel gives a manifest its identity."""
     try:
         known = json.loads(regular_files.read(root, _HEADLINE, _MOST_BYTES))

@@ -21,7 +21,7 @@ class Contents:
 
     events: int = 0
     by_kind: Mapping[str, int] = field(default_factory=dict)
-    """Of these, those of each kind that bookkeeping is priced by."""
+    """How many of these are of each kind that bookkeeping is priced by."""
     size: int = 0
     """Bytes of the trace files."""
     own_cpu_ns: int = 0

@@ -41,7 +41,7 @@ class Page:
     """Texts, which are escaped, and drawings."""
 
     title: str
-    """Of the window."""
+    """The title of the window."""
     run: str
     """What it is about: small, above the headline."""
     headline: str

@@ -47,7 +47,7 @@ class Grid:
     """Headings; a heading that begins with ">" names a column of numbers, set flush right."""
     rows: Sequence[Sequence[str]]
     open: bool = False
-    """Shown at once, instead of behind its title."""
+    """Shown at once, not only when its title is opened."""
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ class Event(IntEnum):
     PYTHON = 3
     ENDED = 4
     RINGS = 5
-    """Of the run: a piece of the path of a folder that holds its rings, outside of DIR."""
+    """Concerns the run: a piece of the path of a folder that holds its rings, outside of DIR."""
     WINDOW = 6
-    """Of the run: its window waits, starts or stops."""
+    """Concerns the run: its window waits, starts or stops."""
     NESTED = 7
-    """Of the run: a piece of the directory of another run that a process of it records."""
+    """Concerns the run: a piece of the directory of a run that one of its processes records."""
 
 
 class Record(NamedTuple):

@@ -96,7 +96,7 @@ def read(root: str | os.PathLike[str], name: str, most: int) -> bytes:
 
 
 def status(root: str | os.PathLike[str], name: str) -> os.stat_result:
-    """Of a regular file, below folders that are no symbolic links.
+    """The status of a regular file, below folders that are no symbolic links.
 
     Raises OSError: it is not there, or is no regular file.
     """

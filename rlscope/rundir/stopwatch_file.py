@@ -21,7 +21,7 @@ class OperationTime:
     """Time in which the operation was the innermost one, the stopwatch's cost in it included."""
     entries: int
     halves: int
-    """Half events of the stopwatch in it: two for each enter or exit, before it and behind it."""
+    """Half events of the stopwatch in it: two for each enter or exit, before it and after it."""
 
     @property
     def path(self) -> str:
@@ -51,7 +51,7 @@ class RecordedBlock:
     iterations: int
     start_ns: int
     end_ns: int
-    """Of CLOCK_MONOTONIC. The block has the iterations that end behind its start, up to its end."""
+    """In CLOCK_MONOTONIC. The block has the iterations that end after its start, up to its end."""
 
 
 def beside(turns: str) -> str:

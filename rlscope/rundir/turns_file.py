@@ -28,7 +28,7 @@ class Block:
     """The blocks of a round are of equal length, one of each mode."""
     mode: str
     measured: bool
-    """False: the iterations behind a switch, which are not compared."""
+    """False: the iterations after a switch, which are not compared."""
     iterations: int
     cpu_ns: int
     """CPU time of the process, all threads."""

@@ -33,7 +33,7 @@ class Claim:
     what: str
     """Its definition."""
     statistic: Statistic
-    """Of one repetition; raises Absent."""
+    """Computes it for one repetition; raises Absent."""
     side: str
     bound: float
     paper: str = ""
@@ -85,7 +85,7 @@ class JudgedFinding:
 
     @property
     def verdict(self) -> str:
-        """Of all claims: one that fails decides, then one that cannot be decided."""
+        """For all claims together: one that fails decides, then one that cannot be decided."""
         verdicts = [each.verdict for each in self.judged]
         for decisive in (FAILS, NEEDS_GPU, UNDECIDED):
             if decisive in verdicts:

@@ -56,7 +56,7 @@ class Ran:
 
     @property
     def name(self) -> str:
-        """Of the cell."""
+        """The name of the cell."""
         return self.cell.name
 
     @property
@@ -66,7 +66,7 @@ class Ran:
 
     @property
     def units(self) -> int:
-        """Of work: steps, or iterations.
+        """How many units of work: steps, or iterations.
 
         Raises Absent: neither is known.
         """
@@ -85,7 +85,7 @@ class Ran:
         return self.run.time(where) / self.units
 
     def share(self, stage: str) -> float:
-        """Of the training loop.
+        """As a part of the training loop.
 
         Raises Absent: it was not measured.
         """
@@ -94,7 +94,7 @@ class Ran:
         return self.run.share(stage)
 
     def stage_time(self, *stages: str, layers: Sequence[str] | None = None) -> float:
-        """Of some stages, in some layers or in all."""
+        """Time of some stages, in some layers or in all."""
         return self.time(
             lambda row: row.stage in stages and (layers is None or row.layer in layers)
         )

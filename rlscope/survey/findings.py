@@ -212,7 +212,7 @@ def _simulation(ran: Ran) -> float:
 
 
 def _s12(repetition: Repetition) -> Number:
-    """Of one library, so that nothing but the algorithm differs."""
+    """Algorithms of one library, so that nothing but the algorithm differs."""
     for name in _PAPERS_ALGORITHMS:
         repetition.some("algorithm", framework=_LIBRARY, algorithm=name)
     on = repetition.some("algorithm", framework=_LIBRARY, policy="on-policy")

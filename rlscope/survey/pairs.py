@@ -13,12 +13,12 @@ from rlscope.survey.runs import BACKEND
 
 @dataclass(frozen=True)
 class Pair:
-    """Of the first cell over the second."""
+    """Ratios of the first cell to the second."""
 
     first: str
     second: str
     time: Value | None
-    """Of one unit of work."""
+    """Time of one unit of work."""
     backend_time: Value | None
     """In a framework's native code."""
     entries: Value | None

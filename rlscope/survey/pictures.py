@@ -48,7 +48,7 @@ class Picture:
     absence: str = ""
     """Why it has no bar; "" where it has."""
     intervals: Sequence[Interval] = ()
-    """Of each bar, at its axis; where a part is compared, of that one."""
+    """One for each bar, at its axis; if a part is compared, the interval is that of the part."""
     of: str = ""
     """What the intervals are of; "" without any."""
 
@@ -235,7 +235,7 @@ def unit_of(each: CellResult) -> str:
 
 
 def units_of(run: Run) -> int:
-    """Of work: steps, else iterations, else the run itself."""
+    """How many units of work: steps, else iterations, else the run itself."""
     return run.steps or run.iterations or 1
 
 

@@ -144,7 +144,7 @@ def value_of_ratios(values: Sequence[float]) -> Value | None:
 
 
 def _exponential(value: float) -> float:
-    """Of two repetitions that differ much the interval has no end that a number could hold."""
+    """If two repetitions differ much, no number could hold the end of the interval."""
     return math.exp(min(value, _LARGEST_LOGARITHM))
 
 

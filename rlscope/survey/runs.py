@@ -24,7 +24,7 @@ BACKEND = ("framework", "cuda_api")
 """Layers that the paper calls Backend and CUDA: a framework's native code."""
 # They prepare an update, and the paper counts them with it.
 _OF_AN_UPDATE = frozenset("sample critic actor temperature".split())
-# Of a language model: the prompt, and the tokens after it.
+# For a language model: the prompt, and the tokens after it.
 _OF_INFERENCE = frozenset(("prefill", "decode"))
 
 
@@ -98,7 +98,7 @@ class Process:
     busy_ns: int
     """In an operation, in its training loop."""
     cpu_ns: int | None
-    """Of its life, start-up included."""
+    """During its life, start-up included."""
     polled: Polled | None = None
     """None: it has no reading."""
 
@@ -111,9 +111,9 @@ class Reading:
     """gpu, core (the busiest) or process."""
     name: str
     polled_percent: float
-    """Of a GPU, or of one core."""
+    """Percent of a GPU, or of one core."""
     busy_percent: float | None
-    """Of the same time: GPU work ran, or the process was in Python, simulator or framework."""
+    """In the same time: GPU work ran, or the process was in Python, simulator or framework."""
     machine_percent: float | None
     """Beside the busiest core: of all cores together."""
 
@@ -131,7 +131,7 @@ class Run:
     window: float = 0.0
     """Seconds of recording after which the program was asked to end."""
     command: str = ""
-    """Of the cell, when it ran."""
+    """The command of the cell, when it ran."""
     machine: Mapping[str, Any] = field(default_factory=dict)
     """run.json's facts of the host."""
     libraries: Mapping[str, str] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class Run:
         return sum(row.ns for row in self.loop if where(row))
 
     def share(self, stage: str) -> float:
-        """Of the loop's corrected time."""
+        """As a part of the loop's corrected time."""
         return self.time(lambda row: row.stage == stage) / self.ns if self.ns else 0.0
 
     def entries(self, stage: str | None, into: Iterable[str] = BACKEND) -> float | None:

@@ -204,7 +204,7 @@ def _polled(process: Process) -> list[str]:
 
 
 def _stages(run: Run, place: int) -> list[str]:
-    """Of a process, with the time in which the GPU worked."""
+    """The stages of a process, with the time in which the GPU worked."""
     if all(row.process is None for row in run.rows):
         return [UNMEASURED] * (len(STAGES) + 1)
     if all(row.process != place for row in run.rows):
@@ -241,7 +241,7 @@ def claim_value(judged: Judged) -> str:
 
 
 def bound(judged: Judged) -> str:
-    """Of a claim."""
+    """The bound of a claim."""
     value = judged.claim.bound
     return f"{100 * value:.3g} %" if judged.claim.percent else f"{value:g}"
 

@@ -110,11 +110,13 @@ TEST(ImportersTest, WhatIsNoJsonIsSaidWithItsPlace) {
     return "";
   };
   EXPECT_EQ(reason(R"({"a": 1})"), "");
-  EXPECT_EQ(reason(R"({"a": 1)"), "no valid JSON at byte 7: it ends in the middle");
-  EXPECT_EQ(reason(R"({"a": [1}})"), "no valid JSON at byte 9: a bracket of the wrong kind");
-  EXPECT_EQ(reason(R"({"a" 1})"), "no valid JSON at byte 5: no value of a key");
-  EXPECT_EQ(reason(R"({1: 1})"), "no valid JSON at byte 1: no key");
-  EXPECT_EQ(reason(R"({"a": 1 "b": 2})"), "no valid JSON at byte 8: no comma between two values");
+  EXPECT_EQ(reason(R"({"a": 1)"), "invalid JSON at byte 7: the file ends too early");
+  EXPECT_EQ(reason(R"({"a": [1}})"),
+            "invalid JSON at byte 9: this bracket closes one of the other kind");
+  EXPECT_EQ(reason(R"({"a" 1})"), "invalid JSON at byte 5: a colon after a key is missing");
+  EXPECT_EQ(reason(R"({1: 1})"), "invalid JSON at byte 1: a key is missing");
+  EXPECT_EQ(reason(R"({"a": 1 "b": 2})"),
+            "invalid JSON at byte 8: a comma between two values is missing");
 }
 
 TEST(ImportersTest, RowsOfManyRunsComeBackInOrder) {

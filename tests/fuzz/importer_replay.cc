@@ -227,12 +227,13 @@ void ReplayHostile() {
   for (const Kind& kind : kKinds) {
     Expect(ImportText(kind.good, 1, kind.import).empty(), "a good file is refused");
   }
-  Expect(Refused(ImportText(""), "ends in the middle"), "an empty file");
+  Expect(Refused(ImportText(""), "ends too early"), "an empty file");
   Expect(Refused(ImportText("[]"), "not an object"), "an array");
   Expect(Refused(ImportText("{}"), "no traceEvents"), "no rows");
-  Expect(Refused(ImportText("{} {}"), "more behind"), "two values");
-  Expect(Refused(ImportText(R"({"traceEvents": 3})"), "no array"), "a number for rows");
-  Expect(Refused(ImportText(R"({"baseTimeNanoseconds": 1e30, "traceEvents": []})"), "no time"),
+  Expect(Refused(ImportText("{} {}"), "more text"), "two values");
+  Expect(Refused(ImportText(R"({"traceEvents": 3})"), "not an array"), "a number for rows");
+  Expect(Refused(ImportText(R"({"baseTimeNanoseconds": 1e30, "traceEvents": []})"),
+                 "not a possible time"),
          "a time beyond all");
   for (const char* number : {"1e999", "-1e999", "NaN", "Infinity", "9223372036854775807", "1e-999",
                              "0.0000000000000000000000001", "-0", "1e18", "\"1\"", "[1]", "{}"}) {

@@ -126,4 +126,4 @@ def test_a_piece_that_is_missing_costs_what_was_rolled_up(rolled_up: Path, tmp_p
     path.write_bytes(content[:begin] + content[end:])
     read_all(directory)
     (problem,) = _trace.Directory(str(directory)).problems
-    assert problem["what"] == "what was rolled up is damaged, or of another version"
+    assert problem["what"] == "the sums of rolled-up records are damaged, or of another version"

@@ -76,7 +76,7 @@ def test_asyncio_tasks_are_told_apart(directory: str) -> None:
         for name in "ab"
     ]
     metadata = trace.process()["metadata"]
-    assert json.loads(metadata["asyncio"]) == "tasks are told apart at every Context.run"
+    assert json.loads(metadata["asyncio"]).endswith("every Context.run")
 
 
 def test_a_context_at_the_address_of_a_dead_one_is_a_new_task(directory: str) -> None:

@@ -75,7 +75,8 @@ def test_the_trace_says_how_tasks_were_told_apart(directory: str) -> None:
     trace = record(directory, FOLLOW + TWO_TASKS)
     process = trace.process()
     said = [value for key, value in process["metadata"].items() if key == "asyncio"]
-    assert [json.loads(value) for value in said] == ["tasks are told apart at every Context.run"]
+    (note,) = (json.loads(value) for value in said)
+    assert note.endswith("every Context.run")
 
 
 def test_tasks_without_annotations_leave_no_records(directory: str) -> None:

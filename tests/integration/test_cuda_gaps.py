@@ -184,7 +184,7 @@ def test_a_subscriber_that_stays_leaves_the_gpu_work_to_us(tmp_path: Path) -> No
     assert run.calls(pid).keys() == expected.keys() - after.keys()
     assert sum(row["kind"] == 1 for row in run.work(pid)) == 40
     problem = note(run, pid)["problem"]
-    assert "CUDA calls after a pause are missing" in problem
+    assert "CUDA calls are missing after a pause" in problem
     assert problem.endswith("holds CUPTI's one subscription (39)")  # it gave CUPTI no name
 
 

@@ -25,7 +25,7 @@ def test_an_unknown_release_is_read_as_the_last_known_and_said(tmp_path: Path) -
     assert run.outcome.out == "done\n"
     (pid,) = run.pids()
     assert json.loads(run.metadata(pid)["cuda"])["version"] == 140000
-    assert problem(run, pid) == "unknown version of CUPTI"
+    assert problem(run, pid) == "rlscope does not know this version of CUPTI"
     check_calls(run, pid)
     check_work(run, pid)
     assert not run.query("SELECT * FROM loss")

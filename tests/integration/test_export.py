@@ -158,6 +158,24 @@ def test_tables_of_a_window_have_whole_rows_and_no_sums(root, form):
     assert {"breakdown", "wait", "kernel", "utilisation"} <= {*left_out.split(": ")[1].split(", ")}
 
 
+def test_a_bucket_is_in_every_window_that_it_touches(root):
+    """However little of it a state took: the window begins at the end of a bucket."""
+    with load(root) as trace:
+        buckets = trace.table("timeline").to_dicts()
+        wide = next(row for row in buckets if row["duration_ns"] < row["bucket_ns"] - 1)
+        first = wide["start_ns"] + wide["bucket_ns"] - 1
+        (run,) = trace.table("run").to_dicts()
+        part = window.between(trace, first - run["start_ns"], first - run["start_ns"] + 1)
+        exporter = registry.load(registry.EXPORTERS, "csv")
+        exporter.write(trace, part, Path("part"), force=False, tell=lambda part: None)
+        wanted = [
+            tuple(row.values())
+            for row in buckets
+            if row["start_ns"] <= first < row["start_ns"] + row["bucket_ns"]
+        ]
+    assert read(Path("part/timeline.csv")) == wanted
+
+
 def test_the_breakdown_of_an_iteration_goes_with_it(root):
     assert rlscope("export", root, "--format", "csv", "--iteration", 0).returncode == 0
     with load(root) as trace:

@@ -28,8 +28,8 @@ except RuntimeError as error:
 """
 ENGINE = "monitoring" if sys.version_info >= (3, 12) else "off"
 UNKNOWN = [
-    ("sys.implementation.name = 'other'", "CPython only"),
-    ("sys.hexversion = 0x030f00f0", "CPython 3.10 to 3.14 only, with a GIL"),
+    ("sys.implementation.name = 'other'", "only in CPython"),
+    ("sys.hexversion = 0x030f00f0", "only in CPython 3.10 to 3.14 with a GIL"),
 ]
 
 
@@ -73,7 +73,7 @@ def test_functions_beyond_the_last_stub_share_one(directory: str, tmp_path: Path
 
 def test_a_kernel_that_keeps_pages_closed_is_not_patched_on(closed_pages: str) -> None:
     said = run(REFUSED, environment(LD_PRELOAD=closed_pages)).splitlines()
-    assert said == ["the kernel does not let read-only pages be made writable"] * 2
+    assert said == ["the kernel does not let rlscope make read-only pages writable"] * 2
 
 
 def test_pointers_that_cannot_be_put_back_are_counted_and_record_nothing(
@@ -112,7 +112,7 @@ def test_pointers_that_cannot_be_put_back_are_counted_and_record_nothing(
 @pytest.mark.parametrize(("change", "reason"), UNKNOWN)
 def test_an_unknown_interpreter_is_not_patched(change: str, reason: str) -> None:
     said = run(f"import sys; {change}\n{REFUSED}").splitlines()
-    assert said == [f"native functions are patched in {reason}"] * 2
+    assert said == [f"rlscope patches native functions {reason}"] * 2
 
 
 def test_a_sub_interpreter_is_not_patched() -> None:
@@ -127,7 +127,7 @@ def test_a_sub_interpreter_is_not_patched() -> None:
         interpreters.destroy(number)
     """
     said = run(script).splitlines()
-    assert said == ["native functions are not patched from a sub-interpreter"] * 2
+    assert said == ["rlscope does not patch native functions from a sub-interpreter"] * 2
 
 
 def test_the_run_goes_on_where_pages_are_closed_and_says_why(

@@ -196,7 +196,7 @@ def test_failure_of_ours_is_one_line_and_keeps_the_exit_code(
     assert result.returncode == 5
     failures = [line for line in result.stderr.splitlines() if "cannot" in line]
     assert failures == [
-        f"rls-prof: cannot read the trace: {directory} is not a trace: no processes.log in it"
+        f"rls-prof: cannot read the trace: {directory} is not a trace: it has no processes.log"
     ]
     assert "Traceback" not in result.stderr
 

@@ -103,7 +103,7 @@ def check_rolled_up(directory: str, bursts: int) -> None:
             " FROM loss JOIN process USING (process_id) WHERE kind = 'rolled_up'"
         )
         assert count > 20_000 * (bursts - 1)
-        assert detail == f"single records are kept from {until_ns} ns on"
+        assert detail == f"rlscope kept single records only from {until_ns} ns on"
         relations = [name for (name,) in trace.sql("SELECT relation FROM absent")]
         assert {"operation_instance", "event"} <= set(relations)
         assert "Not everything was recorded" not in render_summary(trace, width=100)

@@ -13,11 +13,11 @@ from rlscope.opening import load
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "tests" / "golden").glob("*/*.json.gz"))
-_BLOCK = re.compile(r"Traces that torch\.profiler, .*?\n\n```\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(r"```\n(rlscope import .*?)```", re.DOTALL)
 
 
 def commands() -> list[list[str]]:
-    """The words of each command behind the sentence on other tools, without its comment."""
+    """The words of each command in the block that begins with an import, without its comment."""
     (block,) = _BLOCK.findall((ROOT / "README.md").read_text())
     return [shlex.split(line, comments=True) for line in block.splitlines()]
 

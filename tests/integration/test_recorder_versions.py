@@ -96,7 +96,7 @@ def run(folder: Path, library: Path, script: str) -> subprocess.CompletedProcess
 @pytest.mark.parametrize(
     ("leave_out", "reason"),
     [
-        ("", f"has version {THEIRS} of the interface, rlscope needs "),
+        ("", f"has version {THEIRS} of the interface, but rlscope needs "),
         ("rlscope_end_callback", "is of another version"),
     ],
 )

@@ -116,7 +116,7 @@ def test_slices_of_ids_overlap_on_tracks_of_their_own(tmp_path):
     ]
     assert imported.not_taken() == {
         "http (phase n)": 1,
-        "http (phase e) without a begin": 1,
+        "http (phase e) without a beginning": 1,
     }
 
 
@@ -160,9 +160,9 @@ def test_what_is_unknown_is_counted_by_its_phase(tmp_path):
         "mark (phase i)": 1,
         "flow (phase s)": 1,
         "what (phase ?)": 1,
-        "a (phase E) without a begin": 1,
+        "a (phase E) without a beginning": 1,
         "no phase (phase )": 1,
-        "what is no row": 1,
+        "elements that are not rows": 1,
     }
 
 
@@ -200,12 +200,12 @@ def test_a_file_may_be_compressed(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('[{"ph": "X", "ts"', "ends in the middle"),
-        ('[{"ph": "X"} {"ph": "X"}]', "no comma"),
-        ('{"traceEvents": [{"ph": "X"}', "ends in the middle"),
-        ('{"traceEvents": [{"ph": "X"},', "ends in the middle"),
+        ('[{"ph": "X", "ts"', "ends too early"),
+        ('[{"ph": "X"} {"ph": "X"}]', "a comma .* is missing"),
+        ('{"traceEvents": [{"ph": "X"}', "ends too early"),
+        ('{"traceEvents": [{"ph": "X"},', "ends too early"),
         ('{"traceEvents": []}', "no row that rlscope can import"),
-        ('{"traceEvents": [], "traceEvents": 3}', "no array"),
+        ('{"traceEvents": [], "traceEvents": 3}', "not an array"),
         ("[3]", "none of "),
     ],
 )

@@ -402,10 +402,10 @@ def test_what_is_not_taken_is_counted_and_kept_in_the_metadata(tmp_path):
     imported = import_files([str(write(tmp_path / "rows.json", rows))], str(tmp_path / "run"))
     expected = {
         "ac2g (phase s)": 1,
-        "python_function of C": 1,
+        "python_function written in C": 1,
         "cpu_op without a duration": 2,
         "cpu_op without a time": 1,
-        "what is no row": 1,
+        "elements that are not rows": 1,
     }
     assert imported.not_taken() == expected
     with load(tmp_path / "run") as trace:
@@ -543,11 +543,11 @@ def test_a_run_in_the_way_is_refused_and_removed_with_force(tmp_path):
         (b"", "is none of torch.profiler"),
         (b'{"some": "json"}', "is none of torch.profiler"),
         (b'{"schemaVersion": 1}', "no traceEvents"),
-        (b'{"schemaVersion": 1, "traceEvents": [', "ends in the middle"),
+        (b'{"schemaVersion": 1, "traceEvents": [', "ends too early"),
         (b'{"schemaVersion": 1, "traceEvents": []}', "no row that rlscope can import"),
-        (b'{"schemaVersion": 1, "traceEvents": [}', "no valid JSON at byte"),
+        (b'{"schemaVersion": 1, "traceEvents": [}', "invalid JSON at byte"),
         (b'{"schemaVersion": 1, "a": ' + b"[" * 100_000, "nested too deeply"),
-        (b'{"schemaVersion": 1, "baseTimeNanoseconds": 1e40, "traceEvents": []}', "no time"),
+        (b'{"schemaVersion": 1, "baseTimeNanoseconds": 1e40, "traceEvents": []}', "possible time"),
         (b"\x1f\x8b\x08\x00", "is damaged"),
     ],
 )

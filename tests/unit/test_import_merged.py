@@ -111,7 +111,7 @@ def test_processes_beyond_those_that_are_read_are_counted(tmp_path):
     file = write(tmp_path / "many.json", rows)
     imported = import_files([str(file)], str(tmp_path / "run"))
     assert imported.taken() == {"cpu_op": 64}
-    assert imported.not_taken() == {"cpu_op of more processes than are read": 6}
+    assert imported.not_taken() == {"cpu_op beyond the limit of processes": 6}
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name.partition(".")[0])

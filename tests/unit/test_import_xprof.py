@@ -78,8 +78,8 @@ def test_steps_are_iterations_and_other_rows_of_the_host_are_the_frameworks(tmp_
     ]
     assert imported.taken() == {"rows of the host": 3, "steps": 2, "Python functions": 1}
     assert imported.not_taken() == {
-        "Python functions of C": 1,
-        "rows of the host that last no time": 1,
+        "Python functions written in C": 1,
+        "rows of the host of no duration": 1,
     }
     with load(tmp_path / "run") as trace:
         complete = [each["complete"] for each in trace.table("iteration").to_dicts()]
@@ -155,7 +155,7 @@ def test_rows_of_no_plane_are_counted(tmp_path):
     imported = import_rows(
         tmp_path, [row("a", 0, 1), row("b", 0, 1, pid=3), {"ph": "C", "pid": HOST}]
     )
-    assert imported.not_taken() == {"rows of no plane": 1, "rows (phase C)": 1}
+    assert imported.not_taken() == {"rows without a plane": 1, "rows (phase C)": 1}
 
 
 # ---- real files ---------------------------------------------------------------------------------
@@ -176,19 +176,19 @@ def golden(request, tmp_path):
 def kind_of(each):
     if each["name"].startswith("$"):
         is_python = re.match(r"\$[^:]*:\d+ ", each["name"])
-        return "Python functions" if is_python else "Python functions of C"
+        return "Python functions" if is_python else "Python functions written in C"
     if "step_num" in each.get("args", {}):
         return "steps"
     if each["name"] in ("act", "learn"):
         return "operations"
     is_long = Decimal(each["dur"]) > Decimal("0.001")
-    return "rows of the host" if is_long else "rows of the host that last no time"
+    return "rows of the host" if is_long else "rows of the host of no duration"
 
 
 def test_rows_of_a_real_file_are_taken_by_what_they_are(golden):
     rows, imported, _ = golden
     expected = Counter(map(kind_of, rows))
-    others = ("Python functions of C", "rows of the host that last no time")
+    others = ("Python functions written in C", "rows of the host of no duration")
     assert imported.taken() == {key: expected[key] for key in expected if key not in others}
     for key in others:
         assert imported.not_taken()[key] == expected[key]

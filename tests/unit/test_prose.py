@@ -22,8 +22,8 @@ PAGES = sorted(
 # Comments of columns are sentences of docs/reference/sql.md, and are tested there.
 MODULES = sorted(
     path
-    for folder in ("rlscope", "analysis")
-    for path in (ROOT / folder).rglob("*.py")
+    for pattern in ("rlscope/**/*.py", "analysis/**/*.py", "csrc/**/*.cc", "csrc/**/*.h")
+    for path in ROOT.glob(pattern)
     if "relations/schema" not in path.as_posix()
 )
 
@@ -144,6 +144,31 @@ def test_a_module_has_its_strings_without_sql_and_commands() -> None:
         "Of x there are x in code; of others there are none.",
         "it is not behind the one before it",
     }
+
+
+SOURCE = r"""
+#include "of a folder/and a file of it.h"
+// "Of comments nothing is said, either."
+const char* Why(char c) {
+  asm("mov %0, %1 for no reader at all" : "=r"(c) : "r"(c));
+  if (c == '"' && at < 65'536) return "the file ends in " "the middle";  // 'why not'"
+  Fail("cannot read %s at byte %u: \"%.100s\"", path, at, said);
+  return "the rings are lost, "
+         "and so are their records";
+}
+constexpr char kRaw[] = R"(A raw literal says this. It has "quotes" in it, too.)";
+"""
+
+
+def test_a_source_file_of_cpp_has_its_literals() -> None:
+    found = [(each.line, each.text) for each in prose.of_literals(SOURCE)]
+    assert found == [
+        (6, "the file ends in the middle"),
+        (7, 'cannot read x at byte x: "x"'),
+        (8, "the rings are lost, and so are their records"),
+        (11, "A raw literal says this."),
+        (11, 'It has "quotes" in it, too.'),
+    ]
 
 
 @pytest.mark.parametrize(

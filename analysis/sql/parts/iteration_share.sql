@@ -1,6 +1,6 @@
 -- To whom the time of each complete iteration belongs, of processes that wait for environment workers.
--- While workers step it belongs to the one that ends last, the rest to the process itself. Of very long
--- runs the first iterations are looked at (served_instance.sql).
+-- While workers step it belongs to the one that ends last, the rest to the process itself. In very long
+-- runs, only the first iterations are looked at (served_instance.sql).
 --   critical_id, time_ns  a process, and the part of duration_ns that belongs to it
 --   place                 1: most of the iteration does
 --   from_ns               where there were iterations before, of which only the sums were kept

@@ -5,7 +5,7 @@
 --   new_ns                                       end of all parts of the operation before, if later than
 --                                                start_ns: from there on, no other worker steps yet
 -- uses: serving_worker, served_instance
-WITH _served AS (  -- with the instance behind each, and one before the first
+WITH _served AS (  -- with the instance after each, and one before the first
   SELECT process_id, start_ns, end_ns, operation, iteration, LEAD(start_ns) OVER _in_order AS next_ns,
     LEAD((operation, iteration, end_ns)) OVER _in_order AS next
   FROM (

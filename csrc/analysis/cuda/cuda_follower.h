@@ -1,10 +1,10 @@
-// Whose CUDA calls are whose: follows the owner of a process, and gives each call the operation
-// that it was made in (docs/reference/semantics-notes.md#cuda-calls-and-gpu-work).
+// Follows the owner of a process, and gives each CUDA call the operation that it was made in
+// (docs/reference/semantics-notes.md#cuda-calls-and-gpu-work).
 //
 // A call belongs to the innermost operation that its thread has open. A thread without one works
 // for the thread that owns the process, unless it is the main thread: its calls belong to the
-// operation that the owner has open. Where several things happen at one time, that is the state
-// after all of them.
+// operation that the owner has open. If several things happen at one time, the state after all of
+// them counts.
 #ifndef RLSCOPE_ANALYSIS_CUDA_CUDA_FOLLOWER_H_
 #define RLSCOPE_ANALYSIS_CUDA_CUDA_FOLLOWER_H_
 

@@ -24,7 +24,8 @@ static_assert(sizeof(Launch) == 32);
 class LaunchTable {
  public:
   void Add(const Launch& launch) { launches_.push_back(launch); }
-  // All were added. Of calls with one id, the one that began first is found.
+  // Call it when all were added. If several calls have one id, Find() gives the one that began
+  // first.
   void Sort();
 
   // Null: no call has the id. Work on one stream is launched in order: `*hint`, kept per stream

@@ -10,7 +10,7 @@
 
 namespace rlscope::analysis {
 
-// Where instances go one by one: of one thread in the order of closing.
+// Takes instances one by one; those of one thread come in the order in which they close.
 class InstanceRowSink {
  public:
   virtual ~InstanceRowSink() = default;

@@ -1,6 +1,6 @@
-// Every recorded interval of a process, one by one: the rows of the relation `event`. By the rules
-// of the sweep and of cuda_relations.h, whose code this runs: sums over intervals are the sums of
-// the other relations.
+// Every recorded interval of a process, one by one: the rows of the relation `event`. It follows
+// the rules of the sweep and of cuda_relations.h, and runs their code. So sums over intervals are
+// the sums of the other relations.
 #ifndef RLSCOPE_ANALYSIS_EVENTS_INTERVALS_H_
 #define RLSCOPE_ANALYSIS_EVENTS_INTERVALS_H_
 
@@ -48,8 +48,8 @@ class IntervalSink {
   virtual void Add(const RecordedInterval& interval) = 0;
 };
 
-// Gives all of them to the sink, in no order: of one thread about in the order of their ends.
-// `paths` gets the operations' paths. Throws what the sink throws, and std::system_error like
+// Gives all of them to the sink, in no order; those of one thread come about in the order of their
+// ends. `paths` gets the operations' paths. Throws what the sink throws, and std::system_error like
 // Sweep.
 void FindIntervals(const ProcessInput& input, OperationPaths* paths, IntervalSink* sink);
 

@@ -23,8 +23,8 @@ struct DeviceTimes {
   std::vector<int64_t> busy_ns;  // by bucket
 };
 
-// In level 0 of the grid for `whole`, which holds the time of every process. The processes' clock
-// is one.
+// The buckets are level 0 of the grid for `whole`, which holds the time of every process. All
+// processes have one clock.
 DeviceTimes FindDeviceTimes(const std::vector<DeviceUse>& uses, const Span& whole,
                             uint32_t buckets);
 

@@ -20,7 +20,7 @@ enum class GpuRole : uint8_t {
   kWait,  // synchronisation: the call is what counts
 };
 
-// By which rows of a kind's relation differ, beside the stream and the operation.
+// What tells rows of a kind's relation apart, beside the stream and the operation.
 enum class GpuKey : uint8_t { kName, kGraph, kHow };
 
 enum class GpuValue : uint8_t {
@@ -58,7 +58,7 @@ struct GpuKindRow {
   const char* absent = nullptr;   // said where it is empty
   GpuKey key = GpuKey::kHow;
   GpuColumn keys[2] = {};  // before the operation
-  GpuColumn sums[4] = {};  // behind `count`
+  GpuColumn sums[4] = {};  // after `count`
 };
 
 constexpr GpuKindRow kGpuKinds[] = {
@@ -68,13 +68,13 @@ constexpr GpuKindRow kGpuKinds[] = {
      "Kernels that ran on a GPU.",
      "no kernel was recorded",
      GpuKey::kName,
-     {{GpuValue::kName, "name", "name of the kernel as it is in the code: mangled"},
-      {GpuValue::kFunction, "function", "the same as its source spells it"}},
+     {{GpuValue::kName, "name", "name of the kernel in the compiled code (mangled)"},
+      {GpuValue::kFunction, "function", "name of the kernel in the source (demangled)"}},
      {{GpuValue::kDuration, "duration_ns", "sum over launches, which may overlap"},
       {GpuValue::kShortest, "min_ns", "the shortest"},
       {GpuValue::kLongest, "max_ns", "the longest"},
       {GpuValue::kLaunchBound, "launch_bound",
-       "launches at whose end the stream was idle: the GPU waited for the CPU"}}},
+       "launches that ended while their stream was idle: the GPU waited for the CPU"}}},
     {"memcpy",
      GpuRole::kWork,
      "Copies that a GPU made.",
@@ -83,8 +83,8 @@ constexpr GpuKindRow kGpuKinds[] = {
      {{GpuValue::kCopyDirection, "direction",
        "from where to where: host_to_device, device_to_host, ..."},
       {GpuValue::kCopyMemory, "memory",
-       "kind of the host's memory: pageable, pinned or managed; of a copy without a host, of its "
-       "source"}},
+       "kind of the host's memory: pageable, pinned or managed; without a host, the kind of the "
+       "source's memory"}},
      {{GpuValue::kBytes, "bytes", "bytes copied"},
       {GpuValue::kDuration, "duration_ns", "sum over copies"}}},
     {"memset",
@@ -106,7 +106,7 @@ constexpr GpuKindRow kGpuKinds[] = {
       {GpuValue::kShortest, "min_ns", "the shortest"},
       {GpuValue::kLongest, "max_ns", "the longest"},
       {GpuValue::kLaunchBound, "launch_bound",
-       "launches at whose end the stream was idle: the GPU waited for the CPU"}}},
+       "launches that ended while their stream was idle: the GPU waited for the CPU"}}},
     {"sync", GpuRole::kWait},
     {"overhead", GpuRole::kOwn},
 };

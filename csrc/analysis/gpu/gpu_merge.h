@@ -12,7 +12,8 @@
 
 namespace rlscope::analysis {
 
-// In order of start; of those that start at one time, in order of the streams' numbers.
+// They come in order of start. Those that start at one time come in the order of their streams'
+// numbers.
 class GpuMerge {
  public:
   // `streams` are indexes into `inputs`, which must outlive the merge.

@@ -26,7 +26,7 @@ class GpuUnion : public KeyStream {
   }
 
  private:
-  // A start is first of the keys at one time, so that work which follows without a gap is one
+  // Starts come first among the keys at one time, so work that follows without a gap is one
   // stretch.
   void Filter(const uint64_t* keys, size_t count) {
     size_t kept = 0;

@@ -11,7 +11,7 @@
 //
 // Keys of one stream ascend strictly: changes at one time are one key, with the last state. All GPU
 // streams of a process have the lowest number and become one stream on their way (gpu_union.h), so
-// that of the keys of one time the GPU's is the first, and the only one that says anything of it.
+// the GPU's key comes first among the keys of one time. It is the only one that speaks of the GPU.
 #ifndef RLSCOPE_ANALYSIS_KEYS_KEY_H_
 #define RLSCOPE_ANALYSIS_KEYS_KEY_H_
 
@@ -29,9 +29,9 @@ constexpr uint32_t kFirstThreadStream = 1;
 // first operation or lost its last.
 constexpr uint32_t kNoteBit = 1;
 
-// Field of a thread: the rank of its layer, or kAbsent before it begins and after it ended.
-// Field of a GPU stream: kGpuBusy or kGpuIdle, in this order, so that of two streams that meet the
-// start sorts before the end.
+// Field of a thread: the rank of its layer, or kAbsent before it begins and after it ended. Field
+// of a GPU stream: kGpuBusy or kGpuIdle, in this order: where two streams meet, the start sorts
+// before the end.
 constexpr uint32_t kFieldShift = 1;
 constexpr uint32_t kFieldMask = 7;
 constexpr uint32_t kGpuBusy = 6;

@@ -1,6 +1,6 @@
-// Layers in the order in which the deepest of them decides: of threads that are in several layers,
-// a process is in the one with the highest rank. In a trace they have the numbers of trace::Layer,
-// which never change.
+// Layers in order of their depth. If the threads of a process are in several layers, the process is
+// in the one with the highest rank. In a trace they have the numbers of trace::Layer, which never
+// change.
 #ifndef RLSCOPE_ANALYSIS_KEYS_LAYER_RANKS_H_
 #define RLSCOPE_ANALYSIS_KEYS_LAYER_RANKS_H_
 

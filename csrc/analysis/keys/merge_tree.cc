@@ -45,9 +45,9 @@ size_t CountBelow(const Run& run, uint64_t key) {
   return low;
 }
 
-// How many keys the merge has before it needs a key that is not at hand: all of the input whose
-// last key is the smaller one, and of the other those before it. Of equal keys (of two GPU streams)
-// the left one is first.
+// How many keys the merge has before it needs a key that is not at hand: all keys of the input with
+// the smaller last key, and the keys of the other input before that one. If two keys are equal (of
+// two GPU streams), the left one is first.
 size_t CountMerged(const Run& left, const Run& right) {
   const bool left_ends = left.last() <= right.last();
   const Run& ends = left_ends ? left : right;

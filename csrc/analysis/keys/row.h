@@ -1,4 +1,4 @@
-// A row of the process view: path, layer, gpu_busy. The path stands where it does in a state.
+// A row of the process view: path, layer, gpu_busy. The path has the same bits as in a state.
 #ifndef RLSCOPE_ANALYSIS_KEYS_ROW_H_
 #define RLSCOPE_ANALYSIS_KEYS_ROW_H_
 

@@ -12,8 +12,8 @@
 
 namespace rlscope::analysis {
 
-// Turns the states of one stream into keys of a block. A loop that emits works on a copy, which
-// lives in registers: its own stores could otherwise change it, for all that the compiler knows.
+// Turns the states of one stream into keys of a block. A loop that emits works on a copy in
+// registers. Otherwise the compiler would have to assume that the loop's own stores change it.
 struct KeyWriter {
   uint64_t stream_code;
   uint32_t time_shift;

@@ -1,4 +1,4 @@
-// LayerCounts::RowOf by one instruction that counts leading zeros.
+// LayerCounts::RowOf with one instruction that counts leading zeros.
 #ifndef RLSCOPE_ANALYSIS_PROCESS_DEEPEST_LAYER_H_
 #define RLSCOPE_ANALYSIS_PROCESS_DEEPEST_LAYER_H_
 
@@ -10,7 +10,7 @@
 
 namespace rlscope::analysis {
 
-// By comparing: for every CPU.
+// Compares, and so works on every CPU.
 struct DeepestByComparing {
   static uint32_t RowOf(uint64_t counts) { return LayerCounts::RowOf(counts); }
 };

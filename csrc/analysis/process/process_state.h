@@ -27,8 +27,8 @@ constexpr uint32_t kNobody = UINT32_MAX;
 class LayerCounts {
  public:
   static uint64_t Of(uint32_t field) { return kOne[field]; }
-  // Row within the path: the deepest layer with a thread, and the GPU. By comparing; by the number
-  // of leading zeros, where one instruction finds it (deepest_layer.h), it takes half the time.
+  // Row within the path: the deepest layer with a thread, and the GPU. This one compares. Counting
+  // leading zeros takes half the time, on a CPU with an instruction for it (deepest_layer.h).
   static uint32_t RowOf(uint64_t counts) {
     const uint32_t layer = (counts >= kOne[1]) + (counts >= kOne[2]) + (counts >= kOne[3]) +
                            (counts >= kOne[4]) + (counts >= kOne[5]);
@@ -40,7 +40,8 @@ class LayerCounts {
 
  private:
   static constexpr uint32_t kLowestBits[kLayers + 1] = {0, 1, 15, 29, 40, 53, 64};
-  // By field of the key: none, the layers, the busy GPU, the idle one or an absent thread.
+  // Indexed by the field of the key: none, the layers, the busy GPU, the idle one or an absent
+  // thread.
   static constexpr uint64_t kOne[kFieldMask + 1] = {0,
                                                     uint64_t{1} << kLowestBits[1],
                                                     uint64_t{1} << kLowestBits[2],
@@ -60,8 +61,8 @@ struct ProcessInstant {
   uint32_t row() const { return first_row + LayerCounts::RowOf(counts); }
 };
 
-// The state of each stream, by number. The GPU counts like a thread, so that the sweep need not
-// ask which one a key is of: that is a coin toss.
+// The state of each stream, by number. The GPU counts like a thread, so that the sweep need not ask
+// whose key it has: that branch would be a coin toss.
 class ThreadTable {
  public:
   struct alignas(32) Thread {
@@ -89,8 +90,8 @@ class ThreadTable {
     thread->state = state;
     instant->first_row = is_owner ? FirstRowOf(state) : instant->first_row;
   }
-  // The same; returns whether the owner's path changed. By a mask, because a compiler that sees ?:
-  // and then the question makes a branch of is_owner. (The mask alone costs 3 % of the sweep.)
+  // The same; returns whether the owner's path changed. It uses a mask: of ?: and the question
+  // after it, a compiler makes a branch on is_owner. (The mask alone costs 3 % of the sweep.)
   static bool ChangeAndTell(ProcessInstant* instant, Thread* thread, bool is_owner, uint64_t key) {
     const uint32_t row_before = instant->first_row;
     const uint32_t change = (row_before ^ FirstRowOf(static_cast<uint32_t>(key))) &

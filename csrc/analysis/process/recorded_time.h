@@ -15,7 +15,7 @@ namespace rlscope::analysis {
 
 class RecordedTime {
  public:
-  // `start_ns`: of the process.
+  // `start_ns`: when the process starts.
   RecordedTime(const History& history, int64_t start_ns) : windows_(history.windows()) {
     int64_t before_ns = 0;
     for (const Window& window : windows_) {

@@ -35,7 +35,7 @@ struct TimeGrid {
     return finest;
   }
 
-  // Not of a time before the origin.
+  // The time must not lie before the origin.
   int64_t BucketOf(int64_t time_ns) const { return (time_ns - origin_ns) / bucket_ns; }
   int64_t StartOf(int64_t bucket) const { return origin_ns + bucket * bucket_ns; }
 

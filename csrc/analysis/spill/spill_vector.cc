@@ -26,7 +26,7 @@ int OpenUnlinkedFile() {
   std::string path =
       std::string(folder != nullptr && *folder ? folder : "/tmp") + "/rlscope.XXXXXX";
   const int descriptor = mkostemp(path.data(), O_CLOEXEC);
-  if (descriptor < 0) Fail(errno, ("no temporary file in " + path).c_str());
+  if (descriptor < 0) Fail(errno, ("cannot create the temporary file " + path).c_str());
   unlink(path.c_str());
   return descriptor;
 }
@@ -64,7 +64,7 @@ void SpillMemory::GrowMemory(size_t capacity) {
   void* data = data_ == nullptr ? mmap(nullptr, capacity, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                 : mremap(data_, capacity_, capacity, MREMAP_MAYMOVE);
-  if (data == MAP_FAILED) Fail(errno, "no memory for the results of the sweep");
+  if (data == MAP_FAILED) Fail(errno, "cannot get memory for the results of the sweep");
   data_ = data;
 }
 
@@ -72,10 +72,10 @@ void SpillMemory::GrowMemory(size_t capacity) {
 void SpillMemory::MoveToFile(size_t capacity) {
   descriptor_ = OpenUnlinkedFile();
   if (int error = posix_fallocate(descriptor_, 0, capacity)) {
-    Fail(error, "no room for the results of the sweep in TMPDIR");
+    Fail(error, "cannot write the results of the sweep to TMPDIR");
   }
   void* data = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (data == MAP_FAILED) Fail(errno, "the results of the sweep cannot be mapped");
+  if (data == MAP_FAILED) Fail(errno, "cannot map the results of the sweep into memory");
   if (data_ != nullptr) {
     memcpy(data, data_, capacity_);
     munmap(data_, capacity_);
@@ -85,10 +85,10 @@ void SpillMemory::MoveToFile(size_t capacity) {
 
 void SpillMemory::GrowFile(size_t capacity) {
   if (int error = posix_fallocate(descriptor_, 0, capacity)) {
-    Fail(error, "no room for the results of the sweep in TMPDIR");
+    Fail(error, "cannot write the results of the sweep to TMPDIR");
   }
   void* data = mremap(data_, capacity_, capacity, MREMAP_MAYMOVE);
-  if (data == MAP_FAILED) Fail(errno, "the results of the sweep cannot be mapped");
+  if (data == MAP_FAILED) Fail(errno, "cannot map the results of the sweep into memory");
   data_ = data;
 }
 

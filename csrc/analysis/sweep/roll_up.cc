@@ -59,7 +59,7 @@ class FilesBehind {
     return before != nullptr && chunk.first_slot < before->SlotsOf(chunk.ring);
   }
 
-  // Of a ring the beginning goes: what lies behind something that stays has to stay.
+  // Only the beginning of a ring can go: whatever comes after a part that stays has to stay.
   bool KeepOneBefore() {
     std::map<uint32_t, uint64_t> kept;  // first slot, by ring
     for (const auto& file : process_.files()) {

@@ -1,6 +1,6 @@
 // Rolls up the older part of a process's trace: sweeps it, keeps the state of the sweep, and
-// removes the files that nothing else needs. A sweep of what is left then answers as one of the
-// whole would have; single records of the older part are gone.
+// removes the files that nothing else needs. A sweep of the rest then gives the same answers as a
+// sweep of the whole. Single records of the older part are gone.
 //
 //   files   |---1---|---2---|---3---|-4       closed, closed, closed, written to
 //                       ^ until
@@ -27,7 +27,7 @@ struct RollUpOptions {
   // That of the sweep, whose grid begins where the run does.
   SweepOptions sweep;
   uint32_t most_paths = kMaxPaths;
-  // Fewer bytes less in the folder are not worth it. Negative: more are fine, too.
+  // A roll-up that saves fewer bytes is not worth it. Negative: the folder may even grow.
   int64_t least_saved = 0;
 };
 
@@ -36,10 +36,10 @@ struct RolledUpBytes {
   uint64_t written = 0;
 };
 
-// Why not, as one word; empty: the process can be rolled up.
+// Why the process cannot be rolled up, as one word; empty: it can.
 const char* WhyNotRolledUp(const trace::ProcessImage& image);
 
-// `folder`: DIR/trace. Nothing happens where nothing can be removed. An error is one sentence, and
+// `folder`: DIR/trace. If no file can be removed, nothing happens. An error is one sentence, and
 // the files are as they were. Throws std::system_error like Sweep.
 base::Status RollUp(const trace::ProcessImage& image, const std::string& folder,
                     const RollUpOptions& options, RolledUpBytes* bytes);

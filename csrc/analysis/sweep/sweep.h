@@ -19,7 +19,7 @@
 
 namespace rlscope::analysis {
 
-// Goes on from input.saved, if that is something, which must be what CanGoOn said yes to. Throws
+// If input.saved is something, the sweep goes on from it; CanGoOn must have said yes to it. Throws
 // std::system_error when results find no room on disk.
 std::unique_ptr<SweepResult> Sweep(const ProcessInput& input, const SweepOptions& options);
 

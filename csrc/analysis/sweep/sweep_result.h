@@ -27,7 +27,7 @@ struct SweepOptions {
   uint32_t buckets = 2000;  // of the finest level, at most; 0: no timeline
   bool gpu = true;          // else gpu_busy is false everywhere
   bool bookkeeping = true;  // records by row
-  // Time that the grid of buckets is for, which holds the process's own; empty: that.
+  // The time that the grid of buckets covers. It holds the process's own time; empty: it is that.
   Span grid = {0, 0};
 };
 

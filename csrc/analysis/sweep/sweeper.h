@@ -25,8 +25,8 @@ class Sweeper : public KeyConsumer {
   // All keys were consumed; what is left is up to the end.
   void Finish();
 
-  // The state of the sweep after Streams::MergeUntil(`until_ns`), or before MergeInto. Read: false
-  // if it is none, and then neither this nor the result is of any use.
+  // The state of the sweep after Streams::MergeUntil(`until_ns`), or before MergeInto. Reading
+  // gives false if there is no such state; then neither this nor the result can be used.
   bool Carry(trace::Archive* archive, Streams* streams, int64_t until_ns);
 
  private:

@@ -59,8 +59,8 @@ const trace::RolledUpThread* FindRolledUp(const trace::ProcessTrace& process, si
   return rolled_up->FindThread(process.threads()[index].thread.thread);
 }
 
-// Of the first item and CUDA call; kNever if nothing can be decoded. Adds the chunks on the way
-// there that could not.
+// The time of the first item or CUDA call; kNever if nothing can be decoded. Counts the chunks on
+// the way there that could not.
 int64_t FindFirst(const trace::ProcessTrace& process, size_t index, uint64_t* undecodable_chunks) {
   const trace::RolledUpThread* const rolled_up = FindRolledUp(process, index);
   if (rolled_up != nullptr && rolled_up->first_ns != kNever) return rolled_up->first_ns;
@@ -135,7 +135,7 @@ void CarryItems(trace::Archive* archive, SpillVector<ProcessItem>* items) {
 }
 
 // Found without decoding the items of the threads. A program may record millions of them. Those of
-// what is rolled up come from `saved`, if there is some, which goes on behind them.
+// the rolled-up part come from `saved`, if there is one, which then goes on after them.
 template <class Wanted>
 SpillVector<ProcessItem> ReadItemsOf(const trace::ProcessTrace& process, Wanted wanted,
                                      std::optional<trace::Archive>* saved) {

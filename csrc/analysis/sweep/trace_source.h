@@ -27,8 +27,8 @@ ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int
 // The same of a process that may go on, to be rolled up: image.trace is not null.
 ProcessInput MakeUnfinishedInput(const trace::ProcessImage& image);
 
-// The items that concern the process as a whole, of what is rolled up and of the chunks that are
-// wanted: what an archive of the process begins with.
+// The items that concern the process as a whole: from the rolled-up part, and from the chunks that
+// are wanted. An archive of the process begins with them.
 using IsWantedChunk = std::function<bool(const trace::CpuChunkRef&)>;
 void CarryItemsOf(const trace::ProcessTrace& process, const IsWantedChunk& wanted,
                   trace::Archive* archive);

@@ -27,7 +27,7 @@ struct NativeCall {
   int64_t self_ns;
 };
 
-// Where calls go one by one, in place of the counts.
+// Takes calls one by one, in place of the counts.
 class CallSink {
  public:
   virtual ~CallSink() = default;
@@ -64,8 +64,8 @@ class CallCounts {
  public:
   // With a sink calls are given to it and not counted.
   explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
-  // Entries into the layer where a thread is already are none. `in`: of the iteration that holds
-  // the time (iteration_kinds.h).
+  // A call into the layer where the thread already is makes no transition. `in`: the kind of the
+  // iteration that holds the time (iteration_kinds.h).
   void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, IterationKind in) {
     if (from_layer == to_layer) return;
     ++TransitionsOf(path, in)[from_layer * kLayers + to_layer];

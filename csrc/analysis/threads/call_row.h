@@ -157,9 +157,9 @@ struct CallRow {
     uint64_t outside;
   };
 
-  // All keys of a call with one or two CUDA calls but the last. Which it is is a coin toss, so the
-  // keys of a second one are written anyway, where the next ones go if there is none. False, with
-  // nothing done, when it is not of the common form.
+  // All keys of a call with one or two CUDA calls but the last. Whether there is a second one is a
+  // coin toss. So its keys are written anyway; if there is none, the next keys go over them. False,
+  // with nothing done, when it is not of the common form.
   template <class Counter>
   [[gnu::always_inline]] bool WriteCommonCuda(const KeyCodes& codes, uint32_t function,
                                               uint32_t layer, int64_t end_ns, uint64_t** end,
@@ -169,7 +169,7 @@ struct CallRow {
     const int64_t start1 = cuda.start_ns, end1 = cuda.ends_ns[at];
     const int64_t start2 = cuda.starts_ns[at + 1], end2 = cuda.ends_ns[at + 1];
     const int64_t start3 = cuda.starts_ns[at + 2];
-    // A mask and not ?:, of which compilers make a branch: all ones if there is no second one.
+    // A mask, because compilers turn ?: into a branch: all ones if there is no second one.
     const int64_t is_alone = (end_ns - 1 - start2) >> 63;
     const int64_t last_end = end2 ^ ((end1 ^ end2) & is_alone);
     if (start1 <= start_ns || end1 <= start1 || start2 <= end1 || end2 <= start2 ||

@@ -24,8 +24,8 @@ class CallStack {
   CallStack(const CallStack&) = delete;
   CallStack& operator=(const CallStack&) = delete;
 
-  // Times never decrease from call to call. `layer` as its rank: a wait is a frame of its own also
-  // inside another call, and belongs to the operation of its thread, which may be none.
+  // Times never decrease from call to call. `layer` is a rank. A wait is a frame of its own even
+  // inside another call. It belongs to the operation of its thread, which may be none.
   void Begin(uint32_t function, uint32_t layer, uint32_t path, int64_t now);
   void End(int64_t now);
   void BeginCallback(int64_t now);
@@ -38,7 +38,7 @@ class CallStack {
   // A call that would begin now belongs to the outer one.
   bool in_call() const { return !frames_.empty() && !frames_.back().is_callback; }
   bool empty() const { return frames_.empty(); }
-  // Rank of that of the innermost frame; only when not empty.
+  // Rank of the innermost frame's layer; only when not empty.
   uint32_t layer() const { return frames_.back().layer; }
 
   // What the innermost call was is known now.

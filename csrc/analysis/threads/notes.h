@@ -1,5 +1,4 @@
-// Notes of a thread beside its keys, which have no room for them: queues, each in the order of its
-// times.
+// Notes of a thread, for which its keys have no room: queues, each in the order of its times.
 #ifndef RLSCOPE_ANALYSIS_THREADS_NOTES_H_
 #define RLSCOPE_ANALYSIS_THREADS_NOTES_H_
 
@@ -46,9 +45,9 @@ struct CudaNote {
   int64_t correlation;
 };
 
-// A record was made: its cost lies partly in the state of the thread inside of what it tells of,
-// partly in the one outside (bookkeeping.h). Kept only where bookkeeping is counted. Keys say
-// nothing of them.
+// A record was made. Part of its cost lies in the thread's state inside the interval that it
+// describes, and part in the state outside (bookkeeping.h). Kept only where bookkeeping is counted.
+// Keys say nothing of them.
 struct RecordNote {
   int64_t time_ns;
   uint32_t inside;   // states: path and layer
@@ -58,9 +57,9 @@ struct RecordNote {
   bool leaves = false;  // an operation: counts in the state of the process before its time
 };
 
-// First in, first out. As many as keys are under way between a thread's stream and the root of the
-// merge; but what a thread does at one instant is one key, of any number of notes: then they go to
-// a file.
+// First in, first out. There are as many as keys are under way between a thread's stream and the
+// root of the merge. But one key stands for everything that a thread does at one instant, and may
+// have any number of notes: then they go to a file.
 template <class Note>
 class NoteQueue {
  public:

@@ -25,7 +25,8 @@ class OwnerCalls {
         threads_(std::move(threads)),
         open_(calls_.size()) {}
 
-  // From `now` on `path` owns the process; of changes at one time the last one counts.
+  // From `now` on, `path` owns the process. If several changes come at one time, the last one
+  // counts.
   void SetPath(int64_t now, uint32_t path) {
     if (paths_.back().from_ns == now) paths_.pop_back();
     paths_.push_back({now, path});

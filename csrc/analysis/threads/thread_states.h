@@ -139,10 +139,10 @@ class ThreadStates : public StateStream {
   uint32_t Layer() const;
   uint32_t State() const { return MakeState(operations_.path(), Layer()); }
   void CountTransition(uint32_t from_layer, int64_t now);
-  // Where calls without an operation go: that of the main thread's calls is known.
+  // Where calls without an operation go. The operation of the main thread's calls is known.
   CallNotes* NotesOfCalls() { return is_main_ ? nullptr : &call_notes_; }
-  // Calls in a layer where the thread is already make no keys, but notes: after a block's worth of
-  // them a key is due, so that they are taken.
+  // A call into the layer where the thread already is makes no key, only notes. After a block's
+  // worth of notes a key is due, so that they are taken.
   bool KeyIsDue() const { return call_notes_.size() >= kBlockKeys; }
   // The state may have changed at `now`.
   void Update(int64_t now, bool note);

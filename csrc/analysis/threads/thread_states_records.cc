@@ -47,8 +47,8 @@ void ThreadStates::PushCallRecord(uint32_t function, uint32_t inside, uint32_t o
   PushRecord(is_wait ? RecordKind::kWait : RecordKind::kNativeCall, inside, outside, now);
 }
 
-// Of this item: how many records were lost before it, how many short waits there were, or how long
-// it waited for room.
+// What this item says: how many records were lost before it, how many short waits there were, or
+// how long it waited for room.
 uint32_t ThreadStates::ValueAsCount() const {
   if (value_ >= batch_->values) return 0;
   return static_cast<uint32_t>(std::min<uint64_t>(batch_->value[value_], UINT32_MAX));

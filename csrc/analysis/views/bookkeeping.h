@@ -36,8 +36,8 @@ class Bookkeeping {
   // `records` by stream; `main` is the stream of the main thread, or kNobody.
   Bookkeeping(std::vector<RecordNotes*> records, uint32_t main);
 
-  // From `now` on the process is in this state; of changes at one time the last one counts.
-  // `counted`: what the owner adds to the counts; without an owner, the main thread.
+  // From `now` on, the process is in this state. If several changes come at one time, the last one
+  // counts. `counted`: what the owner adds to the counts; without an owner, the main thread.
   void SetInstant(int64_t now, const ProcessInstant& instant, uint64_t counted) {
     State* const state = StateFrom(now);
     state->counts = instant.counts;
@@ -56,8 +56,8 @@ class Bookkeeping {
   // After Resolve.
   void Carry(trace::Archive* archive, const ArchivedStreams& streams, const RowLimits& limits);
 
-  // At the end. visit(stream, stage, phase, row, kind, counts) for every row with some: of the
-  // threads, by their own states (stage kWhole); and of the process, as stream kNobody.
+  // At the end. Calls visit(stream, stage, phase, row, kind, counts) for every row with records:
+  // for the threads by their own states (stage kWhole), and for the process as stream kNobody.
   template <class Visit>
   void ForEachRow(Visit visit) const {
     for (size_t cell = 0; cell < cells_.size(); ++cell) {

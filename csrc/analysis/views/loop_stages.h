@@ -14,9 +14,10 @@
 
 namespace rlscope::analysis {
 
-// Keeps apart what lies before the first and after the last operation of the loop. Which one is
-// the last turns out at the end, so time is added up anew from the end of each. As long as that is
-// all in no operation and in one phase, running sums tell it; else it is followed row by row.
+// Keeps apart the time before the first operation of the loop and the time after the last one.
+// Which one is the last is known only at the end, so time is added up anew after each. While all of
+// that time is in no operation and in one phase, running sums give it; otherwise it is followed row
+// by row.
 //
 //   rest   f.......f  r......  r...f.......f  r.......      f: followed, r: from running sums
 //          ---------|loop op|--|eval|------|loop op|---

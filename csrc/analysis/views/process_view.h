@@ -18,8 +18,8 @@ namespace rlscope::analysis {
 constexpr uint32_t kNoRow = UINT32_MAX;
 
 // Time and stretches per row since the last flush, in one number, so that the inner loop adds once:
-// the time stands where it does in a key, the stretches in the bits below. Only rows that occur are
-// looked at. `counted` is the row of the last stretch of nonzero time.
+// the time has the same bits as in a key, and the stretches have the bits below. Only rows that
+// occur are looked at. `counted` is the row of the last stretch of nonzero time.
 struct RowTimes {
   static constexpr size_t kMostCounts = 1 << kStateBits;  // between flushes; and one epoch at most
 
@@ -37,8 +37,8 @@ struct RowTimes {
   }
 
  private:
-  // If `condition` is not 0. Not by ?:, of which compilers make a branch: GPU work often begins at
-  // the very time at which the call that launches it ends.
+  // If `condition` is not 0. It avoids ?:, which compilers turn into a branch: GPU work often
+  // begins at the very time at which the call that launches it ends.
   static void SetIf(uint64_t condition, uint32_t value, uint32_t* to) {
 #if defined(__x86_64__)
     asm("test %1, %1\n\tcmovne %2, %0" : "+r"(*to) : "r"(condition), "r"(value) : "cc");

@@ -32,9 +32,8 @@ void TellLimits() {
   static uint32_t told = 0;
   if (__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED) != 0) return;
   static constexpr char kNote[] =
-      "{\"problem\": \"only calls of the CUDA runtime library are recorded (--cuda=interpose): no "
-      "GPU work, and nothing that cuBLAS, cuDNN, NCCL, Triton or JAX launch\", \"missing\": "
-      "\"work\"}";
+      "{\"problem\": \"--cuda=interpose records only calls of the CUDA runtime library: no GPU "
+      "work, and no launches by cuBLAS, cuDNN, NCCL, Triton or JAX\", \"missing\": \"work\"}";
   rlscope_add_metadata("cuda", 4, kNote, sizeof kNote - 1);
   rlscope_count_loss(trace::kCudaInterposed, 1);
 }

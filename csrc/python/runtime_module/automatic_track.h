@@ -32,16 +32,16 @@
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
 //
-// A K is a part of the F that comes next, where that is inference; of two K of one object the later
-// one. What lies between K and F is nothing. K inside any other call or block is a part of that.
+// A K is a part of the next F, if that is inference. If two K convert one object, the later one
+// counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
 //
 // V is like C, with the name of its kind.
 //
-// J is `compilation`, and like C but that it interrupts everything except a V: also an S, F, B, O
-// or C around it. In a C it lasts from its first phase to the end of its last one (or of the C).
+// J is `compilation`. It is like C, but interrupts everything except a V, even an S, F, B, O or C
+// around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
 // I is `import` where nothing is open: no forward waits for its name, and no B for its first O.
 // Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
@@ -145,7 +145,7 @@ class Track {
   void EnterCompilation() {
     if (compilation_++ == 0) BeginCompilation();
   }
-  // `is_last`: of the phases that a compilation has.
+  // `is_last`: it is the last phase of the compilation.
   void LeaveCompilation(bool is_last) {
     if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
   }

@@ -10,9 +10,9 @@
 
 namespace rlscope::python {
 
-// An object whose pointer was replaced, found by its address. A slot is never given up: of an
-// object that died it serves the next one that is made at its address, which is watched anew before
-// it is called.
+// An object whose pointer was replaced, found by its address. A slot is never given up. If its
+// object dies, it serves the next object at that address, which is watched anew before it is
+// called.
 struct CompiledSlot {
   PyObject* function;  // borrowed, and not to be touched: only its address counts
   vectorcallfunc call;
@@ -44,8 +44,8 @@ bool ReplaceCall(PyObject* function, vectorcallfunc call);
 // Python error.
 uint32_t NameOfCompiled(PyObject* function);
 
-// A compiled function that is being called computes gradients, as tracing it told. Of a function of
-// TensorFlow's the address is remembered for ever: one that is made there later counts as well.
+// Tracing told that a compiled function that is being called computes gradients. The address of a
+// TensorFlow function stays remembered: a function that is made there later counts as well.
 void NoteTraining(PyObject* function);
 bool IsTraining(const PyObject* function);
 

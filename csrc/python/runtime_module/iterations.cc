@@ -8,7 +8,8 @@ namespace rlscope::python {
 
 namespace {
 
-// Of the main interpreter, as iterations are of the process; owned, null: none follows them.
+// What follows the iterations of the process; owned, null: nothing does. The main interpreter sets
+// it.
 PyObject* follower = nullptr;
 
 PyObject* Iteration(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {

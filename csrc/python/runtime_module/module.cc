@@ -58,7 +58,7 @@ uint64_t BitsOf(double value) {
 
 PyObject* Progress(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "progress takes what is done and the total");
+    PyErr_SetString(PyExc_TypeError, "progress takes two numbers: how much is done, and the total");
     return nullptr;
   }
   const double done = PyFloat_AsDouble(arguments[0]);
@@ -230,13 +230,13 @@ int CheckAbi() {
   const uint32_t version = rlscope_abi_version();
   if (version == RLSCOPE_INTERFACE) return 0;
   PyErr_Format(PyExc_ImportError,
-               "the loaded librlscope.so has version %u of the interface, rlscope needs %u: "
+               "the loaded librlscope.so has version %u of the interface, but rlscope needs %u; "
                "start the program with the rls-prof of its own environment",
                version, RLSCOPE_INTERFACE);
   return -1;
 }
 
-// Of the calling thread, which may not hold the interpreter's lock.
+// Whether the calling thread runs no Python; it may not hold the interpreter's lock.
 int RunsNoPython() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
   return thread == nullptr || !native_calls::HasFrame(thread) ? 1 : 0;

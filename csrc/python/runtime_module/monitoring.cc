@@ -193,7 +193,7 @@ PyObject* Refused(const char* reason) {
 
 PyObject* MonitoringBegin(PyObject* module, PyObject*) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    return Refused("native calls of a sub-interpreter are not recorded");
+    return Refused("rlscope does not record native calls of a sub-interpreter");
   }
   if (monitoring != nullptr) Py_RETURN_NONE;
   PyObject* sys_monitoring = PySys_GetObject("monitoring");
@@ -207,7 +207,7 @@ PyObject* MonitoringBegin(PyObject* module, PyObject*) {
     Py_DECREF(disable);
     Py_DECREF(sys_monitoring);
     monitoring.reset();
-    return Refused("other tools have taken the free ids of sys.monitoring");
+    return Refused("other tools use all free ids of sys.monitoring");
   }
   if (Register(module)) Py_RETURN_NONE;
   Forget();

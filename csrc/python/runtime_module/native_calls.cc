@@ -204,7 +204,7 @@ PyObject* AtImport(PyObject* module, PyObject* const* arguments, Py_ssize_t coun
   }
   if (patching != 0) UseHooks(module);
   if (native_calls::FollowImports({OnLoaded, OnScanned, OnExecuted, patching != 0})) Py_RETURN_NONE;
-  PyErr_SetString(PyExc_RuntimeError, "importlib of this interpreter is not as expected");
+  PyErr_SetString(PyExc_RuntimeError, "rlscope does not know the importlib of this interpreter");
   return nullptr;
 }
 

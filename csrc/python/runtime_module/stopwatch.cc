@@ -107,7 +107,7 @@ void ThreadTimes::Exit(PyObject* name, uint64_t now) {
   ++Innermost()->halves;
 }
 
-// Of the main interpreter. Under the GIL; without one, under its lock.
+// The main interpreter's. The GIL protects it; without a GIL, its own lock does.
 struct Stopwatch {
   std::vector<std::unique_ptr<ThreadTimes>> threads;
   uint64_t run = 0;        // counts the times it began

@@ -50,8 +50,8 @@ struct Written {
 thread_local Written written = {0, 0, nullptr};
 
 // The trace's note on its tasks; coverage.sql reads it.
-constexpr char kAtAnnotations[] = "\"tasks are told apart at annotations\"";
-constexpr char kAtSwitches[] = "\"tasks are told apart at every Context.run\"";
+constexpr char kAtAnnotations[] = "\"rlscope tells tasks apart at annotations\"";
+constexpr char kAtSwitches[] = "\"rlscope tells tasks apart at every Context.run\"";
 std::atomic<bool> follows_context_run{false};
 
 // Ids are of the process: interpreters share them. Past 2^26 - 1 they begin anew; by then the
@@ -230,7 +230,7 @@ bool RunsInTask() { return tasks_enabled && IsEntered(ThreadState()->context); }
 void FollowsContextRun(bool follows) { follows_context_run = follows; }
 
 void ReportTasks() {
-  if (!tasks_enabled) Report("\"off: contextvars.Context is laid out in an unknown way\"");
+  if (!tasks_enabled) Report("\"off: rlscope does not know the layout of contextvars.Context\"");
 }
 
 namespace {

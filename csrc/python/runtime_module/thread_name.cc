@@ -22,8 +22,8 @@ PyObject* FindThread(PyObject* threading) {
   return thread;
 }
 
-// Thread.name is Python, in which a Ctrl-C that is pending would be raised and lost here; the
-// attribute behind it is not.
+// Thread.name is Python code: a pending Ctrl-C would be raised in it, and lost here. The attribute
+// _name runs no Python.
 void SendName(PyObject* thread) {
   PyObject* attribute = PyUnicode_InternFromString("_name");
   if (attribute == nullptr) return;

@@ -226,11 +226,11 @@ nb::list Directory::Losses(size_t process) const {
   nb::list losses;
   // From the log, which also knows processes that recorded nothing.
   if (image.late_attach) {
-    losses.append(MakeLoss(kLateAttach, 1, "before the recorder began", image.late_attach_ns));
+    losses.append(MakeLoss(kLateAttach, 1, "time before the recorder began", image.late_attach_ns));
   }
   if (image.refused) losses.append(MakeLoss(trace::kNoFiles, 1, "reported by the program"));
   if (image.trace == nullptr) {
-    const char* detail = "the program reported rings";
+    const char* detail = "the program had rings, but no file holds their records";
     if (image.had_rings) losses.append(MakeLoss(trace::kMissingTrace, 1, detail));
     return losses;
   }
@@ -247,7 +247,7 @@ nb::list Directory::Losses(size_t process) const {
   if (const trace::RolledUp* rolled_up = image.trace->rolled_up()) {
     const int64_t start_ns = ranges_[process].start_ns;
     const std::string detail =
-        "single records are kept from " + std::to_string(rolled_up->until_ns) + " ns on";
+        "rlscope kept single records only from " + std::to_string(rolled_up->until_ns) + " ns on";
     losses.append(MakeLoss(kRolledUp, rolled_up->events.Sum(), detail.c_str(),
                            std::max<int64_t>(0, rolled_up->until_ns - start_ns)));
   }

@@ -131,7 +131,7 @@ std::unordered_map<std::string, std::string> Demangle(const std::set<std::string
       texts.emplace(name, text.get());
     }
   }
-  // A child ends at a name that takes too long; the next one goes on behind that.
+  // A child ends at a name that takes too long; the next one goes on after that name.
   size_t at = 0;
   for (int children = 0; at < others.size() && children < kMostChildren; children++) {
     const size_t done = DemangleInChild(others, at, &texts);

@@ -100,7 +100,7 @@ std::vector<std::string> RecordKinds() {
   return {std::begin(analysis::kRecordKindTexts), std::end(analysis::kRecordKindTexts)};
 }
 
-// Of the process, or of its threads.
+// The rows of the process, or of its threads.
 Columns MakeBookkeeping(const analysis::ProcessInput& input, const analysis::Bookkeeping& found,
                         const PathRows& paths, bool by_thread) {
   std::vector<RecordRow> rows;

@@ -107,7 +107,7 @@ Status DirectoryOpener::CheckIsTrace() const {
   if (Exists(path_ + "/processes.log") || Exists(path_ + "/trace") || Exists(path_ + "/rings")) {
     return Status();
   }
-  return Status::Error(0, "%s is not a trace: no processes.log in it", path_.c_str());
+  return Status::Error(0, "%s is not a trace: it has no processes.log", path_.c_str());
 }
 
 void DirectoryOpener::Add(std::unique_ptr<TraceFile> file) {

@@ -29,7 +29,7 @@ class Directory {
   int64_t cut_ns() const { return cut_ns_; }
   // Directories of runs that processes of this one recorded: rls-prof under rls-prof.
   const std::vector<std::string>& nested() const { return nested_; }
-  // Of processes.log, of every file, and of files that could not be opened at all.
+  // Problems of processes.log and of every file, even of files that could not be opened.
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:

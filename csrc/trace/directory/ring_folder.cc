@@ -67,9 +67,11 @@ std::string FindRings(const std::string& directory, const ControlPage& control,
   const Folder folder = LookAtFolder(named, directory);
   if (folder == Folder::kOurs) return named;
   if (folder == Folder::kForeign) {
-    problems->push_back({named, 0, 0, "rings are not read: no folder of ours is " + named});
+    problems->push_back(
+        {named, 0, 0,
+         "rlscope does not read " + named + ": it is not the ring folder of this trace"});
   } else if (control.drainer_pid != 0) {  // that drainer did not come to the end, and remove it
-    problems->push_back({named, 0, 0, "rings are gone with the folder " + named});
+    problems->push_back({named, 0, 0, "the rings are lost: nothing is left of " + named});
   }
   return rings;
 }

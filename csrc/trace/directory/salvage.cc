@@ -58,7 +58,7 @@ void AddOrphans(const std::string& rings, const std::vector<std::string>& ring_f
     const std::string path = rings + "/" + file;
     if (std::binary_search(pages.begin(), pages.end(), page)) continue;
     if (!IsAnnounced(path)) continue;  // or its drainer was faster
-    problems->push_back({path, 0, 0, "cannot read " + path + ": its process page is not there"});
+    problems->push_back({path, 0, 0, "cannot read " + path + ": its process page is missing"});
   }
 }
 

@@ -19,8 +19,7 @@ uint64_t ArenaView::Read(uint64_t position, uint64_t end, ArenaEntry* entry) con
   return bytes <= end - position ? bytes : 0;
 }
 
-// A process writes an entry and then publishes it, so behind what is published there is one at
-// most.
+// A process writes an entry and then publishes it, so at most one entry follows what is published.
 uint64_t ArenaView::Unpublished() const {
   ArenaEntry entry;
   uint64_t at = position_;

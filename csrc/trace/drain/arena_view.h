@@ -24,8 +24,8 @@ class ArenaView {
   // the rest of this file is given up).
   bool Next(ArenaEntry* entry, const char** text);
 
-  // Bytes that were published and can be no entries; those behind the last entry too, once all
-  // are read.
+  // Bytes that were published and cannot be entries; once all are read, also those after the last
+  // entry.
   uint64_t GivenUp() const;
 
  private:

@@ -40,7 +40,7 @@ constexpr int64_t kTouchNs = 10000000000;  // how often a drainer does so
 // the run were removed, or:
 constexpr uint32_t kNearlyFull = 1u << 16;       // less than min_free_bytes are free
 constexpr uint32_t kLargestSize = kBudgetSpent;  // the files take max_bytes
-// Stops recording in all processes, for good. Of several reasons the first one stays.
+// Stops recording in all processes, for good. The first reason stays.
 void Cut(ControlPage* page, uint32_t why);
 
 // Whether less than `bytes` are free where `directory` lies (false when it is not known).

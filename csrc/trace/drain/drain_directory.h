@@ -61,7 +61,7 @@ class DrainDirectory {
   // stats() says when it has.
   void BeginNextFiles();
 
-  // Bytes of what was set aside of the run beside the files that are counted; they count as well.
+  // Bytes of the run that were set aside, beside the files that are counted; they count as well.
   void SetKeptBytes(uint64_t bytes);
 
   // Calls visit(context, pid, name) for every process of the run that still runs.

@@ -175,7 +175,7 @@ uint64_t ImageRings::LimitOf(const Source& ring) {
 // In the last pass: goes on at the next record where the ring's position holds none. Every slot up
 // to the head, and up to the last one that was read, was written in this lap or the next; what lies
 // beyond has the bit of the lap before. The reader counts what is passed over as missing, except
-// behind the last record.
+// after the last record.
 void ImageRings::PassOverDamage(Source* ring) {
   const RingView& view = ring->view;
   const uint64_t head = view.head();

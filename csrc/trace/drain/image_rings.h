@@ -44,7 +44,7 @@ class ImageRings {
   uint64_t unreadable_files() const { return unreadable_files_; }
   uint64_t damaged() const { return damaged_; }
   uint64_t missing_records() const { return missing_records_; }
-  // The last pass left work behind: a ring that could not be emptied in its turn.
+  // The last pass did not finish: a ring could not be emptied in its turn.
   bool busy() const { return busy_; }
 
  private:

@@ -1,5 +1,5 @@
-// The threads of a process image that have not ended, and what the kernel last counted of them: of
-// a thread that is killed it is all that will be known. Threads: one at a time. Libc only.
+// The threads of a process image that have not ended, and what the kernel last counted of them: for
+// a thread that is killed, nothing else will be known. Threads: one at a time. Libc only.
 #ifndef RLSCOPE_TRACE_DRAIN_LIVING_THREADS_H_
 #define RLSCOPE_TRACE_DRAIN_LIVING_THREADS_H_
 

@@ -6,8 +6,8 @@
 
 namespace rlscope::trace {
 
-// Of the regular files in `directory`, DIR/trace and DIR/rings, added up. What cannot be read has
-// none.
+// Adds up the bytes of the regular files in `directory`, DIR/trace and DIR/rings. A file that
+// cannot be read counts as empty.
 uint64_t RunBytes(const char* directory);
 
 }  // namespace rlscope::trace

@@ -12,8 +12,8 @@ int MakeLog(const char* directory);
 // there when that page is not. `rings` fits ControlPage::trace_rings; one write. 0 or an errno.
 int LogRings(const char* directory, const char* rings);
 
-// That the calling process, which belongs to the run in `directory`, begins the run in `nested`. Of
-// a path that is too long only the first 4,080 bytes. 0 or an errno.
+// That the calling process, which belongs to the run in `directory`, begins the run in `nested`. A
+// longer path is cut at 4,080 bytes. 0 or an errno.
 int LogNested(const char* directory, const char* nested);
 
 // The new state of the run's window: kWindowWaits, kWindowStarts or kWindowStops. Processes that

@@ -1,6 +1,6 @@
-// Guesses the next of a sequence of small numbers: what followed the last time when the numbers
-// before were these. Training loops repeat themselves: of PPO's annotations it knows 99 %, of its
-// native calls 90 %, and what is known need not be written. Both sides of a file run the same one.
+// Guesses the next number of a sequence of small numbers: the one that followed the same numbers
+// last time. Training loops repeat themselves: it guesses 99 % of PPO's annotations and 90 % of its
+// native calls. What is guessed need not be written. Writer and reader of a file run the same one.
 #ifndef RLSCOPE_TRACE_FORMAT_PREDICTION_H_
 #define RLSCOPE_TRACE_FORMAT_PREDICTION_H_
 

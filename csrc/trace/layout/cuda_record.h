@@ -1,5 +1,5 @@
-// Records of CUDA calls and of work on the GPU, as they lie in rings: packed into slots, of which
-// each but the first holds 12 bytes.
+// Records of CUDA calls and of work on the GPU, as they lie in rings: packed into slots; each slot
+// but the first holds 12 bytes.
 #ifndef RLSCOPE_TRACE_LAYOUT_CUDA_RECORD_H_
 #define RLSCOPE_TRACE_LAYOUT_CUDA_RECORD_H_
 

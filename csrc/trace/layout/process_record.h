@@ -12,8 +12,8 @@ namespace rlscope::trace {
 // A log that is longer is not read beyond this: half a million records.
 constexpr uint64_t kMostLogBytes = 64 << 20;
 
-// The offset of the first intact record at or behind `from`, of any version, which is copied to
-// *record. SIZE_MAX: none. A record that a full disk cut short misaligns those behind it, so every
+// The offset of the first intact record, of any version, at or after `from`; it is copied to
+// *record. SIZE_MAX: none. A record that a full disk cut short misaligns those after it, so every
 // offset is tried.
 size_t FindRecord(const uint8_t* data, size_t size, size_t from, ProcessRecord* record);
 

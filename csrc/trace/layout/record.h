@@ -78,8 +78,8 @@ enum Kind : uint32_t {
 // A resolve concerns every segment of the thread that still is in the state, the running one
 // included. No resolve touches states that are final. A running segment that a resolve makes final
 // ends there, and nothing runs; one that it moves to an open state runs on. Segments of one final
-// state that touch are one instance. Unresolved at the end of the stream, at a gap or a window's
-// stop: inside and aside are inference, the others are nothing.
+// state that touch are one instance. If some are unresolved at the end of the stream, at a gap or
+// at a window's stop, inside and aside are inference, and the others are nothing.
 //
 // A segment from kAutoNamed on is final too: the operation whose name has the id state -
 // kAutoNamed.

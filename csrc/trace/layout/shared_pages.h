@@ -130,8 +130,8 @@ enum Loss : uint32_t {
       kLossKinds = 16
 };
 
-// Counts that no process can make: rings of its own whose files were removed, cut short or damaged;
-// that none of its files is left; and that it could not make any.
+// Losses that no process can count itself: rings of its own whose files were removed, cut short or
+// damaged; that none of its files is left; and that it could not make any.
 constexpr char kDamagedRing[] = "damaged_ring";
 constexpr char kMissingTrace[] = "missing_trace";
 constexpr char kNoFiles[] = "no_files";

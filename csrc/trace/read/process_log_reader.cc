@@ -53,7 +53,8 @@ Status ReadProcessLog(const std::string& path, std::vector<ProcessRecord>* recor
   }
   *records = ParseProcessLog(bytes.data(), static_cast<size_t>(got), path, problems);
   if (size > kMostLogBytes) {
-    problems->push_back({path, kMostLogBytes, size - kMostLogBytes, "too long to be read on"});
+    problems->push_back(
+        {path, kMostLogBytes, size - kMostLogBytes, "rlscope does not read this far"});
   }
   return Status();
 }

@@ -37,7 +37,7 @@ struct RunNotes {
   int64_t last_stop_ns = INT64_MAX;
 };
 
-// Removes the records that are of no process.
+// Removes the records that belong to no process.
 RunNotes TakeRunNotes(std::vector<ProcessRecord>* log);
 
 }  // namespace rlscope::trace

@@ -167,18 +167,19 @@ void ProcessTrace::LeaveOutOtherClocks() {
   };
   for (const auto& file : files_) {
     if (!differs(file)) continue;
-    problems_.push_back({file->path(), 0, file->bytes(), "its clock is not that of the process"});
+    problems_.push_back(
+        {file->path(), 0, file->bytes(), "this file uses another clock than its process"});
   }
   files_.erase(std::remove_if(files_.begin(), files_.end(), differs), files_.end());
 }
 
-// The pieces of one file, which must be whole. Of two files the one that reaches further counts: a
-// roll-up was interrupted before it removed the other.
+// The pieces of one file, which must be whole. If a roll-up was interrupted before it removed the
+// other file, there are two, and the one that reaches further counts.
 void ProcessTrace::FindRolledUp() {
   for (const auto& file : files_) {
     if (file->rolled_up().empty() || ReadRolledUp(*file)) continue;
-    problems_.push_back(
-        {file->path(), 0, file->bytes(), "what was rolled up is damaged, or of another version"});
+    problems_.push_back({file->path(), 0, file->bytes(),
+                         "the sums of rolled-up records are damaged, or of another version"});
   }
   if (rolled_up_ != nullptr) missing_slots_ = rolled_up_->missing_slots;
 }
@@ -236,8 +237,8 @@ void ProcessTrace::JoinNames() {
   };
   names_.erase(std::unique(names_.begin(), names_.end(), is_known), names_.end());
   if (contradicting_bytes == 0) return;
-  problems_.push_back(
-      {files_.front()->path(), 0, contradicting_bytes, "names whose number has another name"});
+  problems_.push_back({files_.front()->path(), 0, contradicting_bytes,
+                       "names with numbers that belong to other names"});
 }
 
 const Name* ProcessTrace::FindName(uint32_t id) const {
@@ -298,7 +299,8 @@ void ProcessTrace::Count(uint64_t duplicates, uint64_t missing_slots, uint64_t o
   missing_slots_ = AddSaturated(missing_slots_, missing_slots);
   if (overlapping == 0) return;
   problems_.push_back({files_.front()->path(), 0, 0,
-                       std::to_string(overlapping) + " chunks left out: others hold part of them"});
+                       "rlscope left out " + std::to_string(overlapping) +
+                           " chunks, because others hold part of their records"});
 }
 
 void ProcessTrace::JoinGpu() {

@@ -58,7 +58,7 @@ class ProcessTrace {
   // was not written; its losses are known.
   const EndInfo* end() const { return end_; }
 
-  // The part whose chunks are gone, null: there is none; and what the archive holds behind it.
+  // The part whose chunks are gone, null: there is none; and what the archive holds after it.
   const RolledUp* rolled_up() const { return rolled_up_.get(); }
   const Archive& saved() const { return *saved_; }
 

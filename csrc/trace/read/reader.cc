@@ -115,7 +115,7 @@ void FileIndexer::Add(const FrameView& frame) {
 
 // Without a ProcessChunk the clock is unknown: pairs tell ticks from nanoseconds.
 void FileIndexer::GuessProcess() {
-  AddProblem(0, 0, "no intact process frame; clock guessed");
+  AddProblem(0, 0, "no intact process frame, so rlscope guessed the clock");
   for (const base::ClockPair& pair : file_->clock_pairs_) {
     if (pair.ticks != static_cast<uint64_t>(pair.ns)) file_->process_.clock = base::ClockKind::kTsc;
   }

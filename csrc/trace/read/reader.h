@@ -88,7 +88,7 @@ class TraceFile {
   // False: the frame with it is damaged, and process() is a guess from the clock pairs.
   bool has_process() const { return has_process_; }
   const ProcessInfo& process() const { return process_; }
-  // From the file's name, of a process whose frame is damaged.
+  // Sets what the file's name says of a process whose frame is damaged.
   void SetProcessIdentity(uint32_t os_pid, uint64_t start_time) {
     process_.os_pid = os_pid;
     process_.start_time = start_time;

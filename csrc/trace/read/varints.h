@@ -15,8 +15,8 @@ namespace rlscope::trace {
 size_t DecodeVarints(Span column, uint64_t* out, size_t capacity);
 size_t DecodeVarints(Span column, uint32_t* out, size_t capacity);
 
-// The number of values, without decoding them: of bytes that end one. SIZE_MAX when the column ends
-// inside a varint.
+// The number of values, without decoding them: it counts the bytes that end one. SIZE_MAX when the
+// column ends inside a varint.
 size_t CountVarints(Span column);
 
 // The form for CPUs without BMI2; for tests.

@@ -13,14 +13,14 @@ class ByteBudget {
  public:
   void Set(uint64_t left) { left_ = left; }
   bool IsSpent() const { return left_ == 0; }
-  // How many are left is asked again where too few seem to be: files may have been removed.
+  // If too few seem to be left, the number is asked again: files may have been removed.
   void Ask(uint64_t (*count_left)(void* context), void* context) {
     count_left_ = count_left;
     context_ = context;
   }
 
-  // False: so many are not left. Then nothing is, so that no smaller frame follows one that is
-  // missing.
+  // False: there are not so many. Then none are left at all, so that no smaller frame follows a
+  // missing one.
   bool Take(uint64_t bytes) {
     if (bytes > left_ && left_ != 0 && count_left_ != nullptr) left_ = count_left_(context_);
     const bool fits = bytes <= left_;

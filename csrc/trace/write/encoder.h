@@ -56,8 +56,8 @@ class CpuEncoder {
 
   // Starts a chunk of `stream`, whose `thread` is set; `first_slot` is the position, counted from
   // the ring's creation, of the first slot that will be added. Drops what an unfinished chunk held.
-  // `changes`: of the process's windows, all up to the last record that will be added; must live
-  // until Finish. Null: the stream's own window records are all there are.
+  // `changes`: all changes of the process's windows up to the last record that will be added; they
+  // must live until Finish. Null: the stream's own window records are all there are.
   void Begin(ThreadStream* stream, uint32_t ring, uint64_t first_slot,
              const WindowChanges* changes = nullptr);
 

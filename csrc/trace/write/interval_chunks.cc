@@ -41,7 +41,7 @@ uint64_t Delta(int64_t value, int64_t before) {
   return ZigZag(static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(before)));
 }
 
-// A call as it is written behind one that ends at `ahead`.
+// A call as it is written after one that ends at `ahead`.
 struct PlacedCall {
   uint64_t start, end;
   uint32_t moved;  // times that had to move

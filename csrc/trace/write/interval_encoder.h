@@ -35,7 +35,7 @@ class IntervalEncoder {
   void Add(const Slot& first, const Slot* more);
   bool Full() const { return count_ == (use_ == RingUse::kGpu ? kMostWork : kMostCalls); }
   uint64_t slots() const { return slots_; }
-  // Records since Begin() that no producer writes there: of another use, or of no time.
+  // How many records since Begin() no producer writes there: of another use, or without a time.
   uint64_t left_out() const { return left_out_; }
 
   // Writes the piece. 0 or an errno value. `clamped`: calls whose times had to move are added.

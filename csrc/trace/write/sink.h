@@ -17,7 +17,7 @@ class Sink {
  public:
   // Appends all pieces, in order, as one frame. 0, or the errno value of what failed (ENOSPC,
   // EDQUOT, EFBIG, EIO, ENOMEM...). After a failure the sink takes nothing more and returns that
-  // error again: what lies behind a frame that is missing would not be in order.
+  // error again: frames after one that is missing would not be in order.
   // May change `pieces`.
   int Append(struct iovec* pieces, int count) { return append_(this, pieces, count); }
 
@@ -40,7 +40,7 @@ class Sink {
 };
 
 // Appends to a file descriptor opened with O_APPEND, with one writev per frame. A short write is
-// continued, EINTR retried; of a frame that is refused half way nothing stays. Does not own the
+// continued, EINTR retried; if a frame is refused half way, nothing of it stays. Does not own the
 // descriptor, nor the budget, which may be null: no limit.
 class FileSink : public Sink {
  public:

@@ -69,7 +69,7 @@ class _Events:
         self._machine = pids.take()
 
     def names(self) -> Iterator[str]:
-        """Of the machine, and of the processes, which stand in order of their start."""
+        """Names of the machine and of the processes, which stand in order of their start."""
         yield _described(self._machine, "process_name", "name", "machine")
         for place, process in enumerate(self._processes):
             yield _described(process.pid, "process_name", "name", process.name)

@@ -124,7 +124,7 @@ class _Lane:
         self._before = "\n"
 
     def add(self, start_ns: int, end_ns: int, name: int) -> None:
-        """A slice that begins behind those before, and lies in those that are open then."""
+        """A slice that begins after those before, and lies in those that are open then."""
         self._close(start_ns)
         self._put("O", name, start_ns)
         self._open.append((end_ns, name))

@@ -33,7 +33,7 @@ _MOST_ITERATIONS = 1 << 20
 _MAIN = 0  # of a process the thread that is made first
 
 _GPU_KINDS = {kind["name"]: number for number, kind in enumerate(_trace.GPU_KINDS)}
-# Of the kinds that have one: what the name is of, and the layer, None where the row says it.
+# For kinds with a name: what the name is of, and the layer; None: the row says the layer.
 _NAMES: Mapping[str, tuple[int, str | None]] = {
     "operation": (OPERATION, "none"),
     "call": (FUNCTION, None),
@@ -206,7 +206,7 @@ def _read(table: EventTable, spill: _trace.SpillFile) -> list[_Process]:
             of_process = _where(batch["process_id"] == number, batch)
             if process is None:
                 first = next(iter(processes.values()))
-                what = "rows of more processes than are read"
+                what = "rows beyond the limit of processes"
                 first.rows.count(what, len(of_process["kind"]), taken=False)
                 continue
             for kind in dict.fromkeys(of_process["kind"]):

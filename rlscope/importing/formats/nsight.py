@@ -77,7 +77,7 @@ class _Process:
         return self._threads[tid]
 
     def texts(self, ids: _Numbers, find: Callable[[str], int], kind: int) -> _Numbers:
-        """What `find` makes of the names behind ids, asked once for each."""
+        """What `find` makes of the names of ids, asked once for each."""
         return _each(ids, lambda name_id: self.text(kind, name_id, find))
 
     def text(self, kind: int, name: int | str, find: Callable[[str], int]) -> int:
@@ -278,7 +278,7 @@ class _Reader:
         """The threads of rows, and the rows whose threads are read."""
         threads = process.threads(batch["globalTid"], self._thread_names)
         process.rows.count(
-            f"{table.name} of more threads than are read", int((threads < 0).sum()), taken=False
+            f"{table.name} beyond the limit of threads", int((threads < 0).sum()), taken=False
         )
         return threads[threads >= 0], _where(threads >= 0, batch)
 
@@ -287,7 +287,7 @@ class _Reader:
     def _add_gpu(self, table: EventTable, process: _Process, batch: _Batch) -> None:
         streams = process.streams(batch)
         process.rows.count(
-            f"{table.name} of more streams than are read", int((streams < 0).sum()), taken=False
+            f"{table.name} beyond the limit of streams", int((streams < 0).sum()), taken=False
         )
         batch = _where(streams >= 0, batch)
         nothing = np.zeros(len(batch["start"]), dtype=np.int64)

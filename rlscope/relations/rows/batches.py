@@ -19,7 +19,7 @@ from rlscope.relations.schema import store
 
 # Rows of a relation that wait for others; some MiB.
 _MOST_ROWS = 100_000
-# Of a process with more events, rows of single intervals are not collected, but streamed.
+# If a process has more events, its rows of single intervals are streamed, not collected.
 _MOST_EVENTS = 20_000
 
 
@@ -97,7 +97,7 @@ class _Part:
 
 
 def _columns(relation: sa.Table, parts: Sequence[_Part]) -> Iterator[tuple[str, Any]]:
-    """The columns that any of the parts has, one part behind the other."""
+    """The columns that any of the parts has, one part after the other."""
     for column in relation.columns:
         present = [part.arrays[column.name] for part in parts if column.name in part.arrays]
         if not present:

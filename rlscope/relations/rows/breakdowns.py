@@ -24,7 +24,7 @@ class Breakdowns:
     of_process: tuple[Columns, Columns]
     of_threads: tuple[Columns, Columns]
     to_texts: Callable[[Columns], dict[str, Any]]
-    """Of columns with numbers of operations, phases and layers."""
+    """For columns with numbers of operations, phases and layers."""
     work_is_known: bool
     """Whether GPU work is."""
 

@@ -292,7 +292,7 @@ class _Build:
         return {**columns, "name": names, "role": found}
 
     def _put_utilisation(self) -> None:
-        """Of its NULLs only those of GPUs are something that the trace lacks."""
+        """Only its NULLs of GPUs are something that the trace lacks."""
         rows = self._utilisation.rows(self._directory, self._devices.uses(utilisation.HOST))
         relation = store.relations()["utilisation"]
         busy_ns = [row["busy_ns"] if row["kind"] == "gpu" else 0 for row in rows]
@@ -357,7 +357,7 @@ def process_columns(
     }
 
 
-# Of a thread, where the kernel was asked; -1 where it was not.
+# Columns of a thread; -1 if the kernel was not asked.
 _SCHEDULED = ("running_ns", "runnable_ns", "measured_ns")
 
 

@@ -28,7 +28,7 @@ COLUMNS = ("overhead_ns", *_ENDS.values())
 """Columns that a correction adds to a breakdown."""
 
 Place = tuple[Any, ...]
-"""Of a row: its columns but the times; layer and gpu_busy are the last two."""
+"""A row without its times; layer and gpu_busy are the last two columns."""
 
 
 @dataclass

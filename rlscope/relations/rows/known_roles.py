@@ -86,7 +86,7 @@ RAY_SERVICES = {
 RAY_WORKER = "/ray/_private/workers/"
 RAY_TITLE = "ray::"
 RAY_IDLE = "ray::IDLE"
-"""Of the command line of a Ray worker, and of the titles that Ray gives its processes later."""
+"""Parts of the command line of a Ray worker, and of the titles that Ray gives processes later."""
 
 RAYLET = "raylet"
 """The program that starts Ray's workers."""

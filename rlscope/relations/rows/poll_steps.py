@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Of all cores that Linux can have; a larger reading is damage.
+# All cores that Linux can have; a larger reading is damage.
 _MOST_PERCENT = 8192 * 100.0
 
 Span = tuple[int, int]
@@ -58,7 +58,7 @@ class Measured:
         return round(float((self.percents * self.lengths_ns).sum()) / 100)
 
     def covered(self, starts_ns: Any, bucket_ns: Any) -> Any:
-        """Of buckets, the part of each that the steps cover."""
+        """The part of each bucket that the steps cover."""
         spans = self.spans()
         origin_ns = spans[0][0]  # what is left are numbers that a float holds exactly
         edges = np.array(spans, dtype=np.int64).ravel() - origin_ns
@@ -89,7 +89,7 @@ class Steps:
 
 
 def _within(starts_ns: Any, ends_ns: Any, windows: Sequence[Span]) -> Any:
-    """Of each span, whether one of the windows holds it."""
+    """Whether one of the windows holds a span, for each span."""
     if not windows:
         return np.zeros(len(starts_ns), dtype=bool)
     window_starts, window_ends = np.array(windows, dtype=np.int64).T

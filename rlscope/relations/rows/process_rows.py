@@ -14,7 +14,7 @@ from rlscope.relations.groups import SIMULATION, group_of
 from rlscope.relations.rows.breakdowns import Breakdowns
 from rlscope.relations.rows.operations import NONE, NOT_RECORDED, sources_of_rows
 
-# Of the sweep's transitions: those inside the complete iterations that rates count.
+# The sweep's transitions inside the complete iterations that rates count.
 _IN_ITERATIONS = "count_in_iterations"
 
 

@@ -99,7 +99,7 @@ def _of(
 
 
 def _imported(process: Mapping[str, Any]) -> _Process:
-    """Of another tool's trace: whatever it profiled is a program of the algorithm."""
+    """A process of another tool's trace: whatever it profiled is a program of the algorithm."""
     rank = _read_note(process, RANK_NOTE).get("rank")
     if isinstance(rank, int):
         return _Process(known.RANK, "rank", rank, always_numbered=True)

@@ -153,7 +153,7 @@ def problems(root: Path) -> list[dict[str, Any]]:
             found.append(_problem(name, 0, 0, f"cannot read {name}: {error.strerror}"))
             continue
         if size > most:
-            found.append(_problem(name, most, size - most, "too long to be read on"))
+            found.append(_problem(name, most, size - most, "rlscope does not read this far"))
     return found
 
 

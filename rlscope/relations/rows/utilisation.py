@@ -116,7 +116,7 @@ class Utilisation:
 
 
 class _Readings:
-    """Of one metric; 16 bytes each, for a day of many processes."""
+    """The readings of one metric; 16 bytes each, for a day of many processes."""
 
     def __init__(self) -> None:
         self.times_ns = array.array("q")
@@ -154,7 +154,7 @@ def _are_alike(gpus: Mapping[int, Gpu]) -> bool:
 
 
 def _times_in_layers(measured: Measured, timeline: Mapping[str, Any]) -> dict[str, int]:
-    """Of the finest level of a process's timeline, which is the lowest."""
+    """From the finest level of a process's timeline, which is the lowest."""
     levels = np.asarray(timeline["level"])
     if not len(levels):
         return dict.fromkeys(_LAYERS, 0)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-# Of _Row, behind the process.
+# Columns of _Row, after the process.
 _COLUMNS = ("thread_id", "kind", "object", "function", "operation", "source", "count",
             "duration_ns", "self_ns")  # fmt: skip
 

@@ -14,7 +14,7 @@ from rlscope.report.panel import Figure
 
 ROW_HEIGHT = 170
 FRAME_HEIGHT = 110
-# Of the height of a row.
+# As a part of the height of a row.
 ROW_GAP = 0.2
 # So many things have a tick each; plotly would put ticks between them.
 _EVERY_TICK = 12
