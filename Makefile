@@ -146,13 +146,15 @@ test-docker: $(VENV)/.installed ## the steps of docker/Dockerfile in a root of i
 	RLSCOPE_TEST_REQUIRE=docker_root $(BIN)/pytest -q -s tests/unit/test_docker.py \
 	    tests/integration/test_docker_root.py
 
-check: $(VENV)/.installed ## format, lint, types, layers
+check: $(VENV)/.installed ## format, lint, types, layers, oldest Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
 	$(BIN)/python tests/check_includes.py
+	$(BIN)/vermin --target=3.10- --violations --quiet --exclude long $$(git ls-files '*.py')
+	$(BIN)/python tests/check_oldest_python.py $$(git ls-files '*.py' '*.md')
 
 check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed build/tests/build.ninja ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake --build build/tests --parallel $(JOBS)
