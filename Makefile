@@ -40,6 +40,7 @@ system-packages: ## install what the tests need from the system (Debian, root), 
 	@sh tests/system_packages.sh
 
 $(BIN)/python:
+	@$(PYTHON) tests/complete_python.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'pip>=22.3' # the first that knows --python
 
