@@ -24,6 +24,10 @@ LIBRARIES := tests/integration/test_automatic_libraries.py
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
     tests/integration/test_pickling.py \
     tests/integration/test_layers_simulators.py
+# What depends on the patch release of CPython: programs that look into the interpreter, and the library.
+PATCH_RELEASE := tests/integration/test_golden.py tests/integration/test_export_timelines.py \
+    tests/integration/test_prof_bootstrap.py tests/integration/test_interception_calls.py \
+    tests/unit/test_archives.py tests/unit/test_check_oldest_python.py tests/unit/test_system_python.py
 # The byte code of all modules takes longer to compile than that of the few that are imported: 20 s for
 # PyTorch's. The first import of each keeps it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -120,6 +124,18 @@ test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring ca
 	    echo "SKIP: no Python 3.12 or 3.13 with a GIL is installed"; exit 0; }; \
 	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
 	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
+
+$(VENV)-system/.installed: | $(VENV)/.installed
+	"$$(sh tests/system_python.sh $(BIN)/python)" -m venv --clear --without-pip $(@D)
+	$(call share,$(@D))
+	touch $@
+
+test-system-python: system-packages $(VENV)/.installed ## some tests on the Python of /usr/bin, if it is another patch release than that of $(VENV)
+	@python=$$(sh tests/system_python.sh $(BIN)/python) || { \
+	    echo "SKIP: /usr/bin has no other patch release of $$($(BIN)/python --version)"; exit 0; }; \
+	$(MAKE) --no-print-directory $(VENV)-system/.installed && "$$python" --version && \
+	$(VENV)-system/bin/python -m pytest -q -n $(JOBS) --dist loadfile \
+	    -m 'not slow and not gpu and not torch_cuda' $(PATCH_RELEASE)
 
 $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	@echo "installing PyTorch $(TORCH_CUDA_RELEASE) for CUDA into $(TORCH_CUDA): 530 MB, once"
