@@ -24,6 +24,10 @@ LIBRARIES := tests/integration/test_automatic_libraries.py
 INTERCEPTION := $(wildcard tests/integration/test_interception_*.py) \
     tests/integration/test_pickling.py \
     tests/integration/test_layers_simulators.py
+# What depends on the patch release of CPython: programs that look into the interpreter, and the library.
+PATCH_RELEASE := tests/integration/test_golden.py tests/integration/test_export_timelines.py \
+    tests/integration/test_prof_bootstrap.py tests/integration/test_interception_calls.py \
+    tests/unit/test_archives.py tests/unit/test_check_oldest_python.py tests/unit/test_system_python.py
 # The byte code of all modules takes longer to compile than that of the few that are imported: 20 s for
 # PyTorch's. The first import of each keeps it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test libraries test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test libraries test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -40,6 +44,7 @@ system-packages: ## install what the tests need from the system (Debian, root), 
 	@sh tests/system_packages.sh
 
 $(BIN)/python:
+	@$(PYTHON) tests/complete_python.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'pip>=22.3' # the first that knows --python
 
@@ -134,6 +139,18 @@ test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring ca
 	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
 	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
 
+$(VENV)-system/.installed: | $(VENV)/.installed
+	"$$(sh tests/system_python.sh $(BIN)/python)" -m venv --clear --without-pip $(@D)
+	$(call share,$(@D))
+	touch $@
+
+test-system-python: system-packages $(VENV)/.installed ## some tests on the Python of /usr/bin, if it is another patch release than that of $(VENV)
+	@python=$$(sh tests/system_python.sh $(BIN)/python) || { \
+	    echo "SKIP: /usr/bin has no other patch release of $$($(BIN)/python --version)"; exit 0; }; \
+	$(MAKE) --no-print-directory $(VENV)-system/.installed && "$$python" --version && \
+	$(VENV)-system/bin/python -m pytest -q -n $(JOBS) --dist loadfile \
+	    -m 'not slow and not gpu and not torch_cuda' $(PATCH_RELEASE)
+
 $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	@echo "installing PyTorch $(TORCH_CUDA_RELEASE) for CUDA into $(TORCH_CUDA): 530 MB, once"
 	rm -rf $(TORCH_CUDA)
@@ -160,13 +177,15 @@ test-docker: $(VENV)/.installed ## the steps of docker/Dockerfile in a root of i
 	RLSCOPE_TEST_REQUIRE=docker_root $(BIN)/pytest -q -s tests/unit/test_docker.py \
 	    tests/integration/test_docker_root.py
 
-check: $(VENV)/.installed ## format, lint, types, layers
+check: $(VENV)/.installed ## format, lint, types, layers, oldest Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cc' 'tests/*.cc')
 	$(BIN)/python tests/check_includes.py
+	$(BIN)/vermin --target=3.10- --violations --quiet --exclude long $$(git ls-files '*.py')
+	$(BIN)/python tests/check_oldest_python.py $$(git ls-files '*.py' '*.md')
 
 check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake -S csrc -B build/apart -G Ninja -DRLSCOPE_TESTS=ON -DRLSCOPE_PYTHON=OFF \

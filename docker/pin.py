@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import tomllib
+import tomllib  # novm
 
 DOCKER = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((DOCKER.parent / "pyproject.toml").read_text())

@@ -3,15 +3,14 @@
 # pyenv.
 # Not 3.14: Box2D, which test-monitoring installs, has no wheel for it.
 set -eu
+complete=$(dirname "$0")/complete_python.py
+has_gil='import sysconfig; raise SystemExit(bool(sysconfig.get_config_var("Py_GIL_DISABLED")))'
 for minor in 13 12 11 10; do
     [ "$minor" -le "${2:-13}" ] || continue
     [ "$minor" -ge "$1" ] || break
     for python in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"3.$minor".*/bin/"python3.$minor"; do
-        "$python" -c '
-import os, sysconfig, venv, ensurepip
-header = os.path.join(sysconfig.get_path("include"), "Python.h")
-raise SystemExit(not os.path.exists(header) or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
-        ' 2>/dev/null || continue
+        "$python" "$complete" 2>/dev/null || continue
+        "$python" -c "$has_gil" || continue
         command -v "$python"
         exit 0
     done

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +33,7 @@ from ground_truth.raw import (
 )
 from ground_truth.written import ORIGIN_NS, write
 from support.files import exported_files, perfetto_trace
+from support.files.archives import unpack
 from support.files.shown_intervals import arrows, shown
 from support.files.tiny_traces import TRACES
 from support.process.command_line import rlscope
@@ -75,8 +75,7 @@ def unpacked(name: str, folder: Path) -> Path:
     if name in TRACES:
         write(TRACES[name], folder / "run")
     elif (GOLDEN / "h100" / f"{name}.tar.xz").exists():
-        with tarfile.open(GOLDEN / "h100" / f"{name}.tar.xz") as archive:
-            archive.extractall(folder / "run", filter="data")
+        unpack(GOLDEN / "h100" / f"{name}.tar.xz", folder / "run")
     else:
         files = sorted(map(str, (GOLDEN / "kineto").glob(f"{name}*.json.gz")))
         import_files(files, str(folder / "run"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace
+from support.files.archives import unpack
 from support.files.exact_sums import check_directory
 
 from rlscope.opening import Trace, load
@@ -25,8 +25,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folder of each trace."""
     root = tmp_path_factory.mktemp("golden")
     for name in TRACES:
-        with tarfile.open(GOLDEN / f"{name}.tar.xz") as archive:
-            archive.extractall(root / name, filter="data")
+        unpack(GOLDEN / f"{name}.tar.xz", root / name)
     return {name: root / name for name in TRACES}
 
 

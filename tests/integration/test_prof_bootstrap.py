@@ -47,7 +47,8 @@ print(json.dumps({
     "umask": (lambda mask: os.umask(mask) or mask)(os.umask(0)), "directory": os.getcwd(),
     "policy": str(type(asyncio.get_event_loop_policy())),
     "encoding": [sys.stdout.encoding, sys.stderr.errors, sys.getfilesystemencoding()],
-    "environ": dict(os.environ), "int_digits": sys.get_int_max_str_digits(),
+    "environ": dict(os.environ),
+    "int_digits": getattr(sys, "get_int_max_str_digits", lambda: None)(),
     "builtins": sorted(dir(__builtins__)), "main": sorted(globals()),
 }))
 """
