@@ -18,7 +18,7 @@ from ground_truth.rules import CudaRules, mutations
 from ground_truth.swept import sweep, sweep_cuda
 
 # The rarest mutation shows on one trace in a hundred.
-TRACES = 800
+TRACES = 400
 
 
 @PROFILE
@@ -37,7 +37,7 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
     assert difference is None, f"SQL - / + brute force: {difference}"
 
 
-@PROFILE
+@share(0.3)
 @given(cuda_processes())
 def test_gpu_times_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess) -> None:
     """On one device: a process's GPU is busy while any of its devices is."""

@@ -66,7 +66,7 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
     assert difference is None, f"SQL - / + brute force: {difference}"
 
 
-@PROFILE
+@share(0.3)
 @given(processes())
 def test_durations_add_up_to_the_lives_exactly(process: RawProcess) -> None:
     rows = sweep(process)
