@@ -35,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test libraries test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -105,13 +105,10 @@ $(EXTRA_VENVS:%=%/.installed): $(VENV)-%/.installed: pyproject.toml | $(VENV)/.i
 	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --no-compile 'rlscope[test-$*]'
 	touch $@
 
-libraries: $(EXTRA_VENVS:%=%/.installed) $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## what test-torch-cuda, -simulators, -gym, -frameworks and -ray install
-	$(BIN)/python tests/cupti/fetch.py build/cupti
-
 test-simulators: system-packages $(VENV)-simulators/.installed ## MuJoCo, Box2D, ALE, PyBullet, EnvPool and PettingZoo, in a venv of their own
 	RLSCOPE_TEST_REQUIRE=$@,$(IN_SIMULATORS) $(VENV)-simulators/bin/python -m pytest -q -n $(JOBS) \
-	    tests/integration/test_layers_simulators.py \
-	    tests/integration/test_workloads_simulators.py tests/integration/test_workloads_brief.py \
+	    tests/integration/test_layers_simulators.py tests/integration/test_workloads_simulators.py \
+	    tests/integration/test_workloads_brief.py \
 	    $(LIBRARIES)::test_what_a_library_calls_is_found[{envpool,pettingzoo}]
 
 test-gym: system-packages $(VENV)-gym/.installed ## gym 0.26 and its NumPy 1, in a venv of their own

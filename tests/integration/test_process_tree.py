@@ -92,9 +92,10 @@ if __name__ == "__main__":
     [
         ("fork", False),
         ("fork", True),
-        ("spawn", True),
         ("forkserver", True),
-        pytest.param("spawn", False, marks=pytest.mark.slow),  # each worker imports PyTorch
+        # Each worker imports PyTorch.
+        pytest.param("spawn", True, marks=pytest.mark.slow),
+        pytest.param("spawn", False, marks=pytest.mark.slow),
         pytest.param("forkserver", False, marks=pytest.mark.slow),
     ],
 )
@@ -108,7 +109,9 @@ def test_vectors_of_stable_baselines3(
     check_ends(tree, kill=kill)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
+)
 def test_data_loader(traced: TracedPython, directory: str, tmp_path: Path, method: str) -> None:
     need("torch")
     program = (str(PROGRAMS / "data_loader.py"), method)

@@ -194,7 +194,11 @@ def test_children_of_multiprocessing(
 @pytest.mark.parametrize(
     ("library", "method"),
     [
-        *itertools.product(["stable_baselines3", "gymnasium"], ["fork", "spawn", "forkserver"]),
+        *itertools.product(["gymnasium"], ["fork", "spawn", "forkserver"]),
+        ("stable_baselines3", "fork"),
+        # Each worker imports PyTorch.
+        pytest.param("stable_baselines3", "spawn", marks=pytest.mark.slow),
+        pytest.param("stable_baselines3", "forkserver", marks=pytest.mark.slow),
         ("torchrl", "fork"),
     ],
 )

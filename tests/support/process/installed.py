@@ -25,3 +25,8 @@ def need(*modules: str, target: str = "") -> None:
         if importlib.util.find_spec(module) is None:
             absent = pytest.fail if {module, target} & {*_REQUIRED} else pytest.skip
             absent(f"{module} is not installed")
+
+
+def is_for(*modules: str) -> bool:
+    """Whether a target for these modules runs, or one for all."""
+    return not _REQUIRED or bool({*modules} & {*_REQUIRED})
