@@ -159,7 +159,17 @@ builtins.print = _more
 """
 
 
-@pytest.mark.parametrize("step", QUICK)
+# One for each way to start a program; the others only before a release.
+STARTED_APART = ("counts", "injection", "hardware-trace")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        step if step in STARTED_APART else pytest.param(step, marks=pytest.mark.slow)
+        for step in QUICK
+    ],
+)
 def test_a_program_that_crashes_skips_its_step_with_the_signal(tmp_path: Path, step: str) -> None:
     """Without rls-prof, too: nothing to hold against it. The next step runs."""
     script = planted(tmp_path, PROGRAMS[step], CRASH)
@@ -171,7 +181,13 @@ def test_a_program_that_crashes_skips_its_step_with_the_signal(tmp_path: Path, s
     assert found[after]["status"] == "PASS"
 
 
-@pytest.mark.parametrize("step", ["counts", "nesting", "late-graphs"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "counts",
+        *(pytest.param(step, marks=pytest.mark.slow) for step in ("nesting", "late-graphs")),
+    ],
+)
 def test_a_program_that_hangs_ends_its_step_and_no_other(tmp_path: Path, step: str) -> None:
     script = planted(tmp_path, PROGRAMS[step], HANG)
     done = accept(tmp_path, step, "subscribed", "--limit", "5", script=script)
