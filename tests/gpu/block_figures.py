@@ -91,7 +91,9 @@ def of_step(blocks: Rows, step: str, per: Per) -> Figures:
     return {
         **plain(rows),
         "takes": switching(blocks, step),
-        "against_last_of_cycle": {c: _differences(pairs, f"{c}_ns", per) for c in ("cpu", "wall")},
+        "against_last_of_cycle": {
+            _which(clock): _differences(pairs, clock, per) for clock in CLOCKS
+        },
         "against_before": against_before(blocks, rows, per),
         "counts_per_iteration": {
             after: counts([row for row in rows if row["after"] == after])
@@ -136,7 +138,7 @@ def per_iteration(block: Block, clock: str) -> float:
 def plain(blocks: Rows) -> Figures:
     """Microseconds of an iteration."""
     return {
-        _short(clock): _interval([per_iteration(block, clock) / 1e3 for block in blocks])
+        f"{_which(clock)}_us": _interval([per_iteration(block, clock) / 1e3 for block in blocks])
         for clock in CLOCKS
     }
 
@@ -144,7 +146,7 @@ def plain(blocks: Rows) -> Figures:
 def added(blocks: Rows, mode: str, per: Per) -> Figures:
     """What a mode adds to an iteration: against the blocks on both sides, in which it is off."""
     pairs = list(_beside(blocks, mode))
-    return {_added_as(clock): _differences(pairs, clock, per) for clock in CLOCKS}
+    return {_which(clock): _differences(pairs, clock, per) for clock in CLOCKS}
 
 
 def _beside(blocks: Rows, mode: str) -> Iterable[tuple[Block, Rows]]:
@@ -188,7 +190,7 @@ def against_before(blocks: Rows, rows: Rows, per: Per) -> Figures:
     before = of_mode(blocks, BEFORE)
     if not before or not rows:
         return {}
-    return {_added_as(clock): _left(before, rows, clock, per) for clock in CLOCKS}
+    return {_which(clock): _left(before, rows, clock, per) for clock in CLOCKS}
 
 
 def _left(before: Rows, after: Rows, clock: str, per: Per) -> Figures:
@@ -220,16 +222,12 @@ def switching(blocks: Rows, mode: str) -> Figures:
     """Microseconds of a switch to a mode, with all that is read because of it."""
     rows = of_mode(blocks, mode)
     return {
-        _short(clock): _interval([block[f"switch_{clock}"] / 1e3 for block in rows])
+        f"{_which(clock)}_us": _interval([block[f"switch_{clock}"] / 1e3 for block in rows])
         for clock in CLOCKS
     }
 
 
-def _short(clock: str) -> str:
-    return clock.removesuffix("_ns") + "_us"
-
-
-def _added_as(clock: str) -> str:
+def _which(clock: str) -> str:
     return clock.removesuffix("_ns")
 
 

@@ -65,12 +65,17 @@ def process() -> dict[str, Setting]:
     return {"calls": Setting(watched_ids(), kinds=()), "both": Setting(watched_ids())}
 
 
-def change(client: Client, what: str) -> None:
-    if what == "latency":
-        return client.time_latency()
-    attribute, _, rest = what.partition("=")
-    value, _, size = rest.partition(":")
-    client.set_attribute(int(attribute), int(value), int(size))
+def changed(library: str, changes: tuple[str, ...]) -> Client:
+    """A client of a CUPTI that has these changes, before CUDA begins."""
+    client = Client(library)
+    for change in changes:
+        if change == "latency":
+            client.time_latency()
+        else:
+            attribute, _, rest = change.partition("=")
+            value, _, size = rest.partition(":")
+            client.set_attribute(int(attribute), int(value), int(size))
+    return client
 
 
 class Switch:
@@ -89,12 +94,9 @@ def main(
     name: str, seconds: float, file: Path, limit: float, library: str, group: str, *changes: str
 ) -> None:
     end_after(limit)
-    client = Client(library) if changes else None
-    for each in changes:
-        assert client is not None
-        change(client, each)
+    early = changed(library, changes) if group == "process" else None
     iterate = loops.make(name)
-    client = client or Client(library)
+    client = early or Client(library)  # that of the loop's libraries, if they have one
     chosen = settings(group)
     long = FLUSH_SECONDS if group == "flush" else BLOCK_SECONDS
     blocks = Blocks(iterate, wait_for_gpu, file, seconds, client.read, block_seconds=long)
