@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.cuda.cost_kit import (
     ACTIVITY_NS,
+    ATTACHED,
     ATTACHED_NS,
     CALLBACK_NS,
     COSTS,
@@ -34,7 +35,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def figures(folder: Path, kit: Path, step: str, limit: int = 14) -> dict[str, Any]:
-    answer = answer_of(folder, kit, step, limit, **COSTS)
+    answer = answer_of(folder, kit, step, limit, **COSTS, **ATTACHED)
     assert (answer["status"], answer["reason"]) == ("PASS", ""), answer
     found: dict[str, Any] = answer["figures"]
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.cuda.cost_kit import (
     ACTIVITY_NS,
+    ATTACHED,
     ATTACHED_NS,
     CALLBACK_NS,
     COSTS,
@@ -39,8 +40,11 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return quick_kit(tmp_path_factory.mktemp("kit"), CHANGES)
 
 
-def figures(folder: Path, kit: Path, step: str, limit: int = LIMIT) -> dict[str, Any]:
-    answer = answer_of(folder, kit, step, limit, python=torch_python(), **COSTS)
+def figures(
+    folder: Path, kit: Path, step: str, limit: int = LIMIT, **environment: str
+) -> dict[str, Any]:
+    planted = COSTS | environment
+    answer = answer_of(folder, kit, step, limit, python=torch_python(), **planted)
     assert (answer["status"], answer["reason"]) == ("PASS", ""), answer
     found: dict[str, Any] = answer["figures"]
     return found
@@ -57,7 +61,6 @@ def test_recording_a_loop_costs_what_is_planted(tmp_path: Path, kit: Path, loop:
     assert 2 * CALLBACK_NS <= per_call <= 2 * 4 * CALLBACK_NS
     assert may_be_cost(added["work"]["ns_per_record"], ACTIVITY_NS, 1)
     assert added["all"]["us"]["median"] > added["calls"]["us"]["median"]
-    assert found["left"]["all"]["cpu"]["ns_per_call"]["median"] > ATTACHED_NS / 2
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -72,14 +75,14 @@ def test_pytorchs_profiler_is_measured_beside_it(tmp_path: Path, kit: Path, loop
 
 
 def test_turning_cupti_off_in_a_real_loop(tmp_path: Path, kit: Path) -> None:
-    found = figures(tmp_path, kit, "cost-off-sac")
+    found = figures(tmp_path, kit, "cost-off-sac", **ATTACHED)
     assert found["exact"]["same"]
     steps = found["steps"]
     left = {step: steps[step]["against_before"]["cpu"]["ns_per_launch"] for step in steps}
     order = ("on", "kinds-off", "callbacks-off", "finalized")
     medians = [left[step]["median"] for step in order]
     assert medians == sorted(medians, reverse=True)
-    assert left["unsubscribed"]["median"] > ATTACHED_NS / 2
+    assert left["unsubscribed"]["median"] > ATTACHED_NS
 
 
 def test_settings_in_a_real_loop(tmp_path: Path, kit: Path) -> None:
