@@ -23,6 +23,8 @@ pytestmark = pytest.mark.torch_cuda
 
 LOOPS = ("sac", "dqn", "ppo-vector", "ppo-pixels", "sampling", "sampling-cached")
 LIMIT = 60
+OWN_SPINS = 2
+"""The simulated CUPTI works on a record, too, and the record is read: as long as one more spin."""
 # The stand-in for cuDNN cannot convolve; PyTorch has convolutions of its own.
 WITHOUT_CUDNN = (
     "    body = Pixels()",
@@ -59,7 +61,7 @@ def test_recording_a_loop_costs_what_is_planted(tmp_path: Path, kit: Path, loop:
     # A call of the runtime has a call of the driver inside, most of which have callbacks too.
     per_call = added["calls"]["ns_per_call"]["median"]
     assert 2 * CALLBACK_NS <= per_call <= 2 * 4 * CALLBACK_NS
-    assert may_be_cost(added["work"]["ns_per_record"], ACTIVITY_NS, 1)
+    assert may_be_cost(added["work"]["ns_per_record"], ACTIVITY_NS, OWN_SPINS)
     assert added["all"]["us"]["median"] > added["calls"]["us"]["median"]
 
 
@@ -89,11 +91,11 @@ def test_settings_in_a_real_loop(tmp_path: Path, kit: Path) -> None:
     calls = figures(tmp_path, kit, "cost-calls-sac")["added"]
     per_launch = {mode: each["cpu"]["ns_per_launch"] for mode, each in calls.items()}
     for mode in ("driver-launch", "runtime-launch"):
-        assert may_be_cost(per_launch[mode], 2 * CALLBACK_NS, 2), per_launch
+        assert may_be_cost(per_launch[mode], 2 * CALLBACK_NS, 1 + OWN_SPINS), per_launch
     # Both functions of a launch have callbacks, and other calls have some too.
     assert per_launch["chosen"]["median"] > per_launch["driver-launch"]["median"]
     records = figures(tmp_path, kit, "cost-records-sac")["added"]
-    assert may_be_cost(records["kernels"]["cpu"]["ns_per_launch"], ACTIVITY_NS, 1)
+    assert may_be_cost(records["kernels"]["cpu"]["ns_per_launch"], ACTIVITY_NS, OWN_SPINS)
     flushed = figures(tmp_path, kit, "cost-flush-sac", 80)["added"]
     assert flushed.keys() == {"flush-never", "flush-1s", "flush-200ms", "flush-100ms"}
 
