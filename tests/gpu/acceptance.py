@@ -3,6 +3,7 @@
     python tests/gpu/acceptance.py                    for nine minutes, in order of worth
     python tests/gpu/acceptance.py --minutes 25       for longer
     python tests/gpu/acceptance.py --list             the steps, and which of them fit
+    python tests/gpu/acceptance.py --first cost       what recording costs, before all else
     python tests/gpu/acceptance.py counts million     these steps only
 
 Run it with a Python that has rlscope; a step whose library is missing is a SKIP with its reason.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -29,12 +31,14 @@ import answers
 from answers import Answer
 from evidence import Evidence
 from gpu_runs import Bench
-from plan import PLAN, Step
+from plan import GROUPS, PLAN, Step, in_order
 from step_process import ANSWER, run_alone
 
 RESULTS, LOG = "results.jsonl", "log.txt"
 PATIENT_MINUTES = 40
 PACKING_SECONDS = 5.0
+MOST_SAID = 1500
+"""Characters of a step's figures on the terminal; results.jsonl has all."""
 
 
 @dataclass
@@ -87,10 +91,10 @@ def run_step(step: Step, folder: Path, options: argparse.Namespace, clock: Clock
         return Answer(step.name, "FAIL", 0.0, f"{type(error).__name__}: {error}")
 
 
-def alone(name: str, folder: Path, *, patient: bool) -> int:
+def alone(name: str, folder: Path, limit_s: float, *, patient: bool) -> int:
     """In the step's own process: its answer goes to a file of its folder."""
     (step,) = (each for each in PLAN if each.name == name)
-    bench = Bench(folder, patient=patient)
+    bench = Bench(folder, patient=patient, seconds=limit_s)
     found = answers.find_answer(name, step.run, bench)
     (folder / ANSWER).write_text(json.dumps(found.row(), default=str) + "\n")
     if found.status == "FAIL":
@@ -101,7 +105,8 @@ def alone(name: str, folder: Path, *, patient: bool) -> int:
 def line_of(answer: Answer) -> str:
     words = [answer.reason] if answer.reason else []
     if answer.figures:
-        words.append(json.dumps(answer.figures, default=str))
+        text = json.dumps(answer.figures, default=str)
+        words.append(text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}...")
     return f"{answer.status} {answer.step} ({answer.seconds:.1f} s): {' '.join(words)}"
 
 
@@ -140,6 +145,7 @@ def parse() -> argparse.Namespace:
         metavar="FILE",
         help="results.jsonl of earlier calls, besides the one in --results",
     )
+    parser.add_argument("--first", choices=GROUPS, help="the steps of this group before the others")
     parser.add_argument("--limit", type=float, metavar="S", help="of each step, instead of its own")
     parser.add_argument("--list", action="store_true", help="list the steps and what fits")
     parser.add_argument(
@@ -153,7 +159,9 @@ def main() -> int:
     options = parse()
     options.patient |= options.minutes >= PATIENT_MINUTES
     if options.alone:
-        return alone(options.alone, options.results, patient=options.patient)
+        return alone(
+            options.alone, options.results, options.limit or math.inf, patient=options.patient
+        )
     unknown = sorted(set(options.steps) - {step.name for step in PLAN})
     if unknown:
         print(f"no such step: {', '.join(unknown)}; --list names them", file=sys.stderr)
@@ -164,10 +172,11 @@ def main() -> int:
         return 1
     own = options.results / RESULTS
     done = answers.finished(answers.read([*options.after, *([own] if own.exists() else [])]))
+    plan = in_order(options.first)
     if options.steps:
-        chosen, done = [step for step in PLAN if step.name in options.steps], set()
+        chosen, done = [step for step in plan if step.name in options.steps], set()
     else:
-        chosen = PLAN
+        chosen = plan
     if options.list:
         print(listing(chosen, done, options.minutes))
         return 0

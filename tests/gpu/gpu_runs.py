@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,13 +104,18 @@ class Bench:
     runs. What lies there is brought home: data/ always, everything else as far as it is small.
     """
 
-    def __init__(self, folder: Path, *, patient: bool = False) -> None:
+    def __init__(self, folder: Path, *, patient: bool = False, seconds: float = math.inf) -> None:
         self.folder = folder
+        self._end = time.monotonic() + seconds
         self.patient = patient
         """There is time for longer repetitions."""
         self._count = 0
         self._last: tuple[list[str], Mapping[str, str]] | None = None
         folder.mkdir(parents=True, exist_ok=True)
+
+    def left(self) -> float:
+        """Seconds until the step is ended."""
+        return self._end - time.monotonic()
 
     def plain(
         self, program: str, *arguments: str, code: int = 0, env: Mapping[str, str] | None = None
@@ -124,15 +131,25 @@ class Bench:
         env: Mapping[str, str] | None = None,
     ) -> Run:
         """Skips the step where the program does not work without rls-prof either."""
-        command, place = self._command(program, arguments), self._place(program)
-        self._last = command, env or {}
-        wrapped = [*PROF, "--no-report", "-o", str(place), *prof, "--", *command]
+        self._last = self._command(program, arguments), env or {}
         try:
-            said = self._said(place, wrapped, code, env or {})
+            return self.record_once(program, *arguments, prof=prof, code=code, env=env)
         except ProgramFailed:
             self._skip_if_broken(program, arguments, code, env or {})
             raise
-        return Run(said, CudaTrace(place))
+
+    def record_once(
+        self,
+        program: str,
+        *arguments: str,
+        prof: tuple[str, ...] = (),
+        code: int = 0,
+        env: Mapping[str, str] | None = None,
+    ) -> Run:
+        """The same of a program that needs the recorder, and cannot be tried without."""
+        command, place = self._command(program, arguments), self._place(program)
+        wrapped = [*PROF, "--no-report", "-o", str(place), *prof, "--", *command]
+        return Run(self._said(place, wrapped, code, env or {}), CudaTrace(place))
 
     def start(self, program: str, *arguments: str) -> tuple[subprocess.Popen[str], CudaTrace]:
         """Under rls-prof, with its output open."""
@@ -146,7 +163,7 @@ class Bench:
         return self._said(place, self._command(program, arguments), 0, env)
 
     def witness_last(self) -> None:
-        """What CUPTI gives to the program that was recorded last, for a search after a failure.
+        """What CUPTI gives to the program of the last record(), for a search after a failure.
         Does nothing where that cannot be had."""
         if self._last is None or shutil.which("cc") is None:
             return

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TESTS = HERE.parent
+ROOT = HERE.parents[1]
 MEBIBYTE = 1 << 20
 MOST_BYTES = 58 * MEBIBYTE
 """Of the folder: some machines take 64 MiB in all, a checkout of the repository included."""
@@ -26,7 +26,13 @@ MOST_BYTES = 58 * MEBIBYTE
 # What the steps' programs use besides rlscope; the second kind without what it needs itself, which
 # is PyTorch and comes with the machine.
 NEEDED, ALONE = ("gymnasium", "pip"), ("stable-baselines3",)
-FILES = ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py")
+# What the steps use besides their own folder, each at its place in the checkout.
+FILES = (
+    "tests/support/cuda/trace.py",
+    "tests/support/cuda/witness.py",
+    "tests/benchmarks/paired.py",
+    "csrc/cupti/watched_calls.cc",
+)
 
 
 def make(wheel: Path, output: Path) -> None:
@@ -35,17 +41,20 @@ def make(wheel: Path, output: Path) -> None:
     wheels.mkdir(parents=True)
     download(wheels, [str(wheel), *NEEDED])
     download(wheels, ["--no-deps", *ALONE])
-    shutil.copytree(
-        HERE, output / "tests" / "gpu", ignore=shutil.ignore_patterns("__pycache__", "kit.py")
-    )
-    for name in FILES:
-        target = output / "tests" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(TESTS / name, target)
+    copy_steps(output)
     shutil.move(output / "tests" / "gpu" / "run.py", output / "run")
     (output / "run").chmod(0o755)
     facts = {"python": list(sys.version_info[:2]), "packages": ["rlscope", *NEEDED[:1]]}
     (output / "kit.json").write_text(json.dumps({**facts, "alone": ALONE}, indent=1) + "\n")
+
+
+def copy_steps(output: Path) -> None:
+    """The steps with all that they use of the checkout, which lie in `output` as they do there."""
+    skipped = shutil.ignore_patterns("__pycache__", "kit.py")
+    shutil.copytree(HERE, output / "tests" / "gpu", ignore=skipped)
+    for name in FILES:
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, output / name)
 
 
 def download(folder: Path, wanted: list[str]) -> None:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 import capture_steps
 import cost_steps
+import cupti_steps
 import data_steps
 import life_steps
 import machine_steps
 import table_steps
 import time_steps
 import training_steps
+import turn_steps
 from gpu_runs import Bench, Figures
 
 Run = Callable[..., Figures]
@@ -32,6 +34,8 @@ class Step:
     expect_s: float
     limit_s: float
     run: Callable[[Bench], Figures]
+    group: str = ""
+    """What its steps answer together, for a call that has time for one question."""
 
     @property
     def question(self) -> str:
@@ -43,6 +47,13 @@ class Step:
 def _step(name: str, expect_s: float, run: Run, **options: object) -> Step:
     return Step(name, expect_s, max(30.0, 4 * expect_s), functools.partial(run, **options))
 
+
+def _cost(name: str, expect_s: float, run: Run, **options: object) -> Step:
+    """A step about what recording costs: useful by itself, and quick."""
+    return Step(name, expect_s, MOST_COST_S, functools.partial(run, **options), "cost")
+
+
+MOST_COST_S = 90.0
 
 PLAN = [
     _step("machine", 5, machine_steps.machine),
@@ -97,4 +108,35 @@ PLAN = [
     _step("golden-loops", 70, data_steps.golden_loops),
     _step("hardware-trace", 3, capture_steps.hardware_trace),
     _step("interposed", 8, capture_steps.interposed),
+    # What does recording cost, by turns inside of one process? (--first cost)
+    _cost("cost-sac", 36, turn_steps.recorded, loop="sac"),
+    _cost("cost-off-sac", 32, cupti_steps.stages, loop="sac"),
+    _cost("cost-calls-sac", 30, cupti_steps.settings, loop="sac", group="calls"),
+    _cost("cost-records-sac", 30, cupti_steps.settings, loop="sac", group="records"),
+    _cost("cost-launches", 22, turn_steps.recorded, loop="launches"),
+    _cost("profiler-sac", 24, turn_steps.profiled, loop="sac"),
+    _cost("cost-interposed-sac", 28, cupti_steps.interposed, loop="sac"),
+    _cost("cost-sampling-cached", 36, turn_steps.recorded, loop="sampling-cached"),
+    _cost("cost-dqn", 36, turn_steps.recorded, loop="dqn"),
+    _cost("cost-ppo-vector", 36, turn_steps.recorded, loop="ppo-vector"),
+    _cost("cost-ppo-pixels", 36, turn_steps.recorded, loop="ppo-pixels"),
+    _cost("cost-sampling", 36, turn_steps.recorded, loop="sampling"),
+    _cost("cost-flush-sac", 42, cupti_steps.settings, loop="sac", group="flush"),
+    _cost("cost-attributes-sac", 66, cupti_steps.processes, loop="sac"),
+    _cost("cost-off-launches", 20, cupti_steps.stages, loop="launches"),
+    _cost("profiler-dqn", 24, turn_steps.profiled, loop="dqn"),
+    _cost("profiler-sampling-cached", 24, turn_steps.profiled, loop="sampling-cached"),
+    _cost("profiler-ppo-vector", 24, turn_steps.profiled, loop="ppo-vector"),
+    _cost("profiler-ppo-pixels", 24, turn_steps.profiled, loop="ppo-pixels"),
+    _cost("profiler-sampling", 24, turn_steps.profiled, loop="sampling"),
+    _cost("cost-calls-launches", 15, cupti_steps.settings, loop="launches", group="calls"),
+    _cost("cost-records-launches", 15, cupti_steps.settings, loop="launches", group="records"),
+    _cost("cost-interposed-launches", 15, cupti_steps.interposed, loop="launches"),
 ]
+
+GROUPS = sorted({step.group for step in PLAN} - {""})
+
+
+def in_order(first: str | None) -> list[Step]:
+    """The plan, with the steps of one group before the others."""
+    return sorted(PLAN, key=lambda step: step.group != first)

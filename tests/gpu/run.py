@@ -2,6 +2,7 @@
 """Runs the acceptance of rlscope on this GPU machine; needs no network, changes nothing on it.
 
     python3 run --minutes 9                    the most valuable steps that fit
+    python3 run --minutes 12 --first cost      what recording costs, before all else
     python3 run --minutes 9 --after results.jsonl      on: what an earlier call has not passed
     python3 run --list                         the steps
     python3 run --self-check                   is this folder whole? runs without a GPU

@@ -24,6 +24,7 @@ def run_alone(step: str, folder: Path, limit_s: float, *, patient: bool) -> Answ
     folder.mkdir(parents=True, exist_ok=True)
     main = Path(__file__).with_name("acceptance.py")
     command = [sys.executable, str(main), "--alone", step, "--results", str(folder)]
+    command += ["--limit", f"{limit_s:.1f}"]
     if patient:
         command.append("--patient")
     begin = time.monotonic()

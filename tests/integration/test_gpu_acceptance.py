@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from gpu.kit import copy_steps
 from support.cuda.runs import record_cuda
 from support.cuda.simcuda_runs import RUN, Outcome, run_simulated
 
@@ -60,15 +61,12 @@ def packed(folder: Path, kind: str, step: str) -> list[str]:
 
 def planted(folder: Path, program: str, planting: str) -> Path:
     """The acceptance script of a copy in which a program does something else, first of all."""
-    copy = folder / "tests"
-    shutil.copytree(TESTS / "gpu", copy / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py"):
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(TESTS / name, copy / name)
-    file = copy / "gpu" / "programs" / program
+    copy_steps(folder)
+    gpu = folder / "tests" / "gpu"
+    file = gpu / "programs" / program
     head, line, rest = file.read_text().partition("from __future__ import annotations\n")
     file.write_text(head + line + planting + rest)
-    return copy / "gpu" / "acceptance.py"
+    return gpu / "acceptance.py"
 
 
 # ---- the whole plan -----------------------------------------------------------------------------

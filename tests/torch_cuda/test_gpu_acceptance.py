@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gpu.kit import copy_steps
 from support.cuda.simcuda_runs import run_simulated
 from support.cuda.torch_cuda_runs import torch_python
 
@@ -58,16 +58,13 @@ def test_steps_of_pytorch_pass_or_say_why_not(tmp_path: Path) -> None:
 
 def test_costs_are_measured_against_plain_and_kineto(tmp_path: Path) -> None:
     """One process of each kind; the figures mean nothing here, the verdict neither."""
-    tests = tmp_path / "tests"
-    shutil.copytree(TESTS / "gpu", tests / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("support/cuda/trace.py", "support/cuda/witness.py", "benchmarks/paired.py"):
-        (tests / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(TESTS / name, tests / name)
-    steps = tests / "gpu" / "cost_steps.py"
+    copy_steps(tmp_path)
+    gpu = tmp_path / "tests" / "gpu"
+    steps = gpu / "cost_steps.py"
     text = steps.read_text()
     assert "PROCESSES = {False: 4," in text
     steps.write_text(text.replace("PROCESSES = {False: 4,", "PROCESSES = {False: 1,"))
-    found = accept(tmp_path, tests / "gpu" / "acceptance.py", "cost-of-calls", "cost-of-training")
+    found = accept(tmp_path, gpu / "acceptance.py", "cost-of-calls", "cost-of-training")
     calls, training = (found[step]["figures"] for step in ("cost-of-calls", "cost-of-training"))
     assert calls["cudaMemcpyAsync"].keys() >= {"plain_ns", "ours", "kineto"}
     assert calls["parts"]["cuLaunchKernel"].keys() >= {"callbacks", "activities", "both"}

@@ -44,6 +44,13 @@ void Notify(ApiCall* call, bool enter) {
   if (notify != nullptr) notify(call, enter);
 }
 
+// A call of the program, as opposed to one that the runtime makes for it.
+void BeginOutermost() {
+  state.correlation = ++last_correlation;
+  auto attached = simcuda_core()->tools.attached.load(std::memory_order_relaxed);
+  if (__builtin_expect(attached != nullptr, 0)) attached();
+}
+
 // Whether the calling thread was off the CPU since it last asked: preempted, asleep, or not begun.
 bool WasSwitched() {
   rusage usage;
@@ -55,7 +62,7 @@ bool WasSwitched() {
 }  // namespace
 
 void BeginCall(ApiCall* call) {
-  if (state.depth == 0) state.correlation = ++last_correlation;
+  if (state.depth == 0) BeginOutermost();
   call->depth = state.depth++;
   call->correlation = state.correlation;
   call->correlation_data = 0;

@@ -125,6 +125,7 @@ struct Tools {
   std::atomic<void (*)(ApiCall* call, bool enter)> call;
   std::atomic<void (*)(const DeviceOperation& operation)> operation;
   std::atomic<void (*)(ResourceCbid cbid, void* context, void* resource)> resource;
+  std::atomic<void (*)()> attached;         // what each call of the program does besides
   std::atomic<uint8_t> watched[3][kCbids];  // Watched by domain and cbid
   std::atomic<bool> traces_graphs;          // launches of graphs are traced, as one piece of work
 };

@@ -57,7 +57,8 @@ Settings Read() {
           static_cast<uint32_t>(Number("SIMCUPTI_DROP_EVERY")),
           RefusesConnection(),
           Number("SIMCUPTI_CALLBACK_NS"),
-          Number("SIMCUPTI_ACTIVITY_NS")};
+          Number("SIMCUPTI_ACTIVITY_NS"),
+          Number("SIMCUPTI_ATTACHED_NS")};
 }
 
 }  // namespace

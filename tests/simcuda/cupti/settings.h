@@ -21,6 +21,7 @@ struct Settings {
   bool refuses_connection;  // the driver is there, and CUPTI cannot connect to it
   int callback_ns;          // CPU time that each callback takes
   int activity_ns;          // and each call of which an activity record is kept
+  int attached_ns;          // and each call from the first use of CUPTI until it is finalized
 };
 
 const Settings& GetSettings();

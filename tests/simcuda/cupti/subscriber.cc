@@ -57,6 +57,8 @@ void OnResource(ResourceCbid cbid, void* context, void* resource) {
   subscriber->callback(subscriber->user_data, kResourceDomain, cbid, &data);
 }
 
+void SpendAttached() { Spin(GetSettings().attached_ns); }
+
 uint32_t MaxCbid(uint32_t domain) {
   const CuptiVersion& version = *GetSettings().version;
   if (domain == kDriver) return version.driver_cbid_max;
@@ -138,12 +140,14 @@ int CallbackState(uint32_t* enabled, Subscriber* subscriber, uint32_t domain, ui
 
 void Attach() {
   Tools& tools = FindCore()->tools;
+  if (GetSettings().attached_ns != 0) tools.attached.store(SpendAttached);
   tools.call.store(OnCall, std::memory_order_release);
   tools.operation.store(KeepOperation, std::memory_order_release);
   tools.resource.store(OnResource, std::memory_order_release);
 }
 
 void Detach() {
+  FindCore()->tools.attached.store(nullptr);
   Unsubscribe(current.load());
   StopActivities();
 }

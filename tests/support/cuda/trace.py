@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from rlscope import _trace
 from rlscope.opening import load
 
@@ -63,6 +65,16 @@ class CudaTrace:
             row["name"] = texts.get(row["name"], "")
             row["end_ns"] = row["start_ns"] + row["duration_ns"]
         return rows
+
+    def starts(self, pid: int) -> dict[int | str, Any]:
+        """When pieces of GPU work began, by kind, and CUDA calls, as `calls`: sorted, in NumPy."""
+        directory, index = self._directory(), self.process_of(pid)["index"]
+        work = directory.gpu_intervals(index)
+        kinds, began = numpy.asarray(work["kind"]), numpy.asarray(work["start_ns"])
+        threads = directory.threads(index)["thread"].tolist()
+        calls = [directory.cuda_calls(index, thread)["start_ns"] for thread in threads]
+        of_kinds = {int(kind): numpy.sort(began[kinds == kind]) for kind in numpy.unique(kinds)}
+        return {**of_kinds, "calls": numpy.sort(numpy.concatenate(calls))}
 
     def metadata(self, pid: int) -> dict[str, str]:
         """What the process said of itself."""

@@ -1,0 +1,136 @@
+"""Steps about what recording costs a loop, measured by turns inside of one process.
+
+`recorded` is rlscope's own capture, `profiled` is torch.profiler's. Each process has blocks of its
+own from before the profiler was attached.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import block_figures
+import numpy
+from gpu_runs import Bench, Failure, Figures, ProgramFailed, Run, check, need
+from support.cuda.trace import KERNEL, MEMCPY, MEMSET, SYNC
+
+SECONDS = {False: 22.0, True: 90.0}  # of measuring; True: there is time
+PROFILER_SECONDS = {False: 10.0, True: 60.0}
+WITHOUT_TORCH = "launches"
+START_SECONDS = {True: 12.0, False: 2.0}  # of a process with PyTorch or without, until it measures
+END_SECONDS = 4.0  # to read a trace
+OF_CALLS, OF_WORK = ("all", "calls"), ("all", "work")
+
+Found = TypeVar("Found")
+Blocks = Sequence[dict[str, Any]]
+Name = int | str
+"""A kind of GPU work, or `calls`."""
+
+
+def recorded(bench: Bench, loop: str) -> Figures:
+    """What each part of rlscope's capture adds to a loop, and what stays when it is off again."""
+    need_loop(loop)
+    file = data_file(bench)
+    arguments = times(bench, loop, SECONDS[bench.patient], file)
+    run = keeping(file, lambda: bench.record_once("recording_turns.py", *arguments))
+    blocks = with_counts(run, block_figures.read(file))
+    same = spread(blocks)
+    figures = {
+        "loop": loop,
+        "kernels_of_an_iteration": same,
+        **block_figures.of_blocks(blocks, per_iteration(blocks)),
+    }
+    check(bool(same), "no block has kernels in the trace", figures)
+    check(
+        same["least"] == same["most"],
+        f"a block has {same['least']} kernels an iteration, another one {same['most']}",
+        figures,
+    )
+    return figures
+
+
+def profiled(bench: Bench, loop: str) -> Figures:
+    """What torch.profiler adds to a loop: with and without its record of what PyTorch does."""
+    need_loop(loop)
+    file = data_file(bench)
+    arguments = times(bench, loop, PROFILER_SECONDS[bench.patient], file)
+    said = keeping(file, lambda: bench.plain("profiler_turns.py", *arguments))
+    per = {"launch": said["launches"]}
+    return {"loop": loop, **block_figures.of_blocks(block_figures.read(file), per)}
+
+
+def need_loop(loop: str) -> None:
+    """Skips the step where the loop cannot be run."""
+    if loop != WITHOUT_TORCH:
+        need("torch")
+
+
+def data_file(bench: Bench, name: str = "blocks") -> Path:
+    """Where the blocks go: they are brought home, too."""
+    file = bench.folder / "data" / f"{name}.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    return file
+
+
+def times(bench: Bench, loop: str, seconds: float, file: Path) -> tuple[str, str, str, str]:
+    """A program's arguments LOOP, SECONDS, FILE and LIMIT: it ends before its step is ended."""
+    limit = bench.left() - END_SECONDS
+    measured = max(1.0, min(seconds, limit - START_SECONDS[loop != WITHOUT_TORCH]))
+    return loop, f"{measured:.1f}", str(file), f"{min(limit, threading.TIMEOUT_MAX):.1f}"
+
+
+def keeping(
+    file: Path, run: Callable[[], Found], of: Callable[..., Figures] = block_figures.of_blocks
+) -> Found:
+    """Runs a program; if it fails, the failure has the figures of what it had measured."""
+    try:
+        return run()
+    except ProgramFailed as error:
+        raise Failure(str(error), of(block_figures.read(file), {})) from error
+
+
+# ---- what the trace has of a block ---------------------------------------------------------------
+
+
+def with_counts(run: Run, blocks: Blocks) -> Blocks:
+    """The blocks, with how many calls and pieces of work began in each, by the trace."""
+    starts = run.trace.starts(run.pid)
+    return [
+        {**block, "counts": {name: _between(each, block) for name, each in starts.items()}}
+        for block in blocks
+    ]
+
+
+def _between(starts: Any, block: Mapping[str, Any]) -> int:
+    begin, end = numpy.searchsorted(starts, [block["begin_ns"], block["end_ns"]])
+    return int(end - begin)
+
+
+def per_iteration(blocks: Blocks) -> dict[str, float]:
+    """Launches, recorded calls and activity records: medians of the blocks that recorded them."""
+    work = (KERNEL, MEMCPY, MEMSET, SYNC)
+    return {
+        "launch": _median(blocks, OF_WORK, (KERNEL,)),
+        "record": _median(blocks, OF_WORK, work),
+        "call": _median(blocks, OF_CALLS, ("calls",)),
+    }
+
+
+def _median(blocks: Blocks, modes: Sequence[str], names: Sequence[Name]) -> float:
+    values = [_each(block, names) for block in blocks if block["mode"] in modes]
+    return statistics.median(values) if values else 0.0
+
+
+def _each(block: Mapping[str, Any], names: Sequence[Name]) -> float:
+    return sum(int(block["counts"].get(name, 0)) for name in names) / int(block["iterations"])
+
+
+def spread(blocks: Blocks) -> Figures:
+    """Kernels of an iteration, the least and the most of any block: none may be missing."""
+    values = [_each(block, (KERNEL,)) for block in blocks if block["mode"] in OF_WORK]
+    if not any(values):
+        return {}
+    return {"least": min(values), "most": max(values), "blocks": len(values)}

@@ -1,0 +1,175 @@
+"""The kit's steps about costs report the costs that are planted in the simulated CUPTI."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cuda.cost_kit import (
+    ACTIVITY_NS,
+    ATTACHED,
+    ATTACHED_NS,
+    CALLBACK_NS,
+    COSTS,
+    SHORTER,
+    answer_of,
+    is_cost,
+    quick_kit,
+)
+from support.cuda.simcuda_runs import built
+
+ACCEPTANCE = Path(__file__).parents[1] / "gpu" / "acceptance.py"
+LAUNCHES, CALLS = 50, 52
+"""What an iteration of loops/launches.py makes: it copies once and waits once, too."""
+CHEAP_NS = 400
+"""Less than this for a call counts as nothing, in short blocks of a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built()
+    return quick_kit(tmp_path_factory.mktemp("kit"))
+
+
+def figures(folder: Path, kit: Path, step: str, limit: int = 14) -> dict[str, Any]:
+    answer = answer_of(folder, kit, step, limit, **COSTS, **ATTACHED)
+    assert (answer["status"], answer["reason"]) == ("PASS", ""), answer
+    found: dict[str, Any] = answer["figures"]
+    return found
+
+
+def cpu(found: dict[str, Any], mode: str, unit: str) -> dict[str, float]:
+    interval: dict[str, float] = found["added"][mode]["cpu"][unit]
+    return interval
+
+
+def test_each_part_of_recording_costs_what_is_planted(tmp_path: Path, kit: Path) -> None:
+    found = figures(tmp_path, kit, "cost-launches", 18)
+    assert found["rounds"] > 1
+    each = found["per_iteration"]
+    assert each["launch"] == LAUNCHES
+    assert each["call"] == pytest.approx(CALLS, abs=0.1)  # and a wait at the end of each block
+    assert each["record"] == pytest.approx(CALLS, abs=0.1)
+    assert found["kernels_of_an_iteration"]["least"] == LAUNCHES
+    assert is_cost(cpu(found, "calls", "ns_per_call"), 2 * CALLBACK_NS, 2)
+    assert is_cost(cpu(found, "work", "ns_per_record"), ACTIVITY_NS, 1)
+    assert is_cost(cpu(found, "all", "ns_per_call"), 2 * CALLBACK_NS + ACTIVITY_NS, 3)
+    assert abs(cpu(found, "cpu", "ns_per_call")["median"]) < CHEAP_NS
+    assert abs(cpu(found, "paused", "ns_per_call")["median"]) < CHEAP_NS
+    for mode in ("before", "all", "paused"):
+        assert is_cost(found["left"][mode]["cpu"]["ns_per_call"], ATTACHED_NS, 1), mode
+    both = cpu(found, "all", "ns_per_launch")
+    assert both["low"] <= both["median"] <= both["high"]
+    assert found["added"]["all"]["wall"]["percent"]["median"] > 0
+    assert found["switching"]["all"]["wall_us"]["median"] > 0
+
+
+def test_what_each_way_to_turn_it_off_leaves_is_what_is_planted(tmp_path: Path, kit: Path) -> None:
+    steps = figures(tmp_path, kit, "cost-off-launches", 18)
+    assert steps["exact"]["same"] and steps["refused"] == {}
+    assert steps["exact"]["after"].keys() >= {"before", "unsubscribed", "finalized"}
+    for counts in steps["exact"]["after"].values():
+        assert counts["kernels"] == [LAUNCHES, LAUNCHES] and counts["dropped"] == [0, 0]
+    found = steps["steps"]
+    off = {step: found[step]["against_before"]["cpu"]["ns_per_launch"] for step in found}
+    callbacks = 2 * CALLBACK_NS * CALLS / LAUNCHES
+    attached = ATTACHED_NS * CALLS / LAUNCHES
+    activity = ACTIVITY_NS * CALLS / LAUNCHES
+    assert is_cost(off["on"], callbacks + activity + attached, 4 * CALLS / LAUNCHES)
+    assert is_cost(off["kinds-off"], callbacks + attached, 3 * CALLS / LAUNCHES)
+    assert is_cost(off["callbacks-off"], attached, CALLS / LAUNCHES)
+    assert is_cost(off["unsubscribed"], attached, CALLS / LAUNCHES)
+    assert abs(off["finalized"]["median"]) < CHEAP_NS
+    assert abs(off["finalized-in-call"]["median"]) < CHEAP_NS
+    assert found["kinds-off"]["counts_per_iteration"]["on"]["kernels"] == [0, 0]
+    assert all(found[step]["takes"]["wall_us"]["median"] > 0 for step in found)
+
+
+def test_callbacks_are_measured_by_which_functions_have_them(tmp_path: Path, kit: Path) -> None:
+    found = figures(tmp_path, kit, "cost-calls-launches")
+    assert found["per_iteration"]["launch"] == LAUNCHES
+    for mode, calls in {"driver-launch": LAUNCHES, "chosen": CALLS, "all": CALLS}.items():
+        planted = 2 * CALLBACK_NS * calls / LAUNCHES
+        assert is_cost(cpu(found, mode, "ns_per_launch"), planted, 2 * calls / LAUNCHES), mode
+        assert is_cost(cpu(found, mode, "ns_per_callback"), CALLBACK_NS, 1), mode
+    assert abs(cpu(found, "runtime-launch", "ns_per_launch")["median"]) < CHEAP_NS
+
+
+def test_records_are_measured_by_kinds_and_buffers(tmp_path: Path, kit: Path) -> None:
+    found = figures(tmp_path, kit, "cost-records-launches")
+    assert is_cost(cpu(found, "kernels", "ns_per_launch"), ACTIVITY_NS, 1)
+    planted, spins = ACTIVITY_NS * CALLS / LAUNCHES, CALLS / LAUNCHES
+    for mode in ("kinds", "buffers-64K", "buffers-8M", "buffers-new", "own-flush"):
+        assert is_cost(cpu(found, mode, "ns_per_launch"), planted, spins), mode
+    buffers = {mode: found["counts_per_iteration"][mode]["buffers"][1] for mode in found["added"]}
+    assert buffers["buffers-64K"] > buffers["kinds"]
+
+
+def test_calls_are_timed_without_cupti_by_functions_in_front(tmp_path: Path, kit: Path) -> None:
+    found = figures(tmp_path, kit, "cost-interposed-launches")
+    assert found["counts_per_iteration"]["calls"]["calls"] == [CALLS, CALLS]
+    assert cpu(found, "calls", "ns_per_call")["median"] < CALLBACK_NS
+
+
+LOST = {"SIMCUPTI_DROP_EVERY": "1000"}
+
+
+@pytest.mark.parametrize("step", ["cost-launches", "cost-off-launches"])
+def test_records_that_are_missing_fail_it_with_its_figures(
+    tmp_path: Path, kit: Path, step: str
+) -> None:
+    answer = answer_of(tmp_path, kit, step, 10, **LOST)
+    assert answer["status"] == "FAIL" and answer["reason"]
+    assert answer["figures"]["blocks"] > 0
+
+
+@pytest.mark.parametrize(
+    ("step", "ending"),
+    [
+        ("cost-launches", "time.sleep(600)"),
+        ("cost-off-launches", "import ctypes; ctypes.string_at(0)"),
+    ],
+)
+def test_a_program_that_does_not_end_well_leaves_what_it_measured(
+    tmp_path: Path, step: str, ending: str
+) -> None:
+    line = "        self._last = mode\n"
+    planted = f"{line}        if mode not in (BEFORE, OFF):\n            {ending}\n"
+    changes = {**SHORTER, "programs/blocks.py": [*SHORTER["programs/blocks.py"], (line, planted)]}
+    answer = answer_of(tmp_path, quick_kit(tmp_path / "kit", changes), step, 10)
+    assert answer["status"] == "FAIL" and answer["reason"]
+    found = answer["figures"]
+    assert found["blocks"] >= 5 and found["before"]["cpu_us"]["median"] > 0
+
+
+# ---- the plan -----------------------------------------------------------------------------------
+
+
+GROUP = """
+import sys
+sys.path[:0] = sys.argv[1:]
+import plan
+print(*[step.name for step in plan.PLAN if step.group == "cost"])
+print(max(step.limit_s for step in plan.PLAN if step.group == "cost"))
+"""
+
+
+def test_the_steps_of_a_group_come_first_and_fit_into_12_minutes() -> None:
+    folders = [str(ACCEPTANCE.parent), str(ACCEPTANCE.parents[1])]
+    command = [sys.executable, "-c", GROUP, *folders]
+    names, longest = subprocess.check_output(command, text=True).splitlines()
+    command = [sys.executable, str(ACCEPTANCE), "--list", "--minutes", "12", "--first", "cost"]
+    listed = [line.split() for line in subprocess.check_output(command, text=True).splitlines()]
+    group = names.split()
+    assert [words[3] for words in listed[: len(group)]] == group
+    assert {words[0] for words in listed[: len(group)]} == {"now"}
+    assert float(longest) <= 90
+
+
+def test_an_unknown_group_is_an_error() -> None:
+    command = [sys.executable, str(ACCEPTANCE), "--list", "--first", "costs"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and "invalid choice: 'costs'" in done.stderr
