@@ -18,7 +18,7 @@ from ground_truth.rules import CudaRules, mutations
 from ground_truth.swept import sweep, sweep_cuda
 
 # The rarest mutation shows on one trace in a hundred.
-TRACES = 400
+TRACES = 800
 
 
 @PROFILE

@@ -18,7 +18,7 @@ from ground_truth.swept import sweep
 
 # The rarest mutation shows on one or two traces in a hundred, which come in clusters; most show
 # within thirty traces.
-TRACES = 400
+TRACES = 800
 
 
 @cache

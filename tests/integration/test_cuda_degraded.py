@@ -89,7 +89,7 @@ REFUSALS = {
     15: "CUPTI cannot connect to the driver",
     33: "does not work on this virtual GPU",
     35: "lets only administrators profile",
-    40: "is not allowed to be profiled",
+    40: "hypervisor forbids profiling",
     41: "confidential computing",
     42: "mining",
     43: "MIG",

@@ -61,7 +61,14 @@ _IMPORTED_TOO = {
     "importlib._bootstrap_external",
     "warnings",
 }
-_OURS = {"RLSCOPE_DIR", "RLSCOPE_AUTO", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_INJECTION64_PATH"}
+_OURS = {
+    "RLSCOPE_DIR",
+    "RLSCOPE_AUTO",
+    "RLSCOPE_CUPTI",  # where a wheel of PyTorch for CUDA brings one
+    "LD_PRELOAD",
+    "ASAN_OPTIONS",
+    "CUDA_INJECTION64_PATH",
+}
 
 
 def _dump(command: list[str]) -> dict[str, Any]:

@@ -99,7 +99,8 @@ def test_a_record_takes_longer_by_the_delay_and_nothing_else_does(
     traced: TracedPython, tmp_path: Path, library: str, turn: str, delay: str, records: int
 ) -> None:
     recorded, stopped = run(traced, tmp_path, library, turn, delay, "--no-probes")
-    assert recorded >= records * DELAY_NS * RECORDS
+    # The CPU time of a delay is shorter by what it loses to another program.
+    assert recorded >= 0.9 * records * DELAY_NS * RECORDS
     assert recorded - stopped >= records * DELAY_NS * RECORDS / 2
 
 

@@ -32,7 +32,7 @@ done.set()
 watcher.join()
 print(most[0])
 """
-FEW, MANY = 10_000, 200_000
+FEW, MANY = 20_000, 400_000
 # A pass of the loop is four events; held at once they took 1,400 bytes, and the rows of
 # iteration_breakdown another 400. Its iteration and its report of progress are held: 100 bytes.
 MOST_BYTES_A_PASS = 250
