@@ -159,7 +159,8 @@ $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE): | $(VENV)/.installed
 	touch $@
 
 test-torch-cuda: system-packages $(VENV)/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## PyTorch's CUDA wheel (530 MB, once) on simulated CUDA
-	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m torch_cuda tests/torch_cuda
+	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/pytest -q -n $(JOBS) --dist loadfile \
+	    -m 'torch_cuda and not slow' tests/torch_cuda
 	tests/simcuda/run $(TORCH_CUDA)/bin/python -m pytest -q -m 'not slow' \
 	    tests/integration/test_layers_torch_coverage.py
 
@@ -184,7 +185,7 @@ check: $(VENV)/.installed ## format, lint, types, layers, oldest Python
 	$(BIN)/vermin --target=3.10- --violations --quiet --exclude long $$(git ls-files '*.py')
 	$(BIN)/python tests/check_oldest_python.py $$(git ls-files '*.py' '*.md')
 
-check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed ## the long matrices: 200 kills, 10,000 flips, slow tests
+check-long: system-packages $(VENV)-frameworks/.installed $(TORCH_CUDA)/.installed-$(TORCH_CUDA_RELEASE) ## the long matrices: 200 kills, 10,000 flips, slow tests
 	cmake -S csrc -B build/apart -G Ninja -DRLSCOPE_TESTS=ON -DRLSCOPE_PYTHON=OFF \
 	    -DCMAKE_UNITY_BUILD=OFF >/dev/null
 	cmake --build build/apart --parallel $(JOBS)
@@ -193,6 +194,7 @@ check-long: system-packages $(VENV)/.installed $(VENV)-frameworks/.installed ## 
 	    -m 'not gpu and not torch_cuda'
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) -m slow \
 	    tests/integration/test_workloads_learn.py -k 'tensorflow or jax'
+	TORCH_CUDA_PYTHON=$(TORCH_CUDA)/bin/python $(BIN)/pytest -q -m 'torch_cuda and slow' tests/torch_cuda
 	sh tests/fuzz/run.sh 10000
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks

@@ -21,7 +21,15 @@ from support.cuda.torch_cuda_runs import torch_python
 
 pytestmark = pytest.mark.torch_cuda
 
-LOOPS = ("sac", "dqn", "ppo-vector", "ppo-pixels", "sampling", "sampling-cached")
+# One loop of each kind in CI, all before a release.
+LOOPS = [
+    "sac",
+    "sampling-cached",
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("dqn", "ppo-vector", "ppo-pixels", "sampling")
+    ),
+]
 LIMIT = 60
 OWN_SPINS = 2
 """The simulated CUPTI works on a record, too, and the record is read: as long as one more spin."""
