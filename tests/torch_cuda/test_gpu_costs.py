@@ -19,17 +19,10 @@ from support.cuda.cost_kit import (
 )
 from support.cuda.torch_cuda_runs import torch_python
 
-pytestmark = pytest.mark.torch_cuda
+# Bounds of times, which a busy machine crosses: before a release, on a machine that is idle.
+pytestmark = [pytest.mark.torch_cuda, pytest.mark.slow]
 
-# One loop of each kind in CI, all before a release.
-LOOPS = [
-    "sac",
-    "sampling-cached",
-    *(
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in ("dqn", "ppo-vector", "ppo-pixels", "sampling")
-    ),
-]
+LOOPS = ("sac", "dqn", "ppo-vector", "ppo-pixels", "sampling", "sampling-cached")
 LIMIT = 60
 OWN_SPINS = 2
 """The simulated CUPTI works on a record, too, and the record is read: as long as one more spin."""
