@@ -156,14 +156,21 @@ with open("starts", "a+") as file:
     share = 0.5 * (file.tell() % 2)
 """ + SLEEPS.replace("float(sys.argv[1])", "share")
     arguments = ("--rounds", "2", "--limit", "60", traced.python, script(tmp_path, text))
-    result = run("validate", *arguments)
+    result = run("validate", "--json", *arguments)
     assert result.returncode == 3, (result.stdout, result.stderr)
+    found = facts(result)
+    assert (found["verdict"], found["rounds"]) == ("undecided", 2)
+    assert found["bias_percent"] == pytest.approx(25, abs=10)
+    assert found["bias_interval"][0] < -3 < 3 < found["bias_interval"][1]
+    result = run("validate", *arguments)
+    assert result.returncode == 3
     said = result.stdout.splitlines()
+    assert set(said[:2]) == {"of the program"}
     assert any(line.startswith("recording adds  ") for line in said)
     assert any(
         re.match(r"sleep +\d.*\) +\d.*\) +-?\d.*\) +(outside|undecided)$", line) for line in said
     )
-    assert_says(result.stdout.splitlines()[-1], "verdict: undecided", "--limit")
+    assert_says(said[-1], "verdict: undecided", "--limit")
 
 
 def test_a_program_without_iterations_runs_as_a_whole(traced: TracedPython, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from support.files import example_run
 
 from rlscope.calibration import validation
 from rlscope.calibration.validation import Round, judge
+from rlscope.commands import validate
 from rlscope.costs import inflation
 from rlscope.opening import load
 from rlscope.rundir.turns_file import BARE, RECORDED, Block
@@ -35,6 +36,13 @@ def rounds(*biases: float, removed: float = 0.02, width: float = 0.01) -> list[R
 )
 def test_the_verdict_is_that_of_the_whole_interval(biases: tuple[float, ...], word: str) -> None:
     assert judge(rounds(*biases)).word == word
+
+
+@pytest.mark.parametrize(
+    ("bias", "said"), [(0.0, "verdict: inside +-3 %"), (0.05, "verdict: outside +-3 %")]
+)
+def test_the_last_line_says_the_verdict(bias: float, said: str) -> None:
+    assert validate._lines(judge(rounds(bias, bias, bias)))[-1] == said
 
 
 def test_bias_is_what_is_left_of_what_recording_added() -> None:
