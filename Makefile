@@ -67,7 +67,7 @@ demo: $(or $(wildcard $(VENV)/.installed),$(VENV)/.demo) ## train PPO on CartPol
 	$(BIN)/rls-prof $(BIN)/python workloads/ppo_cartpole.py
 
 # replay: thousands of damaged files. thin: a few made-up traces against the brute-force twin.
-quick: build/tests/build.ninja $(VENV)/.installed ## C++ and Python units, SQL, a little ground truth
+quick: system-packages build/tests/build.ninja $(VENV)/.installed ## C++ and Python units, SQL, a little ground truth
 	cmake --build build/tests --parallel $(JOBS)
 	ctest --test-dir build/tests --output-on-failure --parallel $(JOBS) --exclude-regex replay
 	HYPOTHESIS_PROFILE=thin $(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not gpu' \

@@ -83,8 +83,8 @@ def rows(tmp_path_factory):
 
 
 @pytest.fixture
-def read(root):
-    """The trace, whose tables were written here."""
+def with_tables(root):
+    """The trace, after a reader here has written its tables."""
     with load(root) as trace:
         for name in store.relations():
             trace.table(name)
@@ -153,12 +153,14 @@ def test_an_unfinished_table_is_not_written_through_a_symbolic_link(root, outsid
 
 
 @pytest.mark.parametrize("named", ["absolute", "relative", "of another relation", "no name"])
-def test_a_manifest_names_nothing_but_the_files_of_its_relations(read, rows, tmp_path, named):
+def test_a_manifest_names_nothing_but_the_files_of_its_relations(
+    with_tables, rows, tmp_path, named
+):
     stolen = tmp_path / "stolen"
     stolen.mkdir()
-    part = read / "tables" / "breakdown" / "part-0.parquet"
+    part = with_tables / "tables" / "breakdown" / "part-0.parquet"
     shutil.copy(part, stolen / "part-0.parquet")
-    manifest = read / "tables" / MANIFEST
+    manifest = with_tables / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     name = {
         "absolute": str(stolen / "part-0.parquet"),
@@ -166,11 +168,11 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(read, rows, tmp
         "of another relation": "breakdown_by_thread/part-0.parquet",
         "no name": "",
     }[named]
-    status = os.stat(read / "tables" / name)
+    status = os.stat(with_tables / "tables" / name)
     stamp = [status.st_ino, status.st_ctime_ns, status.st_size]
     content["files"]["breakdown"] = {name: stamp}
     manifest.write_text(json.dumps(content))
-    assert rows_of(read) == rows
+    assert rows_of(with_tables) == rows
 
 
 @pytest.mark.parametrize(
@@ -188,25 +190,25 @@ def test_a_manifest_names_nothing_but_the_files_of_its_relations(read, rows, tmp
         ("files", {}),
     ],
 )
-def test_a_manifest_that_is_not_as_we_write_it_is_made_again(read, rows, part, value):
-    manifest = read / "tables" / MANIFEST
+def test_a_manifest_that_is_not_as_we_write_it_is_made_again(with_tables, rows, part, value):
+    manifest = with_tables / "tables" / MANIFEST
     content = json.loads(manifest.read_text())
     content[part] = value
     manifest.write_text(json.dumps(content))
-    assert rows_of(read) == rows
+    assert rows_of(with_tables) == rows
 
 
-def test_a_manifest_of_brackets_is_made_again(read, rows):
+def test_a_manifest_of_brackets_is_made_again(with_tables, rows):
     for name in (MANIFEST, EVENT_MANIFEST):
-        (read / "tables" / name).write_text("[" * 100_000)
-    assert rows_of(read) == rows
+        (with_tables / "tables" / name).write_text("[" * 100_000)
+    assert rows_of(with_tables) == rows
 
 
-def test_a_table_file_that_is_a_symbolic_link_is_not_followed(read, rows, tmp_path):
-    part = read / "tables" / "breakdown" / "part-0.parquet"
+def test_a_table_file_that_is_a_symbolic_link_is_not_followed(with_tables, rows, tmp_path):
+    part = with_tables / "tables" / "breakdown" / "part-0.parquet"
     part.rename(tmp_path / "part.parquet")
     part.symlink_to(tmp_path / "part.parquet")
-    with load(read) as trace:
+    with load(with_tables) as trace:
         assert trace.table("breakdown") == rows["breakdown"]
     assert not part.is_symlink()
 
@@ -220,15 +222,15 @@ def rewrite_table(part, columns):
 @pytest.mark.parametrize(
     "columns", ["* REPLACE (name AS os_pid)", "* REPLACE (NULL::BIGINT AS start_ns)", "1 AS one"]
 )
-def test_a_table_that_was_not_written_here_is_made_again(read, rows, columns):
-    rewrite_table(read / "tables" / "process" / "part.parquet", columns)
-    assert rows_of(read)["process"] == rows["process"]
+def test_a_table_that_was_not_written_here_is_made_again(with_tables, rows, columns):
+    rewrite_table(with_tables / "tables" / "process" / "part.parquet", columns)
+    assert rows_of(with_tables)["process"] == rows["process"]
 
 
-def test_tables_that_came_with_a_trace_are_made_again(read, rows, tmp_path):
-    for part in (read / "tables" / "operation").rglob("*.parquet"):
+def test_tables_that_came_with_a_trace_are_made_again(with_tables, rows, tmp_path):
+    for part in (with_tables / "tables" / "operation").rglob("*.parquet"):
         rewrite_table(part, "* REPLACE (operation_id AS parent_operation_id)")
-    received = shutil.copytree(read, tmp_path / "received")
+    received = shutil.copytree(with_tables, tmp_path / "received")
     assert rows_of(received)["operation"] == rows["operation"]
 
 

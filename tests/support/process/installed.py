@@ -28,5 +28,5 @@ def need(*modules: str, target: str = "") -> None:
 
 
 def is_for(*modules: str) -> bool:
-    """Whether a target for these modules runs, or one for all."""
+    """Whether the running target requires one of these modules. `make test` requires none: all."""
     return not _REQUIRED or bool({*modules} & {*_REQUIRED})
