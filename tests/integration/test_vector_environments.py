@@ -347,7 +347,10 @@ def test_the_sentences_name_the_straggler_and_for_whom_the_program_waits(run: Ru
     read = headline.read(run.trace)
     assert read.sentence.startswith("Simulation takes ")
     assert " of the training loop: " in read.sentence
-    assert "waiting, mostly for 3 environment workers." in read.sentence
+    # On a busy machine the program may take longer to unpickle results than it waits for them.
+    waiting = sum(_waiting(run.recorded)) / sum(_lengths(run.recorded["program.py"].calls))
+    says = "waiting, mostly for 3 environment workers." in read.sentence
+    assert says == (waiting > 0.5) or abs(waiting - 0.5) < 0.01
     texts = [each.text for each in read.details]
     (workers,) = (text for text in texts if text.startswith("program.py spends "))
     assert " in simulation. " in workers
