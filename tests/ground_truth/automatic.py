@@ -16,7 +16,8 @@ from ground_truth.raw import NAMED_STATE, Auto, Item, Kind, target_of
 from ground_truth.rules import Rules
 
 FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
-         Auto.SIMULATION: "simulation", Auto.TARGET: "target"}  # fmt: skip
+         Auto.SIMULATION: "simulation", Auto.TARGET: "target",
+         Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage"}  # fmt: skip
 
 
 class Placed(NamedTuple):

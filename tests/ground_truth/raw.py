@@ -66,6 +66,8 @@ class Auto(IntEnum):
     TAIL = 8
     ASIDE = 9
     TARGET = 10
+    GENERATION = 11
+    ADVANTAGE = 12
 
 
 OPEN_STATES = range(Auto.BLOCK, Auto.ASIDE + 1)

@@ -41,6 +41,7 @@ class Run:
         self.time = 0
         self.disabled = [0]
         self.objects = [object()]  # all live: an address is one object's
+        self.text, self.model = Text(), Model()
 
     def mark(self):
         runtime.progress(self.time, 0)
@@ -58,6 +59,19 @@ class Run:
     def body(self, inside):
         self.calls(inside)
         self.mark()
+
+
+class Text:
+    shape = (1, 0)
+
+
+class Model:
+    __call__ = runtime.watch("forward", lambda model, text, run, inside: run.body(inside))
+
+
+def token(run, inside):
+    run.text.shape = (1, run.text.shape[1] + 1)
+    run.model(run.text, run, inside)
 
 
 class Block:
@@ -129,7 +143,7 @@ compiled = runtime.watch("compiled", lambda function, run, inside: run.body(insi
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
     S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
-    F=event("forward"), B=event("backward"), O=event("step"),
+    F=event("forward"), T=token, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
 for program in json.loads({programs!r}):
@@ -207,15 +221,17 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
         program("S(J)F(J)S N(JF)F B(J)O(J) F(C(PP)F)S"),
         program("V SFVS V(SFBO) C(V)J(V) S(V)F(V)B(V)O(V) SKV(SK)FS"),
+        program("STTTTTTS N(TTTTT)FBO N(T)N(T)N(T)N(T)N(T)N(T)S N(TTTTTFT)FB FTTTTTB TTTFTTB"),
+        program("TTTTTFTTTTTS SKTTTTTKS TTTTTCTVTJT V(TTTTT)TTTTIT O(TTTTT)S T(TTTTT)TTTTT(S)"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
 
 
 def nested(text: str) -> list[Call]:
-    """A program by letters: each opens a call, which ")" or the end closes."""
+    """A program by letters: each opens a call, which ")" or the end closes; "R" is a run of T."""
     stack: list[list[Call]] = [[]]
-    for letter in text:
+    for letter in text.replace("R", "T)T)T)T)T"):
         if letter != ")":
             call = Call(letter)
             stack[-1].append(call)
@@ -226,7 +242,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECFKMSJCPVII))))))))))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMSJCPVIIRRT))))))))))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

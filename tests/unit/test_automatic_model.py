@@ -6,7 +6,8 @@ import pytest
 from support.process.automatic_model import events, names, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
-           "target": "t", "compilation": "j", "evaluation": "e", "import": "m"}  # fmt: skip
+           "target": "t", "compilation": "j", "evaluation": "e", "import": "m",
+           "generation": "g"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -85,6 +86,23 @@ def track(text: str) -> str:
         ("F(B)B", "bbbbb."),
         ("F(FBO)S", "bbbbbb..s."),
         ("F(S)F", "is..i."),
+        # Five forwards that write a text are a generation, with all that is open; further ones go on.
+        ("TTTTS", "i.i.i.i.s."),
+        ("TTTTTS", "ggggggggg.s."),
+        ("STTTTTTS", "s.ggggggggggg.s."),
+        ("TTTTTTFB", "ggggggggggg.bbb."),
+        ("N(TTTTT)FBO", "ggggggggggg.bbbbb."),
+        ("N(TTTTTT)N(F)FBO", "ggggggggggggg.ttt.bbbbb."),
+        ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggggggggggggggggggggggg.s."),
+        ("N(TTTTTFT)FB", "gggggggggggtttt.bbb."),
+        ("FTTTTTB", "ggggggggggg.b."),
+        ("TTTFTTB", "bbbbbbbbbbbbb."),
+        ("TTTTTB", "ggggggggg.b."),
+        ("TTTTTFTTTTTS", "ggggggggg.ggggggggggg.s."),
+        ("SKTTTTTKS", "s.g.ggggggggg...s."),
+        ("TTTTTCT", "ggggggggggcgg."),
+        ("V(TTTTT)TTTTTS", "eeeeeeeeeee.ggggggggg.s."),
+        ("O(TTTTT)S", ".i.i.i.i.i..s."),
         # A compiled function is one of its own, wherever nothing else is, and changes nothing.
         ("CS", "c.s."),
         ("C(SFFBO)S", "ccccccccccc.s."),

@@ -43,6 +43,8 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
   automatic_names_[trace::kAutoBackprop] = add("backprop");
   automatic_names_[trace::kAutoSimulation] = add("simulation");
   automatic_names_[trace::kAutoTarget] = add("target");
+  automatic_names_[trace::kAutoGeneration] = add("generation");
+  automatic_names_[trace::kAutoAdvantage] = add("advantage");
   for (const trace::Name& name : names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
     if (name.id > trace::kMaxId) continue;

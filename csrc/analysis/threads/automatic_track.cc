@@ -22,9 +22,12 @@ static_assert(trace::kAutoNothing == 0);
 
 constexpr uint32_t final_states[] = {trace::kAutoNothing, trace::kAutoInference,
                                      trace::kAutoBackprop, trace::kAutoSimulation,
-                                     trace::kAutoTarget};
+                                     trace::kAutoTarget,   trace::kAutoGeneration,
+                                     trace::kAutoAdvantage};
 constexpr uint32_t kFinalGroups = std::size(final_states);
-constexpr uint32_t kTargetGroup = kFinalGroups - 1;
+// Of the first state behind the open ones.
+constexpr uint32_t kLateGroup = trace::kAutoFirstOpen;
+static_assert(final_states[kLateGroup] == trace::kAutoLastOpen + 1);
 
 // States of a later version mean nothing here.
 uint32_t Known(uint32_t state) {
@@ -182,8 +185,8 @@ void AutomaticTrack::ResolveRest() {
 
 uint32_t AutomaticTrack::GroupOf(uint32_t state) {
   if (state < trace::kAutoFirstOpen) return state;
-  if (state == trace::kAutoTarget) return kTargetGroup;
   if (state >= trace::kAutoNamed) return kNamedGroup | state;
+  if (state > trace::kAutoLastOpen) return kLateGroup + state - trace::kAutoLastOpen - 1;
   uint32_t& group = group_of_state_[state];
   if (group == kNoGroup) {
     group = static_cast<uint32_t>(groups_.size());

@@ -107,15 +107,20 @@ constexpr bool is_conversion = event == Event::kConversion || event == Event::kC
 
 // False: the program ends here, with an exception set.
 template <Event event>
-inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count) {
+inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count,
+                   PyObject* keywords) {
   if constexpr (is_simulation<event>) {
     if (__builtin_expect(track->EnterSimulation(), 0)) {
       EndProgram();
       if (PyErr_Occurred()) return false;
     }
   }
-  if constexpr (event == Event::kForward) track->EnterForward();
-  if constexpr (event == Event::kTapedForward) track->EnterTapedForward();
+  if constexpr (event == Event::kForward) {
+    track->EnterForward({arguments, flagged_count, keywords});
+  }
+  if constexpr (event == Event::kTapedForward) {
+    track->EnterTapedForward({arguments, flagged_count, keywords});
+  }
   if constexpr (event == Event::kTapeEnter) track->EnterTape();
   if constexpr (event == Event::kTapeExit) track->LeaveTape();
   if constexpr (event == Event::kBackward) track->EnterBackward();
@@ -175,7 +180,7 @@ PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged
   }
   Track* track = &own_track;
   PyObject* result = nullptr;
-  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count, keywords), 1)) {
     result = plain_vectorcall(function, arguments, flagged_count, keywords);
   }
   After<event>(track, arguments, flagged_count, result);
@@ -192,7 +197,7 @@ PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagg
   }
   Track* track = &own_track;
   PyObject* result = nullptr;
-  if (__builtin_expect(Before<event>(track, arguments, flagged_count), 1)) {
+  if (__builtin_expect(Before<event>(track, arguments, flagged_count, keywords), 1)) {
     result = stand_in->call(stand_in->function, arguments, flagged_count, keywords);
   }
   After<event>(track, arguments, flagged_count, result);

@@ -94,7 +94,9 @@ uint32_t NameOf(const char* operation) {
 
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
-constexpr bool IsInForward(uint32_t state) { return state == kAutoInside || state == kAutoAside; }
+constexpr bool IsInForward(uint32_t state) {
+  return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
+}
 
 }  // namespace
 
@@ -144,6 +146,7 @@ inline void Track::Decide(Expects next) {
   forward_base_ = forward_;
   import_base_ = import_;
   block_ = nullptr;
+  run_.End();
 }
 
 // The resolve that names everything open. A forward without gradients is a target where others
@@ -228,8 +231,13 @@ void Track::EndSimulation() {
 
 // ---- F ------------------------------------------------------------------------------------------
 
-void Track::BeginForward(Gradients gradients) {
+void Track::BeginForward(const Arguments& call, Gradients gradients) {
   if (IsInsideOther() || !FollowsNow()) return;
+  if (step_ != 0) {
+    run_.End();
+  } else if (__builtin_expect(run_.GoesOn(call), 0)) {
+    return OpenToken();
+  }
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
   OpenForward(on);
@@ -244,16 +252,30 @@ inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
     resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
     before_block_ = kAutoNothing;
   }
+  const bool ends_generation = expects_ == Expects::kToken;
+  if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
   expects_ = Expects::kName;
   has_gradients_ |= on;
   const AutoState inside = on ? kAutoInside : kAutoAside;
-  if (block_ == nullptr) {
-    ends_backprop ? ResolveAndRun(resolve, inside) : Run(inside);
+  if (block_ == nullptr || state_ == kAutoGeneration) {
+    ends_backprop || ends_generation ? ResolveAndRun(resolve, inside) : Run(inside);
   } else if (!block_has_forward_) {
     block_has_forward_ = true;
     Resolve(WithAutoFate(resolve, kAutoBlock, inside));
   }
+}
+
+// An F that goes on a generation. With the first one, all that is open is a part of it.
+__attribute__((noinline)) void Track::OpenToken() {
+  const bool begins = expects_ != Expects::kToken;
+  expects_ = Expects::kToken;
+  has_gradients_ = backward_inside_ = false;
+  if (block_ != nullptr) block_has_forward_ = true;
+  if (state_ == kAutoGeneration) return;
+  uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, kAutoNothing);
+  if (!begins) resolve = WithAutoFate(resolve, kAutoBlock, kAutoGeneration);
+  ResolveAndRun(resolve, kAutoGeneration);
 }
 
 inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
@@ -268,7 +290,7 @@ void Track::EndForward() {
 void Track::NoteForward(bool has_gradients) {
   if (IsInsideForward()) return;
   if (compilation_ == 0) {
-    BeginForward(has_gradients ? Gradients::kOn : Gradients::kOff);
+    BeginForward({}, has_gradients ? Gradients::kOn : Gradients::kOff);
     ++forward_;
     LeaveForward();
   } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
@@ -336,7 +358,9 @@ void Track::EndStep() {
   if (had_backward) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
   } else if (HasOpen()) {
-    Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
+    const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
+    // No resolve ends what has its name.
+    state_ == kAutoGeneration ? ResolveAndRun(resolve, kAutoNothing) : Resolve(resolve);
   }
   Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
 }
@@ -404,7 +428,8 @@ void Track::NoteGradients() {
 
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  if (block_ != nullptr || expects_ == Expects::kName || !FollowsNow()) return;
+  const bool is_open = expects_ == Expects::kName || expects_ == Expects::kToken;
+  if (block_ != nullptr || is_open || !FollowsNow()) return;
   if (ExpectsStep()) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
   } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
@@ -425,7 +450,8 @@ void Track::EndConversion() {
 
 void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || block_ != nullptr) return;
-  if (expects_ == Expects::kName || expects_ == Expects::kStep) return;
+  if (expects_ == Expects::kName || expects_ == Expects::kToken) return;
+  if (expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
   const uint32_t name = NameOf("import");
   if (name == 0) return;

@@ -25,6 +25,13 @@
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
 //
+// Where five F or more write a text (token_run.h), what is open is a generation:
+//
+//   [ F ] [ F ] [ F ] [ F ] [ F ]   [ F ]    [another F]
+//   |----------- generation ------------|
+//
+// In a no-grad block it lasts to the end of the block. An F inside an O is none of them.
+//
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
 //
@@ -57,6 +64,7 @@
 #include <stdint.h>
 
 #include "python/runtime_module/observation.h"
+#include "python/runtime_module/token_run.h"
 #include "trace/layout/record.h"
 
 namespace rlscope::python {
@@ -77,13 +85,13 @@ class Track {
     if (apart_ == 0) observation_.Set(result);  // an evaluation has another environment
     EndSimulation();
   }
-  void EnterForward() {
-    if (!IsInsideForward()) BeginForward();
+  void EnterForward(const Arguments& call) {
+    if (!IsInsideForward()) BeginForward(call, Gradients::kAsk);
     ++forward_;
   }
   // For a library that has gradients where a tape is open.
-  void EnterTapedForward() {
-    if (!IsInsideForward()) BeginForward(tape_ > 0 ? Gradients::kOn : Gradients::kOff);
+  void EnterTapedForward(const Arguments& call) {
+    if (!IsInsideForward()) BeginForward(call, tape_ > 0 ? Gradients::kOn : Gradients::kOff);
     ++forward_;
   }
   void EnterTape() { ++tape_; }
@@ -163,6 +171,7 @@ class Track {
     kNothing,    // no operation is open
     kForward,    // an observation was converted
     kName,       // forwards were seen: what comes next names them
+    kToken,      // forwards of a generation were: it goes on to the end of the last one
     kStep,       // backprop goes on to the end of an O, if one comes
     kMoreSteps,  // an O came; the same for further ones
   };
@@ -170,13 +179,14 @@ class Track {
   bool BeginSimulation();
   void EndSimulation();
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
-  void BeginForward(Gradients gradients = Gradients::kAsk);
+  void BeginForward(const Arguments& call, Gradients gradients);
   void EndForward();
   void BeginBackward();
   void EndBackward();
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
   void OpenForward(bool has_gradients);
+  void OpenToken();
   void BeginCompiled(PyObject* function);
   void EndCompiled();
   void BeginApart(const char* name);
@@ -236,6 +246,7 @@ class Track {
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
   Observation observation_;       // of the last S, recorded or not
+  TokenRun run_;                  // of forwards since the last S, B and O
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

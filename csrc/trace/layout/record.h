@@ -97,7 +97,9 @@ enum AutoState : uint32_t {
   kAutoAside = 9,    // in a forward without gradients, or in a block that began with one
   kAutoLastOpen = 9,
   kAutoTarget = 10,
-  kAutoStates = 11,
+  kAutoGeneration = 11,
+  kAutoAdvantage = 12,
+  kAutoStates = 13,
   kAutoNamed = 16,
 };
 constexpr bool IsAutoOpen(uint32_t state) {

@@ -5,6 +5,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
 
     kinds   S  Env.step            B  backward            N  no-grad block
             F  module forward      O  optimizer step      E  block that enables gradients
+            T  forward of one and the same module, which is given one item more than at the T before
             C  call of a compiled function
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
@@ -20,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
-TARGET = "target"
+TARGET, GENERATION = "target", "generation"
 COMPILED, COMPILATION = "compiled", "compilation"
 APART, IMPORT = "evaluation", "import"
 
@@ -62,7 +63,7 @@ def events(calls: Program) -> int:
 class Token:
     """What counts of a call: of a forward the part before an S, B or O that it encloses."""
 
-    kind: str  # S F B O K M
+    kind: str  # S F B O K M, T from the fifth T in a row on
     start: int
     end: int
     has_gradients: bool = False
@@ -90,11 +91,16 @@ class Tokens:
         self._boundary = -1  # time of the last S, B or O that counts
         self._known = ""  # K and M, whose object would be known as the observation's
         self._conversions = 0  # open ones of a known object
+        self._run = 0  # T in a row
+        self._items = 0  # that T were given so far, counted or not
+        self._last: int | None = None  # items of the last T, if that was not the first of its run
+        self._generates = False  # they are a generation, and nothing else has begun
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
         for call in calls:
             start = self._time
+            self._items += call.kind == "T"
             enabled = {"N": False, "E": True}.get(call.kind, gradients)
             counts = self._is_apart(call.kind)
             if call.kind == "I":
@@ -126,7 +132,7 @@ class Tokens:
         """Whether a call is one of its own, and what it interrupts goes on behind it."""
         if kind in "JP":
             return not self._is_in("JPV")
-        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("F") is None
+        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("FT") is None
 
     def _depth(self) -> int:
         return sum(kind == "I" for kind, _, _ in self._open)
@@ -135,14 +141,14 @@ class Tokens:
         """An I counts where nothing is open, and inside another one if something began in that."""
         is_outermost = self._depth() == self._disturbed
         is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._is_open()
-        if is_outermost and not is_part and self._current("F") is None and self._block() is None:
+        if is_outermost and not is_part and self._current("FT") is None and self._block() is None:
             self._import = (self._depth(), self._time)
 
     def _is_open(self) -> bool:
         """Whether there is a forward that nothing has named so far, or a backward without an O."""
         kinds = [each.kind for each in self.found]
-        last = next((kind for kind in reversed(kinds) if kind in "SBOF"), "")
-        return last == "F" or kinds[-1:] == ["B"]
+        last = next((kind for kind in reversed(kinds) if kind in "SBOFT"), "")
+        return last in ("F", "T") or kinds[-1:] == ["B"]
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():
@@ -152,7 +158,7 @@ class Tokens:
     def _is_mark(self, kind: str) -> bool:
         """Whether a call without a token of its own, from its entry on, is an O or a block."""
         if kind == "N":
-            is_part = self._current("F") is not None or self._block() is not None
+            is_part = self._current("FT") is not None or self._block() is not None
             return not is_part and not self._is_in("SBOCJPV")
         return kind == "O" and not self._is_in("SBCJPV")
 
@@ -179,7 +185,7 @@ class Tokens:
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
-        forward = self._current("F")
+        forward = self._current("FT")
         if kind in "KM":
             return self._conversion(kind, start)
         if kind == "B":
@@ -188,16 +194,38 @@ class Tokens:
             if forward[2] is not None:
                 forward[2].has_backward = True
             return None
-        if kind == "F" and forward is None:
-            return self._forward(start, gradients)
+        if kind in "FT" and forward is None:
+            self._count(kind)
+            return self._forward(start, gradients) if self._run < 5 else self._token(start)
         return None
+
+    def _count(self, kind: str) -> None:
+        """T in a row. With what the first one was given the second is not compared."""
+        if kind == "F" or self._is_in("O"):
+            self._run = 0
+        elif self._run == 0:
+            self._run, self._last = 1, None
+        else:
+            self._run = self._run + 1 if self._last in (None, self._items - 1) else 1
+            self._last = self._items
+
+    def _token(self, start: int) -> Token:
+        """A T that goes on a generation, until the block around it ends."""
+        self._generates = True
+        self._end("F", start)
+        token = self.found[-1]
+        if token.kind != "T" or token.end >= 0:
+            token = Token("T", start, -1)
+            self.found.append(token)
+        return token
 
     def _forward(self, start: int, gradients: bool) -> Token:
         block = self._block()
         begin = start if block is None else block
-        token = next(
-            (each for each in self.found if each.kind == "F" and each.start == begin), None
-        )
+        if self._generates and self.found[-1].end < 0:  # in the block of the generation
+            self.found[-1].end = begin = start
+        self._generates = False
+        token = next((each for each in self.found if each.kind == "F" and each.end < 0), None)
         if token is None:
             self._end("KM", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
@@ -206,8 +234,8 @@ class Tokens:
         return token
 
     def _conversion(self, kind: str, start: int) -> Token | None:
-        is_part = self._is_in("O") or self._current("F") is not None or self._block() is not None
-        if is_part or kind not in self._known or self._conversions > 0:
+        is_part = self._is_in("O") or self._current("FT") is not None or self._block() is not None
+        if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
         token = Token(kind, start, -1)
         self.found.append(token)
@@ -219,7 +247,7 @@ class Tokens:
         for position, (kind, start, _) in enumerate(self._open):
             around = {each for each, begin, _ in self._open[:position] if begin > self._boundary}
             steps = any(each == "O" for each, _, _ in self._open[:position])
-            if kind == "N" and start > self._boundary and "F" not in around and not steps:
+            if kind == "N" and start > self._boundary and not around & {"F", "T"} and not steps:
                 return start
         return None
 
@@ -248,8 +276,8 @@ class Tokens:
             token.end = self._boundary = self._time
         elif kind in "KM" and token is not None:
             self._end("KM", self._time)
-        elif kind in "FN" and self._current("F") is None and self._block() is None:
-            self._end("F", self._time)
+        elif kind in "FTN" and self._current("FT") is None and self._block() is None:
+            self._end("FT", self._time)
 
     def _end(self, kinds: str, time: int) -> None:
         for token in self.found:
@@ -258,8 +286,9 @@ class Tokens:
 
     def _cut(self, token: Token) -> Token:
         """An S, B or O: what encloses it ends where it begins, as far as it counts."""
-        self._end("FKM", self._time)
+        self._end("FTKM", self._time)
         self._boundary = self._time
+        self._run, self._generates = 0, False
         self.found.append(token)
         return token
 
@@ -286,6 +315,14 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         position += 1
         if token.kind == "F":
             waiting.append(token)
+            continue
+        if token.kind == "T":
+            first = waiting[0] if waiting else token
+            if tokens[position - 2].kind == "T":
+                first = tokens[position - 2]
+            yield first.start, token.end, GENERATION
+            yield from ((each.start, each.end, GENERATION) for each in converted)
+            waiting, converted = [], []
             continue
         if token.kind in "KM":
             if not waiting:
@@ -327,7 +364,7 @@ def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[
     """The end of the last B or O before the next S, K or F, and the position of that one."""
     while position < len(tokens):
         token = tokens[position]
-        if token.kind in "SKM" or (token.kind == "F" and not token.in_step):
+        if token.kind in "SKMT" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end

@@ -1,0 +1,77 @@
+#include "python/runtime_module/token_run.h"
+
+#include <algorithm>
+
+#include "native_calls/owned.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using native_calls::Owned;
+
+bool IsValue(PyObject* object) {
+  return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+         PyUnicode_Check(object);
+}
+
+// In which dimension a sequence lies: the batch comes first.
+int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
+
+}  // namespace
+
+// The first tensor is the input.
+void TokenRun::Input::Read(PyObject* argument) {
+  if (argument == nullptr || IsValue(argument)) return;
+  const Owned shape(PyObject_GetAttrString(argument, "shape"));
+  if (!shape || !PyTuple_Check(shape.get())) {
+    PyErr_Clear();
+    if (caches < kMostCaches) cache[caches++] = argument;
+    return;
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(shape.get());
+  if (dimensions > 0 || count > kMostDimensions) return;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    length[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape.get(), i));
+  }
+  PyErr_Clear();
+  dimensions = static_cast<int>(count);
+}
+
+// By one item, in the dimension of the sequence, or in the one before where the batch is second.
+bool TokenRun::Input::Grows(const Input& before) const {
+  if (dimensions == 0 || dimensions != before.dimensions) return false;
+  int grown = -1;
+  for (int i = 0; i < dimensions; i++) {
+    if (length[i] == before.length[i]) continue;
+    if (grown >= 0 || length[i] != before.length[i] + 1) return false;
+    grown = i;
+  }
+  return grown == SequenceOf(dimensions) || (grown == 0 && dimensions > 2);
+}
+
+// One item, with a cache that the forward before was given, too.
+bool TokenRun::Input::GoesOnWith(const Input& before) const {
+  if (dimensions < 2 || dimensions != before.dimensions || length[SequenceOf(dimensions)] != 1) {
+    return false;
+  }
+  const PyObject* const* end = before.cache + before.caches;
+  return std::any_of(cache, cache + caches, [&](const PyObject* each) {
+    return std::find(before.cache, end, each) != end;
+  });
+}
+
+bool TokenRun::IsLonger(const Arguments& call) {
+  const native_calls::ErrorAside aside;
+  const Py_ssize_t positional = PyVectorcall_NARGS(call.flagged_count);
+  const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  Input input;
+  for (Py_ssize_t i = 1; i < positional + named; i++) input.Read(call.values[i]);
+  const bool follows = !has_input_ || input.Grows(input_) || input.GoesOnWith(input_);
+  forwards_ = follows ? std::min(forwards_ + 1, kShortest) : 1;
+  has_input_ = true;
+  input_ = input;
+  return follows && forwards_ == kShortest;
+}
+
+}  // namespace rlscope::python

@@ -1,0 +1,68 @@
+// Forwards of one module of which each is given what the one before was and one item more, or one
+// item alone with the same cache: a model that writes a text token by token.
+//
+// Only addresses are kept: the program's objects live and die as they do without us. Nothing here
+// is dereferenced later.
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_TOKEN_RUN_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_TOKEN_RUN_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rlscope::python {
+
+// Of a vectorcall. `values` null: nothing is known.
+struct Arguments {
+  PyObject* const* values;
+  size_t flagged_count;
+  PyObject* keywords;
+};
+
+class TokenRun {
+ public:
+  // As many forwards make a run, from the first one.
+  static constexpr int kShortest = 5;
+
+  // Something came between that no run goes on after.
+  void End() { module_ = nullptr; }
+  // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
+  // enough by now.
+  bool GoesOn(const Arguments& call) {
+    const PyObject* module =
+        call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 0 ? *call.values
+                                                                             : nullptr;
+    if (__builtin_expect(module == nullptr || module != module_, 1)) {
+      module_ = module;
+      forwards_ = 1;
+      has_input_ = false;
+      return false;
+    }
+    return IsLonger(call);
+  }
+
+ private:
+  static constexpr int kMostDimensions = 4;
+  static constexpr int kMostCaches = 4;
+  // What a forward was given.
+  struct Input {
+    int dimensions = 0;  // of its first tensor; 0: it has none, or too many
+    Py_ssize_t length[kMostDimensions] = {};
+    int caches = 0;
+    const PyObject* cache[kMostCaches] = {};  // and what else is no tensor, number or text
+
+    void Read(PyObject* argument);
+    bool Grows(const Input& before) const;
+    bool GoesOnWith(const Input& before) const;
+  };
+
+  bool IsLonger(const Arguments& call);
+
+  const PyObject* module_ = nullptr;
+  int forwards_ = 0;  // of the run so far
+  bool has_input_ = false;
+  Input input_;  // of the last one; that of the first one is not read
+};
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_TOKEN_RUN_H_
