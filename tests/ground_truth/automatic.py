@@ -17,7 +17,8 @@ from ground_truth.rules import Rules
 
 FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
          Auto.SIMULATION: "simulation", Auto.TARGET: "target",
-         Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage"}  # fmt: skip
+         Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage",
+         Auto.REFERENCE: "reference", Auto.REWARD: "reward"}  # fmt: skip
 
 
 class Placed(NamedTuple):

@@ -68,6 +68,8 @@ class Auto(IntEnum):
     TARGET = 10
     GENERATION = 11
     ADVANTAGE = 12
+    REFERENCE = 13
+    REWARD = 14
 
 
 OPEN_STATES = range(Auto.BLOCK, Auto.ASIDE + 1)

@@ -162,6 +162,7 @@ WITH named AS (
         CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
                    WHEN 5 THEN 'inference' WHEN 9 THEN 'inference' WHEN 10 THEN 'target'
                    WHEN 11 THEN 'generation' WHEN 12 THEN 'advantage'
+                   WHEN 13 THEN 'reference' WHEN 14 THEN 'reward'
                    WHEN 16 THEN track.name ELSE '' END AS name,
         state = 16 AS is_compiled,
         CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord

@@ -36,12 +36,16 @@ mode = ctypes.CDLL({mode!r})
 assert runtime.ask_gradients({mode!r})
 
 
+runs = []  # all live, too
+
+
 class Run:
     def __init__(self):
         self.time = 0
         self.disabled = [0]
         self.objects = [object()]  # all live: an address is one object's
-        self.text, self.model = Text(), Model()
+        self.text, self.model, self.other = Text(), Model(), Model()
+        runs.append(self)
 
     def mark(self):
         runtime.progress(self.time, 0)
@@ -72,6 +76,10 @@ class Model:
 def token(run, inside):
     run.text.shape = (1, run.text.shape[1] + 1)
     run.model(run.text, run, inside)
+
+
+def other(run, inside):
+    run.other(None, run, inside)
 
 
 class Block:
@@ -143,7 +151,7 @@ compiled = runtime.watch("compiled", lambda function, run, inside: run.body(insi
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
     S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
-    F=event("forward"), T=token, B=event("backward"), O=event("step"),
+    F=event("forward"), T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
 for program in json.loads({programs!r}):
@@ -242,7 +250,7 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECFKMSJCPVIIRRT))))))))))))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = st.text("SFBONECFKMSJCPVIIRRTQQ))))))))))))))))))", max_size=30).map(nested).filter(bool)
 
 
 @settings(

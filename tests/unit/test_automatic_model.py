@@ -7,7 +7,7 @@ from support.process.automatic_model import events, names, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
            "target": "t", "compilation": "j", "evaluation": "e", "import": "m",
-           "generation": "g"}  # fmt: skip
+           "generation": "g", "advantage": "a", "reference": "r"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -42,9 +42,14 @@ def track(text: str) -> str:
         ("FO", "i..."),
         ("N(F)F", "iii.i."),
         # A no-grad forward in an update counts for its own block only.
-        ("N(F)FB", "ttt.bbb."),
-        ("N(F)N(F)FBO", "ttt.ttt.bbbbb."),
-        ("FN(F)B", "bbtttbb."),
+        ("N(Q)FB", "ttt.bbb."),
+        ("N(Q)N(F)FBO", "ttt.ttt.bbbbb."),
+        ("FN(Q)B", "bbtttbb."),
+        # Where all its modules are trained, it has no target: it begins the update or is a part of it.
+        ("N(F)FB", "aaa.bbb."),
+        ("SN(F)FBON(F)FB", "s.aaa.bbbbb.bbb.bbb."),
+        ("SN(F)FBSN(FQ)QB", "s.aaa.bbb.s.aaaaa.bbb."),
+        ("FN(F)B", "bbbbbbb."),
         # Without gradients in any forward the update is nothing else.
         ("N(F)B", "bbb.b."),
         ("B", "b."),
@@ -92,9 +97,14 @@ def track(text: str) -> str:
         ("STTTTTTS", "s.ggggggggggg.s."),
         ("TTTTTTFB", "ggggggggggg.bbb."),
         ("N(TTTTT)FBO", "ggggggggggg.bbbbb."),
-        ("N(TTTTTT)N(F)FBO", "ggggggggggggg.ttt.bbbbb."),
+        ("N(TTTTTT)N(F)FBO", "ggggggggggggg.aaa.bbbbb."),
+        # Behind it the forwards of other models have their names at once, when one was trained.
+        ("N(TTTTTT)N(Q)FBO", "ggggggggggggg.rrr.bbbbb."),
+        ("FBO N(TTTTT)N(Q)N(F)FBO", "bbbbb.ggggggggggg.rrr.bbb.bbbbb."),
+        ("FBO N(TTTTT)N(QF)N(Q)", "bbbbb.ggggggggggg.bbbbb.rrr."),
+        ("FBO N(TTTTT)S N(Q)FB", "bbbbb.ggggggggggg.s.ttt.bbb."),
         ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggggggggggggggggggggggg.s."),
-        ("N(TTTTTFT)FB", "gggggggggggtttt.bbb."),
+        ("N(TTTTTQT)FB", "gggggggggggrrrr.bbb."),
         ("FTTTTTB", "ggggggggggg.b."),
         ("TTTFTTB", "bbbbbbbbbbbbb."),
         ("TTTTTB", "ggggggggg.b."),
@@ -120,7 +130,7 @@ def track(text: str) -> str:
         ("C(S)J", "ccc.j."),
         # And inside everything else.
         ("S(J)SF(J)SB(J)", "sjs.s.ijiis.bjb."),
-        ("N(JF)FB(O(J))", "tjttt.bbbbjbb."),
+        ("N(JQ)FB(O(J))", "tjttt.bbbbjbb."),
         ("J(SFB)S", "jjjjjjj.s."),
         # From its first phase to its last one, inside a compiled function.
         ("C(PPJ)S", "cjjjjjc.s."),
@@ -155,16 +165,16 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
 def test_ppo() -> None:
     rollout, update = "N(FF)S", "FN()BN()O"
     assert track("S" + rollout * 2 + "N(F)" + update * 2) == (
-        "s." "iiiiiis." "iiiiiis." "ttt." "bbbbbbbbb." "bbbbbbbbb."
+        "s." "iiiiiis." "iiiiiis." "aaa." "bbbbbbbbb." "bbbbbbbbb."
     )  # fmt: skip
 
 
 def test_dqn_without_no_grad_in_the_loop() -> None:
-    assert track("S FS FS N(F)FBO FS") == "s.iis.iis.ttt.bbbbb.iis."
+    assert track("S FS FS N(Q)FBO FS") == "s.iis.iis.ttt.bbbbb.iis."
 
 
 def test_sac_with_three_losses() -> None:
-    critic, actor, temperature = "N(FFF)FFBO", "FFFBO", "N(F)BO"
+    critic, actor, temperature = "N(FQQ)FFBO", "FFFBO", "N(F)BO"
     assert track(critic + actor + temperature) == (
         "ttttttt.bbbbbbb." "bbbbbbbbb." "bbb.bbb."
     )  # fmt: skip

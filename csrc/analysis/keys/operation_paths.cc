@@ -45,6 +45,8 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
   automatic_names_[trace::kAutoTarget] = add("target");
   automatic_names_[trace::kAutoGeneration] = add("generation");
   automatic_names_[trace::kAutoAdvantage] = add("advantage");
+  automatic_names_[trace::kAutoReference] = add("reference");
+  automatic_names_[trace::kAutoReward] = add("reward");
   for (const trace::Name& name : names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
     if (name.id > trace::kMaxId) continue;

@@ -158,7 +158,7 @@ template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
                   PyObject* result) {
   if constexpr (is_simulation<event>) track->LeaveSimulation(result);
-  if constexpr (is_forward<event>) track->LeaveForward();
+  if constexpr (is_forward<event>) track->LeaveForward(result);
   if constexpr (event == Event::kBackward) track->LeaveBackward();
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();

@@ -30,6 +30,7 @@ ModuleState* phases = nullptr;
 bool (*gradients_enabled)() = nullptr;
 uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
 uint64_t optimizer_steps = 0;  // of all threads
+ModuleTable trained;
 
 bool HasExplicit() {
   return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
@@ -94,6 +95,8 @@ uint32_t NameOf(const char* operation) {
 
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
+bool IsTrained(const void* module) { return trained.Has(module); }
+
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
 }
@@ -149,13 +152,18 @@ inline void Track::Decide(Expects next) {
   run_.End();
 }
 
-// The resolve that names everything open. A forward without gradients is a target where others
-// have some. A block still without a forward is part of what it interrupted.
+// What a forward without gradients is where others have some.
+inline uint32_t Track::NameOfAside(uint32_t inside) const {
+  if (inside != kAutoBackprop || !has_gradients_) return inside;
+  if (!aside_.AreAll(IsTrained)) return generated_ ? kAutoReference : kAutoTarget;
+  return updated_ || !aside_is_first_ ? kAutoBackprop : kAutoAdvantage;
+}
+
+// The resolve that names everything open. A block still without a forward is part of what it interrupted.
 inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
                                uint32_t tail) const {
-  const bool is_target = inside == kAutoBackprop && has_gradients_;
   uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
-  resolve = WithAutoFate(resolve, kAutoAside, is_target ? kAutoTarget : inside);
+  resolve = WithAutoFate(resolve, kAutoAside, NameOfAside(inside));
   resolve = WithAutoFate(resolve, kAutoBetween, between);
   resolve = WithAutoFate(resolve, kAutoAfter, after);
   resolve = WithAutoFate(resolve, kAutoTail, tail);
@@ -210,6 +218,7 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 bool Track::BeginSimulation() {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool has_forwards = expects_ == Expects::kName;
+  generated_ = updated_ = false;
   const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
@@ -240,10 +249,10 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   }
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
-  OpenForward(on);
+  OpenForward(call.values == nullptr ? nullptr : *call.values, on);
 }
 
-inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
+inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && ExpectsStep()) return;
   const bool ends_backprop = ExpectsStep();
@@ -254,9 +263,14 @@ inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
   }
   const bool ends_generation = expects_ == Expects::kToken;
   if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
-  if (expects_ != Expects::kName) has_gradients_ = backward_inside_ = false;
+  if (expects_ != Expects::kName) {
+    has_gradients_ = backward_inside_ = false;
+    learning_.Clear();
+    aside_.Clear();
+  }
   expects_ = Expects::kName;
   has_gradients_ |= on;
+  NoteModule(module, on);
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
     ends_backprop || ends_generation ? ResolveAndRun(resolve, inside) : Run(inside);
@@ -266,11 +280,25 @@ inline __attribute__((always_inline)) void Track::OpenForward(bool on) {
   }
 }
 
+inline void Track::NoteModule(const void* module, bool on) {
+  const bool begins = block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration;
+  is_frozen_ = (begins || is_frozen_) && !on && !IsTrained(module);
+  if (!on && aside_.empty()) aside_is_first_ = learning_.empty();
+  (on ? learning_ : aside_).Add(module);
+}
+
+// A backward trains the modules that were called with gradients.
+inline void Track::NoteTrained() {
+  trains_ |= !learning_.empty();
+  learning_.ForEach([](const void* module) { trained.Add(module); });
+}
+
 // An F that goes on a generation. With the first one, all that is open is a part of it.
 __attribute__((noinline)) void Track::OpenToken() {
   const bool begins = expects_ != Expects::kToken;
   expects_ = Expects::kToken;
   has_gradients_ = backward_inside_ = false;
+  generated_ = true;
   if (block_ != nullptr) block_has_forward_ = true;
   if (state_ == kAutoGeneration) return;
   uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, kAutoNothing);
@@ -280,11 +308,21 @@ __attribute__((noinline)) void Track::OpenToken() {
 
 inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
 
+// A forward, or its block, has ended. After a generation no S is expected to name it.
+inline void Track::RunAfterForward() {
+  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !trains_) {
+    return Run(AfterForward());
+  }
+  const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
+  const uint32_t name = is_frozen_ ? frozen : kAutoBackprop;
+  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
+}
+
 void Track::EndForward() {
   const bool counts = forward_ == forward_base_;
   forward_base_ = forward_;
   if (!counts || !IsInForward(state_) || block_ != nullptr || !FollowsNow()) return;
-  if (IsInForward(state_)) Run(AfterForward());
+  if (IsInForward(state_)) RunAfterForward();
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -292,9 +330,9 @@ void Track::NoteForward(bool has_gradients) {
   if (compilation_ == 0) {
     BeginForward({}, has_gradients ? Gradients::kOn : Gradients::kOff);
     ++forward_;
-    LeaveForward();
+    LeaveForward(/*result=*/nullptr);
   } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
-    if (block_ != nullptr) OpenForward(has_gradients);  // the one that the J interrupts
+    if (block_ != nullptr) OpenForward(nullptr, has_gradients);  // the one that the J interrupts
   }
 }
 
@@ -315,7 +353,7 @@ void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
   if (block_has_forward_) {
-    Run(AfterForward());
+    RunAfterForward();
   } else {
     Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
@@ -333,12 +371,14 @@ void Track::BeginBackward() {
   }
   if (!Follows()) return;
   native_calls::RecordSerialization();
+  if (expects_ == Expects::kName) NoteTrained();
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
                   kAutoBackprop);
   } else {
     Run(kAutoBackprop);
   }
+  updated_ = true;
   Decide(Expects::kNothing);
 }
 
@@ -356,12 +396,15 @@ void Track::EndStep() {
   if (!Follows()) return;
   const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {
+    if (expects_ == Expects::kName) NoteTrained();
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
   } else if (HasOpen()) {
     const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
     // No resolve ends what has its name.
     state_ == kAutoGeneration ? ResolveAndRun(resolve, kAutoNothing) : Resolve(resolve);
   }
+  generated_ = false;
+  updated_ |= had_backward;
   Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
 }
 

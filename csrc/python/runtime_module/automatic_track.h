@@ -22,6 +22,9 @@
 //   |--target-|   |-------------- backprop ---------|
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
+// It is no target where all modules in the no-grad F of the update were trained, by this B or an
+// earlier one. Then it is `advantage` if an F of this kind was the first one since the last S, and
+// else a part of the update, `backprop`.
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
 //
@@ -31,6 +34,10 @@
 //   |----------- generation ------------|
 //
 // In a no-grad block it lasts to the end of the block. An F inside an O is none of them.
+//
+// After a generation, until an S or O, a no-grad F has its name when it ends, once the thread has
+// trained a module: `reference` if none of its own was, `reward` if it returns a number for each text, and
+// else `backprop`.
 //
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
@@ -63,6 +70,7 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "python/runtime_module/module_set.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/token_run.h"
 #include "trace/layout/record.h"
@@ -98,8 +106,11 @@ class Track {
   void LeaveTape() {
     if (tape_ > 0) --tape_;  // a tape may have been open before anybody looked
   }
-  void LeaveForward() {
-    if (--forward_ <= forward_base_) EndForward();
+  // `result` of the call, null if it raised or is not known.
+  void LeaveForward(PyObject* result) {
+    if (--forward_ > forward_base_) return;
+    if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
+    EndForward();
   }
   void EnterBackward() {
     if (backward_++ == 0) BeginBackward();
@@ -185,7 +196,7 @@ class Track {
   void EndBackward();
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
-  void OpenForward(bool has_gradients);
+  void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function);
   void EndCompiled();
@@ -211,6 +222,10 @@ class Track {
   void Forget();
   void Decide(Expects next);
   uint32_t AfterForward() const;
+  void NoteModule(const void* module, bool has_gradients);
+  void NoteTrained();
+  uint32_t NameOfAside(uint32_t inside) const;
+  void RunAfterForward();
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
@@ -247,6 +262,14 @@ class Track {
   Expects expects_ = Expects::kNothing;
   Observation observation_;       // of the last S, recorded or not
   TokenRun run_;                  // of forwards since the last S, B and O
+  FewModules learning_;           // of forwards with gradients since the operation opened
+  FewModules aside_;              // of those without
+  bool aside_is_first_ = false;   // one of those was before all with gradients
+  bool is_frozen_ = false;        // the forward that runs, or its block, has no trained module
+  bool gives_scores_ = false;     // of the last forward, where a generation was
+  bool generated_ = false;        // since the last S and O
+  bool trains_ = false;           // a backward was, after forwards
+  bool updated_ = false;          // a backward was, since the last S
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

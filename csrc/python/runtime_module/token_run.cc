@@ -15,6 +15,24 @@ bool IsValue(PyObject* object) {
          PyUnicode_Check(object);
 }
 
+// Of a tensor; null where it is none.
+Owned ShapeOf(PyObject* object) {
+  Owned shape(PyObject_GetAttrString(object, "shape"));
+  if (shape && PyTuple_Check(shape.get())) return shape;
+  PyErr_Clear();
+  return Owned();
+}
+
+// What a model returned: itself, the first of several, or what libraries of language models call
+// logits. A new reference.
+PyObject* TensorIn(PyObject* result) {
+  if (ShapeOf(result)) return Py_NewRef(result);
+  if (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0) {
+    return Py_NewRef(PyTuple_GET_ITEM(result, 0));
+  }
+  return PyObject_GetAttrString(result, "logits");
+}
+
 // In which dimension a sequence lies: the batch comes first.
 int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
 
@@ -23,9 +41,8 @@ int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
 // The first tensor is the input.
 void TokenRun::Input::Read(PyObject* argument) {
   if (argument == nullptr || IsValue(argument)) return;
-  const Owned shape(PyObject_GetAttrString(argument, "shape"));
-  if (!shape || !PyTuple_Check(shape.get())) {
-    PyErr_Clear();
+  const Owned shape = ShapeOf(argument);
+  if (!shape) {
     if (caches < kMostCaches) cache[caches++] = argument;
     return;
   }
@@ -72,6 +89,16 @@ bool TokenRun::IsLonger(const Arguments& call) {
   has_input_ = true;
   input_ = input;
   return follows && forwards_ == kShortest;
+}
+
+bool GivesScores(PyObject* result) {
+  if (result == nullptr) return false;
+  const native_calls::ErrorAside aside;
+  const Owned tensor(TensorIn(result));
+  const Owned shape = tensor ? ShapeOf(tensor.get()) : Owned();
+  const Py_ssize_t dimensions = shape ? PyTuple_GET_SIZE(shape.get()) : 0;
+  if (dimensions != 2) return dimensions == 1;
+  return PyLong_AsLong(PyTuple_GET_ITEM(shape.get(), 1)) == 1;
 }
 
 }  // namespace rlscope::python

@@ -18,6 +18,9 @@ struct Arguments {
   PyObject* keywords;
 };
 
+// Whether a model returned one number for each text, and not some for each token.
+bool GivesScores(PyObject* result);
+
 class TokenRun {
  public:
   // As many forwards make a run, from the first one.

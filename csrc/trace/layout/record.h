@@ -99,7 +99,9 @@ enum AutoState : uint32_t {
   kAutoTarget = 10,
   kAutoGeneration = 11,
   kAutoAdvantage = 12,
-  kAutoStates = 13,
+  kAutoReference = 13,
+  kAutoReward = 14,
+  kAutoStates = 15,
   kAutoNamed = 16,
 };
 constexpr bool IsAutoOpen(uint32_t state) {

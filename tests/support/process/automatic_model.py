@@ -5,6 +5,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
 
     kinds   S  Env.step            B  backward            N  no-grad block
             F  module forward      O  optimizer step      E  block that enables gradients
+            Q  forward of another module
             T  forward of one and the same module, which is given one item more than at the T before
             C  call of a compiled function
     P  a phase of that before the last
@@ -21,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
-TARGET, GENERATION = "target", "generation"
+TARGET, ADVANTAGE = "target", "advantage"
+GENERATION, REFERENCE = "generation", "reference"
 COMPILED, COMPILATION = "compiled", "compilation"
 APART, IMPORT = "evaluation", "import"
 
@@ -66,10 +68,22 @@ class Token:
     kind: str  # S F B O K M, T from the fifth T in a row on
     start: int
     end: int
-    has_gradients: bool = False
     is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
     in_step: bool = False
+    forwards: list[tuple[str, bool]] = field(default_factory=list)  # kind, with gradients
+    is_left: bool = False  # it ended by itself
+    is_named: bool = False  # its name does not depend on what follows
+
+    @property
+    def learning(self) -> set[str]:
+        """Kinds of its forwards with gradients."""
+        return {kind for kind, gradients in self.forwards if gradients}
+
+    @property
+    def aside(self) -> set[str]:
+        """And of those without."""
+        return {kind for kind, gradients in self.forwards if not gradients}
 
 
 class Tokens:
@@ -132,7 +146,7 @@ class Tokens:
         """Whether a call is one of its own, and what it interrupts goes on behind it."""
         if kind in "JP":
             return not self._is_in("JPV")
-        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("FT") is None
+        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("FQT") is None
 
     def _depth(self) -> int:
         return sum(kind == "I" for kind, _, _ in self._open)
@@ -141,7 +155,7 @@ class Tokens:
         """An I counts where nothing is open, and inside another one if something began in that."""
         is_outermost = self._depth() == self._disturbed
         is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._is_open()
-        if is_outermost and not is_part and self._current("FT") is None and self._block() is None:
+        if is_outermost and not is_part and self._current("FQT") is None and self._block() is None:
             self._import = (self._depth(), self._time)
 
     def _is_open(self) -> bool:
@@ -158,7 +172,7 @@ class Tokens:
     def _is_mark(self, kind: str) -> bool:
         """Whether a call without a token of its own, from its entry on, is an O or a block."""
         if kind == "N":
-            is_part = self._current("FT") is not None or self._block() is not None
+            is_part = self._current("FQT") is not None or self._block() is not None
             return not is_part and not self._is_in("SBOCJPV")
         return kind == "O" and not self._is_in("SBCJPV")
 
@@ -185,7 +199,7 @@ class Tokens:
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
-        forward = self._current("FT")
+        forward = self._current("FQT")
         if kind in "KM":
             return self._conversion(kind, start)
         if kind == "B":
@@ -194,19 +208,20 @@ class Tokens:
             if forward[2] is not None:
                 forward[2].has_backward = True
             return None
-        if kind in "FT" and forward is None:
+        if kind in "FQT" and forward is None:
             self._count(kind)
-            return self._forward(start, gradients) if self._run < 5 else self._token(start)
+            return self._token(start) if self._run == 5 else self._forward(kind, start, gradients)
         return None
 
     def _count(self, kind: str) -> None:
         """T in a row. With what the first one was given the second is not compared."""
-        if kind == "F" or self._is_in("O"):
+        if kind != "T" or self._is_in("O"):
             self._run = 0
         elif self._run == 0:
             self._run, self._last = 1, None
         else:
-            self._run = self._run + 1 if self._last in (None, self._items - 1) else 1
+            follows = self._last in (None, self._items - 1)
+            self._run = min(self._run + 1, 5) if follows else 1
             self._last = self._items
 
     def _token(self, start: int) -> Token:
@@ -219,7 +234,7 @@ class Tokens:
             self.found.append(token)
         return token
 
-    def _forward(self, start: int, gradients: bool) -> Token:
+    def _forward(self, kind: str, start: int, gradients: bool) -> Token:
         block = self._block()
         begin = start if block is None else block
         if self._generates and self.found[-1].end < 0:  # in the block of the generation
@@ -230,11 +245,11 @@ class Tokens:
             self._end("KM", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
             self.found.append(token)
-        token.has_gradients |= gradients
+        token.forwards.append((kind, gradients))
         return token
 
     def _conversion(self, kind: str, start: int) -> Token | None:
-        is_part = self._is_in("O") or self._current("FT") is not None or self._block() is not None
+        is_part = self._is_in("O") or self._current("FQT") is not None or self._block() is not None
         if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
         token = Token(kind, start, -1)
@@ -247,7 +262,7 @@ class Tokens:
         for position, (kind, start, _) in enumerate(self._open):
             around = {each for each, begin, _ in self._open[:position] if begin > self._boundary}
             steps = any(each == "O" for each, _, _ in self._open[:position])
-            if kind == "N" and start > self._boundary and not around & {"F", "T"} and not steps:
+            if kind == "N" and start > self._boundary and not around & set("FQT") and not steps:
                 return start
         return None
 
@@ -276,13 +291,13 @@ class Tokens:
             token.end = self._boundary = self._time
         elif kind in "KM" and token is not None:
             self._end("KM", self._time)
-        elif kind in "FTN" and self._current("FT") is None and self._block() is None:
-            self._end("FT", self._time)
+        elif kind in "FQTN" and self._current("FQT") is None and self._block() is None:
+            self._end("FT", self._time, is_left=True)
 
-    def _end(self, kinds: str, time: int) -> None:
+    def _end(self, kinds: str, time: int, *, is_left: bool = False) -> None:
         for token in self.found:
             if token.kind in kinds and token.end < 0:
-                token.end = time
+                token.end, token.is_left = time, is_left
 
     def _cut(self, token: Token) -> Token:
         """An S, B or O: what encloses it ends where it begins, as far as it counts."""
@@ -309,20 +324,26 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
     converted: list[Token] = []  # conversions that no forward has followed, before that
+    trained: set[str] = set()
+    generated = updated = False  # since the last S; a generation since the last O, too
     position = 0
     while position < len(tokens):
         token = tokens[position]
         position += 1
         if token.kind == "F":
             waiting.append(token)
+            if generated and trained and token.is_aside and token.is_left:
+                is_frozen = not token.learning and not token.aside & trained
+                yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
+                token.is_named = True
             continue
         if token.kind == "T":
             first = waiting[0] if waiting else token
             if tokens[position - 2].kind == "T":
                 first = tokens[position - 2]
-            yield first.start, token.end, GENERATION
+            yield from _open(waiting, first.start, token.end, GENERATION)
             yield from ((each.start, each.end, GENERATION) for each in converted)
-            waiting, converted = [], []
+            waiting, converted, generated = [], [], True
             continue
         if token.kind in "KM":
             if not waiting:
@@ -330,34 +351,55 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "S":
             if waiting and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield waiting[0].start, token.start, INFERENCE
+                yield from _open(waiting, waiting[0].start, token.start, INFERENCE)
                 yield from _themselves(converted)
             else:
                 yield from _themselves(waiting)
             yield token.start, token.end, SIMULATION
-            waiting = []
+            waiting, generated, updated = [], False, False
         elif token.kind == "B" or any(each.has_backward for each in waiting):
-            end, position = _end_of_backprop(tokens, token.end, position)
-            yield from _backprop(waiting, token.start, end)
-            waiting = []
+            trained |= {kind for each in waiting for kind in each.learning}
+            end, after = _end_of_backprop(tokens, token.end, position)
+            others = {kind for each in waiting for kind in each.aside} - trained
+            is_first = not any(gradients for each in waiting[:1] for _, gradients in each.forwards[:1])
+            of_others = REFERENCE if generated else TARGET
+            of_trained = ADVANTAGE if is_first and not updated else BACKPROP
+            yield from _backprop(waiting, token.start, end, of_others if others else of_trained)
+            generated &= not any(each.kind == "O" for each in tokens[position - 1 : after])
+            waiting, updated, position = [], True, after
         else:  # an O without a B
             yield from _themselves(waiting)
-            waiting = []
+            waiting, generated = [], False
         converted = []
     yield from _themselves(waiting)
 
 
+def _open(
+    forwards: Sequence[Token], start: int, end: int, name: str
+) -> Iterator[tuple[int, int, str]]:
+    """Forwards and the time between them, but for those that have their name."""
+    for token in forwards:
+        if token.is_named:
+            yield start, token.start, name
+            start = token.end
+    yield start, end, name
+
+
 def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
-    yield from ((each.start, each.end, INFERENCE) for each in forwards)
+    yield from ((each.start, each.end, INFERENCE) for each in forwards if not each.is_named)
 
 
-def _backprop(waiting: Sequence[Token], start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    learns = next((each for each in waiting if each.has_gradients), None)
+def _backprop(
+    waiting: Sequence[Token], start: int, end: int, aside: str
+) -> Iterator[tuple[int, int, str]]:
+    learns = next((each for each in waiting if each.learning), None)
     begin = start if learns is None else learns.end if learns.is_aside else learns.start
-    yield begin, end, BACKPROP
+    yield from _open(
+        [each for each in waiting if each.start >= begin], begin, end, BACKPROP
+    )
     for token in waiting:
-        if token.is_aside:
-            yield token.start, token.end, BACKPROP if learns is None else TARGET
+        if token.is_aside and not token.is_named:
+            yield token.start, token.end, BACKPROP if learns is None else aside
 
 
 def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 SEGMENT, RESOLVE = 20, 21
 NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation", 10: "target",
-         11: "generation", 12: "advantage"}  # fmt: skip
+         11: "generation", 12: "advantage", 13: "reference", 14: "reward"}  # fmt: skip
 FIRST_OPEN, INSIDE, ASIDE = 4, 5, 9
 NAMED = 16
 _OPEN = range(FIRST_OPEN, ASIDE + 1)
