@@ -24,7 +24,7 @@ from rlscope.annotations.annotate import (
     stop,
 )
 from rlscope.errors import RlscopeError
-from rlscope.lazy import TYPE_CHECKING, LazyModule, load, load_many, profile
+from rlscope.lazy import TYPE_CHECKING, LazyModule, environment, load, load_many, profile
 
 if TYPE_CHECKING:
     from rlscope import analysis
@@ -35,6 +35,7 @@ __all__ = [
     "RlscopeError",
     "analysis",
     "end_operation",
+    "environment",
     "iteration",
     "layer",
     "load",

@@ -95,7 +95,8 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     "forward", "backward", "step", "block enter", "block exit", "mode enter", "compiled" (whose
     first argument is the compiled function), "compile" (which returns a function of
     torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
-    "connector" (a conversion, whatever it is called with), "evaluation", "update", "saving",
+    "connector" (a conversion, whatever it is called with), "own step", "own reset" (a simulation,
+    once find_environments() has found its class), "evaluation", "update", "generation", "saving",
     "loading" and "import". Raises ValueError for any other, TypeError
     before watch_imports().
     """
@@ -109,6 +110,11 @@ def watch_in_place(event: str, function: object, /) -> bool:
 
 def watch_mixins(root: type, /) -> bool:
     """A "mixin" called on an object of this class is a simulation; False: there are too many."""
+
+def find_environments(finder: Callable[[], object], found: Callable[[type], object], /) -> None:
+    """Calls `finder` before the first forward, and more and more seldom, while the process has no
+    environment. `found` is called with a class whose calls of events "own step" show that it is
+    one; from then on they are simulations."""
 
 def watch_compiled(function: object, /) -> bool:
     """Makes calls of an object with a vectorcall pointer of its own, as JAX's compiled functions

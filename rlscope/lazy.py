@@ -9,11 +9,13 @@ TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from rlscope.record.profile import Profile
     from rlscope.relations.trace import Trace
     from rlscope.relations.traces import Traces
+
+    _Class = TypeVar("_Class")
 
 
 class LazyModule:
@@ -30,6 +32,29 @@ class LazyModule:
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r}, imported at first use>"
+
+
+def environment(owner: "type[_Class]") -> "type[_Class]":
+    """Counts steps and resets of a class as simulation, where the program annotates no operation.
+
+        @rls.environment
+        class Market:
+            def reset(self): ...
+            def step(self, action): ...
+
+    Classes below it count, too. rlscope knows the environments of common libraries, and finds most
+    others by itself once they have stepped a few times.
+
+    Args:
+        owner: the class, which is returned.
+
+    Raises:
+        TypeError: owner is not a class.
+    """
+    if not isinstance(owner, type):
+        raise TypeError(f"an environment must be a class, not {type(owner).__name__}")
+    _import_now("rlscope.auto.own_environments").watch_class(owner)
+    return owner
 
 
 def load(

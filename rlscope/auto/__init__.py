@@ -46,6 +46,9 @@ ROWS = {
         "rlscope.auto.rllib:watch_learner_connector"
     ),
     "ray.rllib.utils.checkpoints": "rlscope.auto.rllib:watch_checkpoints",
+    "transformers.generation.utils": "rlscope.auto.texts:watch_transformers",
+    "vllm.entrypoints.llm": "rlscope.auto.texts:watch_vllm",
+    "sglang.srt.entrypoints.engine": "rlscope.auto.texts:watch_sglang",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
@@ -122,6 +125,8 @@ def begin(operations: bool = True) -> None:
             if not runtime.watch_imports(_watched, _plain):
                 return
             _watch_loader()
+        if operations:
+            runtime.find_environments(_find_environments, _found_environment)
     except Exception:  # hidden from the program: its time is then of no operation
         return
     _watched.update(new | {name: handlers[name] for name in named})
@@ -135,8 +140,25 @@ def begin(operations: bool = True) -> None:
         _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
 
 
+def is_automatic() -> bool:
+    """Whether operations are found in this process."""
+    return any(not isinstance(_watched.get(name), (tuple, type(None))) for name in ROWS)
+
+
 def _is_named_only(name: str, handlers: "dict[str, Handler | tuple[Handler] | None]") -> bool:
     return isinstance(_watched.get(name), tuple) and not isinstance(handlers[name], tuple)
+
+
+def _find_environments() -> None:
+    from rlscope.auto import own_environments
+
+    own_environments.find()
+
+
+def _found_environment(owner: type) -> None:
+    from rlscope.auto import own_environments
+
+    own_environments.found(owner)
 
 
 def _plain() -> None:
@@ -171,7 +193,18 @@ def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
         # Not Ray itself, which its daemons import too.
         found |= dict.fromkeys({name.partition(".")[0] for name in ROWS} - {"ray"})
         found |= {name: _handler(*_of(names, name), row) for name, row in ROWS.items()}
+        if os.environ.get("RLSCOPE_ENVIRONMENTS"):
+            found |= _named_environments(found)
     return found
+
+
+def _named_environments(
+    others: "dict[str, Handler | tuple[Handler] | None]",
+) -> "dict[str, Handler | tuple[Handler] | None]":
+    from rlscope.auto import own_environments
+
+    named = _handler("rlscope.auto.own_environments:watch_named")
+    return dict.fromkeys(own_environments.named_modules().keys() - others.keys(), named)
 
 
 def _of(rows: dict[str, str], name: str) -> list[str]:

@@ -26,6 +26,11 @@ def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:
     rules.watches("simulation", f"{library}.{root.__qualname__}")
 
 
+def is_environment(owner: type) -> bool:
+    """Whether a class is below one that is watched."""
+    return not _roots.keys().isdisjoint(owner.__mro__)
+
+
 def watch_filled(owner: type) -> None:
     """A class that got its methods after it was made, if it is one of environments."""
     for root in _roots.keys() & set(owner.__mro__):

@@ -17,7 +17,7 @@ def watch_layer(module: Any) -> None:
     backend = getattr(sys.modules.get("keras.src.backend.config"), "backend", None)
     is_torch = backend is not None and backend() == "torch"
     watch_from_c("forward" if is_torch else "taped forward", module.Layer, "__call__")
-    for operation in ("inference", "target", "backprop"):
+    for operation in rules.OF_FORWARDS:
         rules.watches(operation, "keras.Layer")
 
 

@@ -14,7 +14,14 @@ _RULES = {
     "simulation": "outermost step or reset of {}",
     "inference": "from the first forward of {} to the next step of the environment, or a forward"
     " that neither a step nor a backward follows; with the conversion of the observation",
-    "target": "forwards of {} without gradients, in an update that also has forwards with them",
+    "target": "forwards of {} without gradients, in an update that also has forwards with them,"
+    " where one of these modules was never trained",
+    "advantage": "the same at the start of the first update after a step, where all these modules"
+    " are trained",
+    "generation": "calls of {} that write a text; of a module, five or more in a row",
+    "reference": "forwards of {} without gradients after a generation, where none of these modules"
+    " was trained",
+    "reward": "the same where a module returns a number for each text",
     "backprop": "from the first forward of {} with gradients, or else from the backward, to the end"
     " of the last optimizer step, or else of the backward",
     "compilation": "whatever {} traces and compiles",
@@ -25,6 +32,12 @@ _RULES = {
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",
 }
+
+OF_FORWARDS = (
+    *("inference", "target", "advantage", "backprop"),
+    *("generation", "reference", "reward"),
+)
+"""Operations that are found by forwards of modules."""
 
 _NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}
 """Where no class of environments is watched."""

@@ -36,7 +36,7 @@ def watch(module: ModuleType) -> None:
     for event, name in (("saving", "save"), ("loading", "load")):
         watch_global(event, getattr(module, name), module, module.serialization)
         rules.watches(event, f"torch.{name}")
-    for operation in ("inference", "target", "backprop"):
+    for operation in rules.OF_FORWARDS:
         rules.watches(operation, "torch.nn.Module")
 
 

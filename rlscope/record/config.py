@@ -60,6 +60,8 @@ class Config:
     """torch.profiler gets CUPTI while it profiles; that gap is counted."""
     simulators: str = field(default="", metadata={"variable": "RLSCOPE_SIMULATORS"})
     """Modules, joined by commas, whose native code is layer simulator."""
+    environments: str = field(default="", metadata={"variable": "RLSCOPE_ENVIRONMENTS"})
+    """Classes of environments, MODULE:CLASS joined by commas."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Config":

@@ -111,6 +111,8 @@ class Settings:
     """Find operations without annotation; as the environment says if None."""
     simulator: list[str] = field(default_factory=list)
     """Modules whose native code is layer simulator, beside the simulators that rlscope knows."""
+    environment: list[str] = field(default_factory=list)
+    """Classes of environments, as MODULE:CLASS, beside those that rlscope knows and finds."""
 
 
 @dataclass
@@ -297,9 +299,14 @@ def layer_variables(environ: Mapping[str, str], settings: Settings) -> dict[str,
         changes["RLSCOPE_NUMPY"] = "1"
     if not settings.waits:
         changes["RLSCOPE_WAITS"] = "0"
-    if settings.simulator:
-        before = environ.get("RLSCOPE_SIMULATORS", "").split(",")
-        changes["RLSCOPE_SIMULATORS"] = ",".join(filter(None, [*before, *settings.simulator]))
+    lists = {
+        "RLSCOPE_SIMULATORS": settings.simulator,
+        "RLSCOPE_ENVIRONMENTS": settings.environment,
+    }
+    for variable, values in lists.items():
+        if values:
+            before = environ.get(variable, "").split(",")
+            changes[variable] = ",".join(filter(None, [*before, *values]))
     return changes
 
 

@@ -14,6 +14,7 @@ _NAMES = {
     EVALUATION: "evaluation evaluate eval validation validate",
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
+    "generation": "generation generate",
     "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
     " optimizer_step gradient gradients update train_step training_step target target_update"
     " advantage advantages",

@@ -45,7 +45,7 @@ def track(text: str) -> str:
         ("N(Q)FB", "ttt.bbb."),
         ("N(Q)N(F)FBO", "ttt.ttt.bbbbb."),
         ("FN(Q)B", "bbtttbb."),
-        # Where all its modules are trained, it has no target: it begins the update or is a part of it.
+        # Where all its modules are trained, it has no target.
         ("N(F)FB", "aaa.bbb."),
         ("SN(F)FBON(F)FB", "s.aaa.bbbbb.bbb.bbb."),
         ("SN(F)FBSN(FQ)QB", "s.aaa.bbb.s.aaaaa.bbb."),
@@ -91,7 +91,7 @@ def track(text: str) -> str:
         ("F(B)B", "bbbbb."),
         ("F(FBO)S", "bbbbbb..s."),
         ("F(S)F", "is..i."),
-        # Five forwards that write a text are a generation, with all that is open; further ones go on.
+        # Five forwards that write a text are a generation, with all that is open.
         ("TTTTS", "i.i.i.i.s."),
         ("TTTTTS", "ggggggggg.s."),
         ("STTTTTTS", "s.ggggggggggg.s."),

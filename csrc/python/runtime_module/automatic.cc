@@ -10,6 +10,7 @@
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/module_state.h"
+#include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/vectorcall.h"
 
@@ -86,6 +87,17 @@ PyObject* WatchMixins(PyObject*, PyObject* root) {
   return nullptr;
 }
 
+// find_environments(finder, told).
+PyObject* FindEnvironments(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !PyCallable_Check(arguments[0]) || !PyCallable_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "takes two functions");
+    return nullptr;
+  }
+  environment_finder = Py_NewRef(arguments[0]);
+  TellEnvironments(Py_NewRef(arguments[1]));
+  Py_RETURN_NONE;
+}
+
 // The pointer of every function, taken from an untouched one.
 bool FindPlainVectorcall(PyObject* function) {
   if (plain_vectorcall != nullptr) return true;
@@ -135,6 +147,8 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr},
                                   {"watch_in_place", Fast(WatchInPlace), METH_FASTCALL, nullptr},
                                   {"watch_mixins", WatchMixins, METH_O, nullptr},
+                                  {"find_environments", Fast(FindEnvironments), METH_FASTCALL,
+                                   nullptr},
                                   {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
                                   {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
                                   {"ask_gradients", AskGradientsOf, METH_O, nullptr},

@@ -5,6 +5,7 @@
 #include "native_calls/owned.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/compiled.h"
+#include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/vectorcall.h"
 
@@ -100,6 +101,7 @@ constexpr bool is_simulation = event == Event::kSimulation || event == Event::kM
 
 template <Event event>
 constexpr bool is_apart = event == Event::kEvaluation || event == Event::kUpdate ||
+                          event == Event::kGeneration ||
                           event == Event::kSaving || event == Event::kLoading;
 
 template <Event event>
@@ -149,6 +151,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
+  if constexpr (event == Event::kGeneration) track->EnterGeneration();
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");
   return true;
@@ -173,8 +176,37 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
 }
 
 template <Event event>
+constexpr bool is_own = event == Event::kOwnStep || event == Event::kOwnReset;
+
+// A method of a class that may be an environment.
+template <Event event, class Call>
+PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* keywords,
+                  Call call) {
+  PyObject* self = SelfOf(arguments, flagged_count);
+  OwnClass* own = self == nullptr ? nullptr : FindOwnClass(Py_TYPE(self));
+  Track* track = &own_track;
+  if (own == nullptr || !(own->is_environment() || own->is_open())) return call();
+  if (own->is_open()) {
+    const PolicyCalls before = track->policy_calls();
+    PyObject* result = call();
+    const bool given = PyVectorcall_NARGS(flagged_count) > 1 || keywords != nullptr;
+    if (event == Event::kOwnStep) own->Judge(before, track->policy_calls(), given, result);
+    return result;
+  }
+  PyObject* result = nullptr;
+  if (Before<Event::kSimulation>(track, arguments, flagged_count, keywords)) result = call();
+  After<Event::kSimulation>(track, arguments, flagged_count, result);
+  return result;
+}
+
+template <Event event>
 PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords) {
+  if constexpr (is_own<event>) {
+    return CallOwn<event>(arguments, flagged_count, keywords, [&] {
+      return plain_vectorcall(function, arguments, flagged_count, keywords);
+    });
+  }
   if (!Counts<event>(arguments, flagged_count)) {
     return plain_vectorcall(function, arguments, flagged_count, keywords);
   }
@@ -192,6 +224,11 @@ template <Event event>
 PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                         PyObject* keywords) {
   const auto* stand_in = reinterpret_cast<StandInObject*>(self);
+  if constexpr (is_own<event>) {
+    return CallOwn<event>(arguments, flagged_count, keywords, [&] {
+      return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+    });
+  }
   if (!Counts<event>(arguments, flagged_count)) {
     return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
   }

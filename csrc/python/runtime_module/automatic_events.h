@@ -8,6 +8,8 @@ namespace rlscope::python {
 #define RLSCOPE_AUTOMATIC_EVENTS(X)                                                           \
   X(kSimulation, "simulation")                                                                \
   X(kMixin, "mixin") /* simulation of an environment */                                       \
+  X(kOwnStep, "own step")   /* of what may be an environment */                              \
+  X(kOwnReset, "own reset") /* the same */                                                  \
   X(kForward, "forward")                                                                      \
   X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                   \
   X(kTapeEnter, "tape enter")                                                                 \
@@ -30,6 +32,7 @@ namespace rlscope::python {
   X(kImport, "import")              /* exec_module(loader, module) of an import */            \
   X(kEvaluation, "evaluation")      /* of an agent */                                         \
   X(kUpdate, "update")              /* a part of one that its library makes apart */          \
+  X(kGeneration, "generation")      /* of texts, by its library */                            \
   X(kSaving, "saving")                                                                        \
   X(kLoading, "loading")
 

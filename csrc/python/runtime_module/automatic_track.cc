@@ -30,6 +30,7 @@ ModuleState* phases = nullptr;
 bool (*gradients_enabled)() = nullptr;
 uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
 uint64_t optimizer_steps = 0;  // of all threads
+bool has_environment = false;
 ModuleTable trained;
 
 bool HasExplicit() {
@@ -96,6 +97,12 @@ uint32_t NameOf(const char* operation) {
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
 bool IsTrained(const void* module) { return trained.Has(module); }
+
+// Before the forwards 1, 8, 64, ... of a thread, while there is no environment.
+__attribute__((noinline)) void CountForward(uint64_t number) {
+  const bool is_power = (number & (number - 1)) == 0 && __builtin_ctzll(number) % 3 == 0;
+  if (is_power && environment_finder != nullptr) LookForEnvironments();
+}
 
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
@@ -219,6 +226,7 @@ bool Track::BeginSimulation() {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool has_forwards = expects_ == Expects::kName;
   generated_ = updated_ = false;
+  has_environment = true;
   const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
@@ -241,7 +249,10 @@ void Track::EndSimulation() {
 // ---- F ------------------------------------------------------------------------------------------
 
 void Track::BeginForward(const Arguments& call, Gradients gradients) {
-  if (IsInsideOther() || !FollowsNow()) return;
+  if (IsInsideOther()) return;
+  ++policy_calls_.forwards;
+  if (__builtin_expect(!has_environment, 0)) CountForward(policy_calls_.forwards);
+  if (!FollowsNow()) return;
   if (step_ != 0) {
     run_.End();
   } else if (__builtin_expect(run_.GoesOn(call), 0)) {
@@ -364,6 +375,7 @@ void Track::LeaveBlock(const void* block) {
 
 void Track::BeginBackward() {
   if (IsInsideCode()) NoteGradients();
+  ++policy_calls_.updates;
   if (simulation_ != 0 || IsInsideCode()) return;
   if (IsInsideForward()) {
     backward_inside_ = true;
@@ -391,6 +403,7 @@ void Track::EndBackward() {
 
 void Track::EndStep() {
   CountStep();
+  ++policy_calls_.updates;
   if (IsInsideOther()) return;
   loop_generation_ = Load(rlscope_process.generation);
   if (!Follows()) return;
@@ -412,6 +425,8 @@ void Track::EndStep() {
 
 void Track::BeginCompiled(PyObject* function) {
   called_ = function;
+  ++policy_calls_.forwards;
+  if (!has_environment) CountForward(policy_calls_.forwards);
   if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
   BeginNamed(NameOfCompiled(function));
 }

@@ -72,6 +72,7 @@
 
 #include "python/runtime_module/module_set.h"
 #include "python/runtime_module/observation.h"
+#include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/token_run.h"
 #include "trace/layout/record.h"
 
@@ -145,6 +146,11 @@ class Track {
     if (apart_ == 0) BeginApart(name);
     ++apart_;
   }
+  // Of a library's own, a V.
+  void EnterGeneration() {
+    if (!IsInsideCode() && !IsPartOfOther()) generated_ = true;
+    EnterApart("generation");
+  }
   void LeaveApart() {
     if (--apart_ == 0) EndNamed();
   }
@@ -173,6 +179,9 @@ class Track {
   // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
+
+  // So far, recorded or not, but for those inside of an S or a V.
+  PolicyCalls policy_calls() const { return policy_calls_; }
 
   // Whether events are recorded; where they are not, ends what is open.
   bool Follows();
@@ -260,6 +269,7 @@ class Track {
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
+  PolicyCalls policy_calls_;
   Observation observation_;       // of the last S, recorded or not
   TokenRun run_;                  // of forwards since the last S, B and O
   FewModules learning_;           // of forwards with gradients since the operation opened

@@ -20,6 +20,15 @@ def prepare(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "knows the common simulators and frameworks",
     )
     group.add_argument(
+        "--environment",
+        action="append",
+        type=values.environment_class,
+        metavar="MODULE:CLASS",
+        default=[],
+        help="steps and resets of this class are simulation; CLASS alone is one of the script. "
+        "rlscope knows environments of the common libraries, and finds most others by itself",
+    )
+    group.add_argument(
         "--numpy", action="store_true", help="record calls into NumPy as layer framework"
     )
     group.add_argument(

@@ -106,6 +106,16 @@ def module(text: str) -> str:
     raise argparse.ArgumentTypeError(f"expected the name of a module, got {text!r}")
 
 
+def environment_class(text: str) -> str:
+    """A class by its name, after the name of its module and a colon if that is not the script."""
+    parts = [*text.rpartition(":")[0].split("."), *text.rpartition(":")[2].split(".")]
+    if all(part.isidentifier() for part in (parts if ":" in text else parts[1:])):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"expected MODULE:CLASS, or a CLASS of the script, got {text!r}"
+    )
+
+
 def seconds(text: str) -> float:
     """A time in seconds."""
     return _number_of("seconds", text)

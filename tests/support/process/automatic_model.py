@@ -361,7 +361,9 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             trained |= {kind for each in waiting for kind in each.learning}
             end, after = _end_of_backprop(tokens, token.end, position)
             others = {kind for each in waiting for kind in each.aside} - trained
-            is_first = not any(gradients for each in waiting[:1] for _, gradients in each.forwards[:1])
+            is_first = not any(
+                gradients for each in waiting[:1] for _, gradients in each.forwards[:1]
+            )
             of_others = REFERENCE if generated else TARGET
             of_trained = ADVANTAGE if is_first and not updated else BACKPROP
             yield from _backprop(waiting, token.start, end, of_others if others else of_trained)
@@ -394,9 +396,7 @@ def _backprop(
 ) -> Iterator[tuple[int, int, str]]:
     learns = next((each for each in waiting if each.learning), None)
     begin = start if learns is None else learns.end if learns.is_aside else learns.start
-    yield from _open(
-        [each for each in waiting if each.start >= begin], begin, end, BACKPROP
-    )
+    yield from _open([each for each in waiting if each.start >= begin], begin, end, BACKPROP)
     for token in waiting:
         if token.is_aside and not token.is_named:
             yield token.start, token.end, BACKPROP if learns is None else aside

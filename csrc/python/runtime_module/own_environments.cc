@@ -1,0 +1,64 @@
+#include "python/runtime_module/own_environments.h"
+
+#include "native_calls/owned.h"
+
+namespace rlscope::python {
+
+PyObject* environment_finder = nullptr;
+
+namespace {
+
+using native_calls::Owned;
+
+constexpr int kMostClasses = 64;
+OwnClass classes[kMostClasses];
+int class_count = 0;
+PyObject* told = nullptr;
+
+// The program does not see a failure, nor a pending exception of its own disappear.
+void CallQuietly(PyObject* callable, PyObject* argument) {
+  const native_calls::ErrorAside aside;
+  const Owned done(argument == nullptr ? PyObject_CallNoArgs(callable)
+                                       : PyObject_CallOneArg(callable, argument));
+}
+
+// Nothing, a number and a text are none: what else has a step returns those.
+bool MayBeObservation(PyObject* result) {
+  return result != Py_None && !PyLong_Check(result) && !PyFloat_Check(result) &&
+         !PyUnicode_Check(result);
+}
+
+}  // namespace
+
+void OwnClass::Judge(const PolicyCalls& before, const PolicyCalls& after, bool given,
+                     PyObject* result) {
+  if (result == nullptr || !is_open()) return;
+  const bool calls_policy = after.forwards != before.forwards || after.updates != before.updates;
+  if (calls_policy || !given || !MayBeObservation(result)) {
+    verdict_ = Verdict::kOther;
+    return;
+  }
+  if (has_stepped_ && before.forwards != forwards_) ++alternations_;
+  has_stepped_ = true;
+  forwards_ = after.forwards;
+  if (alternations_ < kEnough) return;
+  verdict_ = Verdict::kEnvironment;
+  if (told != nullptr) CallQuietly(told, reinterpret_cast<PyObject*>(type_));
+}
+
+OwnClass* FindOwnClass(PyTypeObject* type) {
+  for (int number = 0; number < class_count; number++) {
+    if (classes[number].type_ == type) return &classes[number];
+  }
+  if (class_count == kMostClasses) return nullptr;
+  OwnClass* own = &classes[class_count++];  // the GIL keeps others out
+  own->type_ = type;
+  Py_INCREF(type);
+  return own;
+}
+
+void TellEnvironments(PyObject* callable) { told = callable; }
+
+void LookForEnvironments() { CallQuietly(environment_finder, nullptr); }
+
+}  // namespace rlscope::python

@@ -1,0 +1,53 @@
+// Classes that may be environments of no known library: they have a step and a reset. What their
+// steps do tells which of them are.
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_OWN_ENVIRONMENTS_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_OWN_ENVIRONMENTS_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+namespace rlscope::python {
+
+// How often a thread called modules and compiled functions, and how often it learned.
+struct PolicyCalls {
+  uint64_t forwards = 0;
+  uint64_t updates = 0;  // backwards and optimizer steps
+};
+
+class OwnClass {
+ public:
+  bool is_environment() const { return verdict_ == Verdict::kEnvironment; }
+  bool is_open() const { return verdict_ == Verdict::kOpen; }
+  // A step has ended. An environment's is given an action, returns an observation, does not call
+  // the policy itself, and the policy is called between two of them: three such steps decide.
+  //   given    the step has an argument
+  //   result   null if it raised
+  void Judge(const PolicyCalls& before, const PolicyCalls& after, bool given, PyObject* result);
+
+ private:
+  enum class Verdict : uint8_t { kOpen, kEnvironment, kOther };
+  friend OwnClass* FindOwnClass(PyTypeObject* type);
+  static constexpr int kEnough = 2;
+
+  PyTypeObject* type_ = nullptr;  // a strong reference for ever
+  Verdict verdict_ = Verdict::kOpen;
+  bool has_stepped_ = false;
+  uint64_t forwards_ = 0;  // when its last step ended
+  int alternations_ = 0;
+};
+
+// Null: there are too many.
+OwnClass* FindOwnClass(PyTypeObject* type);
+
+// What is told of a class that is an environment: callable(class), borrowed for ever.
+void TellEnvironments(PyObject* callable);
+
+// Calls the function that looks for such classes: before the first forward, and more and more
+// seldom while the process has no environment.
+void LookForEnvironments();
+extern PyObject* environment_finder;  // callable(); borrowed for ever, null: none
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_OWN_ENVIRONMENTS_H_

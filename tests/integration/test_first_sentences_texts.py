@@ -1,0 +1,167 @@
+"""The first sentence about programs without an environment of a library, which nobody annotated:
+they write texts, or have an environment of their own.
+
+Each program reads the clock around the parts that operations are found for.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.process.traced_python import TracedPython
+
+import rlscope as rls
+from rlscope.report import headline
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+STOPWATCH = """
+import json, sys, time
+spent, clock = {}, time.monotonic_ns()
+
+def lap(name=None):
+    global clock
+    now = time.monotonic_ns()
+    if name:
+        spent[name] = spent.get(name, 0) + now - clock
+    clock = time.monotonic_ns()
+"""
+
+# A policy that writes texts, a frozen one, and a model that gives each text a reward.
+TEXTS = """
+import torch
+from torch import nn
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+class Model(nn.Module):
+    def __init__(self, outputs=64):
+        super().__init__()
+        self.embed, self.body = nn.Embedding(64, 64), nn.GRU(64, 64, batch_first=True)
+        self.head = nn.Linear(64, outputs)
+
+    def forward(self, tokens, cache=None):
+        state = cache.get("state") if cache is not None else None
+        found, state = self.body(self.embed(tokens), state)
+        if cache is not None:
+            cache["state"] = state
+        return self.head(found)
+
+class Reward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = Model(1)
+
+    def forward(self, tokens):
+        return self.model(tokens)[:, -1]
+
+policy, frozen, reward = Model(), Model(), Reward()
+optimizer = torch.optim.AdamW(policy.parameters())
+for iteration in range(12):
+    lap()
+    with torch.no_grad():
+        tokens = torch.randint(0, 64, (16, 4))
+        given, cache = tokens, {} if sys.argv[1] == "cache" else None
+        for _ in range(32):
+            logits = policy(given, cache)[:, -1] if cache is not None else policy(given)[:, -1]
+            chosen = torch.multinomial(logits.softmax(-1), 1)
+            tokens = torch.cat([tokens, chosen], 1)
+            given = chosen if cache is not None else tokens
+    lap("generation")
+    with torch.no_grad():
+        rewards = reward(tokens)
+    lap("reward")
+    with torch.no_grad():
+        before = frozen(tokens[:, :-1]).log_softmax(-1)
+    lap("reference")
+    logits = policy(tokens[:, :-1]).log_softmax(-1)
+    loss = -(logits * rewards[:, :, None]).mean() + (logits - before).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    lap("backprop")
+print(json.dumps(spent))
+"""
+
+# Acting has gradients, too.
+OWN_ENVIRONMENT = """
+import torch
+from torch import nn
+torch.set_num_threads(1)
+
+class Market:
+    def reset(self):
+        self.time = 0
+        return [0.0] * 4
+
+    def step(self, action):
+        self.time += 1
+        prices = 0
+        for trade in range(3000):
+            prices += trade * action
+        return [float(prices % 7)] * 4, 1.0, self.time >= 20
+
+net = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2))
+optimizer = torch.optim.Adam(net.parameters())
+market = Market()
+for episode in range(60):
+    if episode == 1:  # before the first forward rlscope looks for environments
+        spent.clear()
+    lap()
+    seen, over, batch = market.reset(), False, []
+    lap("simulation")
+    while not over:
+        action = int(net(torch.tensor(seen)).argmax())
+        lap("inference")
+        seen, reward, over = market.step(action)
+        lap("simulation")
+        batch.append(seen)
+    lap()
+    loss = net(torch.tensor(batch)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    lap("backprop")
+print(json.dumps(spent))
+"""
+ALLOWED = 0.05
+"""Of the loop's time."""
+
+
+def check(
+    traced: TracedPython, folder: Path, program: str, *arguments: str
+) -> tuple[str, dict[str, int]]:
+    """Runs a program, compares the time in each operation with its stopwatch's, and returns the
+    first sentence with what the stopwatch said."""
+    pytest.importorskip("torch")
+    (folder / "train.py").write_text(STOPWATCH + program)
+    command = [traced.python, "train.py", *arguments]
+    done = traced.run("-o", "run", *command, cwd=folder, timeout=240)
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout.splitlines()[-1])
+    with rls.load(folder / "run") as trace:
+        rows = trace.sql(
+            "SELECT operation, SUM(duration_ns)::BIGINT FROM breakdown"
+            " WHERE stage = 'loop' GROUP BY ALL"
+        )
+        found = dict(tuple(row) for row in rows)
+        sentence = headline.read(trace).sentence
+    assert found.keys() <= {*read, "(none)", "import"}
+    for name, time in read.items():
+        assert found[name] == pytest.approx(time, abs=ALLOWED * sum(read.values())), name
+    return sentence, read
+
+
+@pytest.mark.parametrize("cache", ["whole", "cache"])
+def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, cache: str) -> None:
+    sentence, read = check(traced, tmp_path, TEXTS, cache)
+    assert set(read) == {"generation", "reward", "reference", "backprop"}
+    assert sentence.startswith("Generation takes ")
+
+
+def test_an_environment_of_the_program(traced: TracedPython, tmp_path: Path) -> None:
+    sentence, read = check(traced, tmp_path, OWN_ENVIRONMENT)
+    largest = max(read, key=lambda name: read[name])
+    assert sentence.startswith(f"{largest.capitalize()} takes ")

@@ -1,0 +1,181 @@
+"""Environments that no library has: classes of a program with a step and a reset."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from support.process.traced_python import TracedPython
+
+import rlscope as rls
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+# An episode of 5 steps and an update, 10 times. `make` makes the environment of it.
+LOOP = """
+import json, sys
+import torch
+from torch import nn
+torch.set_num_threads(1)
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+
+class World:
+    def reset(self):
+        self.time = 0
+        return [0.0] * 4
+
+    def step(self, action):
+        self.time += 1
+        return [float(self.time)] * 4, 1.0, self.time >= 5
+
+{classes}
+
+def train(environment, act=lambda seen: int(net(torch.tensor(seen)).argmax())):
+    for _ in range(10):
+        seen, over, batch = environment.reset(), False, []
+        while not over:
+            seen, _, over = environment.step(act(seen))
+            batch.append(seen)
+        optimizer.zero_grad()
+        net(torch.tensor(batch)).pow(2).mean().backward()
+        optimizer.step()
+
+{train}
+"""
+STEPS, EPISODES = 50, 10
+# The first step was called before the first forward, at which the class is found. Three more steps
+# show that it is an environment; the reset before them is not seen either.
+FOUND = {"simulation": STEPS - 4 + EPISODES - 1, "backprop": EPISODES}
+# Where another method calls it, its first step is seen, too.
+FOUND_INSIDE = FOUND | {"simulation": FOUND["simulation"] + 1}
+NAMED = FOUND | {"simulation": STEPS + EPISODES}
+
+
+def record(
+    traced: TracedPython, folder: Path, classes: str, train: str, *options: str
+) -> dict[str, int]:
+    """How often each operation was found."""
+    program = folder / "train.py"
+    program.write_text(LOOP.format(classes=textwrap.dedent(classes), train=train))
+    done = traced.run("-o", "run", *options, traced.python, str(program), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    with rls.load(folder / "run") as trace:
+        rows = trace.sql("SELECT path, COUNT(*) FROM operation_instance JOIN operation"
+                         " USING (operation_id) GROUP BY path")  # fmt: skip
+        found = {name: count for name, count in rows if name != "import"}
+    # A conversion before a forward is an instance of its own.
+    assert found.pop("inference", STEPS) >= STEPS
+    return found
+
+
+def test_a_class_is_found_by_what_its_steps_do(traced: TracedPython, tmp_path: Path) -> None:
+    assert record(traced, tmp_path, "", "train(World())") == FOUND
+    with rls.load(tmp_path / "run") as trace:
+        (rule,) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
+    assert rule == ("outermost step or reset of __main__.World",)
+
+
+def test_a_wrapper_is_the_environment(traced: TracedPython, tmp_path: Path) -> None:
+    """The step of what it wraps is a part of its own."""
+    classes = """
+    class Wrapper:
+        def __init__(self, inner): self.inner = inner
+        def reset(self): return self.inner.reset()
+        def step(self, action): return self.inner.step(action)
+    """
+    assert record(traced, tmp_path, classes, "train(Wrapper(World()))") == FOUND_INSIDE
+
+
+def test_classes_below_and_those_that_inherit_one_method(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    classes = """
+    class Base:
+        def reset(self): return World.reset(self)
+    class Child(Base):
+        def step(self, action): return World.step(self, action)
+    class Grandchild(Child): pass
+    """
+    assert record(traced, tmp_path, classes, "train(Grandchild())") == FOUND_INSIDE
+
+
+def test_what_else_has_a_step_and_a_reset(traced: TracedPython, tmp_path: Path) -> None:
+    """Each steps between the forwards, as an environment would."""
+    classes = """
+    class Other:
+        def reset(self): pass
+    class Agent(Other):
+        def step(self, seen): return torch.zeros(()), int(net(torch.tensor(seen)).argmax())
+    class Clock(Other):
+        def step(self): return [1.0]
+    class Mean(Other):
+        def step(self, seen): return 0.5
+    class Average(Other):
+        def step(self, seen): self.last = seen
+    class Stopper(Other):
+        def step(self, seen): return "better"
+    others = Agent(), Mean(), Average(), Stopper()
+    clock = Clock()
+    def act(seen):
+        clock.step()
+        for other in others:
+            other.step(seen)
+        return int(net(torch.tensor(seen)).argmax())
+    """
+    assert record(traced, tmp_path, classes, "train(World(), act)") == FOUND
+    with rls.load(tmp_path / "run") as trace:
+        (rule,) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
+    assert rule == ("outermost step or reset of __main__.World",)
+
+
+@pytest.mark.parametrize(
+    "options", [["--environment", "World"], ["--environment", "__main__:World"]]
+)
+def test_a_class_of_the_script_that_the_user_names(
+    traced: TracedPython, tmp_path: Path, options: list[str]
+) -> None:
+    found = record(traced, tmp_path, "", "net(torch.zeros(4)); train(World())", *options)
+    assert found["simulation"] == NAMED["simulation"]
+
+
+def test_a_class_of_a_module_that_the_user_names(traced: TracedPython, tmp_path: Path) -> None:
+    (tmp_path / "worlds.py").write_text("""
+class Steps:
+    def reset(self):
+        self.time = 0
+        return [0.0] * 4
+
+    def step(self, action):
+        self.time += 1
+        return [float(self.time)] * 4, 1.0, self.time >= 5
+""")
+    train = "import worlds; train(worlds.Steps())"
+    assert record(traced, tmp_path, "", train, "--environment", "worlds:Steps") == NAMED
+
+
+def test_a_class_that_the_program_names(traced: TracedPython, tmp_path: Path) -> None:
+    classes = "import rlscope; rlscope.environment(World)"
+    assert record(traced, tmp_path, classes, "train(World())") == NAMED
+
+
+def test_no_class_is_changed_without_automatic_operations(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    classes = "import rlscope; before = World.step; rlscope.environment(World)"
+    train = "train(World()); assert World.step is before"
+    options = ["--no-auto", "--environment", "World"]
+    assert record(traced, tmp_path, classes, train, *options) == {}
+
+
+def test_a_class_in_vain_is_one_line(traced: TracedPython, tmp_path: Path) -> None:
+    done = traced.run("--environment", "1:2", traced.python, "-c", "pass", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "expected MODULE:CLASS, or a CLASS of the script, got '1:2'" in done.stderr
+
+
+def test_only_a_class_is_an_environment() -> None:
+    with pytest.raises(TypeError, match="an environment must be a class, not int"):
+        rls.environment(3)  # type: ignore[type-var]
