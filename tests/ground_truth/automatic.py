@@ -20,6 +20,8 @@ FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop
          Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage",
          Auto.REFERENCE: "reference", Auto.REWARD: "reward"}  # fmt: skip
 
+_LATE = range(Auto.TARGET, Auto.REWARD + 1)
+
 
 class Placed(NamedTuple):
     """An item with the window that it lies in, None if it is not recorded."""
@@ -55,7 +57,7 @@ def find_changes(items: Iterable[Placed], rules: Rules) -> list[Change]:
     segments = _segments(items, rules)
     for segment in segments:
         segment.state = _unresolved(segment.state, rules)
-        if segment.state is Auto.TARGET and rules.target == "is backprop":
+        if segment.state in _LATE and rules.without_gradients == "is backprop":
             segment.state = Auto.BACKPROP
     groups: list[list[_Segment]] = []
     for before, segment in pairwise([None, *segments]):

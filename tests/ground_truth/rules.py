@@ -41,7 +41,7 @@ class Rules:
     # Automatic operations.
     resolve: Literal["of all segments", "of the last segment"] = "of all segments"
     resolved_segment: Literal["ends", "runs on"] = "ends"
-    target: Literal["is an operation", "is backprop"] = "is an operation"
+    without_gradients: Literal["has names of its own", "is backprop"] = "has names of its own"
     touching_segments: Literal["are one instance", "are one each"] = "are one instance"
     unresolved: Literal["forwards are inference", "all is inference", "all is (none)"] = (
         "forwards are inference"

@@ -55,7 +55,12 @@ NAMED = FOUND | {"simulation": STEPS + EPISODES}
 
 
 def record(
-    traced: TracedPython, folder: Path, classes: str, train: str, *options: str
+    traced: TracedPython,
+    folder: Path,
+    classes: str,
+    train: str,
+    *options: str,
+    counts_inference: bool = False,
 ) -> dict[str, int]:
     """How often each operation was found."""
     program = folder / "train.py"
@@ -66,8 +71,8 @@ def record(
         rows = trace.sql("SELECT path, COUNT(*) FROM operation_instance JOIN operation"
                          " USING (operation_id) GROUP BY path")  # fmt: skip
         found = {name: count for name, count in rows if name != "import"}
-    # A conversion before a forward is an instance of its own.
-    assert found.pop("inference", STEPS) >= STEPS
+    if not counts_inference:  # a conversion before a forward is an instance of its own
+        assert found.pop("inference", STEPS) >= STEPS
     return found
 
 
@@ -179,3 +184,38 @@ def test_a_class_in_vain_is_one_line(traced: TracedPython, tmp_path: Path) -> No
 def test_only_a_class_is_an_environment() -> None:
     with pytest.raises(TypeError, match="an environment must be a class, not int"):
         rls.environment(3)  # type: ignore[type-var]
+
+
+ACTS = """
+def step(action, time):
+    return [float(action)] * 4, time >= 5
+
+for _ in range(10):
+    seen, over, outputs, time = [0.0] * 4, False, [], 0
+    while not over:
+        time += 1
+        outputs.append(net(torch.tensor(seen)))
+        {keep}
+        seen, over = step(int(outputs[-1].argmax()), time)
+    optimizer.zero_grad()
+    {loss}.pow(2).mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "loss", "inference"),
+    [
+        # The first update is over before its graph tells that the program acts with gradients.
+        ("outputs = outputs[-1:]", "net(torch.zeros(20, 4))", 5 * (EPISODES - 1)),
+        ("", "net(torch.zeros(20, 4))", 5 * (EPISODES - 1)),
+        ("", "torch.stack(outputs)", 0),
+        ("", "(net(torch.zeros(20, 4)) + torch.stack(outputs).sum())", 0),
+    ],
+)
+def test_acting_with_gradients_without_an_environment(
+    traced: TracedPython, tmp_path: Path, keep: str, loss: str, inference: int
+) -> None:
+    """Learning is what a backward uses."""
+    found = record(traced, tmp_path, "", ACTS.format(keep=keep, loss=loss), counts_inference=True)
+    assert found == {"backprop": EPISODES} | ({"inference": inference} if inference else {})

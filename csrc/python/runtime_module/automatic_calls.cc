@@ -125,7 +125,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kTapeEnter) track->EnterTape();
   if constexpr (event == Event::kTapeExit) track->LeaveTape();
-  if constexpr (event == Event::kBackward) track->EnterBackward();
+  if constexpr (event == Event::kBackward) track->EnterBackward(SelfOf(arguments, flagged_count));
   if constexpr (event == Event::kStep) track->EnterStep();
   if constexpr (event == Event::kBlockEnter) {
     track->EnterBlock(SelfOf(arguments, flagged_count));

@@ -5,6 +5,7 @@
 #include "native_calls/call.h"
 #include "native_calls/owned.h"
 #include "native_calls/test_delay.h"
+#include "python/runtime_module/autograd_graph.h"
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/module_state.h"
@@ -260,7 +261,10 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   }
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
-  OpenForward(call.values == nullptr ? nullptr : *call.values, on);
+  const void* module = call.values == nullptr ? nullptr : *call.values;
+  const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
+  if (__builtin_expect(is_open, 0) && learning_.Has(module)) RepeatForward();
+  OpenForward(module, on);
 }
 
 inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
@@ -276,6 +280,9 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
+    is_first_ = !has_environment;
+    first_node_ = 0;
+    repeats_ = 0;
     learning_.Clear();
     aside_.Clear();
   }
@@ -289,6 +296,23 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
     block_has_forward_ = true;
     Resolve(WithAutoFate(resolve, kAutoBlock, inside));
   }
+}
+
+// A forward begins, of a module that had one in the operation that is open. Where the program is
+// known to act with gradients, what is open was acting.
+__attribute__((noinline)) void Track::RepeatForward() {
+  ++repeats_;
+  if (!acts_) return;
+  Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
+  expects_ = Expects::kNothing;
+}
+
+// Without an environment: whether the backward of these outputs uses the first forward that is
+// open. The first backwards of forwards of one module decide.
+__attribute__((noinline)) void Track::JudgeForwards(PyObject* outputs) {
+  if (acts_ || repeats_ == 0 || first_node_ == 0 || judged_ == kMostJudged) return;
+  ++judged_;
+  acts_ = IsGraphYoungerThan(first_node_, outputs);
 }
 
 inline void Track::NoteModule(const void* module, bool on) {
@@ -327,6 +351,14 @@ inline void Track::RunAfterForward() {
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
   const uint32_t name = is_frozen_ ? frozen : kAutoBackprop;
   ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
+}
+
+// The first forward with gradients of the operation has ended.
+__attribute__((noinline)) void Track::NoteFirstNode(PyObject* result) {
+  if (expects_ == Expects::kName && has_gradients_ && !acts_ && judged_ < kMostJudged) {
+    first_node_ = LastNodeOf(result);
+  }
+  is_first_ = false;
 }
 
 void Track::EndForward() {
@@ -373,7 +405,7 @@ void Track::LeaveBlock(const void* block) {
 
 // ---- B and O ------------------------------------------------------------------------------------
 
-void Track::BeginBackward() {
+void Track::BeginBackward(PyObject* outputs) {
   if (IsInsideCode()) NoteGradients();
   ++policy_calls_.updates;
   if (simulation_ != 0 || IsInsideCode()) return;
@@ -383,7 +415,10 @@ void Track::BeginBackward() {
   }
   if (!Follows()) return;
   native_calls::RecordSerialization();
-  if (expects_ == Expects::kName) NoteTrained();
+  if (expects_ == Expects::kName) {
+    if (__builtin_expect(!has_environment, 0)) JudgeForwards(outputs);
+    NoteTrained();
+  }
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
                   kAutoBackprop);

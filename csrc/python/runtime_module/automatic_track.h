@@ -42,6 +42,10 @@
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
 //
+// Without any S, a backward may use the last F only: the program acts with gradients. PyTorch's
+// graph tells. From then on, an F of a module that had one since the operation opened makes what is
+// open inference, each F for its own time.
+//
 // Calls inside S or B belong to it. Inside O, which may call a closure, no F ends backprop. A B
 // inside F is part of F (gradients as an output, a compiler that traces) unless an O follows inside
 // as well. Calls and blocks that enclose an S, a B or an O are not counted after it.
@@ -111,10 +115,12 @@ class Track {
   void LeaveForward(PyObject* result) {
     if (--forward_ > forward_base_) return;
     if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
+    if (__builtin_expect(is_first_, 0)) NoteFirstNode(result);
     EndForward();
   }
-  void EnterBackward() {
-    if (backward_++ == 0) BeginBackward();
+  // `outputs`: the first argument of PyTorch's own function; null where it is not known.
+  void EnterBackward(PyObject* outputs) {
+    if (backward_++ == 0) BeginBackward(outputs);
   }
   void LeaveBackward() {
     if (--backward_ == 0) EndBackward();
@@ -201,7 +207,10 @@ class Track {
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);
   void EndForward();
-  void BeginBackward();
+  void BeginBackward(PyObject* outputs);
+  void RepeatForward();
+  void NoteFirstNode(PyObject* result);
+  void JudgeForwards(PyObject* outputs);
   void EndBackward();
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
@@ -279,6 +288,13 @@ class Track {
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool trains_ = false;           // a backward was, after forwards
+  // Without an environment:
+  static constexpr int kMostJudged = 8;
+  bool is_first_ = false;    // no forward has ended since the operation opened
+  uint64_t first_node_ = 0;  // of the first one's graph, the last
+  int repeats_ = 0;          // forwards of a module that had one since then
+  int judged_ = 0;           // backwards that were asked what they use
+  bool acts_ = false;        // some did not use the first of the forwards before them
   bool updated_ = false;          // a backward was, since the last S
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

@@ -21,6 +21,11 @@ class FewModules {
     if (count_ <= kMost) ++count_;
   }
   bool empty() const { return count_ == 0; }
+  bool Has(const void* module) const {
+    bool has = false;
+    ForEach([&](const void* each) { has = has || each == module; });
+    return has;
+  }
   template <class IsSo>
   bool AreAll(IsSo is_so) const {
     bool all = count_ <= kMost;  // those that were too many are unknown

@@ -23,16 +23,6 @@ Owned ShapeOf(PyObject* object) {
   return Owned();
 }
 
-// What a model returned: itself, the first of several, or what libraries of language models call
-// logits. A new reference.
-PyObject* TensorIn(PyObject* result) {
-  if (ShapeOf(result)) return Py_NewRef(result);
-  if (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0) {
-    return Py_NewRef(PyTuple_GET_ITEM(result, 0));
-  }
-  return PyObject_GetAttrString(result, "logits");
-}
-
 // In which dimension a sequence lies: the batch comes first.
 int SequenceOf(int dimensions) { return dimensions > 1 ? 1 : 0; }
 
@@ -89,6 +79,14 @@ bool TokenRun::IsLonger(const Arguments& call) {
   has_input_ = true;
   input_ = input;
   return follows && forwards_ == kShortest;
+}
+
+PyObject* TensorIn(PyObject* result) {
+  if (ShapeOf(result)) return Py_NewRef(result);
+  if (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0) {
+    return Py_NewRef(PyTuple_GET_ITEM(result, 0));
+  }
+  return PyObject_GetAttrString(result, "logits");
 }
 
 bool GivesScores(PyObject* result) {

@@ -18,6 +18,10 @@ struct Arguments {
   PyObject* keywords;
 };
 
+// The tensor that a model returned: itself, the first of several, or what libraries of language
+// models call logits. A new reference; null with a Python error set: there is none.
+PyObject* TensorIn(PyObject* result);
+
 // Whether a model returned one number for each text, and not some for each token.
 bool GivesScores(PyObject* result);
 
