@@ -207,7 +207,7 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
         # As without a callback, in test_automatic_libraries.py.
         "simulation": 33,
         "inference": 32,
-        "target": 2,
+        "advantage": 2,
         "backprop": 4,
         "evaluation": 4,
         "saving": 2,

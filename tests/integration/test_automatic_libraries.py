@@ -130,7 +130,7 @@ _LIBRARIES = {
     # Of each of two rollouts: 16 actions, the bootstrap value and two minibatches of training.
     "stable_baselines3": (
         _STABLE_BASELINES3,
-        {"simulation": 33, "inference": 32, "target": 2, "backprop": 4},
+        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4},
     ),
     "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }

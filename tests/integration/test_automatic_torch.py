@@ -30,7 +30,7 @@ class Agent(nn.Module):
     def forward(self, x):
         return self.body(x)
 
-agent = Agent()
+agent, other = Agent(), Agent()
 optimizer = torch.optim.Adam(agent.parameters())
 env = gymnasium.make("CartPole-v1")
 x = torch.zeros(4)
@@ -66,7 +66,7 @@ def in_thread(program):
     thread.join()
 """
 
-S, I, B, T = "simulation", "inference", "backprop", "target"  # noqa: E741
+S, I, B, T, A = "simulation", "inference", "backprop", "target", "advantage"  # noqa: E741
 C = "compilation"
 
 PROGRAMS = {
@@ -74,9 +74,13 @@ PROGRAMS = {
     "with torch.inference_mode(): agent(x)\nenv.step(0)": [S, I, S],
     "torch.no_grad()(agent)(x)\nenv.step(0)": [S, I, S],
     "agent(x)\nlearn(agent(x).sum())\nenv.step(0)": [S, B, S],
-    "with torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, T, B],
-    "with torch.set_grad_enabled(False): agent(x)\nlearn(agent(x).sum())": [S, T, B],
-    "loss = agent(x).sum()\nwith torch.no_grad(): agent(x)\nlearn(loss)": [S, B, T, B],
+    "with torch.no_grad(): other(x)\nlearn(agent(x).sum())": [S, T, B],
+    "with torch.set_grad_enabled(False): other(x)\nlearn(agent(x).sum())": [S, T, B],
+    "loss = agent(x).sum()\nwith torch.no_grad(): other(x)\nlearn(loss)": [S, B, T, B],
+    "with torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, A, B],
+    "with torch.no_grad(): agent.body(x)\nlearn(agent(x).sum())": [S, A, B],
+    "loss = agent(x).sum()\nwith torch.no_grad(): agent(x)\nlearn(loss)": [S, B],
+    "learn(agent(x).sum())\nwith torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, B, B, B],
     "with torch.no_grad(): agent(x)\ny = x.clone().requires_grad_()\ny.sum().backward()": [S, B, B],
     "agent(torch.as_tensor(obs))\nenv.step(0)": [S, I, I, S],
     "agent(torch.asarray(obj=obs))\nenv.step(0)": [S, I, S],  # not its first argument

@@ -18,8 +18,8 @@ _SCRIPT = str(ROOT / "workloads" / "sb3.py")
 _OPERATIONS = {"inference", "simulation", "backprop"}
 # An environment for each algorithm, whose own hyper-parameters learn within 256 steps there.
 _ALGORITHMS = {
-    "PPO": ("Pendulum-v1", {"target"}),  # the value of the rollout's end
-    "A2C": ("CartPole-v1", {"target"}),
+    "PPO": ("Pendulum-v1", {"advantage"}),  # the value of the rollout's end
+    "A2C": ("CartPole-v1", {"advantage"}),
     "DQN": ("Acrobot-v1", {"target"}),
     "SAC": ("Pendulum-v1", {"target"}),
     "DDPG": ("Pendulum-v1", {"target"}),

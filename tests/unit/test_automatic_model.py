@@ -50,6 +50,7 @@ def track(text: str) -> str:
         ("SN(F)FBON(F)FB", "s.aaa.bbbbb.bbb.bbb."),
         ("SN(F)FBSN(FQ)QB", "s.aaa.bbb.s.aaaaa.bbb."),
         ("FN(F)B", "bbbbbbb."),
+        ("SF(Q)BOSN(Q)FB", "s.bbbbbbb.s.aaa.bbb."),
         # Without gradients in any forward the update is nothing else.
         ("N(F)B", "bbb.b."),
         ("B", "b."),

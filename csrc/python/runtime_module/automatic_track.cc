@@ -97,6 +97,10 @@ uint32_t NameOf(const char* operation) {
 
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
+const void* ModuleOf(const Arguments& call) {
+  return call.values == nullptr ? nullptr : *call.values;
+}
+
 bool IsTrained(const void* module) { return trained.Has(module); }
 
 // Before the forwards 1, 8, 64, ... of a thread, while there is no environment.
@@ -261,7 +265,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   }
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
-  const void* module = call.values == nullptr ? nullptr : *call.values;
+  const void* module = ModuleOf(call);
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && learning_.Has(module)) RepeatForward();
   OpenForward(module, on);
@@ -324,8 +328,15 @@ inline void Track::NoteModule(const void* module, bool on) {
 
 // A backward trains the modules that were called with gradients.
 inline void Track::NoteTrained() {
-  trains_ |= !learning_.empty();
+  updates_ += !learning_.empty() && updates_ < kMostUpdates;
   learning_.ForEach([](const void* module) { trained.Add(module); });
+}
+
+// A module inside of another one, which a program may also call by itself.
+__attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
+  if (!IsInsideOther() && HasGradients(/*if_unknown=*/block_ == nullptr)) {
+    trained.Add(ModuleOf(call));
+  }
 }
 
 // An F that goes on a generation. With the first one, all that is open is a part of it.
@@ -345,7 +356,7 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
 inline void Track::RunAfterForward() {
-  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !trains_) {
+  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || updates_ == 0) {
     return Run(AfterForward());
   }
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;

@@ -23,7 +23,7 @@
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
-// earlier one. Then it is `advantage` if an F of this kind was the first one since the last S, and
+// earlier one, or lie inside of one that has gradients. Then it is `advantage` if an F of this kind was the first one since the last S, and
 // else a part of the update, `backprop`.
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
@@ -99,7 +99,11 @@ class Track {
     EndSimulation();
   }
   void EnterForward(const Arguments& call) {
-    if (!IsInsideForward()) BeginForward(call, Gradients::kAsk);
+    if (!IsInsideForward()) {
+      BeginForward(call, Gradients::kAsk);
+    } else if (__builtin_expect(updates_ < kMostUpdates, 0)) {
+      NoteNested(call);
+    }
     ++forward_;
   }
   // For a library that has gradients where a tape is open.
@@ -242,6 +246,7 @@ class Track {
   uint32_t AfterForward() const;
   void NoteModule(const void* module, bool has_gradients);
   void NoteTrained();
+  void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
   void RunAfterForward();
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
@@ -287,7 +292,9 @@ class Track {
   bool is_frozen_ = false;        // the forward that runs, or its block, has no trained module
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
-  bool trains_ = false;           // a backward was, after forwards
+  // Of the first updates, the modules inside of others are noted, too.
+  static constexpr int kMostUpdates = 64;
+  int updates_ = 0;  // backwards after forwards
   // Without an environment:
   static constexpr int kMostJudged = 8;
   bool is_first_ = false;    // no forward has ended since the operation opened

@@ -62,7 +62,7 @@ class ModuleTable {
   }
 
  private:
-  static constexpr size_t kSlots = 2048;
+  static constexpr size_t kSlots = 8192;
   // Its slot, or the empty one where it would be.
   size_t Find(const void* module, const void** found) const {
     const size_t hash = (reinterpret_cast<uintptr_t>(module) >> 4) * 0x9E3779B97F4A7C15u >> 32;

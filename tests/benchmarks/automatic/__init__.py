@@ -4,6 +4,6 @@ Each file is one program in the style in which such programs are usually written
 what the operations mean (docs/guide/automatic.md): `inference` begins where the observation is made
 a tensor, or at the first forward, and ends where the environment is called. Converting the action
 back, which waits for the forward where that runs on a GPU, is its last part and no simulation.
-`target` is what an update computes without gradients. tests/benchmarks/automatic_truth.py runs
-them.
+`target` and `advantage` are what an update computes without gradients.
+tests/benchmarks/automatic_truth.py runs them.
 """

@@ -51,7 +51,7 @@ def train(updates, seed=1, num_envs=8, num_steps=5, gamma=0.99):
                 observation, reward, terminated, truncated, _ = envs.step(action)
             rewards.append(reward)
             masks.append(1.0 - np.logical_or(terminated, truncated))
-        with operation("target"):
+        with operation("advantage"):
             following = bootstrap(model, observation)
         returns = []
         for reward, mask in zip(reversed(rewards), reversed(masks), strict=True):

@@ -95,7 +95,7 @@ def train(iterations, seed=1, num_envs=4, num_steps=128, epochs=4, minibatches=4
             with operation("inference"):
                 next_obs = torch.Tensor(next_obs).to("cpu")
             next_done = torch.Tensor(next_done).to("cpu")
-        with operation("target"), torch.no_grad():
+        with operation("advantage"), torch.no_grad():
             advantages = advantages_of(agent, next_obs, next_done, rewards, dones, values)
             returns = advantages + values
         whole = [

@@ -70,7 +70,7 @@ def train(iterations, seed=1, num_envs=2, num_steps=128, epochs=4, minibatch=64,
             with operation("inference"):
                 next_obs = torch.Tensor(next_obs)
             next_done = torch.Tensor(np.logical_or(terminations, truncations))
-        with operation("target"), torch.no_grad():
+        with operation("advantage"), torch.no_grad():
             next_value = agent.get_value(next_obs).reshape(1, -1)
             advantages, last = torch.zeros_like(rewards), 0
             for t in reversed(range(num_steps)):

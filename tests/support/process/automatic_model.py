@@ -72,6 +72,8 @@ class Token:
     has_backward: bool = False
     in_step: bool = False
     forwards: list[tuple[str, bool]] = field(default_factory=list)  # kind, with gradients
+    nested: list[tuple[int, str]] = field(default_factory=list)  # kinds inside of others that have
+    # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
     is_named: bool = False  # its name does not depend on what follows
 
@@ -211,6 +213,8 @@ class Tokens:
         if kind in "FQT" and forward is None:
             self._count(kind)
             return self._token(start) if self._run == 5 else self._forward(kind, start, gradients)
+        if kind in "FQT" and gradients and forward is not None and forward[2] is not None:
+            forward[2].nested.append((len(forward[2].forwards), kind))
         return None
 
     def _count(self, kind: str) -> None:
@@ -325,6 +329,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     waiting: list[Token] = []  # forwards whose name is open
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
+    trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
     position = 0
     while position < len(tokens):
@@ -332,12 +337,13 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         position += 1
         if token.kind == "F":
             waiting.append(token)
-            if generated and trained and token.is_aside and token.is_left:
-                is_frozen = not token.learning and not token.aside & trained
+            is_frozen = _is_frozen(token, trained)
+            if generated and trains and token.is_aside and token.is_left:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
         if token.kind == "T":
+            trained |= {kind for _, kind in token.nested}
             first = waiting[0] if waiting else token
             if tokens[position - 2].kind == "T":
                 first = tokens[position - 2]
@@ -358,7 +364,9 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             yield token.start, token.end, SIMULATION
             waiting, generated, updated = [], False, False
         elif token.kind == "B" or any(each.has_backward for each in waiting):
-            trained |= {kind for each in waiting for kind in each.learning}
+            learning = {kind for each in waiting for kind in each.learning}
+            trained |= learning
+            trains |= bool(learning)
             end, after = _end_of_backprop(tokens, token.end, position)
             others = {kind for each in waiting for kind in each.aside} - trained
             is_first = not any(
@@ -374,6 +382,17 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             waiting, generated = [], False
         converted = []
     yield from _themselves(waiting)
+
+
+def _is_frozen(token: Token, trained: set[str]) -> bool:
+    """Whether no module of a forward, or a block of some, was trained when it was called. Adds those
+    that lie inside of others."""
+    frozen = True
+    for number, (kind, gradients) in enumerate(token.forwards):
+        trained |= {each for behind, each in token.nested if behind <= number}
+        frozen = frozen and not gradients and kind not in trained
+    trained |= {each for _, each in token.nested}
+    return frozen
 
 
 def _open(
