@@ -24,8 +24,8 @@ def iteration_series(trace: Trace, *, points: int, processes: int) -> Table:
 
 
 def iteration_cost(trace: Trace, *, operations: int) -> Table:
-    """process_id, operation, per_iteration (entries), mean_ns, median_ns, p95_ns: own time of each
-    operation in one complete iteration."""
+    """process_id, operation, per_iteration (entries, None: between operations), mean_ns, median_ns,
+    p95_ns: own time of each operation in one complete iteration, and the time between them."""
     return statement.run(trace, "iteration_cost", operations=operations)
 
 

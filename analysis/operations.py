@@ -22,6 +22,8 @@ OUTSIDE = "(none)"
 # The part of it that lies between operations.
 BETWEEN = "(between operations)"
 NOT_RECORDED = "(not recorded)"
+# Of 10 million, they take 0.9 s and 450 MiB to look at.
+_INSTANCES = 2_000_000
 
 
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
@@ -73,3 +75,10 @@ def loop_time(trace: Trace) -> Table:
     the ends of its 95 % interval (None: no cost is known): wall time in the training loop of each
     process that counts."""
     return statement.run(trace, "loop_time")
+
+
+def between_operations(trace: Trace, *, rows: int, instances: int = _INSTANCES) -> Table:
+    """before, after, why (None: both are known), gaps, duration_ns, between_ns: time between
+    operations in the training loops, by the outermost operations around it, the `rows` largest
+    pairs first. Only the first `instances` operations are looked at."""
+    return statement.run(trace, "between_operation", rows=rows, instances=instances)

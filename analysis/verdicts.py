@@ -23,11 +23,14 @@ _MOST = 0.5
 # Shares of the training loops.
 _NOTABLE_BETWEEN = 0.2
 _NOTABLE_WAITING = 0.01
+_NOTABLE_GAPS = 0.01
 _NAMED_GROUP = 0.001
 # Share of the time in operations that rlscope found by itself.
 _NOTABLE_FOUND = 0.05
 # Share of the time between operations that calls of frameworks take.
 _NOTABLE_FRAMEWORK = 0.1
+# Share of the time between operations that a pair of operations has between them.
+_NAMED_PAIR = 0.01
 # Shares of start-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
@@ -114,6 +117,18 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
     """Whether much of the loop lies between operations, and is no wait."""
     between_ns = facts["between_ns"] - waiting_between_ns(times)
     return bool(between_ns > _NOTABLE_BETWEEN * facts["span_ns"])
+
+
+def are_gaps_notable(gaps: Rows, facts: Row) -> bool:
+    """Whether it is worth saying what time between operations lies between, from rows of
+    `between_operation`."""
+    known_ns = sum(row["duration_ns"] for row in gaps if row["why"] is None)
+    return bool(known_ns > _NOTABLE_GAPS * facts["span_ns"])
+
+
+def is_pair_named(part_ns: int, between_ns: int) -> bool:
+    """Whether the time between two operations is worth their names."""
+    return part_ns > _NAMED_PAIR * between_ns
 
 
 def is_waiting_notable(times: Rows) -> bool:

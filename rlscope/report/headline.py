@@ -71,6 +71,7 @@ def read(trace: Trace) -> Headline:
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
+    gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     return Headline(
         title=str(run.get("name") or "run"),
@@ -83,7 +84,7 @@ def read(trace: Trace) -> Headline:
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
-            *_between(times, facts),
+            *_between(times, facts, gaps),
             *map(
                 Detail,
                 loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
@@ -226,17 +227,21 @@ def _states(states: Rows) -> Iterable[Detail]:
         yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
-    if verdicts.subject(times, facts) is not Subject.LARGEST:
-        return  # then the first sentence is about it
-    span_ns = facts["span_ns"]
-    between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
-    if verdicts.is_between_notable(times, facts):
+def _between(times: Rows, facts: dict[str, Any], gaps: Rows) -> Iterable[Detail]:
+    """What the time between operations lies between; that it is much, where the first sentence
+    does not say so."""
+    known = verdicts.are_gaps_notable(gaps, facts)
+    where = loop_sentences.gaps(gaps) if known else ""
+    is_largest = verdicts.subject(times, facts) is Subject.LARGEST
+    if is_largest and verdicts.is_between_notable(times, facts):
+        between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
         yield Detail(
-            f"{units.share(between_ns, span_ns)} of the time lies between operations, where "
-            "nothing is annotated.",
+            f"{units.share(between_ns, facts['span_ns'])} of the time lies between operations, "
+            f"where nothing is annotated{': ' if where else ''}{where}.",
             warning=True,
         )
+    elif where:
+        yield Detail(f"Between operations: {where}.")
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:

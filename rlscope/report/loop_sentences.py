@@ -7,7 +7,7 @@ from typing import Any
 
 from rlscope.analysis import groups, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.analysis.operations import BETWEEN, OUTSIDE
+from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE
 from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
@@ -34,6 +34,11 @@ _KINDS = {
     "sleep": "time to pass",
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
+}
+UNKNOWN_PAIRS = {
+    "rolled up": "in records that were rolled up",
+    "later": "after the first operations, which were looked at",
+    "other": "beside operations of suspended tasks",
 }
 _IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
 _PLURALS = {
@@ -135,6 +140,25 @@ def target(row: Mapping[str, Any]) -> str:
     if row["name"]:
         return units.visible(row["name"])
     return f"{row['peers']:,} {_PLURALS.get(row['role'], 'processes')}"
+
+
+def gaps(rows: Rows) -> str:
+    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 gaps, ..."."""
+    return ", ".join(
+        f"{pair(row)} {units.duration(row['duration_ns'])}"
+        + (f" in {units.plural(row['gaps'], 'gap')}" if row["gaps"] else "")
+        for row in rows[:_PARTS]
+        if verdicts.is_pair_named(row["duration_ns"], row["between_ns"])
+    )
+
+
+def pair(row: Mapping[str, Any]) -> str:
+    """A row of `between_operation`: the operations around the time, or why they are not known."""
+    if row["why"]:
+        return UNKNOWN_PAIRS[row["why"]]
+    if row["before"] == row["after"] == OTHER_OPERATIONS:
+        return "others"
+    return f"{units.label(row['before'])} to {units.label(row['after'])}"
 
 
 def around(rows: Rows) -> Iterable[str]:

@@ -114,6 +114,48 @@ def test_much_time_between_operations_is_a_warning() -> None:
     assert_says(texts(trace, warning=True)[0], "40.0 %", "between operations")
 
 
+def _with_gaps(between_ns: int) -> Relations:
+    """a, b, a and b again: one gap from a to b, and two back, of which the first one is short."""
+    starts = {0: (0, 100 - between_ns), 1: (110 - between_ns, 115), 2: (116, 117)}
+    return Relations(
+        process=[process(0, 0, 120)],
+        operation=[
+            {"operation_id": i, "name": name, "path": name, "depth": 0}
+            for i, name in enumerate("abc")
+        ],
+        operation_instance=[
+            {"process_id": 0, "operation_id": i, "start_ns": start, "duration_ns": end - start}
+            for i, (start, end) in starts.items()
+        ],
+        breakdown=[
+            share(0, "a", "python", 100 - between_ns),
+            share(0, "b", "python", 5 + between_ns),
+            share(0, "c", "python", 1),
+            share(0, "(none)", "python", 11),
+        ],
+    )
+
+
+def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
+    between = texts(_with_gaps(10), warning=False)[-1]
+    assert_says(between, "between", "a to b 10 ns in 1 gap", "b to c 1 ns in 1 gap")
+
+
+def test_a_warning_about_it_names_them_too() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10)],
+        operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "start_ns": start, "duration_ns": 3}
+            for start in (0, 7)
+        ],
+        breakdown=[share(0, "a", "python", 6), share(0, "(none)", "python", 4)],
+    )
+    (said,) = texts(trace, warning=True)
+    assert_says(said, "40.0 %", "between operations", "a to a 4 ns in 1 gap")
+    assert not any("gap" in each for each in texts(trace, warning=False))
+
+
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:
     lost = _loop(loss=[{"process_id": 0, "kind": "ring_full", "count": 7}])
     (said,) = texts(lost, warning=True)
