@@ -17,6 +17,12 @@ def iteration_summary(trace: Trace, *, processes: int) -> Table:
     return statement.run(trace, "iteration_summary", processes=processes)
 
 
+def loop_iterations(trace: Trace) -> Table:
+    """One row: iterations (None: unknown) that the process with the most completed, of those that
+    count, and their mean_ns."""
+    return statement.run(trace, "loop_iteration")
+
+
 def iteration_series(trace: Trace, *, points: int, processes: int) -> Table:
     """process_id, point, first, last, median_ns, min_ns, max_ns: iterations in order, in at most
     `points` groups of neighbours."""

@@ -8,6 +8,7 @@ rlscope/report.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
@@ -31,6 +32,12 @@ _NOTABLE_FOUND = 0.05
 _NOTABLE_FRAMEWORK = 0.1
 # Share of the time between operations that a pair of operations has between them.
 _NAMED_PAIR = 0.01
+# Shares of the time outside the loops: too much to judge them, and not too much.
+_SHORT_LOOP = 0.99
+_ENOUGH_OUTSIDE = 0.9
+# Iterations of which a mean says something.
+_ENOUGH_ITERATIONS = 20
+_NAMED_OUTSIDE = 0.05
 # Shares of start-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
@@ -155,6 +162,49 @@ def is_group_named(group_ns: int, whole_ns: int) -> bool:
 def main_target(targets: Iterable[Row]) -> Row | None:
     """What an operation mostly waits for, from its rows of `waited_for`; None: for no one thing."""
     return next((row for row in targets if is_most(row["loop_share"] or 0, 1)), None)
+
+
+class Brevity(Enum):
+    """Whether a run is long enough to judge its training loop."""
+
+    LONG_ENOUGH = auto()
+    SHORT_LOOP = auto()
+    """Nearly all of its time lies outside the loop."""
+    FEW_ITERATIONS = auto()
+
+
+def brevity(facts: Row, loop: Row) -> Brevity:
+    """Decides it.
+
+    Args:
+        facts: the row of `coverage`.
+        loop: the row of `loop_iteration`.
+    """
+    if not facts["looping_processes"]:
+        return Brevity.LONG_ENOUGH
+    if facts["outside_ns"] >= _SHORT_LOOP * (facts["outside_ns"] + facts["span_ns"]):
+        return Brevity.SHORT_LOOP
+    few = (loop["iterations"] or _ENOUGH_ITERATIONS) < _ENOUGH_ITERATIONS
+    return Brevity.FEW_ITERATIONS if few else Brevity.LONG_ENOUGH
+
+
+def enough(facts: Row, loop: Row) -> tuple[int | None, int]:
+    """How many iterations a process has to complete, and how long that takes. None: it is not
+    known how long one takes."""
+    outside_ns = facts["outside_ns"] / facts["looping_processes"]
+    loop_ns = math.ceil(outside_ns * (1 - _ENOUGH_OUTSIDE) / _ENOUGH_OUTSIDE)
+    if not loop["iterations"]:
+        return None, loop_ns
+    mean_ns = max(loop["mean_ns"], 1)
+    iterations = _ENOUGH_ITERATIONS
+    if brevity(facts, loop) is Brevity.SHORT_LOOP:
+        iterations = max(iterations, math.ceil(loop_ns / mean_ns))
+    return iterations, iterations * mean_ns
+
+
+def is_outside_named(part_ns: int, outside_ns: int) -> bool:
+    """Whether start-up, or the end, is worth its name beside the loop."""
+    return part_ns > _NAMED_OUTSIDE * outside_ns
 
 
 # ---- around it ----------------------------------------------------------------------------------

@@ -12,9 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, groups, operations, processes, verdicts, waits
+from rlscope.analysis import (
+    coverage,
+    groups,
+    iterations,
+    operations,
+    processes,
+    verdicts,
+    waits,
+)
 from rlscope.analysis.verdicts import Subject
-from rlscope.report import layers, limits, loop_sentences, sentences, units
+from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -59,7 +67,15 @@ def first_sentence(trace: Trace) -> str:
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
-    return sentence(times, facts, waits.waited_for(trace).to_dicts(), found, libraries)
+    said = sentence(times, facts, waits.waited_for(trace).to_dicts(), found, libraries)
+    return " ".join([*_before(trace, run, facts), said])
+
+
+def _before(trace: Trace, run: dict[str, Any], facts: dict[str, Any]) -> Iterable[str]:
+    """What makes shares mean little. Other tools record a few steps on purpose."""
+    (loop,) = iterations.loop_iterations(trace).to_dicts()
+    if not run.get("imported") and (short := run_sentences.brevity(facts, loop)):
+        yield short
 
 
 def read(trace: Trace) -> Headline:
@@ -73,10 +89,11 @@ def read(trace: Trace) -> Headline:
     libraries = operations.unnamed_libraries(trace).to_dicts()
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
+    said = " ".join([*_before(trace, run, facts), sentence(times, facts, waited, found, libraries)])
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or sentence(times, facts, waited, found, libraries),
+        sentence=_of_nested(run, facts) or said,
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *_next_groups(times, facts),

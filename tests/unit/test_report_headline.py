@@ -90,7 +90,69 @@ def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
         ],
     )
     together = "100.0 % of the training loops of 4 processes together"
-    assert_says(read(trace).sentence, "Simulation", together, "40 ns of 40 ns")
+    few = ("completed only 2 iterations", "5 ns", "20", "100 ns")
+    assert_says(read(trace).sentence, *few, "Simulation", together, "40 ns of 40 ns")
+
+
+def _of_length(startup: int, loop: int, *iterations: int, **run: str) -> Relations:
+    """A loop of inference between start-up and an end of 1 s."""
+    return Relations(
+        run=[{"start_ns": 0, "end_ns": 0, **run}],
+        process=[process(0, 0, startup + loop + SECOND)],
+        breakdown=[
+            share(0, "import", "python", startup, stage="start-up"),
+            share(0, "inference", "framework", loop),
+            share(0, "(none)", "none", SECOND, stage="end"),
+        ],
+        iteration=[
+            {"process_id": 0, "iteration": i, "duration_ns": ns, "complete": True}
+            for i, ns in enumerate(iterations)
+        ],
+    )
+
+
+_INFERENCE = ("Inference", f"100.0 % {LOOP}")
+
+
+def test_a_run_that_is_nearly_all_start_up_says_first_how_much_longer_it_has_to_be() -> None:
+    """The loop is a tenth of a run as long as that: 10 s, of iterations of 250 ms."""
+    loop = 3 * SECOND // 4
+    trace = _of_length(89 * SECOND, loop, *[SECOND // 4] * 3)
+    assert_says(
+        read(trace).sentence,
+        *("too short", "start-up takes 90.0 s of 90.8 s", "the loop 750 ms in 3 iterations"),
+        *("40 iterations or more", "10.0 s"),
+        *_INFERENCE,
+        "750 ms of 750 ms",
+    )
+    assert_says(
+        read(_of_length(SECOND // 10, SECOND // 200)).sentence,
+        *("too short", "end", "1.10 s of 1.10 s", "the loop 5.00 ms", "122 ms"),
+        *_INFERENCE,
+        "5.00 ms of 5.00 ms",
+    )
+
+
+def test_a_loop_of_few_iterations_says_so_before_its_largest_group() -> None:
+    trace = _of_length(SECOND, 8 * SECOND, *[SECOND] * 7)
+    assert_says(
+        read(trace).sentence,
+        *("completed only 7 iterations", "1.00 s", "20 or more", "20.0 s"),
+        *_INFERENCE,
+        "8.00 s of 8.00 s",
+    )
+
+
+def test_a_run_that_is_long_enough_begins_with_its_largest_group() -> None:
+    loop = 8 * SECOND
+    enough = [SECOND // 10] * 20
+    for trace in (_of_length(SECOND, loop, *enough), _of_length(SECOND, loop)):
+        assert_says(read(trace).sentence, *_INFERENCE, "8.00 s of 8.00 s")
+
+
+def test_steps_that_another_tool_recorded_are_as_many_as_were_asked_for() -> None:
+    trace = _of_length(SECOND, 8 * SECOND, *[SECOND] * 7, imported="torch.profiler")
+    assert_says(read(trace).sentence, *_INFERENCE, "8.00 s of 8.00 s")
 
 
 def test_without_operations_it_tells_what_to_do() -> None:

@@ -108,18 +108,18 @@ def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
 
 def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
     trace = Relations(
-        process=[process(0, 0, 1000)],
+        process=[process(0, 0, 1010)],
         breakdown=[
             share(0, "(none)", "none", 200, stage="start-up"),
             share(0, "import", "python", 300, stage="start-up"),
             share(0, "evaluation/simulation", "python", 95, stage="start-up"),
             share(0, "evaluation", "python", 2, stage="start-up"),
             share(0, "compilation", "python", 3, stage="start-up"),
-            share(0, "simulation", "python", 10),
+            share(0, "simulation", "python", 20),
             share(0, "(none)", "python", 390, stage="end"),
         ],
     )
-    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "20 ns of 20 ns")
     assert_says(
         texts(trace, warning=False)[-1],
         *("outside", "start-up 600 ns", "import 300 ns", "before the first step 200 ns"),
@@ -363,6 +363,7 @@ def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any)
 def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     assert_says(
         read(_vector(20)).sentence,
+        *("completed only 2 iterations", "155 ns", "20", "3.10 µs"),
         *("Simulation", f"100.0 % {LOOP}", "200 ns of 200 ns"),
         *("200 ns", "waiting", "mostly for 2 environment workers"),
     )

@@ -8,7 +8,7 @@ import pytest
 
 from rlscope.analysis import verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
-from rlscope.analysis.verdicts import Lateness, Subject, Uncovered
+from rlscope.analysis.verdicts import Brevity, Lateness, Subject, Uncovered
 
 LOOP = {"looping_processes": 1, "span_ns": 1000, "between_ns": 0, "inside_ns": 1000}
 
@@ -78,12 +78,50 @@ def test_small_shares_are_not_named() -> None:
     assert not verdicts.are_gaps_notable(gaps, {"span_ns": 1000})
     assert verdicts.is_pair_named(2, 100)
     assert not verdicts.is_pair_named(1, 100)
+    assert verdicts.is_outside_named(6, 100)
+    assert not verdicts.is_outside_named(5, 100)
     assert verdicts.is_group_named(2, 1000)
     assert not verdicts.is_group_named(1, 1000)
     assert verdicts.is_stage_waiting(11, 100)
     assert not verdicts.is_stage_waiting(10, 100)
     assert verdicts.is_part_named(2, 100)
     assert not verdicts.is_part_named(1, 100)
+
+
+@pytest.mark.parametrize(
+    ("outside_ns", "iterations", "brevity"),
+    [
+        (98_999, 20, Brevity.LONG_ENOUGH),
+        (98_999, None, Brevity.LONG_ENOUGH),
+        (98_999, 19, Brevity.FEW_ITERATIONS),
+        (99_000, 20, Brevity.SHORT_LOOP),
+        (99_000, 19, Brevity.SHORT_LOOP),
+        (99_000, None, Brevity.SHORT_LOOP),
+    ],
+)
+def test_a_loop_is_short_beside_the_rest_or_by_its_iterations(
+    outside_ns: int, iterations: int | None, brevity: Brevity
+) -> None:
+    facts = {**LOOP, "outside_ns": outside_ns}
+    assert verdicts.brevity(facts, {"iterations": iterations, "mean_ns": 10}) is brevity
+    nothing = {**facts, "looping_processes": 0}
+    assert verdicts.brevity(nothing, {"iterations": 1}) is Brevity.LONG_ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("outside_ns", "iterations", "mean_ns", "enough"),
+    [
+        (99_000, None, None, (None, 11_000)),
+        (99_000, 5, 100, (110, 11_000)),
+        (99_000, 5, 1000, (20, 20_000)),
+        (90_000, 5, 100, (20, 2_000)),
+    ],
+)
+def test_a_loop_is_long_enough_with_twenty_iterations_in_a_tenth_of_the_run(
+    outside_ns: int, iterations: int | None, mean_ns: int | None, enough: tuple[int | None, int]
+) -> None:
+    facts = {**LOOP, "outside_ns": outside_ns}
+    assert verdicts.enough(facts, {"iterations": iterations, "mean_ns": mean_ns}) == enough
 
 
 def test_what_was_found_is_silent_beside_what_is_annotated() -> None:

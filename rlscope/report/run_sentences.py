@@ -1,0 +1,60 @@
+"""Whether a run can be judged at all: what is said before where its time goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlscope.analysis import verdicts
+from rlscope.analysis.verdicts import Brevity
+from rlscope.report import units
+
+_OUTSIDE = {"start-up": "startup_ns", "end": "end_ns"}
+
+
+def brevity(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    """That a run is too short to judge its training loop, and what is long enough; "" where it is.
+
+    Args:
+        facts: the row of `coverage`.
+        loop: the row of `loop_iteration`.
+    """
+    found = verdicts.brevity(facts, loop)
+    if found is Brevity.SHORT_LOOP:
+        return _short_loop(facts, loop)
+    if found is Brevity.FEW_ITERATIONS:
+        return _few_iterations(facts, loop)
+    return ""
+
+
+def _short_loop(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    processes = facts["looping_processes"]
+    whole = units.duration(facts["outside_ns"] + facts["span_ns"])
+    whole += f" of {units.plural(processes, 'process')}" if processes > 1 else ""
+    length = units.duration(facts["span_ns"])
+    length += f" in {units.plural(loop['iterations'], 'iteration')}" if loop["iterations"] else ""
+    iterations, loop_ns = verdicts.enough(facts, loop)
+    more = f"it for {iterations:,} iterations or more: " if iterations else "its loop for "
+    return (
+        f"This run is too short to judge its training loop: {_outside(facts)} "
+        f"{units.duration(facts['outside_ns'])} of {whole}, and the loop {length}. "
+        f"Run {more}{units.duration(loop_ns)}."
+    )
+
+
+def _few_iterations(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    iterations, loop_ns = verdicts.enough(facts, loop)
+    return (
+        f"The training loop completed only {units.plural(loop['iterations'], 'iteration')} of "
+        f"{units.duration(loop['mean_ns'])}. To judge it, run {iterations:,} or more: "
+        f"{units.duration(loop_ns)}."
+    )
+
+
+def _outside(facts: dict[str, Any]) -> str:
+    """ "start-up and end take": what most of the time outside the loop is."""
+    named = [
+        name
+        for name, column in _OUTSIDE.items()
+        if verdicts.is_outside_named(facts[column], facts["outside_ns"])
+    ]
+    return f"{' and '.join(named)} {'take' if len(named) > 1 else 'takes'}"
