@@ -41,6 +41,8 @@ _NAMED_OUTSIDE = 0.05
 # Shares of start-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
+# Share of threads' time without a CPU.
+_NOTABLE_LACK = 0.1
 # Share of the steps' time that the slowest worker costs.
 _NOTABLE_LATE = 0.05
 # CPU time of a program that is enough to say which share of it recording took.
@@ -218,6 +220,11 @@ def is_stage_waiting(waited_ns: int, stage_ns: int) -> bool:
 def is_part_named(part_ns: int, stage_ns: int) -> bool:
     """Whether an operation of it is worth its name."""
     return part_ns > _NAMED_AROUND * stage_ns
+
+
+def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
+    """Whether threads that could run lacked a CPU for a notable time."""
+    return runnable_ns > _NOTABLE_LACK * measured_ns
 
 
 # ---- workers ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from rlscope.analysis import (
     iterations,
     operations,
     processes,
+    threads,
     verdicts,
     waits,
 )
@@ -88,6 +89,7 @@ def read(trace: Trace) -> Headline:
     waited = waits.waited_for(trace).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
+    lack = threads.cpu_lack(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = " ".join([*_before(trace, run, facts), sentence(times, facts, waited, found, libraries)])
     return Headline(
@@ -96,6 +98,7 @@ def read(trace: Trace) -> Headline:
         sentence=_of_nested(run, facts) or said,
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
+            *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),

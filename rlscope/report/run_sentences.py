@@ -1,7 +1,8 @@
-"""Whether a run can be judged at all: what is said before where its time goes."""
+"""Whether a run can be judged: its length, and whether it had the machine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlscope.analysis import verdicts
@@ -58,3 +59,21 @@ def _outside(facts: dict[str, Any]) -> str:
         if verdicts.is_outside_named(facts[column], facts["outside_ns"])
     ]
     return f"{' and '.join(named)} {'take' if len(named) > 1 else 'takes'}"
+
+
+def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Rows of `cpu_lack`: who could have run, and had no CPU."""
+    for row in rows:
+        if verdicts.is_cpu_lacking(row["runnable_ns"], row["measured_ns"]):
+            yield (
+                f"{_who(row)} lacked a CPU for {units.duration(row['runnable_ns'])} of "
+                f"{units.duration(row['measured_ns'])}: other threads had it."
+            )
+
+
+def _who(row: dict[str, Any]) -> str:
+    if row["role"]:
+        return f"{units.plural(row['processes'], row['role'])} together"
+    if row["processes"] > 1:
+        return f"{units.plural(row['processes'], 'process')} together"
+    return f"{row['threads']:,} threads together" if row["threads"] > 1 else "The program"

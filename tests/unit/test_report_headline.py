@@ -263,3 +263,42 @@ def test_gpu_work_is_summed_up() -> None:
         breakdown=[share(0, "a", "python", 4), share(0, "a", "none", 6, gpu_busy=True)],
     )
     assert_says(texts(trace, warning=False)[-1], "GPU state", "cpu 40.0 %", "gpu 60.0 %")
+
+
+def _runnable(*threads: tuple[int, int | None], role: str = "main") -> Relations:
+    """A trainer, and threads of another process: (process_id, ns of 100 without a CPU)."""
+    return Relations(
+        process=[process(0, 0, 100, role="main"), process(1, 0, 100, role=role)],
+        breakdown=[share(0, "a", "python", 100), share(1, "b", "python", 100)],
+        thread=[
+            {"thread_id": i, "process_id": p, "runnable_ns": ns, "measured_ns": ns and 100}
+            for i, (p, ns) in enumerate(threads)
+        ],
+        breakdown_by_thread=[
+            {"thread_id": i, "process_id": p, "operation": "a", "duration_ns": 1}
+            for i, (p, _) in enumerate(threads)
+        ],
+    )
+
+
+def test_a_program_that_lacked_a_cpu_says_so_before_anything_else() -> None:
+    worker = "environment worker"
+    trace = _runnable((0, 11), (1, 4), role=worker)
+    assert read(trace).details[0].warning
+    assert_says(read(trace).details[0].text, "program lacked a CPU for 11 ns of 100 ns")
+    assert len(texts(trace, warning=True)) == 1
+    (said,) = texts(_runnable((0, 4), (1, 11), (1, 12), role=worker), warning=True)
+    assert_says(said, "1 environment worker", "lacked a CPU for 23 ns of 200 ns")
+    (said,) = texts(_runnable((0, 11), (1, 10)), warning=True)
+    assert_says(said, "2 processes", "lacked a CPU for 21 ns of 200 ns")
+    (said,) = texts(_runnable((0, 11), (0, 10)), warning=True)
+    assert_says(said, "2 threads", "lacked a CPU for 21 ns of 200 ns")
+
+
+def test_a_program_that_had_its_cpu_or_was_not_counted_says_nothing() -> None:
+    for trace in (
+        _runnable((0, 10), (1, 10)),
+        _runnable((0, None)),
+        _runnable((1, 90), role="helper"),
+    ):
+        assert texts(trace, warning=True) == []
