@@ -22,6 +22,8 @@ OUTSIDE = "(none)"
 # The part of it that lies between operations.
 BETWEEN = "(between operations)"
 NOT_RECORDED = "(not recorded)"
+# The part of the end that lies after Python.
+SHUTDOWN = "(shutdown)"
 # Of 10 million, they take 0.9 s and 450 MiB to look at.
 _INSTANCES = 2_000_000
 
@@ -65,8 +67,8 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
 
 
 def around_loop(trace: Trace) -> Table:
-    """stage (start-up, end), operation (None: in none), duration_ns, stage_ns, stage_waited_ns:
-    time around the training loops, by outermost operation."""
+    """stage (start-up, end), operation (None: in none, SHUTDOWN), duration_ns, stage_ns,
+    stage_waited_ns: time around the training loops, by outermost operation."""
     return statement.run(trace, "around_loop")
 
 

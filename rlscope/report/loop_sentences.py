@@ -7,7 +7,7 @@ from typing import Any
 
 from rlscope.analysis import groups, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE
+from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE, SHUTDOWN
 from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
@@ -174,8 +174,7 @@ def around(rows: Rows) -> Iterable[str]:
 def _stage(stage: str, rows: Rows) -> str:
     whole_ns = rows[0]["stage_ns"]
     named = [
-        f"{units.label(row['operation'] or _IN_NO_OPERATION[stage])} "
-        f"{units.duration(row['duration_ns'])}"
+        f"{_around_part(stage, row['operation'])} {units.duration(row['duration_ns'])}"
         for row in rows[:_PARTS]
         if verdicts.is_part_named(row["duration_ns"], whole_ns)
     ]
@@ -186,6 +185,12 @@ def _stage(stage: str, rows: Rows) -> str:
         said.append(", ".join(named))
     inside = f" ({'; '.join(said)})" if said else ""
     return f"{stage} {units.duration(whole_ns)}{inside}"
+
+
+def _around_part(stage: str, operation: str | None) -> str:
+    if operation == SHUTDOWN:
+        return "shutdown of the interpreter and its libraries"
+    return units.label(operation or _IN_NO_OPERATION[stage])
 
 
 def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:

@@ -34,11 +34,14 @@ def _short_loop(facts: dict[str, Any], loop: dict[str, Any]) -> str:
     length = units.duration(facts["span_ns"])
     length += f" in {units.plural(loop['iterations'], 'iteration')}" if loop["iterations"] else ""
     iterations, loop_ns = verdicts.enough(facts, loop)
-    more = f"it for {iterations:,} iterations or more: " if iterations else "its loop for "
+    enough = units.duration(loop_ns)
+    more = f"its loop for {enough} or more"
+    if iterations:
+        more = f"it for {iterations:,} iterations or more, which take {enough}"
     return (
         f"This run is too short to judge its training loop: {_outside(facts)} "
         f"{units.duration(facts['outside_ns'])} of {whole}, and the loop {length}. "
-        f"Run {more}{units.duration(loop_ns)}."
+        f"Run {more}."
     )
 
 
@@ -46,8 +49,8 @@ def _few_iterations(facts: dict[str, Any], loop: dict[str, Any]) -> str:
     iterations, loop_ns = verdicts.enough(facts, loop)
     return (
         f"The training loop completed only {units.plural(loop['iterations'], 'iteration')} of "
-        f"{units.duration(loop['mean_ns'])}. To judge it, run {iterations:,} or more: "
-        f"{units.duration(loop_ns)}."
+        f"{units.duration(loop['mean_ns'])}. To judge it, run {iterations:,} or more, "
+        f"which take {units.duration(loop_ns)}."
     )
 
 

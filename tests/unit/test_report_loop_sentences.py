@@ -127,6 +127,38 @@ def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> No
     )
 
 
+def _ending(*layers: tuple[str, int], python_end_ns: int | None) -> Relations:
+    """A loop up to 500 ns, and an end of these layers up to 1,000 ns."""
+    return Relations(
+        process=[process(0, 0, 1000, python_end_ns=python_end_ns)],
+        breakdown=[
+            share(0, "simulation", "python", 500),
+            share(0, "saving", "python", 20, stage="end"),
+            *(share(0, "(none)", layer, ns, stage="end") for layer, ns in layers),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("none_ns", "python_end_ns", "said"),
+    [
+        (400, 600, ("shutdown", "400 ns", "50 ns", "saving 20 ns")),
+        (400, 700, ("shutdown", "300 ns", "150 ns", "saving 20 ns")),
+        (300, 400, ("shutdown", "300 ns", "150 ns", "saving 20 ns")),
+        (400, None, ("450 ns", "saving 20 ns")),
+        (400, 1100, ("450 ns", "saving 20 ns")),
+        (0, 600, ("450 ns", "saving 20 ns")),
+    ],
+)
+def test_the_end_tells_the_shutdown_from_what_the_program_still_does(
+    none_ns: int, python_end_ns: int | None, said: tuple[str, ...]
+) -> None:
+    """Nothing of Python after its exit functions, and only time in no layer."""
+    layers = [("python", 450 - none_ns), *([("none", none_ns)] if none_ns else [])]
+    text = texts(_ending(*layers, python_end_ns=python_end_ns), warning=False)[-1]
+    assert_says(text, "end 470 ns", *said)
+
+
 def test_start_up_that_waits_says_so() -> None:
     """As for a dataset that is fetched, or for processes that start."""
     trace = Relations(
