@@ -14,7 +14,12 @@ from enum import Enum, auto
 from typing import Any
 
 from rlscope import cuts
-from rlscope.analysis.groups import waiting_between_ns
+from rlscope.analysis.groups import (
+    BETWEEN_OPERATIONS,
+    GROUPS,
+    WAITING_BETWEEN,
+    waiting_between_ns,
+)
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -207,6 +212,31 @@ def enough(facts: Row, loop: Row) -> tuple[int | None, int]:
 def is_outside_named(part_ns: int, outside_ns: int) -> bool:
     """Whether start-up, or the end, is worth its name beside the loop."""
     return part_ns > _NAMED_OUTSIDE * outside_ns
+
+
+class Failure(Enum):
+    """What a program's failure means for its shares."""
+
+    NONE = auto()
+    NO_UPDATE = auto()
+    """It failed before its first update."""
+    SOME_TIME = auto()
+    """Nothing that rlscope knows tells whether it did."""
+
+
+def failure(exit_code: int | None, times: Rows, facts: Row) -> Failure:
+    """Decides it.
+
+    Args:
+        exit_code: of the main process; None: not known.
+        times: rows of `group_time`.
+        facts: the row of `coverage`.
+    """
+    found = {row["group"] for row in times} - {BETWEEN_OPERATIONS, WAITING_BETWEEN}
+    if not exit_code or "learning" in found:
+        return Failure.NONE
+    known = facts["looping_processes"] and found <= set(GROUPS)
+    return Failure.NO_UPDATE if known else Failure.SOME_TIME
 
 
 # ---- around it ----------------------------------------------------------------------------------

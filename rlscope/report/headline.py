@@ -18,11 +18,12 @@ from rlscope.analysis import (
     iterations,
     operations,
     processes,
+    run_facts,
     threads,
     verdicts,
     waits,
 )
-from rlscope.analysis.verdicts import Subject
+from rlscope.analysis.verdicts import Failure, Subject
 from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
 
 if TYPE_CHECKING:
@@ -68,15 +69,24 @@ def first_sentence(trace: Trace) -> str:
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
-    said = sentence(times, facts, waits.waited_for(trace).to_dicts(), found, libraries)
-    return " ".join([*_before(trace, run, facts), said])
+    waited = waits.waited_for(trace).to_dicts()
+    return _judged(trace, run, times, facts, sentence(times, facts, waited, found, libraries))
 
 
-def _before(trace: Trace, run: dict[str, Any], facts: dict[str, Any]) -> Iterable[str]:
-    """What makes shares mean little. Other tools record a few steps on purpose."""
+def _judged(
+    trace: Trace, run: dict[str, Any], times: Rows, facts: dict[str, Any], said: str
+) -> str:
+    """Where the time goes (`said`), behind what makes shares mean little; nothing but that where
+    they mean nothing. Other tools record a few steps on purpose."""
+    if run.get("imported"):
+        return said
+    (ending,) = run_facts.ending(trace).to_dicts()
+    failure = verdicts.failure(ending["exit"], times, facts)
+    failed = run_sentences.failure(failure, ending)
+    if failure is Failure.NO_UPDATE:
+        return failed
     (loop,) = iterations.loop_iterations(trace).to_dicts()
-    if not run.get("imported") and (short := run_sentences.brevity(facts, loop)):
-        yield short
+    return " ".join(filter(None, [failed, run_sentences.brevity(facts, loop), said]))
 
 
 def read(trace: Trace) -> Headline:
@@ -91,11 +101,11 @@ def read(trace: Trace) -> Headline:
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     lack = threads.cpu_lack(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
-    said = " ".join([*_before(trace, run, facts), sentence(times, facts, waited, found, libraries)])
+    said = sentence(times, facts, waited, found, libraries)
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or said,
+        sentence=_of_nested(run, facts) or _judged(trace, run, times, facts, said),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlscope.analysis import verdicts
-from rlscope.analysis.verdicts import Brevity
+from rlscope.analysis.verdicts import Brevity, Failure
 from rlscope.report import units
 
 _OUTSIDE = {"start-up": "startup_ns", "end": "end_ns"}
+
+
+def failure(found: Failure, ending: dict[str, Any]) -> str:
+    """That the program failed, and how; "" where it did not, or got to its updates.
+
+    Args:
+        ending: the row of `ending`.
+    """
+    if found is Failure.NONE:
+        return ""
+    ended = f"ended with exit code {ending['exit']}{_error(ending)}."
+    if found is Failure.NO_UPDATE:
+        return f"The program failed before its first update: shares mean nothing. It {ended}"
+    return f"The program {ended}"
+
+
+def _error(ending: dict[str, Any]) -> str:
+    if not ending["exception"]:
+        return ""
+    place = f", {os.path.basename(ending['file'])} line {ending['line']}" if ending["file"] else ""
+    message = f": {ending['message']}" if ending["message"] else ""
+    return units.visible(f"{place}: {ending['exception']}{message}").rstrip(".")
 
 
 def brevity(facts: dict[str, Any], loop: dict[str, Any]) -> str:

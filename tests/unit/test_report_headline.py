@@ -302,3 +302,36 @@ def test_a_program_that_had_its_cpu_or_was_not_counted_says_nothing() -> None:
         _runnable((1, 90), role="helper"),
     ):
         assert texts(trace, warning=True) == []
+
+
+def _failed(*operations: str, code: int = 1, note: str = "", **run: str) -> Relations:
+    return Relations(
+        run=[{"start_ns": 0, "end_ns": 10, **run}],
+        process=[process(0, 0, 10, role="main", exit=code), process(1, 0, 10, exit=7)],
+        breakdown=[share(0, name, "python", 10) for name in operations],
+        metadata=[{"process_id": 0, "key": "rlscope.failure", "value": note}] if note else [],
+    )
+
+
+_NOTE = (
+    '{"type": "ValueError", "message": "too \\u001b[31m few.", "file": "/a/b/train.py", "line": 12}'
+)
+_FAILED = ("failed before its first update", "shares mean nothing", "exit code 1")
+
+
+def test_a_program_that_failed_before_its_first_update_has_no_share_in_its_first_sentence() -> None:
+    said = read(_failed("simulation", "inference", note=_NOTE)).sentence
+    assert_says(said, *_FAILED, "train.py line 12", "ValueError: too \\x1b[31m few")
+    assert said.endswith(" few.")
+    assert_says(read(_failed("simulation")).sentence, *_FAILED)
+    for broken in ("{", "[]", '{"type": 3, "line": "x"}'):
+        assert read(_failed("simulation", note=broken)).sentence.count("exit code 1") == 1
+
+
+def test_a_failure_that_may_have_come_after_updates_is_said_before_the_largest_group() -> None:
+    largest = ("fit takes", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(_failed("fit")).sentence, "exit code 1", *largest)
+    assert_says(read(_failed("fit", code=0)).sentence, *largest)
+    assert_says(read(_failed("fit", imported="nsys")).sentence, *largest)
+    learned = ("Learning", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(_failed("backprop")).sentence, *learned)

@@ -8,7 +8,7 @@ import pytest
 
 from rlscope.analysis import verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
-from rlscope.analysis.verdicts import Brevity, Lateness, Subject, Uncovered
+from rlscope.analysis.verdicts import Brevity, Failure, Lateness, Subject, Uncovered
 
 LOOP = {"looping_processes": 1, "span_ns": 1000, "between_ns": 0, "inside_ns": 1000}
 
@@ -108,6 +108,28 @@ def test_a_loop_is_short_beside_the_rest_or_by_its_iterations(
     assert verdicts.brevity(facts, {"iterations": iterations, "mean_ns": 10}) is brevity
     nothing = {**facts, "looping_processes": 0}
     assert verdicts.brevity(nothing, {"iterations": 1}) is Brevity.LONG_ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "groups", "failure"),
+    [
+        (1, ("simulation", "inference", "between"), Failure.NO_UPDATE),
+        (0, ("simulation",), Failure.NONE),
+        (None, ("simulation",), Failure.NONE),
+        (1, ("simulation", "learning"), Failure.NONE),
+        (1, ("simulation", "fit"), Failure.SOME_TIME),
+    ],
+)
+def test_a_program_without_learning_failed_before_its_first_update_if_all_else_is_known(
+    exit_code: int | None, groups: tuple[str, ...], failure: Failure
+) -> None:
+    found = times(**dict.fromkeys(groups, 1))
+    assert verdicts.failure(exit_code, found, LOOP) is failure
+
+
+def test_a_program_without_a_loop_failed_some_time() -> None:
+    facts = {**LOOP, "looping_processes": 0}
+    assert verdicts.failure(1, times(between=1), facts) is Failure.SOME_TIME
 
 
 @pytest.mark.parametrize(
