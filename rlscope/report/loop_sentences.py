@@ -35,9 +35,9 @@ _KINDS = {
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
 }
-UNKNOWN_PAIRS = {
+_UNKNOWN_PAIRS = {
     "rolled up": "in records that were rolled up",
-    "later": "after the first operations, which were looked at",
+    "later": "later in the run, which was not looked at",
     "other": "beside operations of suspended tasks",
 }
 _IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
@@ -143,19 +143,26 @@ def target(row: Mapping[str, Any]) -> str:
 
 
 def gaps(rows: Rows) -> str:
-    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 gaps, ..."."""
+    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 gaps, ...", and last the
+    time whose operations are not known."""
+    named = [row for row in rows if verdicts.is_pair_named(row["duration_ns"], row["between_ns"])]
+    known = [row for row in named if not row["why"]][:_PARTS]
     return ", ".join(
-        f"{pair(row)} {units.duration(row['duration_ns'])}"
-        + (f" in {units.plural(row['gaps'], 'gap')}" if row["gaps"] else "")
-        for row in rows[:_PARTS]
-        if verdicts.is_pair_named(row["duration_ns"], row["between_ns"])
+        [
+            *(
+                f"{pair(row)} {units.duration(row['duration_ns'])} in "
+                f"{units.plural(row['gaps'], 'gap')}"
+                for row in known
+            ),
+            *(f"{units.duration(row['duration_ns'])} {pair(row)}" for row in named if row["why"]),
+        ]
     )
 
 
 def pair(row: Mapping[str, Any]) -> str:
     """A row of `between_operation`: the operations around the time, or why they are not known."""
     if row["why"]:
-        return UNKNOWN_PAIRS[row["why"]]
+        return _UNKNOWN_PAIRS[row["why"]]
     if row["before"] == row["after"] == OTHER_OPERATIONS:
         return "others"
     return f"{units.label(row['before'])} to {units.label(row['after'])}"
