@@ -17,6 +17,12 @@ def iteration_summary(trace: Trace, *, processes: int) -> Table:
     return statement.run(trace, "iteration_summary", processes=processes)
 
 
+def loop_iterations(trace: Trace) -> Table:
+    """One row: iterations (None: unknown) that the process with the most completed, of those that
+    count, and their mean_ns."""
+    return statement.run(trace, "loop_iteration")
+
+
 def iteration_series(trace: Trace, *, points: int, processes: int) -> Table:
     """process_id, point, first, last, median_ns, min_ns, max_ns: iterations in order, in at most
     `points` groups of neighbours."""
@@ -24,8 +30,8 @@ def iteration_series(trace: Trace, *, points: int, processes: int) -> Table:
 
 
 def iteration_cost(trace: Trace, *, operations: int) -> Table:
-    """process_id, operation, per_iteration (entries), mean_ns, median_ns, p95_ns: own time of each
-    operation in one complete iteration."""
+    """process_id, operation, per_iteration (entries, None: between operations), mean_ns, median_ns,
+    p95_ns: own time of each operation in one complete iteration, and the time between them."""
     return statement.run(trace, "iteration_cost", operations=operations)
 
 

@@ -22,6 +22,10 @@ OUTSIDE = "(none)"
 # The part of it that lies between operations.
 BETWEEN = "(between operations)"
 NOT_RECORDED = "(not recorded)"
+# The part of the end that lies after Python.
+SHUTDOWN = "(shutdown)"
+# Of 10 million, they take 0.9 s and 450 MiB to look at.
+_INSTANCES = 2_000_000
 
 
 def operation_time(trace: Trace, *, operations: int, processes: int) -> Table:
@@ -63,8 +67,8 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
 
 
 def around_loop(trace: Trace) -> Table:
-    """stage (start-up, end), operation (None: in none), duration_ns, stage_ns, stage_waited_ns:
-    time around the training loops, by outermost operation."""
+    """stage (start-up, end), operation (None: in none, SHUTDOWN), duration_ns, stage_ns,
+    stage_waited_ns: time around the training loops, by outermost operation."""
     return statement.run(trace, "around_loop")
 
 
@@ -73,3 +77,10 @@ def loop_time(trace: Trace) -> Table:
     the ends of its 95 % interval (None: no cost is known): wall time in the training loop of each
     process that counts."""
     return statement.run(trace, "loop_time")
+
+
+def between_operations(trace: Trace, *, rows: int, instances: int = _INSTANCES) -> Table:
+    """before, after, why (None: both are known), gaps, duration_ns, between_ns: time between
+    operations in the training loops, by the outermost operations around it, the `rows` largest
+    pairs first. Only the first `instances` operations are looked at."""
+    return statement.run(trace, "between_operation", rows=rows, instances=instances)

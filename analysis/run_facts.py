@@ -26,6 +26,11 @@ def unrecorded_cluster(trace: Trace) -> Table:
     return statement.run(trace, "unrecorded_cluster")
 
 
+def ending(trace: Trace) -> Table:
+    """exit, exception, message, file, line (None: not known): how the main process ended."""
+    return statement.run(trace, "ending")
+
+
 def noted(trace: Trace, key: str) -> Table:
     """value (JSON): what each process noted under a key."""
     return statement.run(trace, "metadata_of_key", key=key)

@@ -1,4 +1,4 @@
-"""Operations of threads that do not own their process."""
+"""Operations of threads that do not own their process, and threads without a CPU."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def beside_owner(trace: Trace, *, rows: int) -> Table:
     threads in operations of which the process view does not show all, because another thread owned
     the process meanwhile."""
     return statement.run(trace, "thread_operation", rows=rows)
+
+
+def cpu_lack(trace: Trace) -> Table:
+    """role (None: of the processes that count), threads, processes, runnable_ns, measured_ns: how
+    long threads with operations could have run and had no CPU."""
+    return statement.run(trace, "cpu_lack")

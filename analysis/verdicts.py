@@ -8,12 +8,18 @@ rlscope/report.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
 from rlscope import cuts
-from rlscope.analysis.groups import waiting_between_ns
+from rlscope.analysis.groups import (
+    BETWEEN_OPERATIONS,
+    GROUPS,
+    WAITING_BETWEEN,
+    waiting_between_ns,
+)
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -23,14 +29,25 @@ _MOST = 0.5
 # Shares of the training loops.
 _NOTABLE_BETWEEN = 0.2
 _NOTABLE_WAITING = 0.01
+_NOTABLE_GAPS = 0.01
 _NAMED_GROUP = 0.001
 # Share of the time in operations that rlscope found by itself.
 _NOTABLE_FOUND = 0.05
 # Share of the time between operations that calls of frameworks take.
 _NOTABLE_FRAMEWORK = 0.1
+# Share of the time between operations that a pair of operations has between them.
+_NAMED_PAIR = 0.01
+# Shares of the time outside the loops: too much to judge them, and not too much.
+_SHORT_LOOP = 0.99
+_ENOUGH_OUTSIDE = 0.9
+# Iterations of which a mean says something.
+_ENOUGH_ITERATIONS = 20
+_NAMED_OUTSIDE = 0.05
 # Shares of start-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
+# Share of threads' time without a CPU.
+_NOTABLE_LACK = 0.1
 # Share of the steps' time that the slowest worker costs.
 _NOTABLE_LATE = 0.05
 # CPU time of a program that is enough to say which share of it recording took.
@@ -116,6 +133,18 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
     return bool(between_ns > _NOTABLE_BETWEEN * facts["span_ns"])
 
 
+def are_gaps_notable(gaps: Rows, facts: Row) -> bool:
+    """Whether it is worth saying what time between operations lies between, from rows of
+    `between_operation`."""
+    known_ns = sum(row["duration_ns"] for row in gaps if row["why"] is None)
+    return bool(known_ns > _NOTABLE_GAPS * facts["span_ns"])
+
+
+def is_pair_named(part_ns: int, between_ns: int) -> bool:
+    """Whether the time between two operations is worth their names."""
+    return part_ns > _NAMED_PAIR * between_ns
+
+
 def is_waiting_notable(times: Rows) -> bool:
     """Whether processes wait between operations for a notable part of the loops."""
     return bool(waiting_between_ns(times) > _NOTABLE_WAITING * times[0]["whole_ns"])
@@ -142,6 +171,74 @@ def main_target(targets: Iterable[Row]) -> Row | None:
     return next((row for row in targets if is_most(row["loop_share"] or 0, 1)), None)
 
 
+class Brevity(Enum):
+    """Whether a run is long enough to judge its training loop."""
+
+    LONG_ENOUGH = auto()
+    SHORT_LOOP = auto()
+    """Nearly all of its time lies outside the loop."""
+    FEW_ITERATIONS = auto()
+
+
+def brevity(facts: Row, loop: Row) -> Brevity:
+    """Decides it.
+
+    Args:
+        facts: the row of `coverage`.
+        loop: the row of `loop_iteration`.
+    """
+    if not facts["looping_processes"]:
+        return Brevity.LONG_ENOUGH
+    if facts["outside_ns"] >= _SHORT_LOOP * (facts["outside_ns"] + facts["span_ns"]):
+        return Brevity.SHORT_LOOP
+    few = (loop["iterations"] or _ENOUGH_ITERATIONS) < _ENOUGH_ITERATIONS
+    return Brevity.FEW_ITERATIONS if few else Brevity.LONG_ENOUGH
+
+
+def enough(facts: Row, loop: Row) -> tuple[int | None, int]:
+    """How many iterations a process has to complete, and how long that takes. None: it is not
+    known how long one takes."""
+    outside_ns = facts["outside_ns"] / facts["looping_processes"]
+    loop_ns = math.ceil(outside_ns * (1 - _ENOUGH_OUTSIDE) / _ENOUGH_OUTSIDE)
+    if not loop["iterations"]:
+        return None, loop_ns
+    mean_ns = max(loop["mean_ns"], 1)
+    iterations = _ENOUGH_ITERATIONS
+    if brevity(facts, loop) is Brevity.SHORT_LOOP:
+        iterations = max(iterations, math.ceil(loop_ns / mean_ns))
+    return iterations, iterations * mean_ns
+
+
+def is_outside_named(part_ns: int, outside_ns: int) -> bool:
+    """Whether start-up, or the end, is worth its name beside the loop."""
+    return part_ns > _NAMED_OUTSIDE * outside_ns
+
+
+class Failure(Enum):
+    """What a program's failure means for its shares."""
+
+    NONE = auto()
+    NO_UPDATE = auto()
+    """It failed before its first update."""
+    SOME_TIME = auto()
+    """Nothing that rlscope knows tells whether it did."""
+
+
+def failure(exit_code: int | None, times: Rows, facts: Row) -> Failure:
+    """Decides it.
+
+    Args:
+        exit_code: of the main process; None: not known.
+        times: rows of `group_time`.
+        facts: the row of `coverage`.
+    """
+    found = {row["group"] for row in times} - {BETWEEN_OPERATIONS, WAITING_BETWEEN}
+    if not exit_code or "learning" in found:
+        return Failure.NONE
+    known = facts["looping_processes"] and found <= set(GROUPS)
+    return Failure.NO_UPDATE if known else Failure.SOME_TIME
+
+
 # ---- around it ----------------------------------------------------------------------------------
 
 
@@ -153,6 +250,11 @@ def is_stage_waiting(waited_ns: int, stage_ns: int) -> bool:
 def is_part_named(part_ns: int, stage_ns: int) -> bool:
     """Whether an operation of it is worth its name."""
     return part_ns > _NAMED_AROUND * stage_ns
+
+
+def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
+    """Whether threads that could run lacked a CPU for a notable time."""
+    return runnable_ns > _NOTABLE_LACK * measured_ns
 
 
 # ---- workers ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 --   recorded_ns, not_recorded_ns  wall time inside and outside windows
 -- For the processes that have a training loop (for all if none has):
 --   startup_ns, end_ns            before the loop, after it
+--   outside_ns                    everything that is in no loop
 --   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares
 --   corrected_ns, corrected_low_ns, corrected_high_ns
@@ -25,6 +26,8 @@ WITH _counted AS (
   SELECT
     CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'start-up'), 0) AS BIGINT) AS startup_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'end'), 0) AS BIGINT) AS end_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage NOT IN ('loop', 'whole')), 0) AS BIGINT)
+      AS outside_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation = '(none)'), 0)
       AS BIGINT) AS between_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage IN ('loop', 'whole') AND operation <> '(none)'), 0)
@@ -45,6 +48,7 @@ SELECT
   CAST(COALESCE(SUM(duration_ns) FILTER (operation = '(not recorded)'), 0) AS BIGINT)
     AS not_recorded_ns,
   ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(end_ns) AS end_ns,
+  ANY_VALUE(outside_ns) AS outside_ns,
   ANY_VALUE(between_ns) AS between_ns, ANY_VALUE(inside_ns) AS inside_ns,
   ANY_VALUE(inside_ns) + ANY_VALUE(between_ns) AS span_ns,
   ANY_VALUE(_counted.corrected_ns) AS corrected_ns,

@@ -9,6 +9,7 @@ first of all exit functions, so the last to run, and what the program's own exit
 is still Python's time.
 """
 
+import atexit
 import os
 import sys
 import time
@@ -18,6 +19,16 @@ _started_ns = time.perf_counter_ns()
 from rlscope import recorder  # noqa: E402 - the clock comes first
 
 __all__ = ["recorder"]
+
+
+def _note_failure() -> None:
+    if hasattr(sys, "last_type"):
+        from rlscope.capture import failure
+
+        failure.note()
+
+
+atexit.register(_note_failure)  # runs before the end of Python is recorded
 
 # Looked for before the module is imported that knows what is inside: 0.2 ms, where there is none.
 if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):

@@ -35,6 +35,7 @@ _MOST_TASKS = 3
 _LONGEST = 200
 
 _tasks: list[str] = []
+_actors: list[str] = []
 
 
 def note_start() -> None:
@@ -76,10 +77,11 @@ def watch_spawned(context: "ModuleType") -> None:
 
 
 def watch_ray(manager: "ModuleType") -> None:
-    """ray._private.function_manager: a worker asks it for each class and each function once."""
+    """ray._private.function_manager: a worker asks it for its own class first, then for those of
+    actors that it calls, and for each function."""
     owner = manager.FunctionActorManager
-    _call_before(owner, "load_actor_class", _note_actor)
-    _call_before(owner, "get_execution_info", _note_task)
+    _call_beside(owner, "load_actor_class", _note_actor)
+    _call_beside(owner, "get_execution_info", _note_task)
 
 
 def _note_child(module: "Any") -> None:
@@ -137,26 +139,44 @@ def _index(target: "Any", arguments: "tuple[Any, ...]", named: "Mapping[str, Any
     return next((values[name] for name in _INDEXES if type(values.get(name)) is int), None)
 
 
-def _call_before(owner: type, name: str, note: "Any") -> None:
-    """Makes the method note its descriptor of a class or function first."""
+def _call_beside(owner: type, name: str, note: "Any") -> None:
+    """Makes the method note its descriptor of a class or function, and what it returns."""
     method: Any = vars(owner)[name]
 
     def call(self: "Any", job_id: "Any", descriptor: "Any") -> "Any":
+        found = method(self, job_id, descriptor)
         try:
-            note(descriptor)
+            note(descriptor, found)
         except Exception:  # another release of Ray: its workers have no names
             pass
-        return method(self, job_id, descriptor)
+        return found
 
     call.__name__, call.__qualname__ = method.__name__, method.__qualname__
     setattr(owner, name, call)
 
 
-def _note_actor(descriptor: "Any") -> None:
-    _note(METADATA, {"actor": descriptor.class_name})
+def _note_actor(descriptor: "Any", found: "Any") -> None:
+    if not _actors and _is_actor():
+        _actors.append(_actor_name(descriptor.class_name, found))
+        _note(METADATA, {"actor": _actors[0]})
 
 
-def _note_task(descriptor: "Any") -> None:
+def _is_actor() -> bool:
+    """Whether Ray makes an object in this process, or has; True where this Ray does not say."""
+    worker = getattr(sys.modules.get("ray._private.worker"), "global_worker", None)
+    return worker is None or not worker.actor_id.is_nil()
+
+
+def _actor_name(class_name: str, found: "Any") -> str:
+    """The class; of a private one that a library made around a class, that class."""
+    local, _, own = class_name.rpartition("<locals>.")
+    if local and own.startswith("_"):
+        bases = (base.__name__ for base in found.__mro__ if base is not object)
+        return next((name for name in bases if not name.startswith("_")), own)
+    return own
+
+
+def _note_task(descriptor: "Any", _found: "Any") -> None:
     if descriptor.class_name or len(_tasks) > _MOST_TASKS:
         return
     name = descriptor.function_name.rpartition(".")[2]

@@ -12,9 +12,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, groups, operations, processes, verdicts, waits
-from rlscope.analysis.verdicts import Subject
-from rlscope.report import layers, limits, loop_sentences, sentences, units
+from rlscope.analysis import (
+    coverage,
+    groups,
+    iterations,
+    operations,
+    processes,
+    run_facts,
+    threads,
+    verdicts,
+    waits,
+)
+from rlscope.analysis.verdicts import Failure, Subject
+from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -59,7 +69,24 @@ def first_sentence(trace: Trace) -> str:
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
-    return sentence(times, facts, waits.waited_for(trace).to_dicts(), found, libraries)
+    waited = waits.waited_for(trace).to_dicts()
+    return _judged(trace, run, times, facts, sentence(times, facts, waited, found, libraries))
+
+
+def _judged(
+    trace: Trace, run: dict[str, Any], times: Rows, facts: dict[str, Any], said: str
+) -> str:
+    """Where the time goes (`said`), behind what makes shares mean little; nothing but that where
+    they mean nothing. Other tools record a few steps on purpose."""
+    if run.get("imported"):
+        return said
+    (ending,) = run_facts.ending(trace).to_dicts()
+    failure = verdicts.failure(ending["exit"], times, facts)
+    failed = run_sentences.failure(failure, ending)
+    if failure is Failure.NO_UPDATE:
+        return failed
+    (loop,) = iterations.loop_iterations(trace).to_dicts()
+    return " ".join(filter(None, [failed, run_sentences.brevity(facts, loop), said]))
 
 
 def read(trace: Trace) -> Headline:
@@ -71,19 +98,23 @@ def read(trace: Trace) -> Headline:
     lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
+    gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
+    lack = threads.cpu_lack(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
+    said = sentence(times, facts, waited, found, libraries)
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or sentence(times, facts, waited, found, libraries),
+        sentence=_of_nested(run, facts) or _judged(trace, run, times, facts, said),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
+            *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
-            *_between(times, facts),
+            *_between(times, facts, gaps),
             *map(
                 Detail,
                 loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
@@ -226,17 +257,21 @@ def _states(states: Rows) -> Iterable[Detail]:
         yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _between(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
-    if verdicts.subject(times, facts) is not Subject.LARGEST:
-        return  # then the first sentence is about it
-    span_ns = facts["span_ns"]
-    between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
-    if verdicts.is_between_notable(times, facts):
+def _between(times: Rows, facts: dict[str, Any], gaps: Rows) -> Iterable[Detail]:
+    """What the time between operations lies between; that it is much, where the first sentence
+    does not say so."""
+    known = verdicts.are_gaps_notable(gaps, facts)
+    where = loop_sentences.gaps(gaps) if known else ""
+    is_largest = verdicts.subject(times, facts) is Subject.LARGEST
+    if is_largest and verdicts.is_between_notable(times, facts):
+        between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
         yield Detail(
-            f"{units.share(between_ns, span_ns)} of the time lies between operations, where "
-            "nothing is annotated.",
+            f"{units.share(between_ns, facts['span_ns'])} of the time lies between operations, "
+            f"where nothing is annotated{': ' if where else ''}{where}.",
             warning=True,
         )
+    elif where:
+        yield Detail(f"Between operations: {where}.")
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:

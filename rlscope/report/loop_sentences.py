@@ -7,7 +7,7 @@ from typing import Any
 
 from rlscope.analysis import groups, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.analysis.operations import BETWEEN, OUTSIDE
+from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE, SHUTDOWN
 from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
@@ -34,6 +34,11 @@ _KINDS = {
     "sleep": "time to pass",
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
+}
+_UNKNOWN_PAIRS = {
+    "rolled up": "in records that were rolled up",
+    "later": "later in the run, which was not looked at",
+    "other": "beside operations of suspended tasks",
 }
 _IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
 _PLURALS = {
@@ -137,6 +142,32 @@ def target(row: Mapping[str, Any]) -> str:
     return f"{row['peers']:,} {_PLURALS.get(row['role'], 'processes')}"
 
 
+def gaps(rows: Rows) -> str:
+    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 gaps, ...", and last the
+    time whose operations are not known."""
+    named = [row for row in rows if verdicts.is_pair_named(row["duration_ns"], row["between_ns"])]
+    known = [row for row in named if not row["why"]][:_PARTS]
+    return ", ".join(
+        [
+            *(
+                f"{pair(row)} {units.duration(row['duration_ns'])} in "
+                f"{units.plural(row['gaps'], 'gap')}"
+                for row in known
+            ),
+            *(f"{units.duration(row['duration_ns'])} {pair(row)}" for row in named if row["why"]),
+        ]
+    )
+
+
+def pair(row: Mapping[str, Any]) -> str:
+    """A row of `between_operation`: the operations around the time, or why they are not known."""
+    if row["why"]:
+        return _UNKNOWN_PAIRS[row["why"]]
+    if row["before"] == row["after"] == OTHER_OPERATIONS:
+        return "others"
+    return f"{units.label(row['before'])} to {units.label(row['after'])}"
+
+
 def around(rows: Rows) -> Iterable[str]:
     """Rows of `around_loop`: "Outside the training loop: start-up 12.3 s (import 9.10 s, ...)."."""
     stages: dict[str, list[dict[str, Any]]] = {}
@@ -150,8 +181,7 @@ def around(rows: Rows) -> Iterable[str]:
 def _stage(stage: str, rows: Rows) -> str:
     whole_ns = rows[0]["stage_ns"]
     named = [
-        f"{units.label(row['operation'] or _IN_NO_OPERATION[stage])} "
-        f"{units.duration(row['duration_ns'])}"
+        f"{_around_part(stage, row['operation'])} {units.duration(row['duration_ns'])}"
         for row in rows[:_PARTS]
         if verdicts.is_part_named(row["duration_ns"], whole_ns)
     ]
@@ -162,6 +192,12 @@ def _stage(stage: str, rows: Rows) -> str:
         said.append(", ".join(named))
     inside = f" ({'; '.join(said)})" if said else ""
     return f"{stage} {units.duration(whole_ns)}{inside}"
+
+
+def _around_part(stage: str, operation: str | None) -> str:
+    if operation == SHUTDOWN:
+        return "shutdown of the interpreter and its libraries"
+    return units.label(operation or _IN_NO_OPERATION[stage])
 
 
 def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:

@@ -12,6 +12,7 @@ from support.cuda.trace import GRAPH, KERNEL, MEMCPY, MEMSET, SYNC, CudaTrace
 from support.files.archives import unpack
 from support.files.exact_sums import check_directory
 
+from rlscope.analysis import operations
 from rlscope.opening import Trace, load
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "h100"
@@ -48,6 +49,18 @@ def number(trace: Trace, statement: str) -> int:
 @pytest.mark.parametrize("name", TRACES)
 def test_every_sum_is_exact(name: str, unpacked: dict[str, Path]) -> None:
     check_directory(unpacked[name])
+
+
+@pytest.mark.parametrize("trace", TRACES, indirect=True)
+def test_time_between_operations_lies_between_operations(trace: Trace) -> None:
+    found = operations.between_operations(trace, rows=60).to_dicts()
+    between = number(
+        trace,
+        "SELECT SUM(duration_ns) FROM breakdown WHERE stage = 'loop' AND operation = '(none)'",
+    )
+    assert sum(row["duration_ns"] for row in found) == between
+    assert {row["why"] for row in found} <= {None}
+    assert bool(found) == (between > 0)
 
 
 @pytest.mark.parametrize("trace", TRACES, indirect=True)

@@ -159,7 +159,8 @@ def test_a_reader_sees_one_line_for_each(folder):
     assert lines[0].split() == ["directory", "name", "state", "began", "length", "headline"]
     began = NOW.astimezone().strftime("%Y-%m-%d %H:%M")
     assert lines[1].split("  ")[0] == str(folder / "a")
-    assert f"seed-2  complete  {began}  10.0 µs  Learning takes" in lines[1]
+    assert f"seed-2  complete  {began}  10.0 µs  " in lines[1]
+    assert "completed only 1 iteration " in lines[1] and " Learning takes " in lines[1]
     assert lines[2] == "    python train.py 'a b'"
     assert "rlscope summary DIR" in lines[-1]
 

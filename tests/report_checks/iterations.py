@@ -61,13 +61,19 @@ def _costs(trace: Trace, iterations: int) -> list[list[str]]:
         "   JOIN (FROM iteration WHERE complete) USING (process_id, iteration) GROUP BY ALL)"
         " GROUP BY path"
     )
+    between = trace.sql(
+        "SELECT '(between operations)', NULL, SUM(ns), MEDIAN(ns), QUANTILE_CONT(ns, 0.95)"
+        " FROM (SELECT iteration, SUM(duration_ns) AS ns FROM iteration_breakdown"
+        "   WHERE complete AND operation = '(none)' GROUP BY iteration)"
+        " HAVING COUNT(*) > 0"
+    )
     return [
         [
             path,
-            f"{entries / iterations:,.1f}",
+            f"{entries / iterations:,.1f}" if entries else "",
             units.duration(ns / iterations),
             units.duration(median),
             units.duration(p95),
         ]
-        for path, entries, ns, median, p95 in rows
+        for path, entries, ns, median, p95 in (*rows, *between)
     ]

@@ -21,8 +21,13 @@ def check(page: ReportPage, trace: Trace) -> None:
     span_ns = walls[0] - parts["start-up"] - parts["end"]
     assert sum(bars.values()) == span_ns
     assert page.bars("operations-chart") == bars
-    tree = [[row[0].strip(), *row[1:5]] for row in page.table("operations", "Table: ")]
+    tree = [
+        [row[0].strip(), *row[1:5]]
+        for row in page.table("operations", "Table: operations as a tree")
+    ]
     assert sorted(tree) == sorted(_tree(trace, span_ns, parts))
+    gaps = page.table("operations", "Table: time between operations")
+    assert gaps == _gaps(trace, span_ns)
     assert page.table("operations", "Found automatically: ") == _automatic(trace, span_ns)
 
 
@@ -107,6 +112,31 @@ def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
         elif ns >= 0.01 * parts[stage]:
             corrected = _corrected(trace, f"stage = '{stage}' AND operation = '{operation}'")
             yield [operation, units.duration(ns), "", corrected, units.duration(ns)]
+
+
+def _gaps(trace: Trace, span_ns: int) -> list[list[str]]:
+    """Between neighbours: one thread at a time is in an operation, but for the saver."""
+    rows = trace.sql(
+        "WITH _open AS (SELECT process_id, REGEXP_EXTRACT(path, '^(?:[^\\\\/]|\\\\.)*') AS name,"
+        "   start_ns, start_ns + duration_ns AS end_ns FROM operation_instance"
+        "   JOIN operation USING (operation_id) WHERE depth = 0),"
+        " _gap AS (SELECT name, start_ns, LAG(name) OVER _by_start AS before,"
+        "   MAX(end_ns) OVER (PARTITION BY process_id ORDER BY start_ns"
+        "     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS latest_ns"
+        "   FROM _open WINDOW _by_start AS (PARTITION BY process_id ORDER BY start_ns))"
+        " SELECT before, name, COUNT(*), CAST(SUM(start_ns - latest_ns) AS BIGINT) AS ns FROM _gap"
+        " WHERE start_ns > latest_ns GROUP BY ALL ORDER BY ns DESC"
+    )
+    return [
+        [
+            f"{before} to {after}",
+            units.count(gaps),
+            units.duration(ns),
+            units.share(ns, span_ns),
+            units.duration(ns / gaps),
+        ]
+        for before, after, gaps, ns in rows
+    ]
 
 
 def _automatic(trace: Trace, span_ns: int) -> list[list[str]]:

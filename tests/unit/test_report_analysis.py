@@ -93,6 +93,39 @@ def test_the_cost_of_an_iteration_is_of_those_that_are_there_whole() -> None:
     assert (row["per_iteration"], row["mean_ns"]) == (2, 11)
 
 
+def test_the_time_between_operations_is_a_row_of_an_iteration() -> None:
+    """However many operations cost more; in the process, and not in each thread."""
+    trace = Relations(
+        process=[process(0, 0, 9)],
+        iteration=_iterations([10, 10, 10]),
+        operation=[{"operation_id": 4, "name": "sim", "path": "sim", "depth": 0}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 4, "iteration": i, "self_ns": 6} for i in range(3)
+        ],
+        iteration_breakdown=[
+            {
+                "process_id": 0,
+                "iteration": i,
+                "operation": "(none)",
+                "layer": layer,
+                "duration_ns": ns,
+            }
+            for i, layer, ns in (
+                (0, "python", 1),
+                (0, "none", 1),
+                (1, "none", 4),
+                (2, "none", 9),
+                (None, "none", 99),
+            )
+        ],
+    )
+    rows = iterations.iteration_cost(trace, operations=1).to_dicts()
+    assert [(row["operation"], row["per_iteration"], row["mean_ns"]) for row in rows] == [
+        ("sim", 1, 6),
+        (operations.BETWEEN, None, 3),
+    ]
+
+
 def test_rolled_up_entries_are_not_counted_as_none() -> None:
     rows: dict[str, Any] = {
         "process": [process(0, 0, 99)],

@@ -90,7 +90,69 @@ def test_a_total_of_processes_has_no_value_of_one_process_beside_it() -> None:
         ],
     )
     together = "100.0 % of the training loops of 4 processes together"
-    assert_says(read(trace).sentence, "Simulation", together, "40 ns of 40 ns")
+    few = ("completed only 2 iterations", "5 ns", "20", "100 ns")
+    assert_says(read(trace).sentence, *few, "Simulation", together, "40 ns of 40 ns")
+
+
+def _of_length(startup: int, loop: int, *iterations: int, **run: str) -> Relations:
+    """A loop of inference between start-up and an end of 1 s."""
+    return Relations(
+        run=[{"start_ns": 0, "end_ns": 0, **run}],
+        process=[process(0, 0, startup + loop + SECOND)],
+        breakdown=[
+            share(0, "import", "python", startup, stage="start-up"),
+            share(0, "inference", "framework", loop),
+            share(0, "(none)", "none", SECOND, stage="end"),
+        ],
+        iteration=[
+            {"process_id": 0, "iteration": i, "duration_ns": ns, "complete": True}
+            for i, ns in enumerate(iterations)
+        ],
+    )
+
+
+_INFERENCE = ("Inference", f"100.0 % {LOOP}")
+
+
+def test_a_run_that_is_nearly_all_start_up_says_first_how_much_longer_it_has_to_be() -> None:
+    """The loop is a tenth of a run as long as that: 10 s, of iterations of 250 ms."""
+    loop = 3 * SECOND // 4
+    trace = _of_length(89 * SECOND, loop, *[SECOND // 4] * 3)
+    assert_says(
+        read(trace).sentence,
+        *("too short", "start-up takes 90.0 s of 90.8 s", "the loop 750 ms in 3 iterations"),
+        *("40 iterations or more", "10.0 s"),
+        *_INFERENCE,
+        "750 ms of 750 ms",
+    )
+    assert_says(
+        read(_of_length(SECOND // 10, SECOND // 200)).sentence,
+        *("too short", "end", "1.10 s of 1.10 s", "the loop 5.00 ms", "122 ms"),
+        *_INFERENCE,
+        "5.00 ms of 5.00 ms",
+    )
+
+
+def test_a_loop_of_few_iterations_says_so_before_its_largest_group() -> None:
+    trace = _of_length(SECOND, 8 * SECOND, *[SECOND] * 7)
+    assert_says(
+        read(trace).sentence,
+        *("completed only 7 iterations", "1.00 s", "20 or more", "20.0 s"),
+        *_INFERENCE,
+        "8.00 s of 8.00 s",
+    )
+
+
+def test_a_run_that_is_long_enough_begins_with_its_largest_group() -> None:
+    loop = 8 * SECOND
+    enough = [SECOND // 10] * 20
+    for trace in (_of_length(SECOND, loop, *enough), _of_length(SECOND, loop)):
+        assert_says(read(trace).sentence, *_INFERENCE, "8.00 s of 8.00 s")
+
+
+def test_steps_that_another_tool_recorded_are_as_many_as_were_asked_for() -> None:
+    trace = _of_length(SECOND, 8 * SECOND, *[SECOND] * 7, imported="torch.profiler")
+    assert_says(read(trace).sentence, *_INFERENCE, "8.00 s of 8.00 s")
 
 
 def test_without_operations_it_tells_what_to_do() -> None:
@@ -112,6 +174,48 @@ def test_much_time_between_operations_is_a_warning() -> None:
     )
     assert_says(read(trace).sentence, "a takes", f"50.0 % {LOOP}", "5 ns of 10 ns")
     assert_says(texts(trace, warning=True)[0], "40.0 %", "between operations")
+
+
+def _with_gaps(between_ns: int) -> Relations:
+    """a, b, a and b again: one gap from a to b, and two back, of which the first one is short."""
+    starts = {0: (0, 100 - between_ns), 1: (110 - between_ns, 115), 2: (116, 117)}
+    return Relations(
+        process=[process(0, 0, 120)],
+        operation=[
+            {"operation_id": i, "name": name, "path": name, "depth": 0}
+            for i, name in enumerate("abc")
+        ],
+        operation_instance=[
+            {"process_id": 0, "operation_id": i, "start_ns": start, "duration_ns": end - start}
+            for i, (start, end) in starts.items()
+        ],
+        breakdown=[
+            share(0, "a", "python", 100 - between_ns),
+            share(0, "b", "python", 5 + between_ns),
+            share(0, "c", "python", 1),
+            share(0, "(none)", "python", 11),
+        ],
+    )
+
+
+def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
+    between = texts(_with_gaps(10), warning=False)[-1]
+    assert_says(between, "between", "a to b 10 ns in 1 gap", "b to c 1 ns in 1 gap")
+
+
+def test_a_warning_about_it_names_them_too() -> None:
+    trace = Relations(
+        process=[process(0, 0, 10)],
+        operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
+        operation_instance=[
+            {"process_id": 0, "operation_id": 0, "start_ns": start, "duration_ns": 3}
+            for start in (0, 7)
+        ],
+        breakdown=[share(0, "a", "python", 6), share(0, "(none)", "python", 4)],
+    )
+    (said,) = texts(trace, warning=True)
+    assert_says(said, "40.0 %", "between operations", "a to a 4 ns in 1 gap")
+    assert not any("gap" in each for each in texts(trace, warning=False))
 
 
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:
@@ -159,3 +263,75 @@ def test_gpu_work_is_summed_up() -> None:
         breakdown=[share(0, "a", "python", 4), share(0, "a", "none", 6, gpu_busy=True)],
     )
     assert_says(texts(trace, warning=False)[-1], "GPU state", "cpu 40.0 %", "gpu 60.0 %")
+
+
+def _runnable(*threads: tuple[int, int | None], role: str = "main") -> Relations:
+    """A trainer, and threads of another process: (process_id, ns of 100 without a CPU)."""
+    return Relations(
+        process=[process(0, 0, 100, role="main"), process(1, 0, 100, role=role)],
+        breakdown=[share(0, "a", "python", 100), share(1, "b", "python", 100)],
+        thread=[
+            {"thread_id": i, "process_id": p, "runnable_ns": ns, "measured_ns": ns and 100}
+            for i, (p, ns) in enumerate(threads)
+        ],
+        breakdown_by_thread=[
+            {"thread_id": i, "process_id": p, "operation": "a", "duration_ns": 1}
+            for i, (p, _) in enumerate(threads)
+        ],
+    )
+
+
+def test_a_program_that_lacked_a_cpu_says_so_before_anything_else() -> None:
+    worker = "environment worker"
+    trace = _runnable((0, 11), (1, 4), role=worker)
+    assert read(trace).details[0].warning
+    assert_says(read(trace).details[0].text, "program lacked a CPU for 11 ns of 100 ns")
+    assert len(texts(trace, warning=True)) == 1
+    (said,) = texts(_runnable((0, 4), (1, 11), (1, 12), role=worker), warning=True)
+    assert_says(said, "1 environment worker", "lacked a CPU for 23 ns of 200 ns")
+    (said,) = texts(_runnable((0, 11), (1, 10)), warning=True)
+    assert_says(said, "2 processes", "lacked a CPU for 21 ns of 200 ns")
+    (said,) = texts(_runnable((0, 11), (0, 10)), warning=True)
+    assert_says(said, "2 threads", "lacked a CPU for 21 ns of 200 ns")
+
+
+def test_a_program_that_had_its_cpu_or_was_not_counted_says_nothing() -> None:
+    for trace in (
+        _runnable((0, 10), (1, 10)),
+        _runnable((0, None)),
+        _runnable((1, 90), role="helper"),
+    ):
+        assert texts(trace, warning=True) == []
+
+
+def _failed(*operations: str, code: int = 1, note: str = "", **run: str) -> Relations:
+    return Relations(
+        run=[{"start_ns": 0, "end_ns": 10, **run}],
+        process=[process(0, 0, 10, role="main", exit=code), process(1, 0, 10, exit=7)],
+        breakdown=[share(0, name, "python", 10) for name in operations],
+        metadata=[{"process_id": 0, "key": "rlscope.failure", "value": note}] if note else [],
+    )
+
+
+_NOTE = (
+    '{"type": "ValueError", "message": "too \\u001b[31m few.", "file": "/a/b/train.py", "line": 12}'
+)
+_FAILED = ("failed before its first update", "shares mean nothing", "exit code 1")
+
+
+def test_a_program_that_failed_before_its_first_update_has_no_share_in_its_first_sentence() -> None:
+    said = read(_failed("simulation", "inference", note=_NOTE)).sentence
+    assert_says(said, *_FAILED, "train.py line 12", "ValueError: too \\x1b[31m few")
+    assert said.endswith(" few.")
+    assert_says(read(_failed("simulation")).sentence, *_FAILED)
+    for broken in ("{", "[]", '{"type": 3, "line": "x"}'):
+        assert read(_failed("simulation", note=broken)).sentence.count("exit code 1") == 1
+
+
+def test_a_failure_that_may_have_come_after_updates_is_said_before_the_largest_group() -> None:
+    largest = ("fit takes", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(_failed("fit")).sentence, "exit code 1", *largest)
+    assert_says(read(_failed("fit", code=0)).sentence, *largest)
+    assert_says(read(_failed("fit", imported="nsys")).sentence, *largest)
+    learned = ("Learning", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(_failed("backprop")).sentence, *learned)

@@ -108,23 +108,55 @@ def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
 
 def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
     trace = Relations(
-        process=[process(0, 0, 1000)],
+        process=[process(0, 0, 1010)],
         breakdown=[
             share(0, "(none)", "none", 200, stage="start-up"),
             share(0, "import", "python", 300, stage="start-up"),
             share(0, "evaluation/simulation", "python", 95, stage="start-up"),
             share(0, "evaluation", "python", 2, stage="start-up"),
             share(0, "compilation", "python", 3, stage="start-up"),
-            share(0, "simulation", "python", 10),
+            share(0, "simulation", "python", 20),
             share(0, "(none)", "python", 390, stage="end"),
         ],
     )
-    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "10 ns of 10 ns")
+    assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "20 ns of 20 ns")
     assert_says(
         texts(trace, warning=False)[-1],
         *("outside", "start-up 600 ns", "import 300 ns", "before the first step 200 ns"),
         *("evaluation 97 ns", "end 390 ns"),
     )
+
+
+def _ending(*layers: tuple[str, int], python_end_ns: int | None) -> Relations:
+    """A loop up to 500 ns, and an end of these layers up to 1,000 ns."""
+    return Relations(
+        process=[process(0, 0, 1000, python_end_ns=python_end_ns)],
+        breakdown=[
+            share(0, "simulation", "python", 500),
+            share(0, "saving", "python", 20, stage="end"),
+            *(share(0, "(none)", layer, ns, stage="end") for layer, ns in layers),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("none_ns", "python_end_ns", "said"),
+    [
+        (400, 600, ("shutdown", "400 ns", "50 ns", "saving 20 ns")),
+        (400, 700, ("shutdown", "300 ns", "150 ns", "saving 20 ns")),
+        (300, 400, ("shutdown", "300 ns", "150 ns", "saving 20 ns")),
+        (400, None, ("450 ns", "saving 20 ns")),
+        (400, 1100, ("450 ns", "saving 20 ns")),
+        (0, 600, ("450 ns", "saving 20 ns")),
+    ],
+)
+def test_the_end_tells_the_shutdown_from_what_the_program_still_does(
+    none_ns: int, python_end_ns: int | None, said: tuple[str, ...]
+) -> None:
+    """Nothing of Python after its exit functions, and only time in no layer."""
+    layers = [("python", 450 - none_ns), *([("none", none_ns)] if none_ns else [])]
+    text = texts(_ending(*layers, python_end_ns=python_end_ns), warning=False)[-1]
+    assert_says(text, "end 470 ns", *said)
 
 
 def test_start_up_that_waits_says_so() -> None:
@@ -363,6 +395,7 @@ def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any)
 def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     assert_says(
         read(_vector(20)).sentence,
+        *("completed only 2 iterations", "155 ns", "20", "3.10 µs"),
         *("Simulation", f"100.0 % {LOOP}", "200 ns of 200 ns"),
         *("200 ns", "waiting", "mostly for 2 environment workers"),
     )

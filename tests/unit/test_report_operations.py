@@ -1,9 +1,11 @@
 """Time per operation, as charts and trees show it: scope, folding, sums."""
 
+from support.files.facts import assert_says
 from support.files.relation_rows import Relations, process, share
 from support.files.report_rows import LAYERS
 
 from rlscope.analysis import breakdown, operations
+from rlscope.report import loop_sentences
 
 
 def _run() -> Relations:
@@ -206,3 +208,33 @@ def test_the_time_of_the_loop_of_each_process_is_exact_with_its_interval() -> No
             **ends,
         },
     ]
+
+
+def test_what_lies_around_a_gap_of_records_that_were_rolled_up_is_not_known() -> None:
+    """The other process has all of its own."""
+    spans = [(0, 0, 0, 40), (0, 1, 60, 40), (1, 0, 0, 10), (1, 1, 15, 85)]
+    trace = Relations(
+        process=[process(0, 0, 100), process(1, 0, 100)],
+        loss=[{"process_id": 0, "kind": "rolled_up", "count": 1, "duration_ns": 50}],
+        operation=[
+            {"operation_id": i, "name": name, "path": name, "depth": 0}
+            for i, name in enumerate(("act", "learn"))
+        ],
+        operation_instance=[
+            {"process_id": p, "operation_id": i, "start_ns": start, "duration_ns": ns}
+            for p, i, start, ns in spans
+        ],
+        breakdown=[
+            share(0, "act", "python", 80),
+            share(0, "(none)", "python", 20),
+            share(1, "act", "python", 95),
+            share(1, "(none)", "python", 5),
+        ],
+    )
+    rows = operations.between_operations(trace, rows=9).to_dicts()
+    assert [(row["before"], row["after"], row["why"], row["duration_ns"]) for row in rows] == [
+        ("act", "learn", None, 5),
+        (None, None, "rolled up", 20),
+    ]
+    assert {row["between_ns"] for row in rows} == {25}
+    assert_says(loop_sentences.gaps(rows), "act to learn 5 ns in 1 gap", "20 ns", "rolled up")

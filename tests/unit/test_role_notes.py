@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,6 +142,7 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> Manager:
     for name in ("load_actor_class", "get_execution_info"):
         monkeypatch.setattr(Manager, name, vars(Manager)[name])
     monkeypatch.setattr(roles, "_tasks", [])
+    monkeypatch.setattr(roles, "_actors", [])
     roles.watch_ray(SimpleNamespace(FunctionActorManager=Manager))
     return Manager()
 
@@ -154,6 +156,67 @@ def test_a_ray_worker_notes_its_actor(notes: Notes, manager: Manager) -> None:
     assert manager.load_actor_class(3, actor) == (3, actor)
     manager.get_execution_info(3, descriptor("step", "Runner"))
     assert notes == {roles.METADATA: {"actor": "Runner"}}
+
+
+def test_a_ray_worker_keeps_its_name_if_it_calls_other_actors(
+    notes: Notes, manager: Manager
+) -> None:
+    for owner in ("Runner", "Server"):
+        manager.load_actor_class(3, descriptor("__init__", owner))
+    assert notes == {roles.METADATA: {"actor": "Runner"}}
+
+
+@pytest.mark.parametrize(("is_nil", "noted"), [(True, "tasks"), (False, "actor")])
+def test_a_task_that_calls_an_actor_is_none(
+    notes: Notes,
+    manager: Manager,
+    monkeypatch: pytest.MonkeyPatch,
+    is_nil: bool,
+    noted: str,
+) -> None:
+    """An idle worker that ran tasks may become an actor."""
+    worker = SimpleNamespace(actor_id=SimpleNamespace(is_nil=lambda: is_nil))
+    module = SimpleNamespace(global_worker=worker)
+    monkeypatch.setitem(sys.modules, "ray._private.worker", module)  # type: ignore[arg-type]
+    manager.get_execution_info(3, descriptor("main.rollout"))
+    manager.load_actor_class(3, descriptor("__init__", "Server"))
+    assert list(notes[roles.METADATA]) == [noted]
+
+
+def _wrapped(base: type) -> type:
+    class _Wrapped(base):  # type: ignore[misc]
+        pass
+
+    return _Wrapped
+
+
+class Learner:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("class_name", "made", "name"),
+    [
+        ("Runner", Learner, "Runner"),
+        ("Outer.Runner", Learner, "Outer.Runner"),
+        ("main.<locals>.Runner", Learner, "Runner"),
+        ("wrap.<locals>._Wrapped", _wrapped(Learner), "Learner"),
+        ("wrap.<locals>._Wrapped", _wrapped(_wrapped(Learner)), "Learner"),
+        ("wrap.<locals>._Wrapped", _wrapped(object), "_Wrapped"),
+        ("_Private", _wrapped(Learner), "_Private"),
+    ],
+)
+def test_a_class_around_a_class_of_the_program_has_the_name_of_that_one(
+    notes: Notes,
+    manager: Manager,
+    monkeypatch: pytest.MonkeyPatch,
+    class_name: str,
+    made: type,
+    name: str,
+) -> None:
+    monkeypatch.setattr(roles, "_actors", [])
+    roles._note_actor(descriptor("__init__", class_name), made)
+    assert notes == {roles.METADATA: {"actor": name}}
 
 
 def test_a_ray_worker_notes_its_first_tasks(notes: Notes, manager: Manager) -> None:

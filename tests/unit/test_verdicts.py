@@ -8,7 +8,7 @@ import pytest
 
 from rlscope.analysis import verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS, WAITING_BETWEEN
-from rlscope.analysis.verdicts import Lateness, Subject, Uncovered
+from rlscope.analysis.verdicts import Brevity, Failure, Lateness, Subject, Uncovered
 
 LOOP = {"looping_processes": 1, "span_ns": 1000, "between_ns": 0, "inside_ns": 1000}
 
@@ -73,12 +73,79 @@ def test_small_shares_are_not_named() -> None:
     assert not verdicts.is_waiting_notable(times(learning=1, waiting=10))
     assert verdicts.is_framework_notable(11, 100)
     assert not verdicts.is_framework_notable(10, 100)
+    gaps = [{"why": None, "duration_ns": 10}, {"why": "later", "duration_ns": 90}]
+    assert verdicts.are_gaps_notable(gaps, {"span_ns": 999})
+    assert not verdicts.are_gaps_notable(gaps, {"span_ns": 1000})
+    assert verdicts.is_pair_named(2, 100)
+    assert not verdicts.is_pair_named(1, 100)
+    assert verdicts.is_cpu_lacking(11, 100)
+    assert not verdicts.is_cpu_lacking(10, 100)
+    assert verdicts.is_outside_named(6, 100)
+    assert not verdicts.is_outside_named(5, 100)
     assert verdicts.is_group_named(2, 1000)
     assert not verdicts.is_group_named(1, 1000)
     assert verdicts.is_stage_waiting(11, 100)
     assert not verdicts.is_stage_waiting(10, 100)
     assert verdicts.is_part_named(2, 100)
     assert not verdicts.is_part_named(1, 100)
+
+
+@pytest.mark.parametrize(
+    ("outside_ns", "iterations", "brevity"),
+    [
+        (98_999, 20, Brevity.LONG_ENOUGH),
+        (98_999, None, Brevity.LONG_ENOUGH),
+        (98_999, 19, Brevity.FEW_ITERATIONS),
+        (99_000, 20, Brevity.SHORT_LOOP),
+        (99_000, 19, Brevity.SHORT_LOOP),
+        (99_000, None, Brevity.SHORT_LOOP),
+    ],
+)
+def test_a_loop_is_short_beside_the_rest_or_by_its_iterations(
+    outside_ns: int, iterations: int | None, brevity: Brevity
+) -> None:
+    facts = {**LOOP, "outside_ns": outside_ns}
+    assert verdicts.brevity(facts, {"iterations": iterations, "mean_ns": 10}) is brevity
+    nothing = {**facts, "looping_processes": 0}
+    assert verdicts.brevity(nothing, {"iterations": 1}) is Brevity.LONG_ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "groups", "failure"),
+    [
+        (1, ("simulation", "inference", "between"), Failure.NO_UPDATE),
+        (0, ("simulation",), Failure.NONE),
+        (None, ("simulation",), Failure.NONE),
+        (1, ("simulation", "learning"), Failure.NONE),
+        (1, ("simulation", "fit"), Failure.SOME_TIME),
+    ],
+)
+def test_a_program_without_learning_failed_before_its_first_update_if_all_else_is_known(
+    exit_code: int | None, groups: tuple[str, ...], failure: Failure
+) -> None:
+    found = times(**dict.fromkeys(groups, 1))
+    assert verdicts.failure(exit_code, found, LOOP) is failure
+
+
+def test_a_program_without_a_loop_failed_some_time() -> None:
+    facts = {**LOOP, "looping_processes": 0}
+    assert verdicts.failure(1, times(between=1), facts) is Failure.SOME_TIME
+
+
+@pytest.mark.parametrize(
+    ("outside_ns", "iterations", "mean_ns", "enough"),
+    [
+        (99_000, None, None, (None, 11_000)),
+        (99_000, 5, 100, (110, 11_000)),
+        (99_000, 5, 1000, (20, 20_000)),
+        (90_000, 5, 100, (20, 2_000)),
+    ],
+)
+def test_a_loop_is_long_enough_with_twenty_iterations_in_a_tenth_of_the_run(
+    outside_ns: int, iterations: int | None, mean_ns: int | None, enough: tuple[int | None, int]
+) -> None:
+    facts = {**LOOP, "outside_ns": outside_ns}
+    assert verdicts.enough(facts, {"iterations": iterations, "mean_ns": mean_ns}) == enough
 
 
 def test_what_was_found_is_silent_beside_what_is_annotated() -> None:

@@ -25,6 +25,8 @@ RANK_NOTE = "rlscope.rank"
 _LONGEST_NAME = 120
 _MOST = 1 << 31
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
+# Options of an interpreter may stand together: "-um".
+_MODULE, _CODE = (re.compile(rf"-[bBdEhiIOPqRsSuvVx]*{last}") for last in "mc")
 _OWN_NUMBER = r"-\d+(?::\d+)*"
 # What multiprocessing calls a process: its class, or that of its pool's workers, and a number.
 _DEFAULT_NAME = re.compile(rf"(?:Fork|Spawn|ForkServer)?(?:Process|PoolWorker){_OWN_NUMBER}")
@@ -171,15 +173,21 @@ def program_name(program: str, short_name: str) -> str:
     'train.py'
     >>> program_name("python -m cleanrl.ppo", "python")
     '-m cleanrl.ppo'
+    >>> program_name("python -um cleanrl.ppo", "python")
+    '-m cleanrl.ppo'
+    >>> program_name("python - --seed 1", "python")
+    'python -'
     """
     interpreter, *words = program.split() or [""]
     if not _PYTHON.fullmatch(os.path.basename(interpreter)):
         return short_name
     for place, word in enumerate(words):
-        if word == "-m" and words[place + 1 :]:
+        if _MODULE.fullmatch(word) and words[place + 1 :]:
             return f"-m {words[place + 1]}"
-        if word == "-c":
+        if _CODE.fullmatch(word):
             return "python -c"
+        if word == "-":
+            return "python -"
         if not word.startswith("-") and (place == 0 or words[place - 1] not in ("-W", "-X")):
             return os.path.basename(word) or short_name
     return short_name

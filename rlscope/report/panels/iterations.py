@@ -111,7 +111,7 @@ def _grids(cost: Table, names: dict[int, str]) -> list[Grid]:
 def _cost_row(row: dict[str, Any]) -> list[str]:
     return [
         row["operation"],
-        f"{row['per_iteration']:,.1f}",
+        "" if row["per_iteration"] is None else f"{row['per_iteration']:,.1f}",
         units.duration(row["mean_ns"]),
         units.duration(row["median_ns"]),
         units.duration(row["p95_ns"]),

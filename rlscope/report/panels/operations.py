@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import coverage, operations, processes, verdicts
-from rlscope.report import layers, limits, palette, shares, units, views
+from rlscope.report import layers, limits, loop_sentences, palette, shares, units, views
 from rlscope.report.figures.bars import Bar, stacked_bars
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -23,6 +23,7 @@ def read(trace: Trace) -> dict[str, Table]:
             trace, operations=limits.OPERATIONS, processes=limits.PROCESSES
         ),
         "operation_tree": operations.operation_tree(trace, operations=limits.ROWS),
+        "between_operation": operations.between_operations(trace, rows=limits.ROWS),
         "automatic": operations.automatic_operations(trace, operations=limits.ROWS),
         "process": processes.process_names(trace),
         "coverage": coverage.coverage(trace),
@@ -45,6 +46,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         charts=_charts(tables["operation_time"], named, whole),
         grids=[
             _tree(tables["operation_tree"], whole),
+            *_gaps(tables["between_operation"], facts),
             *_automatic(tables["automatic"], facts),
         ],
     )
@@ -109,6 +111,28 @@ def _corrected(row: dict[str, Any]) -> str:
         units.duration(row[f"total_corrected_{end}ns"]) for end in ("low_", "", "high_")
     )
     return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def _gaps(table: Table, facts: dict[str, Any]) -> list[Grid]:
+    """Time between operations, by the operations around it."""
+    rows = table.to_dicts()
+    if not rows:
+        return []
+    grid = Grid(
+        title="Table: time between operations, by the operations around it",
+        columns=["before and after", ">gaps", ">time", ">share", ">mean"],
+        rows=[
+            [
+                loop_sentences.pair(row),
+                "" if row["gaps"] is None else units.count(row["gaps"]),
+                units.duration(row["duration_ns"]),
+                units.share(row["duration_ns"], facts["span_ns"]),
+                units.duration(row["duration_ns"] / row["gaps"]) if row["gaps"] else "",
+            ]
+            for row in rows
+        ],
+    )
+    return [grid]
 
 
 def _automatic(table: Table, facts: dict[str, Any]) -> list[Grid]:

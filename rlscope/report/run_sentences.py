@@ -1,0 +1,105 @@
+"""Whether a run can be judged: its length, and whether it had the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rlscope.analysis import verdicts
+from rlscope.analysis.verdicts import Brevity, Failure
+from rlscope.report import units
+
+_OUTSIDE = {"start-up": "startup_ns", "end": "end_ns"}
+
+
+def failure(found: Failure, ending: dict[str, Any]) -> str:
+    """That the program failed, and how; "" where it did not, or got to its updates.
+
+    Args:
+        ending: the row of `ending`.
+    """
+    if found is Failure.NONE:
+        return ""
+    ended = f"ended with exit code {ending['exit']}{_error(ending)}."
+    if found is Failure.NO_UPDATE:
+        return f"The program failed before its first update: shares mean nothing. It {ended}"
+    return f"The program {ended}"
+
+
+def _error(ending: dict[str, Any]) -> str:
+    if not ending["exception"]:
+        return ""
+    place = f", {os.path.basename(ending['file'])} line {ending['line']}" if ending["file"] else ""
+    message = f": {ending['message']}" if ending["message"] else ""
+    return units.visible(f"{place}: {ending['exception']}{message}").rstrip(".")
+
+
+def brevity(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    """That a run is too short to judge its training loop, and what is long enough; "" where it is.
+
+    Args:
+        facts: the row of `coverage`.
+        loop: the row of `loop_iteration`.
+    """
+    found = verdicts.brevity(facts, loop)
+    if found is Brevity.SHORT_LOOP:
+        return _short_loop(facts, loop)
+    if found is Brevity.FEW_ITERATIONS:
+        return _few_iterations(facts, loop)
+    return ""
+
+
+def _short_loop(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    processes = facts["looping_processes"]
+    whole = units.duration(facts["outside_ns"] + facts["span_ns"])
+    whole += f" of {units.plural(processes, 'process')}" if processes > 1 else ""
+    length = units.duration(facts["span_ns"])
+    length += f" in {units.plural(loop['iterations'], 'iteration')}" if loop["iterations"] else ""
+    iterations, loop_ns = verdicts.enough(facts, loop)
+    enough = units.duration(loop_ns)
+    more = f"its loop for {enough} or more"
+    if iterations:
+        more = f"it for {iterations:,} iterations or more, which take {enough}"
+    return (
+        f"This run is too short to judge its training loop: {_outside(facts)} "
+        f"{units.duration(facts['outside_ns'])} of {whole}, and the loop {length}. "
+        f"Run {more}."
+    )
+
+
+def _few_iterations(facts: dict[str, Any], loop: dict[str, Any]) -> str:
+    iterations, loop_ns = verdicts.enough(facts, loop)
+    return (
+        f"The training loop completed only {units.plural(loop['iterations'], 'iteration')} of "
+        f"{units.duration(loop['mean_ns'])}. To judge it, run {iterations:,} or more, "
+        f"which take {units.duration(loop_ns)}."
+    )
+
+
+def _outside(facts: dict[str, Any]) -> str:
+    """ "start-up and end take": what most of the time outside the loop is."""
+    named = [
+        name
+        for name, column in _OUTSIDE.items()
+        if verdicts.is_outside_named(facts[column], facts["outside_ns"])
+    ]
+    return f"{' and '.join(named)} {'take' if len(named) > 1 else 'takes'}"
+
+
+def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Rows of `cpu_lack`: who could have run, and had no CPU."""
+    for row in rows:
+        if verdicts.is_cpu_lacking(row["runnable_ns"], row["measured_ns"]):
+            yield (
+                f"{_who(row)} lacked a CPU for {units.duration(row['runnable_ns'])} of "
+                f"{units.duration(row['measured_ns'])}: other threads had it."
+            )
+
+
+def _who(row: dict[str, Any]) -> str:
+    if row["role"]:
+        return f"{units.plural(row['processes'], row['role'])} together"
+    if row["processes"] > 1:
+        return f"{units.plural(row['processes'], 'process')} together"
+    return f"{row['threads']:,} threads together" if row["threads"] > 1 else "The program"
