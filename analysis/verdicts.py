@@ -28,7 +28,7 @@ _NAMED_GROUP = 0.001
 _NOTABLE_FOUND = 0.05
 # Share of the time between operations that calls of frameworks take.
 _NOTABLE_FRAMEWORK = 0.1
-# Shares of start-up, and of the end: its waits, and one operation.
+# Shares of start-up, of warm-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
 # Share of the steps' time that the slowest worker costs.
