@@ -20,7 +20,7 @@ _DESCRIPTIONS = {
     "role": "process.role",
     "thread_id": "thread.thread_id",
     "thread": "name of the thread",
-    "stage": "start-up, loop, end or whole: where in the life of the process; NULL of threads",
+    "stage": "start-up, loop, warm-up, end or whole: where in the process's life; NULL of threads",
     "phase": "phase of the process",
     "operation": "path of the innermost open operation",
     "source": "explicit: annotated; automatic: found by rlscope; NULL outside of operations",
@@ -60,7 +60,8 @@ def breakdown(trace: Trace, by: Sequence[str] = EVERYTHING) -> Table:
         role       processes of one role together: main, rank, environment worker, ...
         thread     columns thread_id and thread: each thread by its own operations and layers;
                    the rows of a thread, not of a process, then add up to its wall time
-        stage      before the training loop, in it, after it (start-up, loop, end, whole)
+        stage      before the training loop, in it, after it (start-up, loop, end, whole), or in
+                   it but only preparing it (warm-up)
         phase, operation, layer, gpu_busy
         source     whether the operation was annotated (explicit) or found (automatic)
         state      cpu (a layer other than wait, GPU idle), cpu+gpu, gpu (no layer or wait, GPU

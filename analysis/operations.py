@@ -67,7 +67,7 @@ def operation_tree(trace: Trace, *, operations: int) -> Table:
 
 
 def around_loop(trace: Trace) -> Table:
-    """stage (start-up, end), operation (None: in none, SHUTDOWN), duration_ns, stage_ns,
+    """stage (start-up, warm-up, end), operation (None: in none, SHUTDOWN), duration_ns, stage_ns,
     stage_waited_ns: time around the training loops, by outermost operation."""
     return statement.run(trace, "around_loop")
 

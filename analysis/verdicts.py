@@ -43,7 +43,7 @@ _ENOUGH_OUTSIDE = 0.9
 # Iterations of which a mean says something.
 _ENOUGH_ITERATIONS = 20
 _NAMED_OUTSIDE = 0.05
-# Shares of start-up, and of the end: its waits, and one operation.
+# Shares of start-up, of warm-up, and of the end: its waits, and one operation.
 _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
 # Share of threads' time without a CPU.

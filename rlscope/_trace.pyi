@@ -26,6 +26,8 @@ EVENT_KINDS: tuple[str, ...]
 """What `kind` can be in the relation `event`."""
 RECORD_KINDS: tuple[str, ...]
 """What `kind` can be in the relation `overhead`, but for what the correction adds."""
+LEARNING_NAMES: tuple[str, ...]
+"""Names of operations of the group "learning" (csrc/analysis/keys/loop_names.h)."""
 
 class TraceError(Exception):
     """The file is not a trace, or no part of it can be read."""

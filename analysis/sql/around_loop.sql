@@ -1,5 +1,5 @@
 -- Time around the training loops of the processes that count in shares, by outermost operation.
---   stage      start-up or end
+--   stage      start-up, warm-up or end, in this order
 --   operation  NULL: in none; '(shutdown)': in none, after all exit functions of Python
 --   stage_ns   sum over the rows of the stage
 --   stage_waited_ns  of that in layer wait
@@ -8,7 +8,7 @@ WITH _around AS (
   SELECT process_id, stage, NULLIF(REGEXP_EXTRACT(operation, '^(?:[^\\/]|\\.)*'), '(none)') AS outermost,
     duration_ns, layer
   FROM breakdown
-  WHERE stage IN ('start-up', 'end') AND operation <> '(not recorded)'
+  WHERE stage IN ('start-up', 'warm-up', 'end') AND operation <> '(not recorded)'
     AND process_id IN (FROM counted_process)
 ), _shutdown AS (  -- in layer none, as Python has ended
   SELECT LEAST(COALESCE(SUM(duration_ns) FILTER (outermost IS NULL AND layer = 'none'), 0),
@@ -29,4 +29,4 @@ SELECT stage, operation, CAST(duration_ns AS BIGINT) AS duration_ns,
   CAST(SUM(duration_ns) OVER (PARTITION BY stage) AS BIGINT) AS stage_ns,
   CAST(SUM(waited_ns) OVER (PARTITION BY stage) AS BIGINT) AS stage_waited_ns
 FROM _sum
-ORDER BY stage DESC, duration_ns DESC, operation
+ORDER BY LIST_POSITION(['start-up', 'warm-up', 'end'], stage), duration_ns DESC, operation

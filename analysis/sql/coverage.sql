@@ -2,6 +2,7 @@
 --   recorded_ns, not_recorded_ns  wall time inside and outside windows
 -- For the processes that have a training loop (for all if none has):
 --   startup_ns, end_ns            before the loop, after it
+--   warmup_ns                     between its begin and its end, in operations that prepare it
 --   outside_ns                    everything that is in no loop
 --   between_ns, inside_ns         in the loop between operations, and in them
 --   span_ns                       the sum of these two: the whole of a report's shares
@@ -25,6 +26,7 @@
 WITH _counted AS (
   SELECT
     CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'start-up'), 0) AS BIGINT) AS startup_ns,
+    CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'warm-up'), 0) AS BIGINT) AS warmup_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage = 'end'), 0) AS BIGINT) AS end_ns,
     CAST(COALESCE(SUM(duration_ns) FILTER (stage NOT IN ('loop', 'whole')), 0) AS BIGINT)
       AS outside_ns,
@@ -47,7 +49,7 @@ SELECT
     AS recorded_ns,
   CAST(COALESCE(SUM(duration_ns) FILTER (operation = '(not recorded)'), 0) AS BIGINT)
     AS not_recorded_ns,
-  ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(end_ns) AS end_ns,
+  ANY_VALUE(startup_ns) AS startup_ns, ANY_VALUE(warmup_ns) AS warmup_ns, ANY_VALUE(end_ns) AS end_ns,
   ANY_VALUE(outside_ns) AS outside_ns,
   ANY_VALUE(between_ns) AS between_ns, ANY_VALUE(inside_ns) AS inside_ns,
   ANY_VALUE(inside_ns) + ANY_VALUE(between_ns) AS span_ns,

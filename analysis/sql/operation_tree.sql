@@ -7,19 +7,19 @@
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, wait_ns, none_ns, gpu_ns  parts of self_ns;
 --             gpu_ns is the part with GPU work, which the six others contain too
 --   whole_ns  time in the training loops of all processes that have one (the recorded time of all when
---             none has): what total_ns is a share of; NULL in the rows of start-up, end and gaps
---             between windows, which are not in it
+--             none has): what total_ns is a share of; NULL in the rows of start-up, warm-up, end and
+--             gaps between windows, which are not in it
 -- An automatic operation is in the row of the annotated one with its path, if there is one.
 -- Only the $operations largest paths by total time; an enclosing path's total holds the others.
--- Then, where there was any, '(between operations)', '(start-up)', '(end)' and '(not recorded)':
--- with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
--- Below start-up and end stand the largest operations that lie there, by their outermost name: four at
--- most, each with 1 % of that time or more.
+-- Then, where there was any, '(between operations)', '(start-up)', '(warm-up)', '(end)' and
+-- '(not recorded)': with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
+-- Below start-up, warm-up and end stand the largest operations that lie there, by their outermost name:
+-- four at most, each with 1 % of that time or more.
 -- uses: counted_process
 WITH RECURSIVE _spent AS (
   SELECT process_id, CASE
       WHEN operation = '(not recorded)' THEN operation
-      WHEN stage IN ('start-up', 'end') THEN '(' || stage || ')' || IF(operation = '(none)', '',
+      WHEN stage IN ('start-up', 'warm-up', 'end') THEN '(' || stage || ')' || IF(operation = '(none)', '',
         '/' || REGEXP_EXTRACT(operation, '^(?:[^\\/]|\\.)*'))
       WHEN stage = 'loop' AND operation = '(none)' THEN '(between operations)'
       ELSE operation END AS path, layer, gpu_busy, duration_ns,
@@ -39,11 +39,10 @@ WITH RECURSIVE _spent AS (
   WHERE process_id IN (FROM counted_process)
   GROUP BY path
 ), _apart(path, parent) AS (  -- what has no row of its own in the relation
-  SELECT path, CASE WHEN STARTS_WITH(path, '(start-up)/') THEN '(start-up)'
-    WHEN STARTS_WITH(path, '(end)/') THEN '(end)' END
+  SELECT path, NULLIF(REGEXP_EXTRACT(path, '^(\((?:start-up|warm-up|end)\))/', 1), '')
   FROM _self WHERE path NOT IN (SELECT path FROM operation)
   UNION
-  SELECT stage, NULL FROM (VALUES ('(start-up)'), ('(end)')) AS _stage(stage)
+  SELECT stage, NULL FROM (VALUES ('(start-up)'), ('(warm-up)'), ('(end)')) AS _stage(stage)
   WHERE EXISTS (FROM _self WHERE STARTS_WITH(path, stage || '/'))
 ), _numbered AS (
   SELECT *, -1 - ROW_NUMBER() OVER (ORDER BY path) AS id FROM _apart
@@ -55,7 +54,7 @@ WITH RECURSIVE _spent AS (
   SELECT child.id, _numbered.id, child.path,
     COALESCE(SUBSTRING(child.path, LENGTH(child.parent) + 2), child.path),
     IF(child.parent IS NULL, 0, 1), COALESCE(LIST_POSITION(
-      ['(between operations)', '(start-up)', '(end)', '(not recorded)'],
+      ['(between operations)', '(start-up)', '(warm-up)', '(end)', '(not recorded)'],
       COALESCE(child.parent, child.path)), 0)
   FROM _numbered AS child LEFT JOIN _numbered ON _numbered.path = child.parent
 ), _enclosing(id, ancestor) AS (
@@ -90,8 +89,8 @@ SELECT path AS operation, name, depth,
   CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
   CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
   IF(after > 1, NULL, CAST((SELECT SUM(self_ns) FROM _self
-    WHERE path <> '(not recorded)' AND NOT STARTS_WITH(path, '(start-up)')
-      AND NOT STARTS_WITH(path, '(end)')) AS BIGINT)) AS whole_ns
+    WHERE path <> '(not recorded)'
+      AND NOT REGEXP_MATCHES(path, '^\((start-up|warm-up|end)\)')) AS BIGINT)) AS whole_ns
 FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
 WHERE CASE WHEN after = 0 THEN rank <= $operations WHEN depth = 0 THEN TRUE
   ELSE sibling <= 4 AND total_ns >= 0.01 * (SELECT total_ns FROM _total WHERE id = parent) END

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from rlscope import _trace
+
 SIMULATION = "simulation"
 EVALUATION = "evaluation"
 
@@ -15,9 +17,7 @@ _NAMES = {
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
     "generation": "generation generate",
-    "learning": "learning learn backprop backward forward loss optimizer optimiser optimize"
-    " optimizer_step gradient gradients update train_step training_step target target_update"
-    " advantage advantages",
+    "learning": " ".join(_trace.LEARNING_NAMES),
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",
     "loading": "loading load",

@@ -13,7 +13,7 @@ from rlscope.report import shares, units
 
 Rows = Sequence[dict[str, Any]]
 
-# Parts of start-up and end that are named.
+# Parts of start-up, warm-up and end that are named.
 _PARTS = 3
 # Operations that are found in the training loop and are no step of it.
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")

@@ -10,7 +10,7 @@ from rlscope.analysis import verdicts
 from rlscope.analysis.verdicts import Brevity, Failure
 from rlscope.report import units
 
-_OUTSIDE = {"start-up": "startup_ns", "end": "end_ns"}
+_OUTSIDE = {"start-up": "startup_ns", "warm-up": "warmup_ns", "end": "end_ns"}
 
 
 def failure(found: Failure, ending: dict[str, Any]) -> str:

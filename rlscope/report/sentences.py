@@ -149,9 +149,10 @@ def coverage(facts: dict[str, Any]) -> list[str]:
 
 
 def _outside(facts: dict[str, Any]) -> str:
+    warm_up = f"{units.duration(facts['warmup_ns'])} in warm-up, " if facts["warmup_ns"] else ""
     return (
         f"The program spent {units.duration(facts['startup_ns'])} before the training loop, "
-        f"{units.duration(facts['between_ns'])} in it but outside operations, and "
+        f"{units.duration(facts['between_ns'])} in it but outside operations, {warm_up}and "
         f"{units.duration(facts['end_ns'])} after it."
     )
 

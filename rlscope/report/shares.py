@@ -61,6 +61,7 @@ def left_out(facts: dict[str, Any]) -> list[str]:
         return []
     parts = {
         "start-up (before the training loop)": facts["startup_ns"],
+        "warm-up (imports and compilation in between)": facts["warmup_ns"],
         "end (after it)": facts["end_ns"],
         "gaps between recording windows": facts["not_recorded_ns"],
     }

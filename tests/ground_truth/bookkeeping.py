@@ -25,6 +25,7 @@ from ground_truth.state import (
     works_for,
 )
 from ground_truth.streams import WINDOWS, Event, Stream, Streams
+from ground_truth.training_loop import stage_at
 
 Row = tuple[str, str, str, bool]
 """Phase, operation, layer, whether the GPU is busy."""
@@ -93,20 +94,12 @@ def count_records(
             of_threads.add((record.thread, *row, record.kind), side, record.count)
             row_of_process = _row_of_process(place, record.thread, own, text)
             if row_of_process is not None:
-                stage = stage_at(place.now, loop)
+                stage = stage_at(place.now, loop, row_of_process[1], rules)
                 of_process.add((stage, *row_of_process, record.kind), side, record.count)
     return (
         [Bookkeeping(*key, *counts) for key, *counts in of_process.rows()],  # type: ignore[arg-type]
         [ThreadBookkeeping(*key, *counts) for key, *counts in of_threads.rows()],  # type: ignore[arg-type]
     )
-
-
-def stage_at(now: int, loop: tuple[int, int] | None) -> str:
-    """Where in the process's life a time lies."""
-    if loop is None:
-        return "whole"
-    begin_ns, end_ns = loop
-    return "start-up" if now < begin_ns else "end" if now >= end_ns else "loop"
 
 
 class _Counts:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise, zip_longest
 from typing import TypeVar
 
-from ground_truth.bookkeeping import count_records, stage_at
+from ground_truth.bookkeeping import count_records
 from ground_truth.losses import count_losses
 from ground_truth.missing import without_missing
 from ground_truth.raw import RawProcess
@@ -59,12 +59,9 @@ from ground_truth.state import (
     thread_layer,
 )
 from ground_truth.streams import Streams, put_in_order
+from ground_truth.training_loop import Moment, stage_at, training_loop
 
 LEVELS = 4
-AROUND_LOOP = set(
-    "import imports setup compilation compile warmup loading load saving save checkpoint"
-    " evaluation evaluate eval validation validate".split()
-)
 RIGHT = Rules()
 
 Key = TypeVar("Key", bound=Hashable)
@@ -99,7 +96,7 @@ def tables(
     _count_cuda_transitions(streams, final)
     finish(final)
     iterations = _iterations(final)
-    loop = _loop(segments)
+    loop = training_loop([_moment(segment) for segment in segments], rules)
     bookkeeping, bookkeeping_by_thread = count_records(streams, rules, text, loop)
     found: Rows = {
         "operation": _operations(final),
@@ -205,27 +202,22 @@ def _thread_key(segment: Segment, number: int) -> tuple[str, str, str, bool] | N
 def _breakdown(segments: list[Segment], loop: tuple[int, int] | None) -> list[Breakdown]:
     """A stretch counts in the stage in which it begins."""
     keyed = [(_process_key(segment), segment) for segment in segments]
-    sums = _summed(keyed, lambda segment: stage_at(segment.start_ns, loop))
+    sums = _summed(keyed, lambda segment: _stage(segment, loop))
     return [Breakdown(stage, *key, *sums[stage, key]) for stage, key in sums]
 
 
-def _loop(segments: list[Segment]) -> tuple[int, int] | None:
-    """Begin and end of the training loop, if there is one."""
-    looping = [segment for segment in segments if _is_in_loop(segment)]
-    if not looping:
-        return None
-    last = looping[0] if looping[0].state.rules.loop == "of the first alone" else looping[-1]
-    return looping[0].start_ns, last.end_ns
+def _stage(segment: Segment, loop: tuple[int, int] | None) -> str:
+    key = _process_key(segment)
+    return stage_at(segment.start_ns, loop, key[1] if key else NONE, segment.state.rules)
 
 
-def _is_in_loop(segment: Segment) -> bool:
-    """Whether an operation of the training loop owns the process."""
+def _moment(segment: Segment) -> Moment:
+    span = segment.start_ns, segment.end_ns, segment.recorded
     owning = owner(segment.state)
     if _is_gap(segment) or owning is None:
-        return False
+        return Moment(*span)
     outermost = open_operations(owning, segment.state.rules)[0]
-    name = outermost.path[0].removesuffix(MARK).lower().partition(":")[0]
-    return name not in AROUND_LOOP or segment.state.rules.loop == "of all operations"
+    return Moment(*span, outermost.path, process_path(segment.state))
 
 
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:

@@ -55,10 +55,28 @@ class Rules:
         "owner and threads without operations"
     )
     layer: Literal["deepest", "shallowest"] = "deepest"
+    main_thread_lends: Literal["to no worker", "to the owner"] = "to no worker"
+    # The training loop.
     loop: Literal["of its operations", "of all operations", "of the first alone"] = (
         "of its operations"
     )
-    main_thread_lends: Literal["to no worker", "to the owner"] = "to no worker"
+    warm_up: Literal["is no share", "is in the loop"] = "is no share"
+    # Set-up gaps.
+    set_up_gaps: Literal[
+        "the last begins the loop", "the first begins the loop", "are in the loop"
+    ] = "the last begins the loop"
+    length_of_a_gap: Literal["recorded time", "all time"] = "recorded time"
+    long_gap: Literal[
+        "a tenth of the time before", "half of the time before", "any", "of the process"
+    ] = "a tenth of the time before"
+    learning: Literal["in the loop", "does not matter", "has forwards", "is anywhere"] = (
+        "in the loop"
+    )
+    news: Literal["from its end on", "after the first operation", "do not matter"] = (
+        "from its end on"
+    )
+    again: Literal["two", "one", "three", "does not matter"] = "two"
+    later_gap: Literal["idle part", "whole"] = "idle part"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"

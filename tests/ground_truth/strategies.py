@@ -125,6 +125,50 @@ def _items(flavour: str) -> st.SearchStrategy[Item]:
 ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
 
 
+# Of a training loop: names that occur again, and gaps of which some are long. Learning is rare:
+# nothing is set up after it.
+_step_of_loop = st.sampled_from(
+    ("act", "act", "Act:2", "simulation", "simulation", "a/b", "forward")
+)
+_any_step = st.integers(0, 9).flatmap(
+    lambda number: st.sampled_from(("update", "loss", "Eval")) if number == 0 else _step_of_loop
+)
+_gap = st.sampled_from((1, 1, 2, 3, 8, 20))
+_length_in_loop = st.sampled_from((0, 1, 2, 7, 30))
+_beside = st.sampled_from(
+    (WINDOWS[::-1], WINDOWS[::-1], (Kind.CALL,), (Kind.PHASE,), (Kind.PROBE_RECORD,))
+).flatmap(lambda kinds: st.tuples(*map(_item, kinds)))
+_set_up = st.sampled_from((["Setup:x"], ["Setup:x", "act"], ["Setup:x", "update"]))
+
+
+def _operation_at(now: int, names: list[str], length: int) -> list[Item]:
+    """Each in the one before."""
+    entered = [Item(now, Kind.ENTER, name) for name in names]
+    return [*entered, *(Item(now + length, Kind.EXIT, name) for name in reversed(names))]
+
+
+@st.composite
+def loops(draw: st.DrawFn) -> list[Item]:
+    """Operations of one thread, one after another, some with another one inside; now and then
+    something else happens between."""
+    items: list[Item] = []
+    now = draw(st.sampled_from((0, 1, 50)))
+    for _ in range(draw(st.integers(5, 14))):
+        kind = draw(st.sampled_from(("step", "step", "step", "set-up", "set-up", "other")))
+        if kind == "other":
+            items += [
+                item._replace(time_ns=now + draw(_gap) * place)
+                for place, item in enumerate(draw(_beside))
+            ]
+        elif kind == "set-up":
+            items += _operation_at(now, draw(_set_up), draw(_gap))
+        else:
+            names = draw(st.lists(_any_step, min_size=1, max_size=2))
+            items += _operation_at(now + draw(_gap), names, draw(_length_in_loop))
+        now = items[-1].end_ns
+    return items
+
+
 @st.composite
 def item_lists(draw: st.DrawFn, flavour: str, *, ends: bool) -> list[Item]:
     """Items of one thread. Each begins some steps after the one before ended; now and then a
@@ -229,3 +273,14 @@ def processes(draw: st.DrawFn) -> RawProcess:
         inherited=draw(st.lists(_operation, max_size=2)) if forked else (),
         most_paths=draw(st.integers(1, 3)) if capped else 16_384,
     )
+
+
+@st.composite
+def looping_processes(draw: st.DrawFn) -> RawProcess:
+    """A process that is about its training loop. A worker may own it, too."""
+    main = RawThread(items=draw(loops()))
+    worker = draw(st.none() | threads("operations", main=False))
+    others = () if worker is None else (worker,)
+    end_ns = draw(st.sampled_from((300, 300, 60)))
+    gpu = draw(st.lists(_gpu_work, max_size=2))
+    return RawProcess(end_ns=end_ns, threads=(main, *others), gpu=gpu)

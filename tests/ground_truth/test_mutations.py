@@ -13,18 +13,24 @@ from ground_truth.profiles import draw_again
 from ground_truth.raw import RawProcess
 from ground_truth.relations import Rows
 from ground_truth.rules import Rules, mutations
-from ground_truth.strategies import processes
+from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import sweep
 
 # The rarest mutation shows on one or two traces in a hundred, which come in clusters; most show
 # within thirty traces.
 TRACES = 800
+# One in so many is about the training loop.
+LOOPING = 3
 
 
 @cache
 def swept_traces() -> list[tuple[RawProcess, Rows]]:
     """The same traces each time, with what the C++ sweep says about them."""
-    return [(process, sweep(process)) for process in draw_again(processes(), TRACES)]
+    loops = iter(draw_again(looping_processes(), TRACES // LOOPING + 1))
+    traces: list[RawProcess] = []
+    for number, process in enumerate(draw_again(processes(), TRACES)):
+        traces += [process, *([next(loops)] if number % LOOPING == 0 else [])]
+    return [(process, sweep(process)) for process in traces]
 
 
 @pytest.mark.parametrize(("rule", "wrong"), mutations(), ids=str)

@@ -29,7 +29,7 @@ from ground_truth.raw import (
 )
 from ground_truth.relations import RELATIONS, Rows
 from ground_truth.segments import Segments, write_segments
-from ground_truth.strategies import processes
+from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import read, sweep
 from ground_truth.written import ORIGIN_NS
 from rlscope import _trace
@@ -93,7 +93,7 @@ def ended_from(rows: Rows, time_ns: int) -> set[tuple[object, ...]]:
 
 @share(0.5)  # each is written, rolled up and read
 @given(
-    processes().map(without_cuda),
+    (processes() | looping_processes()).map(without_cuda),
     st.integers(1, 7),
     st.lists(st.integers(1, 12), max_size=6),
     st.lists(st.integers(-1, 70), min_size=1, max_size=4),
@@ -143,7 +143,10 @@ def first_difference_in_turns(
 
 @share(0.5)  # each is written, rolled up and read
 @given(
-    processes().map(without_cuda).map(without_news_of_the_past).filter(end_is_free),
+    (processes() | looping_processes())
+    .map(without_cuda)
+    .map(without_news_of_the_past)
+    .filter(end_is_free),
     st.integers(1, 7),
     st.lists(st.integers(1, 12), max_size=6),
     st.lists(st.integers(0, 5), max_size=4),

@@ -7,26 +7,53 @@ from pathlib import Path
 
 import pytest
 
-from ground_truth.brute import AROUND_LOOP, tables
-from ground_truth.raw import Item, RawProcess, RawThread, enter, leave
+from ground_truth.brute import tables
+from ground_truth.raw import Item, RawProcess, RawThread, enter, leave, window_start, window_stop
 from ground_truth.relations import OTHER, Breakdown
 from ground_truth.swept import sweep
+from ground_truth.training_loop import AROUND_LOOP, LEARNING, WARM_UP
+from rlscope import _trace
 
 SEMANTICS = Path(__file__).parents[2] / "docs" / "reference" / "semantics.md"
 
 
-def stages(*items: Item) -> dict[tuple[str, str], int]:
-    """(stage, operation) -> ns of a process of 100 ns."""
-    rows = sweep(RawProcess(end_ns=100, threads=[RawThread(items=list(items))]))["breakdown"]
+def stages(*items: Item, end_ns: int = 100) -> dict[tuple[str, str], int]:
+    """(stage, operation) -> ns of a process, as the sweep and the twin say."""
+    process = RawProcess(end_ns=end_ns, threads=[RawThread(items=list(items))])
+    rows = sweep(process)["breakdown"]
+    assert rows == tables(process)["breakdown"]
     return {
         (row.stage, row.operation): row.duration_ns for row in rows if isinstance(row, Breakdown)
     }
 
 
+def start_up_ns(*lengths: int | tuple[str, int]) -> int:
+    """Start-up of a process that begins with an operation: gaps, and (names of an operation and of
+    those inside it, length)."""
+    items: list[Item] = []
+    now = 0
+    for each in lengths:
+        names, length = ([], each) if isinstance(each, int) else (each[0].split("/"), each[1])
+        items += [enter(now, name) for name in names]
+        now += length
+        items += [leave(now, name) for name in reversed(names)]
+    found = stages(*items, end_ns=now)
+    assert sum(found.values()) == now
+    return sum(ns for (stage, _), ns in found.items() if stage == "start-up")
+
+
 def test_the_page_of_the_numbers_names_the_operations_around_the_loop() -> None:
     section = SEMANTICS.read_text().partition("### The training loop")[2].partition("\n## ")[0]
     listed = section.partition("make the loop no longer:")[2].partition("An operation that")[0]
-    assert set(re.findall(r"`(\w+)`", listed)) == AROUND_LOOP
+    assert re.findall(r"`(\w+)`", listed) == AROUND_LOOP
+    assert "one of the first six" in " ".join(listed.split())
+    assert AROUND_LOOP[:6] == WARM_UP
+
+
+def test_the_page_of_the_numbers_names_the_operations_of_learning() -> None:
+    section = SEMANTICS.read_text().partition("### Groups of operations")[2]
+    (row,) = re.findall(r"^\| learning \| (.*) \|$", section, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", row)) == LEARNING == set(_trace.LEARNING_NAMES)
 
 
 @pytest.mark.parametrize("name", sorted(AROUND_LOOP))
@@ -80,6 +107,99 @@ def test_an_operation_that_lasts_no_time_begins_no_loop_and_ends_none() -> None:
         ("loop", "act"): 10,
         ("end", "(none)"): 80,
     }
+
+
+@pytest.mark.parametrize("name", AROUND_LOOP)
+def test_only_what_prepares_the_loop_is_no_part_of_it(name: str) -> None:
+    around = (enter(20, f"{name}: 3"), enter(25, "act"), leave(28, "act"), leave(30, f"{name}: 3"))
+    found = stages(enter(10, "act"), leave(20, "act"), *around, enter(30, "act"), leave(40, "act"))
+    stage = "warm-up" if name in WARM_UP else "loop"
+    assert found == {
+        ("start-up", "(none)"): 10,
+        ("loop", "act"): 20,
+        (stage, f"{name}: 3"): 7,
+        (stage, f"{name}: 3/act"): 3,
+        ("end", "(none)"): 60,
+    }
+
+
+def test_the_loop_begins_after_the_last_set_up_gap() -> None:
+    assert start_up_ns(("probe", 2), 30, ("reset", 5), 1, ("act", 5), 1, ("reset", 5)) == 32
+    assert start_up_ns(("probe", 2), 30, ("probe", 2), 8, ("reset", 5), 1, ("act", 5)) == 42
+
+
+def test_a_set_up_gap_has_a_tenth_of_the_time_before_it() -> None:
+    assert start_up_ns(("probe", 20), 2, ("act", 9)) == 22
+    assert start_up_ns(("probe", 21), 2, ("act", 9)) == 0
+    assert start_up_ns(5, ("probe", 20), 2, ("act", 9)) == 27
+    assert start_up_ns(("probe", 10), ("probe", 0), 2, ("probe", 0), 3, ("act", 9)) == 15
+
+
+def test_lengths_are_recorded_time() -> None:
+    def found(until: int) -> dict[tuple[str, str], int]:
+        """20 of the 50 ns before the last gap are recorded, and up to 2 of its 12 ns."""
+        return stages(
+            *(enter(0, "probe"), leave(10, "probe"), window_stop(10), window_start(40)),
+            *(enter(40, "probe"), leave(50, "probe"), window_stop(until), window_start(62)),
+            *(enter(62, "act"), leave(90, "act")),
+        )
+
+    assert ("loop", "probe") not in found(52)
+    assert found(51)["loop", "probe"] == 20
+
+
+@pytest.mark.parametrize("name", sorted(LEARNING - {"forward"}))
+def test_there_is_no_set_up_gap_after_learning(name: str) -> None:
+    assert start_up_ns((name, 2), 30, ("act", 5)) == 0
+    assert start_up_ns((f"act/{name.upper()}: 3", 2), 30, ("other", 5)) == 0
+    assert start_up_ns(("act", 2), 30, (name, 5)) == 32
+
+
+def test_set_up_may_learn_and_a_probe_may_go_forward() -> None:
+    assert start_up_ns(("probe/forward", 2), 30, ("act", 5)) == 32
+    assert start_up_ns(("probe", 2), 10, ("setup/backprop", 9), 5, ("act", 5)) == 26
+
+
+def test_something_new_follows_a_set_up_gap() -> None:
+    assert start_up_ns(("act", 2), 30, ("act", 5)) == 0
+    assert start_up_ns(("act", 2), 30, ("Act:3", 5)) == 0
+    assert start_up_ns(("act", 2), 30, ("act/other", 5)) == 0
+    assert start_up_ns(("act", 2), 30, ("other", 0), ("act", 5)) == 0
+    assert start_up_ns(("act", 2), 30, ("act", 5), 1, ("act", 5), 1, ("other", 1)) == 32
+
+
+def test_a_gap_that_comes_again_is_none_of_set_up() -> None:
+    def begun(*later: int | tuple[str, int]) -> int:
+        steps = [part for gap in later for part in (gap, ("act", 1))]
+        return start_up_ns(("probe", 2), 30, ("act", 100), *steps)  # type: ignore[arg-type]
+
+    assert begun(10, 9) == 32
+    assert begun(10, 9, 1, 9) == 32
+    assert begun(10, 1, 10) == 0
+    assert begun(("import", 20), ("import", 20)) == 32
+    assert start_up_ns(("probe", 2), ("import", 30), ("act", 9), 10, ("act", 9)) == 32
+    assert (
+        start_up_ns(("probe", 2), ("import", 30), ("act", 9), 10, ("act", 9), 10, ("act", 9)) == 0
+    )
+
+
+@pytest.mark.parametrize("gap", [1, 10, 100])
+@pytest.mark.parametrize("names", [("act", "step"), ("act", "step", "store")])
+@pytest.mark.parametrize("iterations", [2, 3, 20])
+def test_equal_gaps_are_the_loops(gap: int, names: tuple[str, ...], iterations: int) -> None:
+    steps = [part for name in names * iterations for part in ((name, 10), gap)]
+    assert start_up_ns(*steps[:-1]) == 0
+
+
+def test_a_pause_before_the_end_does_not_move_the_loop() -> None:
+    steps = [part for name in ("reset", "act", "update") * 3 for part in ((name, 10), 1)]
+    assert start_up_ns(*steps, 500, ("reset", 5)) == 0
+
+
+def test_a_program_that_trains_twice_keeps_both() -> None:
+    first = [part for name in ("reset", "act", "update") * 3 for part in ((name, 10), 1)]
+    second = [part for name in ("reset", "act", "learn") * 3 for part in ((name, 10), 1)]
+    assert start_up_ns(*first, 500, *second) == 0
 
 
 def test_a_stretch_counts_in_the_stage_in_which_it_begins() -> None:

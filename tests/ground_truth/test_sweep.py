@@ -14,14 +14,14 @@ from ground_truth.compare import first_difference
 from ground_truth.profiles import PROFILE, share
 from ground_truth.raw import RawProcess
 from ground_truth.relations import RELATIONS
-from ground_truth.strategies import processes
+from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import read, sweep
 from ground_truth.written import write
 from rlscope import _trace
 
 
 @PROFILE
-@given(processes())
+@given(processes() | looping_processes())
 def test_sweep_equals_brute_force(process: RawProcess) -> None:
     difference = first_difference(sweep(process), brute.tables(process), RELATIONS)
     assert difference is None, f"sweep - / + brute force: {difference}"
@@ -58,8 +58,8 @@ def test_timelines_on_a_shared_grid_equal_brute_force(
 
 
 # The SQL script takes about 130 ms a trace, most of it planning.
-@share(0.25)
-@given(processes())
+@share(0.35)
+@given(processes() | looping_processes())
 def test_sql_equals_brute_force(process: RawProcess) -> None:
     found = sql_twin.tables(process)
     difference = first_difference(found, brute.tables(process), found)

@@ -453,19 +453,77 @@ WITH placed AS (
 SELECT iteration, operation, layer, busy, SUM(end_ns - start_ns)::BIGINT AS duration_ns
 FROM placed GROUP BY ALL;
 
+-- Names of a path, as they are compared.
+CREATE OR REPLACE TEMP MACRO plain_names(path) AS list_transform(
+    regexp_extract_all(path, '(?:[^/\\]|\\.)+'),
+    x -> lower(split_part(regexp_replace(x, ' \(automatic\)$', ''), ':', 1)));
+
+CREATE OR REPLACE TEMP MACRO is_of_loop(path) AS plain_names(path)[1] NOT IN (
+    'import', 'imports', 'setup', 'compilation', 'compile', 'warmup', 'loading', 'load', 'saving',
+    'save', 'checkpoint', 'evaluation', 'evaluate', 'eval', 'validation', 'validate');
+
+-- Segments of the loop's operations; stretches: islands of these.
+CREATE OR REPLACE TEMP TABLE looping AS
+SELECT s.start_ns, s.end_ns, plain_names(outer_operation)[1] AS name
+FROM owner JOIN segment AS s USING (start_ns)
+WHERE win IS NOT NULL AND is_of_loop(outer_operation);
+
+CREATE OR REPLACE TEMP TABLE stretch AS
+WITH compared AS (
+    SELECT *, start_ns IS DISTINCT FROM LAG(end_ns) OVER (ORDER BY start_ns) AS begins FROM looping
+),
+numbered AS (
+    SELECT *, COUNT(*) FILTER (begins) OVER (ORDER BY start_ns) AS number FROM compared
+)
+SELECT number, MIN(start_ns) AS start_ns, MAX(end_ns) AS end_ns FROM numbered GROUP BY number;
+
+-- Gaps between stretches: recorded length, what of it no operation owns, recorded time before it
+-- since the first stretch.
+CREATE OR REPLACE TEMP TABLE gap AS
+WITH placed AS (
+    SELECT number, LAG(end_ns) OVER (ORDER BY number) AS start_ns, start_ns AS end_ns FROM stretch
+    QUALIFY number > 1
+),
+counted AS (
+    SELECT s.start_ns, s.end_ns - s.start_ns AS ns, owner.thread IS NULL AS idle
+    FROM segment AS s LEFT JOIN owner USING (start_ns) WHERE win IS NOT NULL
+)
+SELECT number, g.start_ns, g.end_ns,
+    COALESCE(SUM(ns) FILTER (c.start_ns >= g.start_ns), 0) AS length_ns,
+    COALESCE(SUM(ns) FILTER (c.start_ns >= g.start_ns AND idle), 0) AS idle_ns,
+    COALESCE(SUM(ns) FILTER (c.start_ns < g.start_ns), 0) AS before_ns
+FROM placed AS g LEFT JOIN counted AS c
+    ON c.start_ns < g.end_ns AND c.start_ns >= (SELECT MIN(start_ns) FROM stretch)
+GROUP BY number, g.start_ns, g.end_ns;
+
+CREATE OR REPLACE TEMP TABLE set_up_gap AS
+WITH learning AS (
+    SELECT MIN(start_ns) AS first_ns FROM process_state
+    WHERE is_of_loop(operation) AND list_has_any(plain_names(operation), ['learning', 'learn',
+        'backprop', 'backward', 'loss', 'optimizer', 'optimiser', 'optimize', 'optimizer_step',
+        'gradient', 'gradients', 'update', 'train_step', 'training_step', 'target', 'target_update',
+        'advantage', 'advantages'])
+),
+new_name AS (
+    SELECT MIN(start_ns) AS first_ns FROM looping GROUP BY name
+)
+SELECT g.* FROM gap AS g, learning
+WHERE g.length_ns * 10 >= g.before_ns
+  AND (learning.first_ns IS NULL OR learning.first_ns >= g.end_ns)
+  AND (SELECT MAX(first_ns) FROM new_name) >= g.end_ns
+  AND (SELECT COUNT(*) FROM gap AS o WHERE o.number > g.number AND o.idle_ns * 3 >= g.length_ns) < 2;
+
 -- Where in the process's life each segment lies: before, in, or after its training loop.
 CREATE OR REPLACE TEMP TABLE stage AS
-WITH looping AS (
-    SELECT MIN(start_ns) AS first_ns, MAX(start_ns) AS last_ns
-    FROM owner JOIN segment USING (start_ns)
-    WHERE win IS NOT NULL
-      AND NOT regexp_matches(outer_operation, '(?i)^(imports?|setup|compilation|compile|warmup|loading'
-        || '|load|saving|save|checkpoint|evaluation|evaluate|eval|validation|validate)'
-        || '(:([^/\\]|\\.)*)?( \(automatic\))?(/|$)')
+WITH span AS (
+    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_gap), MIN(start_ns)) AS first_ns,
+           MAX(end_ns) AS last_ns FROM stretch
 )
-SELECT start_ns, CASE WHEN first_ns IS NULL THEN 'whole' WHEN start_ns < first_ns THEN 'start-up'
-    WHEN start_ns > last_ns THEN 'end' ELSE 'loop' END AS stage
-FROM segment, looping;
+SELECT p.start_ns, CASE WHEN first_ns IS NULL THEN 'whole' WHEN p.start_ns < first_ns THEN 'start-up'
+    WHEN p.start_ns >= last_ns THEN 'end'
+    WHEN plain_names(operation)[1] IN ('import', 'imports', 'setup', 'compilation', 'compile', 'warmup')
+    THEN 'warm-up' ELSE 'loop' END AS stage
+FROM process_state AS p, span;
 
 -- Rows: durations, and how many separate stretches, of equal neighbours.
 CREATE OR REPLACE TEMP TABLE breakdown_by_thread AS

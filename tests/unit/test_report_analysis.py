@@ -383,6 +383,7 @@ def test_coverage_counts_what_lies_outside() -> None:
             share(0, "(none)", "python", 1, stage="start-up"),
             share(0, "import", "python", 1, stage="start-up"),
             share(0, "a", "python", 4, stage="loop"),
+            share(0, "import", "python", 2, stage="warm-up"),
             share(0, "(none)", "python", 1, stage="end"),
             share(0, "(not recorded)", "none", 3, stage="end"),
             share(1, "(none)", "python", 5, stage="whole"),
@@ -392,9 +393,9 @@ def test_coverage_counts_what_lies_outside() -> None:
         ],
     )
     (row,) = coverage.coverage(trace).to_dicts()
-    assert (row["recorded_ns"], row["not_recorded_ns"]) == (12, 3)
-    parts = ("startup_ns", "inside_ns", "between_ns", "end_ns", "span_ns")
-    assert [row[part] for part in parts] == [2, 4, 0, 1, 4]
+    assert (row["recorded_ns"], row["not_recorded_ns"]) == (14, 3)
+    parts = ("startup_ns", "warmup_ns", "inside_ns", "between_ns", "end_ns", "span_ns")
+    assert [row[part] for part in parts] == [2, 2, 4, 0, 1, 4]
     assert (row["processes"], row["looping_processes"], row["several_threads"]) == (2, 1, 1)
     assert (row["cpu_ns"], row["profiler_cpu_ns"]) == (8, 1)
     assert (row["drainer_cpu_ns"], row["tasks"]) == (None, 0)

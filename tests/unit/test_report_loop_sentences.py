@@ -108,7 +108,7 @@ def test_an_operation_that_mostly_waits_is_said_to_wait() -> None:
 
 def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> None:
     trace = Relations(
-        process=[process(0, 0, 1010)],
+        process=[process(0, 0, 1040)],
         breakdown=[
             share(0, "(none)", "none", 200, stage="start-up"),
             share(0, "import", "python", 300, stage="start-up"),
@@ -116,6 +116,8 @@ def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> No
             share(0, "evaluation", "python", 2, stage="start-up"),
             share(0, "compilation", "python", 3, stage="start-up"),
             share(0, "simulation", "python", 20),
+            share(0, "compilation", "python", 20, stage="warm-up"),
+            share(0, "setup/a", "python", 10, stage="warm-up"),
             share(0, "(none)", "python", 390, stage="end"),
         ],
     )
@@ -123,7 +125,7 @@ def test_what_lies_outside_the_loop_is_one_sentence_with_its_own_numbers() -> No
     assert_says(
         texts(trace, warning=False)[-1],
         *("outside", "start-up 600 ns", "import 300 ns", "before the first step 200 ns"),
-        *("evaluation 97 ns", "end 390 ns"),
+        *("evaluation 97 ns", "warm-up 30 ns", "compilation 20 ns", "setup 10 ns", "end 390 ns"),
     )
 
 

@@ -78,15 +78,17 @@ def test_bars_add_up_to_the_breakdown(name: str, bars: int) -> None:
     assert _drawn_ns(chart.views[views.ALL]) == bars * whole
 
 
-def test_start_up_and_end_are_rows_without_a_share_and_not_in_the_chart() -> None:
+def test_what_lies_around_the_loop_has_rows_without_a_share_and_is_not_in_the_chart() -> None:
     trace = Relations(
-        process=[process(0, 0, 17)],
+        process=[process(0, 0, 24)],
         operation=[{"operation_id": 0, "name": "a", "path": "a", "depth": 0}],
         breakdown=[
             share(0, "(none)", "python", 2, stage="start-up"),
             share(0, "import", "python", 5, stage="start-up"),
             share(0, "a", "python", 4, stage="loop"),
             share(0, "(none)", "python", 1, stage="loop"),
+            share(0, "compilation", "python", 4, stage="warm-up"),
+            share(0, "setup/a", "python", 3, stage="warm-up"),
             share(0, "saving/a", "python", 2, stage="end"),
             share(0, "saving", "python", 1, stage="end"),
             share(0, "(not recorded)", "none", 7, stage="end"),
@@ -103,6 +105,9 @@ def test_start_up_and_end_are_rows_without_a_share_and_not_in_the_chart() -> Non
         ["(between operations)", "1 ns", "20.0 %"],
         ["(start-up)", "7 ns", ""],
         ["    import", "5 ns", ""],
+        ["(warm-up)", "7 ns", ""],
+        ["    compilation", "4 ns", ""],
+        ["    setup", "3 ns", ""],
         ["(end)", "3 ns", ""],
         ["    saving", "3 ns", ""],
         ["(not recorded)", "7 ns", ""],

@@ -1,7 +1,5 @@
 #include "analysis/keys/operation_paths.h"
 
-#include <unordered_map>
-
 #include "analysis/keys/loop_names.h"
 #include "trace/format/name_kind.h"
 #include "trace/layout/record.h"
@@ -64,9 +62,24 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
 
 uint32_t OperationPaths::AddNode(uint32_t parent, uint32_t name) {
   const Node& above = nodes_[parent];
-  const bool around = above.depth == 0 ? IsAroundLoop(names_[name]) : above.around_loop;
-  nodes_.push_back({parent, name, above.depth + 1, 0, false, around});
+  Node node = above;
+  node.parent = parent;
+  node.name = name;
+  node.depth = above.depth + 1;
+  node.instances = 0;
+  node.automatic = false;
+  const std::string plain_name = PlainName(names_[name]);
+  if (above.depth == 0) Describe(plain_name, &node);
+  node.learns |= !node.around_loop && IsLearning(plain_name);
+  nodes_.push_back(node);
   return size() - 1;
+}
+
+void OperationPaths::Describe(const std::string& plain_name, Node* root) {
+  const auto number = static_cast<uint32_t>(first_names_.size());
+  root->first_name = first_names_.try_emplace(plain_name, number).first->second;
+  root->around_loop = IsAroundLoop(plain_name);
+  root->warm_up = IsWarmUp(plain_name);
 }
 
 uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/format/archive.h"
@@ -30,8 +31,12 @@ class OperationPaths {
     uint32_t name;   // index into names()
     uint32_t depth;  // 1 for a root operation, 0 for (none)
     uint64_t instances;
-    bool automatic = false;    // rlscope found it by itself
-    bool around_loop = false;  // loop_names.h, by its first name
+    bool automatic = false;  // rlscope found it by itself
+    // loop_names.h
+    uint32_t first_name = 0;   // number of the plain first name
+    bool around_loop = false;  // by its first name
+    bool warm_up = false;      // by its first name
+    bool learns = false;       // in the loop
   };
 
   // Texts of operation names by id; ids that are missing become "(unknown)".
@@ -72,6 +77,7 @@ class OperationPaths {
   };
   uint32_t EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed);
   uint32_t AddNode(uint32_t parent, uint32_t name);
+  void Describe(const std::string& plain_name, Node* root);
   void CarryNames(trace::Archive* archive);
   void CarryNode(trace::Archive* archive, uint32_t path);
   Slot* Find(uint64_t key);
@@ -81,7 +87,8 @@ class OperationPaths {
   std::vector<std::string> names_;
   std::vector<uint32_t> index_of_id_;
   uint32_t unknown_name_ = 0;
-  uint32_t automatic_names_[trace::kAutoStates];  // of those that are final
+  uint32_t automatic_names_[trace::kAutoStates];           // of those that are final
+  std::unordered_map<std::string, uint32_t> first_names_;  // plain; by number in order of paths
   std::vector<Node> nodes_;
   std::vector<Slot> slots_;                // open addressing, a power of two, at most half full
   std::vector<uint32_t> name_of_archive_;  // index by that in the archive that was read

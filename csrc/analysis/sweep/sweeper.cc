@@ -170,20 +170,25 @@ void Sweeper::TakeNotes(uint32_t stream, int64_t now) {
 void Sweeper::ChangeStage(int64_t now) {
   const bool was_in_loop = in_loop_;
   const bool is_owned = instant_.owner != kNobody;
-  in_loop_ = is_owned && !result_->paths.node(outermost_paths_[instant_.owner]).around_loop;
+  const OperationPaths::Node& outermost =
+      result_->paths.node(is_owned ? outermost_paths_[instant_.owner] : kNoPath);
+  in_loop_ = is_owned && !outermost.around_loop;
   if (in_loop_ && !was_in_loop) EnterLoop(now);
   if (was_in_loop && !in_loop_) LeaveLoop(now);
+  if (in_loop_) result_->process.SetLoopName(now, outermost.first_name);
   if (!in_loop_ && (is_owned || !recording_)) result_->process.FollowStages();
 }
 
 void Sweeper::EnterLoop(int64_t now) {
-  result_->process.EnterLoop(now);
-  if (bookkeeping_ != nullptr) bookkeeping_->EnterLoop(now);
+  result_->process.EnterLoop(now, result_->paths);
+  const LoopBeginning& beginning = result_->process.stages().beginning();
+  if (bookkeeping_ != nullptr) bookkeeping_->EnterLoop(now, beginning);
 }
 
 void Sweeper::LeaveLoop(int64_t now) {
   result_->process.LeaveLoop(now);
-  if (bookkeeping_ != nullptr) bookkeeping_->LeaveLoop(now);
+  const LoopBeginning& beginning = result_->process.stages().beginning();
+  if (bookkeeping_ != nullptr) bookkeeping_->LeaveLoop(now, beginning);
 }
 
 const ThreadTable::Thread* Sweeper::OwnerOrMain() {

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace rlscope::analysis {
+namespace {
+
+template <class Candidate>
+const Candidate* FindByNumber(const std::vector<Candidate>& candidates, uint64_t number) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate& each) { return each.number == number; });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 Bookkeeping::Bookkeeping(std::vector<RecordNotes*> records, uint32_t main)
     : records_(std::move(records)), main_(main), known_blocks_(records_.size() + 1) {}
@@ -13,16 +23,49 @@ void Bookkeeping::SetPhase(int64_t now, uint32_t phase, bool recording) {
   state->recording = recording;
 }
 
-void Bookkeeping::EnterLoop(int64_t now) {
+void Bookkeeping::EnterLoop(int64_t now, const LoopBeginning& beginning) {
   entered_ns_ = now;
-  StateFrom(now)->in_loop = true;
+  State* const state = StateFrom(now);
+  state->in_loop = true;
+  if (state->candidates == beginning.made()) return;
+  state->candidates = beginning.made();
+  candidates_.push_back({beginning.made() - 1, CountedSoFar()});
 }
 
-void Bookkeeping::LeaveLoop(int64_t now) {
+void Bookkeeping::LeaveLoop(int64_t now, const LoopBeginning& beginning) {
   StateFrom(now)->in_loop = false;
+  if (candidates_.size() > beginning.candidates().size()) DropCandidates(beginning);
   if (now <= entered_ns_) return;
   last_left_ = states_.size() - 1;
   if (first_left_ == kNowhere) first_left_ = last_left_;
+}
+
+void Bookkeeping::DropCandidates(const LoopBeginning& beginning) {
+  const auto is_none = [&](const Candidate& candidate) {
+    return FindByNumber(beginning.candidates(), candidate.number) == nullptr;
+  };
+  candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), is_none),
+                    candidates_.end());
+}
+
+// All of it lies before the time that is swept.
+Bookkeeping::Parts Bookkeeping::CountedSoFar() const {
+  Parts counted;
+  for (size_t cell = 0; cell < cells_.size(); ++cell) {
+    const RecordCounts& counts = cells_[cell];
+    const bool of_process = blocks_[cell / kCells].stream == kNobody;
+    if (of_process && counts.inside + counts.outside > 0) {
+      counted.FindOrAdd(cell + 1)->counts = counts;
+    }
+  }
+  return counted;
+}
+
+const Bookkeeping::Parts& Bookkeeping::BeforeLoop(const LoopBeginning& beginning) const {
+  const LoopBeginning::Candidate* const set_up = beginning.LastSetUp();
+  if (set_up == nullptr) return before_;
+  const Candidate* const own = FindByNumber(candidates_, set_up->number);
+  return own != nullptr ? own->before : before_;
 }
 
 // What came after the loop is in it once it is left again.
@@ -97,6 +140,13 @@ void Bookkeeping::AddToProcess(const RecordNote& note, size_t at, uint32_t row, 
   const size_t block = FindBlock(kNobody, state.phase, PathOfRow(row));
   const size_t cell = block + CellInBlock(row, note.kind);
   Add(&cells_[cell], note.count, inside);
+  if (state.candidates < states_.back().candidates) {
+    for (Candidate& candidate : candidates_) {
+      if (state.candidates <= candidate.number) {
+        AddToPart(&candidate.before, cell, note.count, inside);
+      }
+    }
+  }
   if (state.in_loop) return;
   if (last_left_ == kNowhere || at >= last_left_) {
     AddToPart(&rest_, cell, note.count, inside);
@@ -155,6 +205,16 @@ void Bookkeeping::CarryCells(trace::Archive* archive) {
   }
 }
 
+void Bookkeeping::CarryCandidates(trace::Archive* archive) {
+  size_t count = candidates_.size();
+  archive->Below(&count, LoopBeginning::kMostCandidates);
+  if (archive->reads()) candidates_.resize(count);
+  for (Candidate& candidate : candidates_) {
+    archive->Number(&candidate.number);
+    CarryParts(archive, &candidate.before);
+  }
+}
+
 void Bookkeeping::Carry(trace::Archive* archive, const ArchivedStreams& streams,
                         const RowLimits& limits) {
   const size_t blocks = archive->Count(blocks_.size());
@@ -170,9 +230,11 @@ void Bookkeeping::Carry(trace::Archive* archive, const ArchivedStreams& streams,
   }
   CarryCells(archive);
   for (Parts* parts : {&before_, &rest_}) CarryParts(archive, parts);
+  CarryCandidates(archive);
   archive->Number(&begun_);
   archive->Time(&entered_ns_);
   if (archive->reads()) states_ = {kFirst};
+  archive->Number(&states_.back().candidates);
   archive->Below(&states_.back().phase, limits.phases);
   archive->Number(&states_.back().in_loop);
   archive->Number(&states_.back().recording);

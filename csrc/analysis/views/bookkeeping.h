@@ -46,9 +46,9 @@ class Bookkeeping {
     state->first_row = instant.first_row;
   }
   void SetPhase(int64_t now, uint32_t phase, bool recording);
-  // As those of LoopStages.
-  void EnterLoop(int64_t now);
-  void LeaveLoop(int64_t now);
+  // As those of LoopStages, after them.
+  void EnterLoop(int64_t now, const LoopBeginning& beginning);
+  void LeaveLoop(int64_t now, const LoopBeginning& beginning);
 
   // Everything before `now` has happened: counts the records of that time.
   void Resolve(int64_t now);
@@ -59,7 +59,8 @@ class Bookkeeping {
   // At the end. Calls visit(stream, stage, phase, row, kind, counts) for every row with records:
   // for the threads by their own states (stage kWhole), and for the process as stream kNobody.
   template <class Visit>
-  void ForEachRow(Visit visit) const {
+  void ForEachRow(const LoopBeginning& beginning, const OperationPaths& paths, Visit visit) const {
+    const Parts& before_loop = BeforeLoop(beginning);
     for (size_t cell = 0; cell < cells_.size(); ++cell) {
       const RecordCounts whole = cells_[cell];
       const Block& block = blocks_[cell / kCells];
@@ -72,10 +73,12 @@ class Bookkeeping {
         give(LoopStages::kWhole, whole);
         continue;
       }
-      const RecordCounts before = before_.Get(cell + 1).counts, rest = rest_.Get(cell + 1).counts;
+      const RecordCounts before = before_loop.Get(cell + 1).counts;
+      const RecordCounts rest = rest_.Get(cell + 1).counts;
       give(LoopStages::kStartUp, before);
-      give(LoopStages::kLoop, {whole.inside - before.inside - rest.inside,
-                               whole.outside - before.outside - rest.outside});
+      give(LoopStages::InLoop(paths.node(block.path)),
+           {whole.inside - before.inside - rest.inside,
+            whole.outside - before.outside - rest.outside});
       give(LoopStages::kEnd, rest);
     }
   }
@@ -89,10 +92,12 @@ class Bookkeeping {
     uint32_t owner;
     uint32_t first_row;
     uint32_t phase;
+    uint64_t candidates;  // LoopBeginning's so far
     bool in_loop;
     bool recording;
   };
-  static constexpr State kFirst = {INT64_MIN, 0, 0, kNobody, FirstRowOf(kNoPath), 0, false, false};
+  static constexpr State kFirst = {INT64_MIN, 0, 0,     kNobody, FirstRowOf(kNoPath),
+                                   0,         0, false, false};
   // Rows of one path, of a thread or the process, in one phase: a cell for each row and kind.
   struct Block {
     uint32_t stream;  // kNobody: the process
@@ -113,6 +118,11 @@ class Bookkeeping {
     RecordCounts counts;
   };
   using Parts = SpillTable<Part>;
+  // What came before a candidate of LoopBeginning.
+  struct Candidate {
+    uint64_t number = 0;
+    Parts before;
+  };
   // Blocks of a thread or the process in the phase of its last record, by path; 0 not known, else
   // the block's number and 1.
   struct KnownBlocks {
@@ -136,6 +146,9 @@ class Bookkeeping {
   uint32_t RowOfProcess(const State& at, uint32_t stream, uint32_t state) const;
   void AddToProcess(const RecordNote& note, size_t at, uint32_t row, bool inside);
   void AddToPart(Parts* parts, size_t cell, uint64_t count, bool inside);
+  Parts CountedSoFar() const;
+  void DropCandidates(const LoopBeginning& beginning);
+  const Parts& BeforeLoop(const LoopBeginning& beginning) const;
   static void Add(RecordCounts* counts, uint64_t count, bool inside) {
     (inside ? counts->inside : counts->outside) += count;
   }
@@ -143,6 +156,7 @@ class Bookkeeping {
   size_t FindBlock(uint32_t stream, uint32_t phase, uint32_t path);
   uint32_t FindOrAddBlock(const Block& block);
   void CarryParts(trace::Archive* archive, Parts* parts);
+  void CarryCandidates(trace::Archive* archive);
   void CarryCells(trace::Archive* archive);
 
   const std::vector<RecordNotes*> records_;
@@ -156,6 +170,7 @@ class Bookkeeping {
   // As in LoopStages: of the process, before its training loop, and since the loop was left.
   Parts before_;
   Parts rest_;
+  std::vector<Candidate> candidates_;  // those that LoopBeginning has, or has dropped since
   bool begun_ = false;
   int64_t entered_ns_ = 0;
   // Where the loop was left, by place in `states_`: for the first time, and for the last.

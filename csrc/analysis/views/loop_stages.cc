@@ -12,6 +12,7 @@ void LoopStages::Carry(trace::Archive* archive, const RowLimits& limits) {
   archive->Number(&in_loop_);
   archive->Number(&follows_);
   archive->Time(&entered_ns_);
+  beginning_.Carry(archive, limits);
   CarryRows(archive, limits, &before_);
   CarryRows(archive, limits, &rest_);
   left_.Carry(archive);

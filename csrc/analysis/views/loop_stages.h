@@ -8,14 +8,17 @@
 #include <array>
 #include <utility>
 
+#include "analysis/keys/operation_paths.h"
 #include "analysis/process/process_state.h"
 #include "analysis/views/breakdown_rows.h"
+#include "analysis/views/loop_beginning.h"
 #include "trace/format/archive.h"
 
 namespace rlscope::analysis {
 
-// Keeps apart the time before the first operation of the loop and the time after the last one.
-// Which one is the last is known only at the end, so time is added up anew after each. While all of
+// Keeps apart the time before the loop and the time after its last operation. Where it begins
+// loop_beginning.h says. Which operation is the last is known only at the end, so time is added up
+// anew after each. While all of
 // that time is in no operation and in one phase, running sums give it; otherwise it is followed row
 // by row.
 //
@@ -24,7 +27,7 @@ namespace rlscope::analysis {
 //   stage  start-up |  loop                        | end
 class LoopStages {
  public:
-  enum Stage : uint8_t { kStartUp, kLoop, kEnd, kWhole };
+  enum Stage : uint8_t { kStartUp, kWarmUp, kLoop, kEnd, kWhole };
 
   // Running sums of the rows of no operation, over all phases: by layer and GPU state, as in a row.
   struct Outside {
@@ -40,14 +43,18 @@ class LoopStages {
     if (follows_ && !in_loop_) AddRest(key, duration_ns, count);
   }
 
-  // An operation of the loop owns the process from here on; all time before was added.
-  void Enter(int64_t now) {
+  // An operation of the loop owns the process from here on; all time before was added. Gives what
+  // LoopBeginning::Enter does.
+  bool Enter(int64_t now, const LoopBeginning::Clock& clock) {
     in_loop_ = true;
     entered_ns_ = now;
+    return beginning_.Enter(clock);
   }
   // None does any more. An operation that lasted no time is none.
-  void Leave(int64_t now, const Outside& outside) {
+  void Leave(int64_t now, const LoopBeginning::Clock& clock, const Outside& outside) {
     in_loop_ = false;
+    beginning_.SetName(now, LoopBeginning::kNoName);
+    beginning_.Leave(clock, now > entered_ns_);
     if (now <= entered_ns_) return;
     if (!begun_) std::swap(before_, rest_);
     begun_ = true;
@@ -67,19 +74,26 @@ class LoopStages {
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
   bool in_loop() const { return in_loop_; }
+  LoopBeginning* beginning() { return &beginning_; }
+  const LoopBeginning& beginning() const { return beginning_; }
+
+  // What a part of the loop is in which the operation of this path owned the process.
+  static Stage InLoop(const OperationPaths::Node& path) { return path.warm_up ? kWarmUp : kLoop; }
 
   // visit(stage, duration_ns, count) for each stage that has a part of `whole`, a row of the
   // process view, at the end: everything is followed then.
   template <class Visit>
-  void Split(const BreakdownRow& whole, Visit visit) const {
+  void Split(const BreakdownRow& whole, const OperationPaths& paths, Visit visit) const {
     if (!begun_) return visit(kWhole, whole.duration_ns, whole.count);
-    const BreakdownRow before = before_.Get(whole.key);
+    const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();
+    const BreakdownRow before = (set_up != nullptr ? set_up->before : before_).Get(whole.key);
     const BreakdownRow rest = rest_.Get(whole.key);
     const auto give = [&](Stage stage, int64_t duration_ns, uint64_t count) {
       if (duration_ns > 0) visit(stage, duration_ns, count);
     };
     give(kStartUp, before.duration_ns, before.count);
-    give(kLoop, whole.duration_ns - before.duration_ns - rest.duration_ns,
+    give(InLoop(paths.node(PathOfRow(whole.row()))),
+         whole.duration_ns - before.duration_ns - rest.duration_ns,
          whole.count - before.count - rest.count);
     give(kEnd, rest.duration_ns, rest.count);
   }
@@ -95,9 +109,10 @@ class LoopStages {
   bool in_loop_ = false;
   bool follows_ = true;
   int64_t entered_ns_ = 0;
-  BreakdownRows before_;
-  BreakdownRows rest_;  // since the loop was left
-  Outside left_;        // when it was
+  LoopBeginning beginning_;
+  BreakdownRows before_;  // before the first operation of the loop
+  BreakdownRows rest_;    // since the loop was left
+  Outside left_;          // when it was
 };
 
 }  // namespace rlscope::analysis

@@ -31,9 +31,30 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
   times_.counted = row;
 }
 
-void ProcessView::EnterLoop(int64_t now) {
+void ProcessView::EnterLoop(int64_t now, const OperationPaths& paths) {
   if (stages_.follows()) Flush();
-  stages_.Enter(now);
+  if (!stages_.Enter(now, Clock(now, outside()))) return;
+  Flush();
+  LoopBeginning* const beginning = stages_.beginning();
+  HasLearned(paths) ? beginning->SetLearned() : beginning->Propose(now, rows_);
+}
+
+void ProcessView::LeaveLoop(int64_t now) {
+  const LoopStages::Outside sums = outside();
+  stages_.Leave(now, Clock(now, sums), sums);
+}
+
+bool ProcessView::HasLearned(const OperationPaths& paths) const {
+  for (const BreakdownRow& row : rows_.slots()) {
+    if (row.key != 0 && paths.node(PathOfRow(row.row())).learns) return true;
+  }
+  return false;
+}
+
+LoopBeginning::Clock ProcessView::Clock(int64_t now, const LoopStages::Outside& outside) const {
+  LoopBeginning::Clock clock = {now - not_recorded_ns_, 0};
+  for (const int64_t ns : outside.duration_ns) clock.idle_ns += ns;
+  return clock;
 }
 
 void ProcessView::FollowStages() {
@@ -62,6 +83,7 @@ void ProcessView::AddTotal(uint32_t row, int64_t duration_ns, uint64_t count) {
     outside_.duration_ns[row] += duration_ns;
     outside_.count[row] += count;
   }
+  if (PathOfRow(row) == kNotRecordedPath) not_recorded_ns_ += duration_ns;
   stages_.Add(key, duration_ns, count);
   part_->Add(row, duration_ns);
   if (has_buckets_) bucket_.Add(row, duration_ns);
@@ -124,6 +146,7 @@ void ProcessView::Carry(trace::Archive* archive, const RowLimits& limits) {
   archive->Number(&times_.counted);
   CarryRows(archive, limits, &rows_);
   outside_.Carry(archive);
+  archive->Sum(&not_recorded_ns_);
   stages_.Carry(archive, limits);
   PartTimes no_bucket;
   no_bucket.Reserve(rows);

@@ -67,8 +67,10 @@ class ProcessView {
   void Flush();
   void SetPhase(uint32_t phase);
   // An operation of the training loop owns the process from here on, or none does any more.
-  void EnterLoop(int64_t now);
-  void LeaveLoop(int64_t now) { stages_.Leave(now, outside()); }
+  void EnterLoop(int64_t now, const OperationPaths& paths);
+  void LeaveLoop(int64_t now);
+  // The first name of that operation, as in LoopBeginning.
+  void SetLoopName(int64_t now, uint32_t name) { stages_.beginning()->SetName(now, name); }
   // Another phase, a gap or an operation around the loop comes.
   void FollowStages();
   // After Flush: the bucket numbered `bucket` ends here.
@@ -102,6 +104,8 @@ class ProcessView {
   void AddTotal(uint32_t row, int64_t duration_ns, uint64_t count);
   // Up to now, flushed or not.
   LoopStages::Outside outside() const;
+  LoopBeginning::Clock Clock(int64_t now, const LoopStages::Outside& outside) const;
+  bool HasLearned(const OperationPaths& paths) const;
 
   const bool has_buckets_;
   uint32_t time_shift_ = 0;
@@ -113,6 +117,7 @@ class ProcessView {
   uint32_t counted_row_ = kNoRow;  // and its row
   BreakdownRows rows_;
   LoopStages::Outside outside_;  // flushed
+  int64_t not_recorded_ns_ = 0;
   LoopStages stages_;
   PartTimes bucket_;
   SpillVector<PartRow> timeline_;

@@ -1,6 +1,7 @@
 #include "python/trace_module/kinds.h"
 
 #include "analysis/gpu/gpu_kinds.h"
+#include "analysis/keys/loop_names.h"
 #include "analysis/threads/record_kinds.h"
 #include "python/trace_module/events.h"
 #include "trace/layout/layer.h"
@@ -18,6 +19,13 @@ template <class Texts>
 nb::tuple MakeTuple(const Texts& texts) {
   nb::list all;
   for (const auto& text : texts) all.append(text);
+  return nb::tuple(all);
+}
+
+template <class Texts>
+nb::tuple MakeTexts(const Texts& texts) {
+  nb::list all;
+  for (const std::string_view text : texts) all.append(nb::str(text.data(), text.size()));
   return nb::tuple(all);
 }
 
@@ -57,11 +65,8 @@ void AddKinds(nb::module_& module) {
   nb::list events;
   for (const std::string& kind : EventKinds()) events.append(kind.c_str());
   module.attr("EVENT_KINDS") = nb::tuple(events);
-  nb::list records;
-  for (const std::string_view kind : analysis::kRecordKindTexts) {
-    records.append(nb::str(kind.data(), kind.size()));
-  }
-  module.attr("RECORD_KINDS") = nb::tuple(records);
+  module.attr("RECORD_KINDS") = MakeTexts(analysis::kRecordKindTexts);
+  module.attr("LEARNING_NAMES") = MakeTexts(analysis::kLearningNames);
 }
 
 }  // namespace rlscope::python

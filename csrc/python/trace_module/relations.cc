@@ -40,7 +40,7 @@ void AddPlaces(const std::vector<TimeRow>& rows, bool by_thread, Columns* column
     columns->Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
   } else {
     columns->Add("stage",
-                 Words{{"start-up", "loop", "end", "whole"},
+                 Words{{"start-up", "warm-up", "loop", "end", "whole"},
                        MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
   }
   columns->Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
@@ -61,15 +61,18 @@ Columns MakeTimes(std::vector<TimeRow> rows, bool by_thread) {
   return columns;
 }
 
-Columns MakeBreakdown(const analysis::ProcessView& view, const PathRows& paths) {
+Columns MakeBreakdown(const analysis::SweepResult& result, const PathRows& paths) {
+  const analysis::ProcessView& view = result.process;
   std::vector<TimeRow> rows;
   for (const analysis::BreakdownRow& row : view.rows().slots()) {
     if (row.key == 0) continue;
-    view.stages().Split(row, [&](analysis::LoopStages::Stage stage, int64_t duration_ns,
-                                 uint64_t count) {
-      rows.push_back({0, stage, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
-                      LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), duration_ns, count});
-    });
+    view.stages().Split(
+        row, result.paths,
+        [&](analysis::LoopStages::Stage stage, int64_t duration_ns, uint64_t count) {
+          rows.push_back({0, stage, row.phase(), paths.RowOf(analysis::PathOfRow(row.row())),
+                          LayerOfRow(row.row()), analysis::IsBusyRow(row.row()), duration_ns,
+                          count});
+        });
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }
@@ -101,10 +104,11 @@ std::vector<std::string> RecordKinds() {
 }
 
 // The rows of the process, or of its threads.
-Columns MakeBookkeeping(const analysis::ProcessInput& input, const analysis::Bookkeeping& found,
+Columns MakeBookkeeping(const analysis::ProcessInput& input, const analysis::SweepResult& result,
                         const PathRows& paths, bool by_thread) {
   std::vector<RecordRow> rows;
-  found.ForEachRow([&](uint32_t stream, analysis::LoopStages::Stage stage, uint32_t phase,
+  const analysis::LoopBeginning& beginning = result.process.stages().beginning();
+  const auto add = [&](uint32_t stream, analysis::LoopStages::Stage stage, uint32_t phase,
                        uint32_t row, analysis::RecordKind kind, analysis::RecordCounts counts) {
     if ((stream != analysis::kNobody) != by_thread) return;
     const uint32_t thread =
@@ -113,7 +117,8 @@ Columns MakeBookkeeping(const analysis::ProcessInput& input, const analysis::Boo
                      analysis::IsBusyRow(row), 0, 0},
                     static_cast<uint32_t>(kind),
                     counts});
-  });
+  };
+  result.bookkeeping->ForEachRow(beginning, result.paths, add);
   std::sort(rows.begin(), rows.end());
   const size_t count = rows.size();
   std::vector<TimeRow> places;
@@ -363,16 +368,16 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   Relations relations;
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
-  relations.emplace_back("breakdown", MakeBreakdown(result.process, paths));
+  relations.emplace_back("breakdown", MakeBreakdown(result, paths));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));
   }
   if (options.bookkeeping) {
-    relations.emplace_back("bookkeeping", MakeBookkeeping(input, *result.bookkeeping, paths,
+    relations.emplace_back("bookkeeping", MakeBookkeeping(input, result, paths,
                                                           /*by_thread=*/false));
     relations.emplace_back("bookkeeping_by_thread",
-                           MakeBookkeeping(input, *result.bookkeeping, paths, /*by_thread=*/true));
+                           MakeBookkeeping(input, result, paths, /*by_thread=*/true));
   }
   if (options.buckets > 0) relations.emplace_back("timeline", MakeTimeline(result, paths));
   relations.emplace_back("recording_window", MakeWindows(history.windows()));

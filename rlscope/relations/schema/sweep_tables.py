@@ -63,8 +63,9 @@ breakdown = columns.relation(
     columns.process_id(),
     columns.text(
         "stage",
-        "start-up: before the training loop of the process; loop: from the first to the last "
-        "operation of the loop; end: after the loop; whole: a process without a training loop",
+        "start-up: before the training loop of the process; loop: in it; warm-up: between its "
+        "begin and its end, in operations that only prepare it; end: after the loop; whole: a "
+        "process without a training loop",
     ),
     *_share_columns("process add up to its end_ns - start_ns"),
     layout=columns.PROCESS,
