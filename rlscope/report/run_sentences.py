@@ -84,7 +84,9 @@ def _outside(facts: dict[str, Any]) -> str:
         for name, column in _OUTSIDE.items()
         if verdicts.is_outside_named(facts[column], facts["outside_ns"])
     ]
-    return f"{' and '.join(named)} {'take' if len(named) > 1 else 'takes'}"
+    if len(named) < 2:
+        return f"{''.join(named)} takes"
+    return f"{', '.join(named[:-1])} and {named[-1]} take"
 
 
 def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
