@@ -41,6 +41,7 @@ class LoopBeginning {
   static constexpr size_t kMostCandidates = 512;
 
   // A stretch begins. Gives whether the gap before it is a candidate, unless something was learned.
+  // Only while there are candidates, the idle time matters.
   bool Enter(const Clock& clock) {
     entered_ = clock;
     if (!begun_ || learned_) return false;

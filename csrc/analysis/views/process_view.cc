@@ -33,9 +33,10 @@ void ProcessView::Charge(uint32_t row, int64_t elapsed_ns) {
 
 void ProcessView::EnterLoop(int64_t now, const OperationPaths& paths) {
   if (stages_.follows()) Flush();
-  if (!stages_.Enter(now, Clock(now, outside()))) return;
-  Flush();
   LoopBeginning* const beginning = stages_.beginning();
+  const bool compares = !beginning->candidates().empty();
+  if (!stages_.Enter(now, Clock(now, compares ? outside() : LoopStages::Outside()))) return;
+  Flush();
   HasLearned(paths) ? beginning->SetLearned() : beginning->Propose(now, rows_);
 }
 
