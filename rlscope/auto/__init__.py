@@ -37,6 +37,13 @@ ROWS = {
     "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
     "stable_baselines3.common.evaluation": "rlscope.auto.stable_baselines3:watch_evaluation",
     "stable_baselines3.common.base_class": "rlscope.auto.stable_baselines3:watch_algorithm",
+    "stable_baselines3.common.off_policy_algorithm": (
+        "rlscope.auto.stable_baselines3:watch_off_policy"
+    ),
+    "stable_baselines3.common.policies": "rlscope.auto.stable_baselines3:watch_policies",
+    "stable_baselines3.common.vec_env.vec_normalize": (
+        "rlscope.auto.stable_baselines3:watch_normalize"
+    ),
     "stable_baselines3.common.save_util": "rlscope.auto.stable_baselines3:watch_loading",
     "ray.rllib.algorithms.algorithm": "rlscope.auto.rllib:watch_algorithm",
     "ray.rllib.connectors.env_to_module.env_to_module_pipeline": (
