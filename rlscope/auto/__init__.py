@@ -17,9 +17,9 @@ from rlscope.recorder import runtime
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
+    from typing import Any
 
-    Handler = Callable[[ModuleType], object]
+    Handler = Callable[..., object]
 
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
@@ -108,6 +108,9 @@ NAME_ROWS = {
 by -> the module that names them: name_new(module) those to come, name_made(module) those that are
 there."""
 
+BUFFER_WORDS = ("replay", "buffer", "memory")
+"""Words in the names of classes that may be replay buffers (replay.py)."""
+
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
@@ -134,6 +137,7 @@ def begin(operations: bool = True) -> None:
             _watch_loader()
         if operations:
             runtime.find_environments(_find_environments, _found_environment)
+            runtime.watch_classes(BUFFER_WORDS, _handler("rlscope.auto.replay:watch"))
     except Exception:  # hidden from the program: its time is then of no operation
         return
     _watched.update(new | {name: handlers[name] for name in named})
@@ -143,6 +147,8 @@ def begin(operations: bool = True) -> None:
         handler = found[0] if isinstance(found, tuple) else found
         if handler is not None:
             handler(sys.modules[name])
+    if operations and (new.keys() & ROWS.keys() & sys.modules.keys()):
+        _handler("rlscope.auto.replay:watch_made")()
     for name in NAME_ROWS.keys() & sys.modules.keys():
         _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
 
@@ -219,11 +225,11 @@ def _of(rows: dict[str, str], name: str) -> list[str]:
 
 
 def _handler(*rows: str) -> "Handler":
-    def hook(module: "ModuleType") -> None:
+    def hook(*made: "Any") -> None:
         for row in rows:
             owner, _, name = row.partition(":")
             try:
-                getattr(__import__(owner, fromlist=[name]), name)(module)
+                getattr(__import__(owner, fromlist=[name]), name)(*made)
             except Exception:  # another release of the library: it stays as it is
                 continue
 

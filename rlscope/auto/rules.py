@@ -27,6 +27,7 @@ _RULES = {
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled",
     "update": "outermost call of {}, which makes the batch of an update",
+    "replay": "outermost call of a method of {} that stores experience or samples a batch",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
     "evaluation": "outermost call of {}",
     "saving": "outermost call of {}",

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.process.automatic_programs import ENVIRONMENT, iterations
-from support.process.automatic_records import instances, read_track
+from support.process.automatic_programs import ENVIRONMENT, iterations, names
 from support.process.installed import need
-from support.process.recorded_child import Recorded, record
+from support.process.recorded_child import record
 
 from rlscope.opening import load
-
-
-def names(recorded: Recorded, thread: int | None = None) -> list[str]:
-    """Names of a thread's automatic operations in order, those that name themselves among them."""
-    row = recorded.process()
-    number = recorded.threads()[0] if thread is None else thread
-    items = recorded.reader.items(row["index"], number)
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"], recorded.names()))]
 
 
 def imports(directory: str, modules: dict[str, str]) -> str:
@@ -209,6 +199,7 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
         "inference": 32,
         "advantage": 2,
         "backprop": 4,
+        "replay": 36,
         "evaluation": 4,
         "saving": 2,
         "loading": 2,
