@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
+    "torch.utils.cpp_extension": "rlscope.auto.compilers:watch_extensions",
     "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
     "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
     "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",
@@ -57,6 +58,7 @@ ROWS = {
     "vllm.entrypoints.llm": "rlscope.auto.texts:watch_vllm",
     "sglang.srt.entrypoints.engine": "rlscope.auto.texts:watch_sglang",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
+    "numba": "rlscope.auto.compilers:watch_numba",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),
