@@ -58,6 +58,21 @@ ROWS = {
     "vllm.entrypoints.llm": "rlscope.auto.texts:watch_vllm",
     "sglang.srt.entrypoints.engine": "rlscope.auto.texts:watch_sglang",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
+    "torchrl.trainers.trainers": "rlscope.auto.trainers:watch_torchrl",
+    "tianshou.trainer": "rlscope.auto.trainers:watch_tianshou",
+    "tianshou.trainer.utils": "rlscope.auto.trainers:watch_tianshou_1",
+    "skrl.trainers.torch.base": "rlscope.auto.trainers:watch_skrl",
+    "skrl.trainers.jax.base": "rlscope.auto.trainers:watch_skrl",
+    **dict.fromkeys(
+        [
+            f"cleanrl_utils.evals.{name}_eval"
+            for name in (
+                *("c51", "c51_jax", "ddpg", "ddpg_jax", "dqn", "dqn_jax", "ppo"),
+                *("ppo_envpool_jax", "td3", "td3_jax"),
+            )
+        ],
+        "rlscope.auto.trainers:watch_cleanrl",
+    ),
     "numba": "rlscope.auto.compilers:watch_numba",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
