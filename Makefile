@@ -119,6 +119,7 @@ test-frameworks: system-packages $(VENV)-frameworks/.installed ## TensorFlow, JA
 	RLSCOPE_TEST_REQUIRE=tensorflow,jax,numba $(VENV)-frameworks/bin/python -m pytest -q -n $(JOBS) \
 	    --dist loadfile tests/integration/test_layers_frameworks.py tests/integration/test_layers_names.py \
 	    tests/integration/test_automatic_compiled.py tests/integration/test_automatic_compilers.py \
+	    tests/integration/test_automatic_results.py \
 	    tests/integration/test_automatic_keras.py \
 	    tests/integration/test_automatic_stopwatch.py tests/integration/test_import_jax.py \
 	    tests/integration/test_first_sentences_frameworks.py \

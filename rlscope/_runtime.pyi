@@ -120,6 +120,10 @@ def watch_compiled(function: object, /) -> bool:
     """Makes calls of an object with a vectorcall pointer of its own, as JAX's compiled functions
     have, events "compiled"; False: it has none."""
 
+def watch_waiting(function: object, /) -> bool:
+    """The same for one that waits for a result of a compiled function: its first argument, or what
+    is in that. A call is one of the function. Of a type it is the buffer of an object."""
+
 def watch_classes(words: tuple[str, ...], handler: Callable[[type], object], /) -> bool:
     """From now on handler(made) is called for each class that a class statement makes, if its name,
     or that of a class above it, has one of the words in it, in any case. What it raises is dropped.

@@ -100,6 +100,7 @@ ROWS = {
     "jax._src.numpy.array_constructors": "rlscope.auto.conversions:watch",
     "jax._src.numpy.lax_numpy": "rlscope.auto.conversions:watch",
     "jax._src.api": "rlscope.auto.jax:watch_api",
+    "jax._src.array": "rlscope.auto.jax:watch_array",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
     "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
 }

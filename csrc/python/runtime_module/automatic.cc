@@ -151,6 +151,7 @@ PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr}
                                   {"find_environments", Fast(FindEnvironments), METH_FASTCALL,
                                    nullptr},
                                   {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
+                                  {"watch_waiting", WatchWaitingFunction, METH_O, nullptr},
                                   {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
                                   {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
                                   {"ask_gradients", AskGradientsOf, METH_O, nullptr},
