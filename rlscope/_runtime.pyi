@@ -96,8 +96,8 @@ def watch(event: str, function: Callable[_P, _R], /) -> Callable[_P, _R]:
     first argument is the compiled function), "compile" (which returns a function of
     torch.compile), "traces module", "compilation" (and "compilation enter", "exit", "pause"),
     "connector" (a conversion, whatever it is called with), "own step", "own reset" (a simulation,
-    once find_environments() has found its class), "evaluation", "update", "generation", "saving",
-    "loading" and "import". Raises ValueError for any other, TypeError
+    once find_environments() has found its class), "evaluation", "update", "generation", "replay",
+    "saving", "loading" and "import". Raises ValueError for any other, TypeError
     before watch_imports().
     """
 
@@ -119,6 +119,17 @@ def find_environments(finder: Callable[[], object], found: Callable[[type], obje
 def watch_compiled(function: object, /) -> bool:
     """Makes calls of an object with a vectorcall pointer of its own, as JAX's compiled functions
     have, events "compiled"; False: it has none."""
+
+def watch_waiting(function: object, /) -> bool:
+    """The same for one that waits for a result of a compiled function: its first argument, or what
+    is in that. A call is one of the function. Of a type it is the buffer of an object."""
+
+def watch_classes(words: tuple[str, ...], handler: Callable[[type], object], /) -> bool:
+    """From now on handler(made) is called for each class that a class statement makes, if its name,
+    or that of a class above it, has one of the words in it, in any case. What it raises is dropped.
+
+    Only the first call counts. False: class statements cannot be seen, or in a sub-interpreter.
+    """
 
 def watch_imports(
     handlers: Mapping[str, Callable[[Any], object] | tuple[Callable[[Any], object]] | None],

@@ -17,12 +17,13 @@ from rlscope.recorder import runtime
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
+    from typing import Any
 
-    Handler = Callable[[ModuleType], object]
+    Handler = Callable[..., object]
 
 ROWS = {
     "torch": "rlscope.auto.torch:watch",
+    "torch.utils.cpp_extension": "rlscope.auto.compilers:watch_extensions",
     "torch._dynamo.eval_frame": "rlscope.auto.torch:watch_dynamo",
     "torch._dynamo.convert_frame": "rlscope.auto.torch:watch_frames",
     "torch._dynamo.callback": "rlscope.auto.torch:watch_lazy_compilation",
@@ -37,6 +38,13 @@ ROWS = {
     "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
     "stable_baselines3.common.evaluation": "rlscope.auto.stable_baselines3:watch_evaluation",
     "stable_baselines3.common.base_class": "rlscope.auto.stable_baselines3:watch_algorithm",
+    "stable_baselines3.common.off_policy_algorithm": (
+        "rlscope.auto.stable_baselines3:watch_off_policy"
+    ),
+    "stable_baselines3.common.policies": "rlscope.auto.stable_baselines3:watch_policies",
+    "stable_baselines3.common.vec_env.vec_normalize": (
+        "rlscope.auto.stable_baselines3:watch_normalize"
+    ),
     "stable_baselines3.common.save_util": "rlscope.auto.stable_baselines3:watch_loading",
     "ray.rllib.algorithms.algorithm": "rlscope.auto.rllib:watch_algorithm",
     "ray.rllib.connectors.env_to_module.env_to_module_pipeline": (
@@ -50,6 +58,22 @@ ROWS = {
     "vllm.entrypoints.llm": "rlscope.auto.texts:watch_vllm",
     "sglang.srt.entrypoints.engine": "rlscope.auto.texts:watch_sglang",
     "torchrl.envs.common": "rlscope.auto.torchrl:watch_env",
+    "torchrl.trainers.trainers": "rlscope.auto.trainers:watch_torchrl",
+    "tianshou.trainer": "rlscope.auto.trainers:watch_tianshou",
+    "tianshou.trainer.utils": "rlscope.auto.trainers:watch_tianshou_1",
+    "skrl.trainers.torch.base": "rlscope.auto.trainers:watch_skrl",
+    "skrl.trainers.jax.base": "rlscope.auto.trainers:watch_skrl",
+    **dict.fromkeys(
+        [
+            f"cleanrl_utils.evals.{name}_eval"
+            for name in (
+                *("c51", "c51_jax", "ddpg", "ddpg_jax", "dqn", "dqn_jax", "ppo"),
+                *("ppo_envpool_jax", "td3", "td3_jax"),
+            )
+        ],
+        "rlscope.auto.trainers:watch_cleanrl",
+    ),
+    "numba": "rlscope.auto.compilers:watch_numba",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),
@@ -76,6 +100,7 @@ ROWS = {
     "jax._src.numpy.array_constructors": "rlscope.auto.conversions:watch",
     "jax._src.numpy.lax_numpy": "rlscope.auto.conversions:watch",
     "jax._src.api": "rlscope.auto.jax:watch_api",
+    "jax._src.array": "rlscope.auto.jax:watch_array",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",
     "jax._src.dispatch": "rlscope.auto.jax:watch_compilation",
 }
@@ -100,6 +125,9 @@ NAME_ROWS = {
 """Name of a module whose functions are made at run time, without the names that programs know them
 by -> the module that names them: name_new(module) those to come, name_made(module) those that are
 there."""
+
+BUFFER_WORDS = ("replay", "buffer", "memory")
+"""Words in the names of classes that may be replay buffers (replay.py)."""
 
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
@@ -127,6 +155,7 @@ def begin(operations: bool = True) -> None:
             _watch_loader()
         if operations:
             runtime.find_environments(_find_environments, _found_environment)
+            runtime.watch_classes(BUFFER_WORDS, _handler("rlscope.auto.replay:watch"))
     except Exception:  # hidden from the program: its time is then of no operation
         return
     _watched.update(new | {name: handlers[name] for name in named})
@@ -136,6 +165,8 @@ def begin(operations: bool = True) -> None:
         handler = found[0] if isinstance(found, tuple) else found
         if handler is not None:
             handler(sys.modules[name])
+    if operations and (new.keys() & ROWS.keys() & sys.modules.keys()):
+        _handler("rlscope.auto.replay:watch_made")()
     for name in NAME_ROWS.keys() & sys.modules.keys():
         _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
 
@@ -212,11 +243,11 @@ def _of(rows: dict[str, str], name: str) -> list[str]:
 
 
 def _handler(*rows: str) -> "Handler":
-    def hook(module: "ModuleType") -> None:
+    def hook(*made: "Any") -> None:
         for row in rows:
             owner, _, name = row.partition(":")
             try:
-                getattr(__import__(owner, fromlist=[name]), name)(module)
+                getattr(__import__(owner, fromlist=[name]), name)(*made)
             except Exception:  # another release of the library: it stays as it is
                 continue
 

@@ -31,24 +31,28 @@ def watched(event: str, function: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def watch_method(event: str, owner: type, name: str) -> None:
-    """Makes calls of the method that a class itself defines events; does nothing if it has none.
+    """Makes calls of the method that a class itself defines events; does nothing if it has none. A
+    class method and a static method stay what they are.
 
     Left alone are abstract methods, those that suspend, as their calls mean nothing, and methods of
     classes that cannot be changed.
     """
-    function: Any = vars(owner).get(name)
-    if type(function) is getattr(sys.modules.get("functools"), "partialmethod", None):
-        if _is_watchable(function.func):
-            function.func = runtime.watch(event, function.func)  # called otherwise it is no event
+    held: Any = vars(owner).get(name)
+    if type(held) is getattr(sys.modules.get("functools"), "partialmethod", None):
+        if _is_watchable(held.func):
+            held.func = runtime.watch(event, held.func)  # called otherwise it is no event
         return
+    kind = type(held)
+    function = held.__func__ if kind in (classmethod, staticmethod) else held
     if not _is_watchable(function):
         return
     replacement = watched(event, function)
-    if replacement is not function:
-        try:
-            setattr(owner, name, replacement)
-        except TypeError:  # a class of C code
-            return
+    if replacement is function:
+        return
+    try:
+        setattr(owner, name, replacement if function is held else kind(replacement))
+    except TypeError:  # a class of C code
+        return
 
 
 def _is_watchable(function: "Any") -> bool:
@@ -58,6 +62,47 @@ def _is_watchable(function: "Any") -> bool:
         return False
     code = getattr(function, "__code__", None)
     return not getattr(code, "co_flags", 0) & _SUSPENDS
+
+
+def watch_below(event: str, root: type, *names: str) -> None:
+    """Makes calls of the methods events for every class below `root`, now and later."""
+
+    def watch(owner: type) -> None:
+        for name in names:
+            watch_method(event, owner, name)
+
+    for owner in subclasses(root):
+        watch(owner)
+    follow_subclasses(root, watch)
+
+
+def subclasses(root: type) -> set[type]:
+    """The class itself and all classes below it."""
+    found, waiting = {root}, [root]
+    while waiting:
+        new: set[type] = set(type.__subclasses__(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def follow_subclasses(root: type, watch: "Callable[[type], None]") -> None:
+    """Classes that are defined later report themselves, as soon as they exist."""
+    own = vars(root).get("__init_subclass__")
+
+    def __init_subclass__(cls: type, /, **options: "Any") -> None:
+        if own is None:
+            super(root, cls).__init_subclass__(**options)  # type: ignore[arg-type]
+        else:
+            own.__get__(None, cls)(**options)
+        try:
+            watch(cls)
+        except Exception:  # a class that cannot be changed stays as it is
+            return
+
+    __init_subclass__.__qualname__ = f"{root.__qualname__}.__init_subclass__"
+    __init_subclass__.__module__ = root.__module__
+    setattr(root, "__init_subclass__", classmethod(__init_subclass__))  # noqa: B010
 
 
 def watch_from_c(event: str, owner: type, name: str) -> None:

@@ -5,7 +5,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from rlscope.auto.environments import watch_filled
+from rlscope.auto import environments, replay
 
 
 def watch(module: ModuleType) -> None:
@@ -18,7 +18,8 @@ def watch(module: ModuleType) -> None:
     def _class_setstate(obj: Any, *state: Any, **options: Any) -> Any:
         filled = fill(obj, *state, **options)
         try:
-            watch_filled(obj)
+            environments.watch_filled(obj)
+            replay.watch_filled(obj)
         except Exception:  # a class that cannot be changed stays as it is
             return filled
         return filled

@@ -1,4 +1,5 @@
-"""JAX: calls of the functions that `jax.jit` makes, what it traces and compiles, gradients.
+"""JAX: calls of the functions that `jax.jit` makes, waits for their results, what it traces and
+compiles, gradients.
 
 JAX is full of such functions itself (`jax.numpy.exp` is one): those are parts of programs
 and do not count.
@@ -31,6 +32,20 @@ def watch_jit(module: Any) -> None:
             if type(each) is kind:
                 _watch(each)
     rules.watches("compiled", "jax.jit")
+
+
+def watch_array(module: Any) -> None:
+    """jax._src.array: JAX computes while the program goes on. Whatever asks for the value of an
+    array waits in one of these."""
+    array = module.ArrayImpl
+    bindings = sys.modules[array.__module__]
+    runtime.watch_waiting(array)  # its buffer, which NumPy asks for
+    for owner, names in (
+        (array, ("block_until_ready", "_single_device_array_to_np_array_did_copy")),
+        (bindings, ("batched_block_until_ready", "buffer_to_dlpack_managed_tensor")),
+    ):
+        for name in names:
+            runtime.watch_waiting(vars(owner).get(name))
 
 
 def watch_compilation(module: Any) -> None:

@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import Any
 
 from rlscope.auto import ROWS, is_automatic, rules
-from rlscope.auto.calls import watch_method
-from rlscope.auto.environments import is_environment, subclasses, watch_environments
+from rlscope.auto.calls import subclasses, watch_method
+from rlscope.auto.environments import is_environment, watch_environments
 
 VARIABLE = "RLSCOPE_ENVIRONMENTS"
 

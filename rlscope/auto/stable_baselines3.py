@@ -7,7 +7,7 @@ Policies are modules of PyTorch, and optimizers PyTorch's.
 from types import ModuleType
 
 from rlscope.auto import rules
-from rlscope.auto.calls import watch_global, watch_method
+from rlscope.auto.calls import watch_below, watch_global
 from rlscope.auto.environments import watch_environments
 
 
@@ -23,12 +23,33 @@ def watch_evaluation(module: ModuleType) -> None:
 
 
 def watch_algorithm(module: ModuleType) -> None:
-    """stable_baselines3.common.base_class."""
-    watch_method("saving", module.BaseAlgorithm, "save")
-    rules.watches("saving", "stable_baselines3.BaseAlgorithm.save")
+    """stable_baselines3.common.base_class: with what other algorithms, sb3-contrib's too, have in
+    the place of its methods."""
+    _watch_files(module.BaseAlgorithm, "save", "load")
+
+
+def watch_off_policy(module: ModuleType) -> None:
+    """stable_baselines3.common.off_policy_algorithm."""
+    _watch_files(module.OffPolicyAlgorithm, "save_replay_buffer", "load_replay_buffer")
+
+
+def watch_policies(module: ModuleType) -> None:
+    """stable_baselines3.common.policies."""
+    _watch_files(module.BaseModel, "save", "load")
+
+
+def watch_normalize(module: ModuleType) -> None:
+    """stable_baselines3.common.vec_env.vec_normalize: statistics of observations."""
+    _watch_files(module.VecNormalize, "save", "load")
 
 
 def watch_loading(module: ModuleType) -> None:
-    """stable_baselines3.common.save_util: what BaseAlgorithm.load reads."""
+    """stable_baselines3.common.save_util: what set_parameters reads, too."""
     watch_global("loading", module.load_from_zip_file, module)
-    rules.watches("loading", "stable_baselines3.BaseAlgorithm.load")
+    rules.watches("loading", "stable_baselines3.load_from_zip_file")
+
+
+def _watch_files(root: type, saves: str, loads: str) -> None:
+    for event, name in (("saving", saves), ("loading", loads)):
+        watch_below(event, root, name)
+        rules.watches(event, f"stable_baselines3.{root.__name__}.{name}")

@@ -8,8 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from rlscope.auto import rules
-from rlscope.auto.calls import watch_from_c, watch_global, watch_method
-from rlscope.auto.environments import subclasses
+from rlscope.auto.calls import subclasses, watch_from_c, watch_global, watch_method
 from rlscope.recorder import runtime
 
 _CONVERSIONS = ("as_tensor", "asarray", "from_numpy", "tensor")

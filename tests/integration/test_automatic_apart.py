@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.process.automatic_programs import ENVIRONMENT, iterations
-from support.process.automatic_records import instances, read_track
+from support.process.automatic_programs import ENVIRONMENT, iterations, names
 from support.process.installed import need
-from support.process.recorded_child import Recorded, record
+from support.process.recorded_child import record
 
 from rlscope.opening import load
-
-
-def names(recorded: Recorded, thread: int | None = None) -> list[str]:
-    """Names of a thread's automatic operations in order, those that name themselves among them."""
-    row = recorded.process()
-    number = recorded.threads()[0] if thread is None else thread
-    items = recorded.reader.items(row["index"], number)
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"], recorded.names()))]
 
 
 def imports(directory: str, modules: dict[str, str]) -> str:
@@ -209,7 +199,47 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
         "inference": 32,
         "advantage": 2,
         "backprop": 4,
+        "replay": 36,
         "evaluation": 4,
         "saving": 2,
         "loading": 2,
     }
+
+
+_LOADS = """
+import warnings
+warnings.simplefilter("ignore")
+import time, torch
+from stable_baselines3 import DQN
+torch.set_num_threads(1)
+
+class Mine(DQN):
+    @classmethod
+    def load(cls, *arguments, **options):
+        return super().load(*arguments, **options)
+
+    def _setup_model(self):  # makes networks, and the buffer
+        super()._setup_model()
+        time.sleep(0.3)
+
+Mine("MlpPolicy", "CartPole-v1", buffer_size=1, device="cpu").save({path!r})
+env = Mine("MlpPolicy", "CartPole-v1", buffer_size=1).get_env()
+began = time.monotonic_ns()
+Mine.load({path!r}, env=env)
+print(time.monotonic_ns() - began)
+"""
+
+
+def test_loading_a_model_lasts_until_the_model_is_there(directory: str) -> None:
+    """With the networks that it makes; and a load that calls another one is one operation."""
+    need("stable_baselines3")
+    begin = imports(directory, {})
+    script = _LOADS.format(path=str(Path(directory).parent / "model"))
+    stopwatch = int(record(directory, begin + script, timeout=300).output)
+    with load(directory) as trace:
+        rows = trace.sql(
+            "SELECT duration_ns FROM operation_instance JOIN operation USING (operation_id)"
+            " WHERE path = 'loading'"
+        ).to_dicts()
+    (duration,) = (row["duration_ns"] for row in rows)
+    assert 300_000_000 < duration <= stopwatch

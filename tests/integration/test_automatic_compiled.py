@@ -93,8 +93,9 @@ assert act.get_concrete_function(x)(x).numpy().tolist() == [2, 2, 2]
 _RULES = {"jax": "jax.jit", "tensorflow": "tf.function"}
 _PROGRAMS = {"jax": _JAX, "tensorflow": _TENSORFLOW}
 _EXPECTED = {
-    # A call that compiles is in two parts: one before, and one behind that.
-    "jax": {"simulation": 3, "compiled:act": 5 + 2, "compiled:<lambda>": 4 + 2},
+    # A call that compiles is in two parts: one before, and one behind that. In JAX each of the two
+    # functions is also waited for.
+    "jax": {"simulation": 3, "compiled:act": 5 + 2 + 1, "compiled:<lambda>": 4 + 2 + 1},
     "tensorflow": {
         "simulation": 3, "compiled:act": 4 + 1, "compiled:update": 3 + 1, "compiled:learn": 1 + 1
     },

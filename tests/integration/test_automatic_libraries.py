@@ -127,10 +127,11 @@ _LIBRARIES = {
     "gym": (_GYM, {"simulation": 8}),
     "pettingzoo": (_PETTINGZOO, {"simulation": 13}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
-    # Of each of two rollouts: 16 actions, the bootstrap value and two minibatches of training.
+    # Of each of two rollouts: 16 actions, which are stored, the bootstrap value and two minibatches
+    # of training, which are taken out.
     "stable_baselines3": (
         _STABLE_BASELINES3,
-        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4},
+        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 36},
     ),
     "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 pytest.importorskip("stable_baselines3")
 
 _SCRIPT = str(ROOT / "workloads" / "sb3.py")
-_OPERATIONS = {"inference", "simulation", "backprop"}
+_OPERATIONS = {"inference", "simulation", "backprop", "replay"}
 # An environment for each algorithm, whose own hyper-parameters learn within 256 steps there.
 _ALGORITHMS = {
     "PPO": ("Pendulum-v1", {"advantage"}),  # the value of the rollout's end
@@ -44,7 +44,8 @@ def test_operations_of_an_algorithm_are_found(
     assert instances(swept, "explicit") == {}
     found = instances(swept, "automatic")
     assert found.keys() - {"import"} == _OPERATIONS | more
-    assert found["simulation"] >= found["inference"] >= 256 / 8
+    # At the end of an episode PPO asks for a value, stores, and acts: an inference in two parts.
+    assert found["simulation"] * 1.01 >= found["inference"] >= 256 / 8
     assert set(swept["iteration"]["source"]) == {"automatic"}
 
 

@@ -158,6 +158,55 @@ def test_methods_that_suspend_or_are_abstract_are_left_alone() -> None:
     assert dict(vars(Odd)) == before
 
 
+def test_class_methods_and_static_methods_stay_what_they_are() -> None:
+    class Model:
+        @classmethod
+        def load(cls, path: str) -> tuple[type, str]:
+            return cls, path
+
+        @staticmethod
+        def read(path: str) -> str:
+            return path
+
+    class Deep(Model):
+        pass
+
+    before = {name: vars(Model)[name].__func__ for name in ("load", "read")}
+    for name in before:
+        calls.watch_method("simulation", Model, name)
+    kinds = {name: type(vars(Model)[name]) for name in before}
+    assert kinds == {"load": classmethod, "read": staticmethod}
+    for name, function in before.items():
+        assert is_watched(vars(Model)[name].__func__)
+        assert inspect.unwrap(vars(Model)[name].__func__) is function
+    assert (Model.load("a"), Deep().load("b")) == ((Model, "a"), (Deep, "b"))
+    assert (Model.read("a"), Deep().read("b")) == ("a", "b")
+    assert str(inspect.signature(Deep.load)) == "(path: 'str') -> 'tuple[type, str]'"
+    assert Deep.load.__self__ is Deep  # type: ignore[attr-defined]
+
+
+def test_what_a_class_has_in_the_place_of_a_method_is_watched_too() -> None:
+    class Model:
+        @classmethod
+        def load(cls) -> list[str]:
+            return [cls.__name__]
+
+    class Early(Model):
+        @classmethod
+        def load(cls) -> list[str]:
+            return [*super().load(), "early"]
+
+    calls.watch_below("simulation", Model, "load")
+
+    class Late(Early):
+        @classmethod
+        def load(cls) -> list[str]:
+            return [*super().load(), "late"]
+
+    assert all(is_watched(vars(owner)["load"].__func__) for owner in (Model, Early, Late))
+    assert Late.load() == ["Late", "early", "late"]
+
+
 def test_environments_are_watched_with_their_subclasses_and_mixins() -> None:
     class Env:
         def step(self) -> int:

@@ -7,6 +7,7 @@
 #include "python/runtime_module/automatic_calls.h"
 #include "python/runtime_module/automatic_events.h"
 #include "python/runtime_module/automatic_track.h"
+#include "python/runtime_module/class_statements.h"
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/conversions.h"
 #include "python/runtime_module/module_state.h"
@@ -150,6 +151,8 @@ PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr}
                                   {"find_environments", Fast(FindEnvironments), METH_FASTCALL,
                                    nullptr},
                                   {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
+                                  {"watch_waiting", WatchWaitingFunction, METH_O, nullptr},
+                                  {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
                                   {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
                                   {"ask_gradients", AskGradientsOf, METH_O, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};

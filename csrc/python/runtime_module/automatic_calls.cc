@@ -100,9 +100,9 @@ template <Event event>
 constexpr bool is_simulation = event == Event::kSimulation || event == Event::kMixin;
 
 template <Event event>
-constexpr bool is_apart = event == Event::kEvaluation || event == Event::kUpdate ||
-                          event == Event::kGeneration ||
-                          event == Event::kSaving || event == Event::kLoading;
+constexpr bool is_apart =
+    event == Event::kEvaluation || event == Event::kUpdate || event == Event::kReplay ||
+    event == Event::kGeneration || event == Event::kSaving || event == Event::kLoading;
 
 template <Event event>
 constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
@@ -152,6 +152,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
   if constexpr (event == Event::kGeneration) track->EnterGeneration();
+  if constexpr (event == Event::kReplay) track->EnterApart("replay");
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");
   return true;
@@ -180,8 +181,7 @@ constexpr bool is_own = event == Event::kOwnStep || event == Event::kOwnReset;
 
 // A method of a class that may be an environment.
 template <Event event, class Call>
-PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* keywords,
-                  Call call) {
+PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* keywords, Call call) {
   PyObject* self = SelfOf(arguments, flagged_count);
   OwnClass* own = self == nullptr ? nullptr : FindOwnClass(Py_TYPE(self));
   Track* track = &own_track;

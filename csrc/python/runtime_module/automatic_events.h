@@ -33,6 +33,7 @@ namespace rlscope::python {
   X(kEvaluation, "evaluation")      /* of an agent */                                         \
   X(kUpdate, "update")              /* a part of one that its library makes apart */          \
   X(kGeneration, "generation")      /* of texts, by its library */                            \
+  X(kReplay, "replay")              /* storing of experience, or taking a batch of it */      \
   X(kSaving, "saving")                                                                        \
   X(kLoading, "loading")
 

@@ -528,6 +528,11 @@ void Track::NoteGradients() {
   }
 }
 
+void Track::BeginResult(uint32_t name) {
+  if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
+  BeginNamed(name);
+}
+
 // ---- K ------------------------------------------------------------------------------------------
 
 void Track::BeginConversion(const PyObject* object) {

@@ -135,8 +135,16 @@ class Track {
   void LeaveStep() {
     if (--step_ == 0) EndStep();
   }
-  void EnterCompiled(PyObject* function) {
-    if (compiled_++ == 0) BeginCompiled(function);
+  // Whether it is the outermost C.
+  bool EnterCompiled(PyObject* function) {
+    if (compiled_++ != 0) return false;
+    BeginCompiled(function);
+    return true;
+  }
+  // The call waits for what a C has made: it is that C, with the name `name`, and has its
+  // LeaveCompiled().
+  void EnterResult(uint32_t name) {
+    if (compiled_++ == 0) BeginResult(name);
   }
   void LeaveCompiled() {
     if (--compiled_ == 0) EndCompiled();
@@ -221,6 +229,7 @@ class Track {
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function);
+  void BeginResult(uint32_t name);
   void EndCompiled();
   void BeginApart(const char* name);
   void BeginNamed(uint32_t name);

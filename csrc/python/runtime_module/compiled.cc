@@ -3,6 +3,7 @@
 #include "native_calls/owned.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/results.h"
 #include "python/runtime_module/vectorcall.h"
 
 namespace rlscope::python {
@@ -11,14 +12,48 @@ namespace {
 
 using native_calls::Owned;
 
+// A call that waits for results: whose they are, its first argument says.
+PyObject* CallWaiting(const CompiledSlot& slot, PyObject* function, PyObject* const* arguments,
+                      size_t flagged_count, PyObject* keywords) {
+  Track* track = &own_track;
+  PyObject* first = PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
+  track->EnterResult(NameOfMaker(first));
+  PyObject* result = slot.call(function, arguments, flagged_count, keywords);
+  track->LeaveCompiled();
+  return result;
+}
+
 PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                PyObject* keywords) {
   Track* track = &own_track;
   const CompiledSlot* slot = FindCompiled(function);
-  track->EnterCompiled(function);
+  if (slot->waits != 0) return CallWaiting(*slot, function, arguments, flagged_count, keywords);
+  const bool is_outermost = track->EnterCompiled(function);
   PyObject* result = slot->call(function, arguments, flagged_count, keywords);
   track->LeaveCompiled();
+  if (is_outermost) NoteResult(result, __atomic_load_n(&slot->note, __ATOMIC_RELAXED));
   return result;
+}
+
+// The buffer of an array: what NumPy asks of it.
+getbufferproc plain_buffer = nullptr;
+
+int GetBuffer(PyObject* array, Py_buffer* view, int flags) {
+  Track* track = &own_track;
+  track->EnterResult(NameOfMaker(array));
+  const int done = plain_buffer(array, view, flags);
+  track->LeaveCompiled();
+  return done;
+}
+
+bool WatchBuffer(PyTypeObject* type) {
+  PyBufferProcs* buffer = type->tp_as_buffer;
+  if (buffer == nullptr || buffer->bf_getbuffer == nullptr) return false;
+  if (buffer->bf_getbuffer == GetBuffer) return true;
+  if (plain_buffer != nullptr) return false;
+  plain_buffer = buffer->bf_getbuffer;
+  buffer->bf_getbuffer = GetBuffer;
+  return true;
 }
 
 // ---- PyTorch ------------------------------------------------------------------------------------
@@ -98,6 +133,15 @@ void NoteTracedModule() {
 }
 
 bool WatchCompiled(PyObject* function) { return ReplaceCall(function, Call); }
+
+PyObject* WatchWaitingFunction(PyObject*, PyObject* object) {
+  if (PyType_Check(object)) {
+    return PyBool_FromLong(WatchBuffer(reinterpret_cast<PyTypeObject*>(object)));
+  }
+  if (!ReplaceCall(object, Call)) Py_RETURN_FALSE;
+  __atomic_store_n(&FindCompiled(object)->waits, 1, __ATOMIC_RELAXED);
+  Py_RETURN_TRUE;
+}
 
 PyObject* WatchCompiledFunction(PyObject*, PyObject* function) {
   return PyBool_FromLong(WatchCompiled(function));

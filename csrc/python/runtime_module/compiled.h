@@ -3,7 +3,8 @@
 // A call of TensorFlow's or JAX's is an event of the automatic track, named after the function (C
 // in automatic_track.h). TensorFlow's are objects of a Python class, whose __call__ is
 // watched like any function. JAX's are objects of a C type that carry a vectorcall pointer of their
-// own, which is replaced.
+// own, which is replaced. JAX computes while the program goes on: a call that waits for a result is
+// an event of the function that makes it (results.h).
 //
 // What torch.compile() makes is a Python function. Forwards of modules in there are compiled into
 // it: no module is called. Whether there are any shows when TorchDynamo traces the code, in the
@@ -30,6 +31,9 @@ void NoteTracedModule();
 
 // watch_compiled(function): WatchCompiled() as Python sees it.
 PyObject* WatchCompiledFunction(PyObject* module, PyObject* function);
+
+// watch_waiting(function): a function that waits for results of others, or the type of results.
+PyObject* WatchWaitingFunction(PyObject* module, PyObject* object);
 
 }  // namespace rlscope::python
 

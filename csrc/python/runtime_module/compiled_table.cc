@@ -53,6 +53,7 @@ bool AddCompiled(PyObject* function, vectorcallfunc call) {
   slot->call = call;
   __atomic_store_n(&slot->note, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->trains, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->waits, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->function, function, __ATOMIC_RELEASE);
   return true;
 }

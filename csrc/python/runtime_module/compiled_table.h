@@ -18,6 +18,7 @@ struct CompiledSlot {
   vectorcallfunc call;
   uint32_t note;  // id of the name, 0: not asked for yet; of a function of PyTorch: Forwards
   uint32_t trains;
+  uint32_t waits;  // for results of others: it is none itself
 };
 constexpr size_t kCompiledSlots = 1 << 14;  // a program compiles some hundred functions
 // Open addressing, at most half full; pages are zero until used. A reader needs no lock.

@@ -45,6 +45,17 @@ def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> li
     return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
 
 
+def names(recorded: Recorded, thread: int | None = None) -> list[str]:
+    """The same, with those that name themselves."""
+    row = recorded.process()
+    if not recorded.threads():
+        return []
+    number = recorded.threads()[0] if thread is None else thread
+    items = recorded.reader.items(row["index"], number)
+    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
+    return [name for name, _, _ in instances(read_track(rows, row["end_ns"], recorded.names()))]
+
+
 def iterations(recorded: Recorded, process: int = 0) -> list[int]:
     """Iterations of a process in order, 1 for each automatic one, 0 for each explicit one."""
     index = recorded.process(process)["index"]

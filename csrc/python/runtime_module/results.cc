@@ -1,0 +1,121 @@
+#include "python/runtime_module/results.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "native_calls/owned.h"
+
+namespace rlscope::python {
+
+namespace {
+
+using native_calls::Owned;
+
+constexpr Py_ssize_t kMostItems = 16;  // of one tuple, list or dictionary
+constexpr int kMostOfCall = 32;
+constexpr int kMost = 64;
+
+struct Made {
+  const PyObject* array;
+  PyObject* reference;
+  uint32_t name;
+};
+// The last ones of all threads, in a ring. No Python code runs while the mutex is held.
+Made made[kMost];
+uint32_t next_made = 0;
+std::mutex mutex;
+
+__thread uint32_t last_name = 0;
+
+// Calls visit(item) for the first items of a tuple, list or dictionary. False: it is none of them.
+template <class Visit>
+bool ForEachItem(PyObject* object, Py_ssize_t most, Visit visit) {
+  if (PyDict_Check(object)) {
+    PyObject* value;
+    Py_ssize_t position = 0;
+    while (most-- > 0 && PyDict_Next(object, &position, nullptr, &value)) visit(value);
+    return true;
+  }
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  const Py_ssize_t count = std::min(most, PySequence_Fast_GET_SIZE(object));
+  for (Py_ssize_t i = 0; i < count; i++) visit(PySequence_Fast_GET_ITEM(object, i));
+  return true;
+}
+
+struct Arrays {
+  PyObject* of_call[kMostOfCall];  // borrowed
+  int count = 0;
+
+  // Those that are exactly so deep in tuples and the like.
+  void Add(PyObject* item, int depth) {
+    const Py_ssize_t most = depth > 0 ? kMostItems : 0;
+    if (ForEachItem(item, most, [&](PyObject* each) { Add(each, depth - 1); })) return;
+    if (depth != 0 || count == kMostOfCall) return;
+    if (PyType_SUPPORTS_WEAKREFS(Py_TYPE(item))) of_call[count++] = item;
+  }
+};
+
+// The array is alive only if the reference has it.
+bool Has(PyObject* reference, const PyObject* array) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* there = nullptr;
+  PyWeakref_GetRef(reference, &there);
+  const Owned held(there);
+  return there == array;
+#else
+  return PyWeakref_GET_OBJECT(reference) == array;
+#endif
+}
+
+uint32_t Find(const PyObject* array) {
+  PyObject* reference = nullptr;
+  uint32_t name = 0;
+  {
+    const std::lock_guard<std::mutex> guard(mutex);
+    for (uint32_t i = 1; i <= kMost && reference == nullptr; i++) {
+      const Made& each = made[(next_made - i) % kMost];
+      if (each.array != array || each.reference == nullptr) continue;
+      reference = Py_NewRef(each.reference);
+      name = each.name;
+    }
+  }
+  const Owned held(reference);
+  return reference != nullptr && Has(reference, array) ? name : 0;
+}
+
+}  // namespace
+
+void NoteResult(PyObject* result, uint32_t name) {
+  last_name = name;
+  if (result == nullptr || name == 0) return;
+  Arrays arrays;
+  for (int depth = 0; depth <= 2; depth++) arrays.Add(result, depth);
+  for (int i = 0; i < arrays.count; i++) {
+    PyObject* old = PyWeakref_NewRef(arrays.of_call[i], nullptr);
+    if (old == nullptr) {
+      PyErr_Clear();
+      continue;
+    }
+    {
+      const std::lock_guard<std::mutex> guard(mutex);
+      Made& slot = made[next_made++ % kMost];
+      std::swap(old, slot.reference);
+      slot.array = arrays.of_call[i];
+      slot.name = name;
+    }
+    Py_XDECREF(old);
+  }
+}
+
+uint32_t NameOfMaker(PyObject* arrays) {
+  uint32_t name = 0;
+  if (arrays != nullptr && !ForEachItem(arrays, kMostItems, [&](PyObject* each) {
+        name = name == 0 ? Find(each) : name;
+      })) {
+    name = Find(arrays);
+  }
+  return name != 0 ? name : last_name;
+}
+
+}  // namespace rlscope::python

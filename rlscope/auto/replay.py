@@ -1,0 +1,60 @@
+"""Replay buffers: where a program, or a library, stores its experience and takes batches of it.
+
+No library has a class that all of them derive from. So a class counts by what it says of itself:
+its name, or that of a class above it, has one of the words of rlscope.auto.BUFFER_WORDS in it, and
+it has both a method that stores and one that samples.
+"""
+
+from typing import Any
+
+from rlscope.auto import BUFFER_WORDS, rules
+from rlscope.auto.calls import subclasses, watch_method
+
+_STORES = {
+    *("add", "add_batch", "add_experience", "add_sample", "add_samples", "add_transition"),
+    *("add_transitions", "append", "extend", "insert", "push", "put", "remember", "store"),
+    *("store_transition", "store_transitions"),
+}
+_SAMPLES = {
+    *("sample", "sample_all", "sample_batch", "sample_buffer", "sample_memory"),
+    "_get_samples",  # Stable-Baselines3's generator of batches calls it
+}
+_PRIORITIES = {"update_priorities", "update_priority", "update_weight"}
+
+
+def watch(owner: type) -> None:
+    """A class with such a name, and those above it that its library has, too."""
+    if not _is_buffer(owner):
+        return
+    for each in owner.__mro__:
+        if _library(each) == _library(owner):
+            for name in _STORES | _SAMPLES | _PRIORITIES:
+                watch_method("replay", each, name)
+    derives = any(_is_named(above) and _is_buffer(above) for above in owner.__mro__[1:])
+    if not derives and not owner.__name__.startswith("_"):
+        rules.watches("replay", f"{_library(owner)}.{owner.__qualname__}")
+
+
+def watch_filled(owner: type) -> None:
+    """A class that got its methods after it was made."""
+    if any(_is_named(each) for each in owner.__mro__):
+        watch(owner)
+
+
+def watch_made() -> None:
+    """Classes that are there already."""
+    for owner in subclasses(object):
+        watch_filled(owner)
+
+
+def _is_named(owner: type) -> bool:
+    return any(word in owner.__name__.lower() for word in BUFFER_WORDS)
+
+
+def _is_buffer(owner: type) -> bool:
+    names: set[Any] = {name for each in owner.__mro__ for name in vars(each)}
+    return not (names.isdisjoint(_STORES) or names.isdisjoint(_SAMPLES))
+
+
+def _library(owner: type) -> str:
+    return owner.__module__.partition(".")[0]
