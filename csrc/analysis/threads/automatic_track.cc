@@ -20,11 +20,10 @@ constexpr uint32_t kUnresolved =
                         trace::kAutoAside, trace::kAutoInference);
 static_assert(trace::kAutoNothing == 0);
 
-constexpr uint32_t final_states[] = {trace::kAutoNothing, trace::kAutoInference,
-                                     trace::kAutoBackprop, trace::kAutoSimulation,
-                                     trace::kAutoTarget,   trace::kAutoGeneration,
-                                     trace::kAutoAdvantage, trace::kAutoReference,
-                                     trace::kAutoReward};
+constexpr uint32_t final_states[] = {
+    trace::kAutoNothing,    trace::kAutoInference, trace::kAutoBackprop,
+    trace::kAutoSimulation, trace::kAutoTarget,    trace::kAutoGeneration,
+    trace::kAutoAdvantage,  trace::kAutoReference, trace::kAutoReward};
 constexpr uint32_t kFinalGroups = std::size(final_states);
 // Of the first state behind the open ones.
 constexpr uint32_t kLateGroup = trace::kAutoFirstOpen;

@@ -145,17 +145,17 @@ PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-PyMethodDef module_functions[] = {{"watch", Fast(Watch), METH_FASTCALL, nullptr},
-                                  {"watch_in_place", Fast(WatchInPlace), METH_FASTCALL, nullptr},
-                                  {"watch_mixins", WatchMixins, METH_O, nullptr},
-                                  {"find_environments", Fast(FindEnvironments), METH_FASTCALL,
-                                   nullptr},
-                                  {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
-                                  {"watch_waiting", WatchWaitingFunction, METH_O, nullptr},
-                                  {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
-                                  {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
-                                  {"ask_gradients", AskGradientsOf, METH_O, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
+PyMethodDef module_functions[] = {
+    {"watch", Fast(Watch), METH_FASTCALL, nullptr},
+    {"watch_in_place", Fast(WatchInPlace), METH_FASTCALL, nullptr},
+    {"watch_mixins", WatchMixins, METH_O, nullptr},
+    {"find_environments", Fast(FindEnvironments), METH_FASTCALL, nullptr},
+    {"watch_compiled", WatchCompiledFunction, METH_O, nullptr},
+    {"watch_waiting", WatchWaitingFunction, METH_O, nullptr},
+    {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
+    {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
+    {"ask_gradients", AskGradientsOf, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

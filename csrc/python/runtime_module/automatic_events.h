@@ -7,9 +7,9 @@ namespace rlscope::python {
 // One row per event: enumerator, name in Python.
 #define RLSCOPE_AUTOMATIC_EVENTS(X)                                                           \
   X(kSimulation, "simulation")                                                                \
-  X(kMixin, "mixin") /* simulation of an environment */                                       \
-  X(kOwnStep, "own step")   /* of what may be an environment */                              \
-  X(kOwnReset, "own reset") /* the same */                                                  \
+  X(kMixin, "mixin")        /* simulation of an environment */                                \
+  X(kOwnStep, "own step")   /* of what may be an environment */                               \
+  X(kOwnReset, "own reset") /* the same */                                                    \
   X(kForward, "forward")                                                                      \
   X(kTapedForward, "taped forward") /* with gradients, if a tape is open */                   \
   X(kTapeEnter, "tape enter")                                                                 \

@@ -171,7 +171,8 @@ inline uint32_t Track::NameOfAside(uint32_t inside) const {
   return updated_ || !aside_is_first_ ? kAutoBackprop : kAutoAdvantage;
 }
 
-// The resolve that names everything open. A block still without a forward is part of what it interrupted.
+// The resolve that names everything open. A block still without a forward is part of what it
+// interrupted.
 inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
                                uint32_t tail) const {
   uint32_t resolve = WithAutoFate(0, kAutoInside, inside);

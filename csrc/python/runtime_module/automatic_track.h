@@ -23,8 +23,8 @@
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
-// earlier one, or lie inside of one that has gradients. Then it is `advantage` if an F of this kind was the first one since the last S, and
-// else a part of the update, `backprop`.
+// earlier one, or lie inside of one that has gradients. Then it is `advantage` if an F of this kind
+// was the first one since the last S, and else a part of the update, `backprop`.
 //
 // Before the first S or O of a thread an S names the forwards only, as at the program's end.
 //
@@ -36,8 +36,8 @@
 // In a no-grad block it lasts to the end of the block. An F inside an O is none of them.
 //
 // After a generation, until an S or O, a no-grad F has its name when it ends, once the thread has
-// trained a module: `reference` if none of its own was, `reward` if it returns a number for each text, and
-// else `backprop`.
+// trained a module: `reference` if none of its own was, `reward` if it returns a number for each
+// text, and else `backprop`.
 //
 // Without an O backprop ends with B; without gradients in any F it begins with B; when neither S
 // nor B comes, the forwards are inference and the rest is nothing.
@@ -293,24 +293,24 @@ class Track {
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
   PolicyCalls policy_calls_;
-  Observation observation_;       // of the last S, recorded or not
-  TokenRun run_;                  // of forwards since the last S, B and O
-  FewModules learning_;           // of forwards with gradients since the operation opened
-  FewModules aside_;              // of those without
-  bool aside_is_first_ = false;   // one of those was before all with gradients
-  bool is_frozen_ = false;        // the forward that runs, or its block, has no trained module
-  bool gives_scores_ = false;     // of the last forward, where a generation was
-  bool generated_ = false;        // since the last S and O
+  Observation observation_;      // of the last S, recorded or not
+  TokenRun run_;                 // of forwards since the last S, B and O
+  FewModules learning_;          // of forwards with gradients since the operation opened
+  FewModules aside_;             // of those without
+  bool aside_is_first_ = false;  // one of those was before all with gradients
+  bool is_frozen_ = false;       // the forward that runs, or its block, has no trained module
+  bool gives_scores_ = false;    // of the last forward, where a generation was
+  bool generated_ = false;       // since the last S and O
   // Of the first updates, the modules inside of others are noted, too.
   static constexpr int kMostUpdates = 64;
   int updates_ = 0;  // backwards after forwards
   // Without an environment:
   static constexpr int kMostJudged = 8;
-  bool is_first_ = false;    // no forward has ended since the operation opened
-  uint64_t first_node_ = 0;  // of the first one's graph, the last
-  int repeats_ = 0;          // forwards of a module that had one since then
-  int judged_ = 0;           // backwards that were asked what they use
-  bool acts_ = false;        // some did not use the first of the forwards before them
+  bool is_first_ = false;         // no forward has ended since the operation opened
+  uint64_t first_node_ = 0;       // of the first one's graph, the last
+  int repeats_ = 0;               // forwards of a module that had one since then
+  int judged_ = 0;                // backwards that were asked what they use
+  bool acts_ = false;             // some did not use the first of the forwards before them
   bool updated_ = false;          // a backward was, since the last S
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

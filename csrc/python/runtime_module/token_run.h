@@ -35,9 +35,9 @@ class TokenRun {
   // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
   // enough by now.
   bool GoesOn(const Arguments& call) {
-    const PyObject* module =
-        call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 0 ? *call.values
-                                                                             : nullptr;
+    const PyObject* module = call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 0
+                                 ? *call.values
+                                 : nullptr;
     if (__builtin_expect(module == nullptr || module != module_, 1)) {
       module_ = module;
       forwards_ = 1;

@@ -385,8 +385,8 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_frozen(token: Token, trained: set[str]) -> bool:
-    """Whether no module of a forward, or of a block, was trained when it was called. Adds those that
-    lie inside of others."""
+    """Whether no module of a forward, or of a block, was trained when it was called. Adds those
+    that lie inside of others."""
     frozen = True
     for number, (kind, gradients) in enumerate(token.forwards):
         trained |= {each for behind, each in token.nested if behind <= number}
