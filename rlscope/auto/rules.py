@@ -18,7 +18,7 @@ _RULES = {
     " where one of these modules was never trained",
     "advantage": "the same at the start of the first update after a step, where all these modules"
     " are trained",
-    "generation": "calls of {} that write a text; of a module, five or more in a row",
+    "generation": "calls of {} that write a text, or five in a row that write a token each",
     "reference": "forwards of {} without gradients after a generation, where none of these modules"
     " was trained",
     "reward": "the same where a module returns a number for each text",

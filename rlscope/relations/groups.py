@@ -18,7 +18,7 @@ _NAMES = {
     "inference": "inference infer act predict policy select_action sample_action",
     "generation": "generation generate",
     "learning": " ".join(_trace.LEARNING_NAMES),
-    "replay": "replay replay_buffer buffer sample store",
+    "replay": "replay replay_buffer",
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",
     "loading": "loading load",

@@ -23,7 +23,7 @@ STAGES = (SIMULATION, INFERENCE, LEARNING, OTHER)
 BACKEND = ("framework", "cuda_api")
 """Layers that the paper calls Backend and CUDA: a framework's native code."""
 # They prepare an update, and the paper counts them with it.
-_OF_AN_UPDATE = frozenset("sample critic actor temperature".split())
+_OF_AN_UPDATE = frozenset("replay sample critic actor temperature".split())
 # For a language model: the prompt, and the tokens after it.
 _OF_INFERENCE = frozenset(("prefill", "decode"))
 

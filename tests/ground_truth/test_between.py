@@ -253,6 +253,8 @@ def test_what_lies_beside_a_gap_between_windows_is_named_so() -> None:
 
 def test_time_while_suspended_tasks_have_operations_is_a_row() -> None:
     items = [
+        enter(1, "learn"),
+        leave(3, "learn"),
         task(5, 1),
         enter(10, "act"),
         task(20, 0),
@@ -265,6 +267,7 @@ def test_time_while_suspended_tasks_have_operations_is_a_row() -> None:
     found = of([RawProcess(end_ns=100, threads=[RawThread(items)])])
     assert [(row["before"], row["after"], row["why"], row["duration_ns"]) for row in found] == [
         ("act", "learn", None, 20),
+        ("learn", "act", None, 7),
         (None, None, "other", 10),
     ]
 

@@ -77,7 +77,7 @@ def test_the_options_of_a_run_are_grouped_by_what_a_user_wants(
     assert {title: _options(groups[str(name)]) for title, name in held.items()} == {
         "where": {"--output", "--force", "--name", "--no-report", "--quiet"},
         "what": {
-            "--auto", "--no-auto", "--simulator", "--numpy", "--no-waits", "--intercept",
+            "--auto", "--no-auto", "--simulator", "--environment", "--numpy", "--no-waits", "--intercept",
             "--sample-seconds", "--no-probes", "--cuda", "--cuda-api", "--cuda-parts",
             "--cuda-graph-trace", "--cupti",
         },
