@@ -29,7 +29,7 @@ def record():
             pass
 
 record()
-while drained and not any(map(os.path.getsize, glob.glob(f"{directory}/trace/*"))):
+while drained and sum(map(os.path.getsize, glob.glob(f"{directory}/trace/*"))) < 2000:  # header
     time.sleep(0.01)
 print(len(glob.glob(f"{directory}/rings/*.ring")), flush=True)
 for file in glob.glob(f"{directory}/rings/{files}"):
