@@ -77,9 +77,9 @@ def test_the_options_of_a_run_are_grouped_by_what_a_user_wants(
     assert {title: _options(groups[str(name)]) for title, name in held.items()} == {
         "where": {"--output", "--force", "--name", "--no-report", "--quiet"},
         "what": {
-            "--auto", "--no-auto", "--simulator", "--environment", "--numpy", "--no-waits", "--intercept",
-            "--sample-seconds", "--no-probes", "--cuda", "--cuda-api", "--cuda-parts",
-            "--cuda-graph-trace", "--cupti",
+            "--auto", "--no-auto", "--simulator", "--environment", "--numpy", "--no-waits",
+            "--intercept", "--sample-seconds", "--no-probes", "--cuda", "--cuda-api",
+            "--cuda-parts", "--cuda-graph-trace", "--cupti",
         },
         "when": {"--delay-iterations", "--iterations", "--delay-seconds", "--seconds"},
         "how long": {
