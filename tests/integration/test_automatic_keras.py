@@ -77,7 +77,7 @@ model.compile(optimizer="sgd", loss="mse")
 model.fit(x, torch.zeros((1, 2)), verbose=0)
 env.step(0)
 """
-S, I, T, B = "simulation", "inference", "target", "backprop"  # noqa: E741
+S, I, A, B = "simulation", "inference", "advantage", "backprop"  # noqa: E741
 
 
 _CONVERSIONS = """
@@ -121,21 +121,21 @@ def test_a_forward_of_keras_is_inference(directory: str, backend: str) -> None:
     need(backend)
     recorded = record(directory, _BEGIN.format(backend=backend), timeout=300)
     # JAX calls functions that it compiles, and the inference goes on after each.
-    found = [name for name in track(recorded) if name in (S, I, T, B)]
+    found = [name for name in track(recorded) if name in (S, I, A, B)]
     assert [name for name, _ in itertools.groupby(found)] == [S, I, S]
 
 
 def test_an_eager_program_of_tensorflow_has_all_operations(directory: str) -> None:
     need("tensorflow")
     recorded = record(directory, _BEGIN.format(backend="tensorflow") + _TAPE, timeout=300)
-    assert track(recorded) == [S, I, S, T, B, B, I, S, I, S, B, I]
+    assert track(recorded) == [S, I, S, A, B, B, I, S, I, S, B, I]
 
 
 def test_an_eager_program_of_keras_on_pytorch_has_all_operations(directory: str) -> None:
     need("tensorflow")
     recorded = record(directory, _BEGIN.format(backend="torch") + _TORCH, timeout=300)
-    shapes = T  # before it trains, `fit` finds them with a forward without gradients
-    assert track(recorded) == [S, I, S, T, B, B, I, S, shapes, B, S]
+    shapes = A  # before it trains, `fit` finds them with a forward without gradients
+    assert track(recorded) == [S, I, S, A, B, B, I, S, shapes, B, S]
 
 
 _WITHOUT_KERAS = """

@@ -60,7 +60,8 @@ def check_sentence(trace: Trace, largest: str, loop_ns: int) -> None:
     (facts,) = coverage.coverage(trace).to_dicts()
     title = largest.capitalize() if largest in groups.GROUPS else largest
     time, span = units.duration(group_times(trace)[largest]), units.duration(facts["span_ns"])
-    expected = rf"{title} takes [0-9.]+ % of the training loop: {time} of {span}[.,]"
+    expected = r"(The training loop completed only .* To judge it, .*\. )?"
+    expected += rf"{title} takes [0-9.]+ % of the training loop: {time} of {span}[.,]"
     assert re.match(expected, headline.read(trace).sentence), headline.read(trace).sentence
     assert facts["span_ns"] == pytest.approx(loop_ns, rel=0.1)
     texts = [each.text for each in headline.read(trace).details]
@@ -203,7 +204,9 @@ def test_a_dqn_of_keras_that_compiles_its_steps(
         simulation_ns = _medians(trace)["simulation"]
     for name, lengths in calls.items():
         count, ns = found[name]
-        assert len(lengths) <= count <= len(lengths) + 5  # where compilation interrupts one
+        # In JAX a wait for the result is one more; where compilation interrupts one there are two.
+        most = (2 if backend == "jax" else 1) * len(lengths) + 5
+        assert len(lengths) <= count <= most
         assert ns < sum(lengths)
     first = sum(each[0] for each in times.values())
     assert first > sum(map(sum, times.values())) / 2
