@@ -112,9 +112,11 @@ def watch_mixins(root: type, /) -> bool:
     """A "mixin" called on an object of this class is a simulation; False: there are too many."""
 
 def find_environments(finder: Callable[[], object], found: Callable[[type], object], /) -> None:
-    """Calls `finder` before the first forward, and more and more seldom, while the process has no
-    environment. `found` is called with a class whose calls of events "own step" show that it is
-    one; from then on they are simulations."""
+    """Calls `finder` before the first forward of a process that has no environment then.
+
+    Calls `found` with a class whose calls of events "own step" show that it is one. From then on
+    they are simulations. Only the first call counts.
+    """
 
 def watch_compiled(function: object, /) -> bool:
     """Makes calls of an object with a vectorcall pointer of its own, as JAX's compiled functions
@@ -124,9 +126,12 @@ def watch_waiting(function: object, /) -> bool:
     """The same for one that waits for a result of a compiled function: its first argument, or what
     is in that. A call is one of the function. Of a type it is the buffer of an object."""
 
-def watch_classes(words: tuple[str, ...], handler: Callable[[type], object], /) -> bool:
+def watch_classes(
+    words: tuple[str, ...], methods: tuple[str, ...], handler: Callable[[type], object], /
+) -> bool:
     """From now on handler(made) is called for each class that a class statement makes, if its name,
-    or that of a class above it, has one of the words in it, in any case. What it raises is dropped.
+    or that of a class above it, has one of the words in it, in any case, or if it has all of the
+    methods. What the handler raises is dropped.
 
     Only the first call counts. False: class statements cannot be seen, or in a sub-interpreter.
     """

@@ -132,6 +132,9 @@ BUFFER_WORDS = ("replay", "buffer", "memory")
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
+ENVIRONMENT_METHODS = ("step", "reset")
+"""What a class has that may be an environment of no known library (own_environments.py)."""
+
 _watched: "dict[str, Handler | tuple[Handler] | None]" = {}
 """What the core asks by the name of the module that was imported."""
 
@@ -154,8 +157,16 @@ def begin(operations: bool = True) -> None:
                 return
             _watch_loader()
         if operations:
-            runtime.find_environments(_find_environments, _found_environment)
-            runtime.watch_classes(BUFFER_WORDS, _handler("rlscope.auto.replay:watch"))
+            runtime.find_environments(
+                _handler("rlscope.auto.own_environments:look"),
+                _handler("rlscope.auto.own_environments:found"),
+            )
+            words = BUFFER_WORDS + tuple(
+                name.rpartition(".")[2] for _, name in named_environments()
+            )
+            runtime.watch_classes(
+                words, ENVIRONMENT_METHODS, _handler("rlscope.auto.classes:watch")
+            )
     except Exception:  # hidden from the program: its time is then of no operation
         return
     _watched.update(new | {name: handlers[name] for name in named})
@@ -166,9 +177,16 @@ def begin(operations: bool = True) -> None:
         if handler is not None:
             handler(sys.modules[name])
     if operations and (new.keys() & ROWS.keys() & sys.modules.keys()):
-        _handler("rlscope.auto.replay:watch_made")()
+        _handler("rlscope.auto.classes:watch_made")()
     for name in NAME_ROWS.keys() & sys.modules.keys():
         _handler(f"{NAME_ROWS[name]}:name_made")(sys.modules[name])
+
+
+def named_environments() -> set[tuple[str, str]]:
+    """(module, class) of each that the user named."""
+    texts = os.environ.get("RLSCOPE_ENVIRONMENTS", "").split(",")
+    parts = (text.rpartition(":") for text in texts if text)
+    return {(module or "__main__", name) for module, _, name in parts}
 
 
 def is_automatic() -> bool:
@@ -178,18 +196,6 @@ def is_automatic() -> bool:
 
 def _is_named_only(name: str, handlers: "dict[str, Handler | tuple[Handler] | None]") -> bool:
     return isinstance(_watched.get(name), tuple) and not isinstance(handlers[name], tuple)
-
-
-def _find_environments() -> None:
-    from rlscope.auto import own_environments
-
-    own_environments.find()
-
-
-def _found_environment(owner: type) -> None:
-    from rlscope.auto import own_environments
-
-    own_environments.found(owner)
 
 
 def _plain() -> None:
@@ -224,18 +230,9 @@ def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
         # Not Ray itself, which its daemons import too.
         found |= dict.fromkeys({name.partition(".")[0] for name in ROWS} - {"ray"})
         found |= {name: _handler(*_of(names, name), row) for name, row in ROWS.items()}
-        if os.environ.get("RLSCOPE_ENVIRONMENTS"):
-            found |= _named_environments(found)
+        named = _handler("rlscope.auto.own_environments:watch_named")
+        found |= dict.fromkeys({name for name, _ in named_environments()} - found.keys(), named)
     return found
-
-
-def _named_environments(
-    others: "dict[str, Handler | tuple[Handler] | None]",
-) -> "dict[str, Handler | tuple[Handler] | None]":
-    from rlscope.auto import own_environments
-
-    named = _handler("rlscope.auto.own_environments:watch_named")
-    return dict.fromkeys(own_environments.named_modules().keys() - others.keys(), named)
 
 
 def _of(rows: dict[str, str], name: str) -> list[str]:

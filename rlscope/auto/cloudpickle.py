@@ -5,7 +5,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from rlscope.auto import environments, replay
+from rlscope.auto import classes, environments
 
 
 def watch(module: ModuleType) -> None:
@@ -19,7 +19,7 @@ def watch(module: ModuleType) -> None:
         filled = fill(obj, *state, **options)
         try:
             environments.watch_filled(obj)
-            replay.watch_filled(obj)
+            classes.watch(obj)
         except Exception:  # a class that cannot be changed stays as it is
             return filled
         return filled

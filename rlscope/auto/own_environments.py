@@ -1,44 +1,33 @@
 """Environments of no known library: a class with a `step` and a `reset` may be one.
 
-Before the first forward, and while the process has no environment, all classes are looked through.
-What their steps do decides (csrc/python/runtime_module/own_environments.h). A program can also name
+If a process calls a module before it has an environment, such classes are watched from then on, and
+what their steps do decides (csrc/python/runtime_module/own_environments.h). A program can also name
 its class, by rls.environment() or `rls-prof --environment`.
 """
 
-import os
 import sys
+from _weakref import ref  # of the interpreter: weakref itself takes 1 ms
 from types import FunctionType
 from typing import Any
 
-from rlscope.auto import ROWS, is_automatic, rules
-from rlscope.auto.calls import subclasses, watch_method
+from rlscope.auto import ENVIRONMENT_METHODS, ROWS, is_automatic, named_environments, rules
+from rlscope.auto.calls import watch_method
 from rlscope.auto.environments import is_environment, watch_environments
 
-VARIABLE = "RLSCOPE_ENVIRONMENTS"
-
-_EVENTS = {"step": "own step", "reset": "own reset"}
 # Libraries whose classes with these methods are known not to be environments, or are watched.
 _LIBRARIES = {name.partition(".")[0] for name in ROWS} | {"numpy", "rlscope"}
-_seen: set[type] = set()
-
-
-def named_modules() -> "dict[str, set[str]]":
-    """Module -> classes of it that the user named; of "__main__" those without a module."""
-    found: dict[str, set[str]] = {}
-    for text in filter(None, os.environ.get(VARIABLE, "").split(",")):
-        module, _, name = text.rpartition(":")
-        found.setdefault(module or "__main__", set()).add(name)
-    return found
+_waiting: "list[ref[type]]" = []
+_looks = False
 
 
 def watch_named(module: Any) -> None:
     """A module with classes that the user named, once it is imported."""
-    for name in named_modules()[module.__name__]:
-        owner: Any = module
+    for owner, name in named_environments():
+        found: Any = module
         for part in name.split("."):
-            owner = getattr(owner, part, None)
-        if isinstance(owner, type):
-            watch_class(owner)
+            found = getattr(found, part, None)
+        if owner == module.__name__ and isinstance(found, type):
+            watch_class(found)
 
 
 def watch_class(owner: type) -> None:
@@ -47,18 +36,27 @@ def watch_class(owner: type) -> None:
         watch_environments(owner)
 
 
-def find() -> None:
-    """Watches the classes that may be environments, each once."""
-    names = named_modules().get("__main__", set())
-    for owner in subclasses(object) - _seen:
-        _seen.add(owner)
-        try:
-            if owner.__module__ == "__main__" and owner.__qualname__ in names:
-                watch_class(owner)
-            elif _may_simulate(owner):
-                _watch(owner)
-        except Exception:  # a class that is not like others stays as it is
-            continue
+def watch(owner: type) -> None:
+    """A class that was made."""
+    module = "__main__" if owner.__module__ == "__mp_main__" else owner.__module__  # if spawned
+    if (module, owner.__qualname__) in named_environments():
+        watch_class(owner)
+    elif not _may_simulate(owner):
+        return
+    elif _looks:
+        _watch(owner)
+    else:
+        _waiting.append(ref(owner))
+
+
+def look() -> None:
+    """A module is called, and there is no environment so far."""
+    global _looks
+    _looks = True
+    for each in _waiting:
+        if (owner := each()) is not None:
+            _watch(owner)
+    _waiting.clear()
 
 
 def found(owner: type) -> None:
@@ -78,7 +76,7 @@ def _may_simulate(owner: type) -> bool:
         return False
     if _is_module_or_optimizer(owner):
         return False
-    return all(isinstance(getattr(owner, name, None), FunctionType) for name in _EVENTS)
+    return all(isinstance(getattr(owner, name, None), FunctionType) for name in ENVIRONMENT_METHODS)
 
 
 def _is_module_or_optimizer(owner: type) -> bool:
@@ -87,6 +85,6 @@ def _is_module_or_optimizer(owner: type) -> bool:
 
 
 def _watch(owner: type) -> None:
-    for name, event in _EVENTS.items():
+    for name in ENVIRONMENT_METHODS:
         defines = next(base for base in owner.__mro__ if name in vars(base))
-        watch_method(event, defines, name)
+        watch_method(f"own {name}", defines, name)

@@ -8,7 +8,7 @@ it has both a method that stores and one that samples.
 from typing import Any
 
 from rlscope.auto import BUFFER_WORDS, rules
-from rlscope.auto.calls import subclasses, watch_method
+from rlscope.auto.calls import watch_method
 
 _STORES = {
     *("add", "add_batch", "add_experience", "add_sample", "add_samples", "add_transition"),
@@ -23,8 +23,8 @@ _PRIORITIES = {"update_priorities", "update_priority", "update_weight"}
 
 
 def watch(owner: type) -> None:
-    """A class with such a name, and those above it that its library has, too."""
-    if not _is_buffer(owner):
+    """A class, if it is one of buffers, with those above it that its library has."""
+    if not any(_is_named(each) for each in owner.__mro__) or not _is_buffer(owner):
         return
     for each in owner.__mro__:
         if _library(each) == _library(owner):
@@ -33,18 +33,6 @@ def watch(owner: type) -> None:
     derives = any(_is_named(above) and _is_buffer(above) for above in owner.__mro__[1:])
     if not derives and not owner.__name__.startswith("_"):
         rules.watches("replay", f"{_library(owner)}.{owner.__qualname__}")
-
-
-def watch_filled(owner: type) -> None:
-    """A class that got its methods after it was made."""
-    if any(_is_named(each) for each in owner.__mro__):
-        watch(owner)
-
-
-def watch_made() -> None:
-    """Classes that are there already."""
-    for owner in subclasses(object):
-        watch_filled(owner)
 
 
 def _is_named(owner: type) -> bool:

@@ -126,15 +126,14 @@ for episode in range(60):
     lap("backprop")
 print(json.dumps(spent))
 """
+_GROUPS = {"backprop": "learning"}
 ALLOWED = 0.05
 """Of the loop's time."""
 
 
-def check(
-    traced: TracedPython, folder: Path, program: str, *arguments: str
-) -> tuple[str, dict[str, int]]:
-    """Runs a program, compares the time in each operation with its stopwatch's, and returns the
-    first sentence with what the stopwatch said."""
+def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> set[str]:
+    """Runs a program and compares the time in each operation, and the first sentence, with its
+    stopwatch. Returns the operations."""
     pytest.importorskip("torch")
     (folder / "train.py").write_text(STOPWATCH + program)
     command = [traced.python, "train.py", *arguments]
@@ -149,19 +148,23 @@ def check(
         found = dict(tuple(row) for row in rows)
         sentence = headline.read(trace).sentence
     assert found.keys() <= {*read, "(none)", "import"}
+    allowed = ALLOWED * sum(read.values())
     for name, time in read.items():
-        assert found[name] == pytest.approx(time, abs=ALLOWED * sum(read.values())), name
-    return sentence, read
+        assert found[name] == pytest.approx(time, abs=allowed), name
+    # Either may be the largest where two are as long.
+    first = max(read.values())
+    largest = [
+        _GROUPS.get(name, name) for name, time in read.items() if first - time <= 2 * allowed
+    ]
+    assert sentence.startswith(tuple(f"{name.capitalize()} takes " for name in largest)), sentence
+    return set(read)
 
 
 @pytest.mark.parametrize("cache", ["whole", "cache"])
 def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, cache: str) -> None:
-    sentence, read = check(traced, tmp_path, TEXTS, cache)
-    assert set(read) == {"generation", "reward", "reference", "backprop"}
-    assert sentence.startswith("Generation takes ")
+    names = check(traced, tmp_path, TEXTS, cache)
+    assert names == {"generation", "reward", "reference", "backprop"}
 
 
 def test_an_environment_of_the_program(traced: TracedPython, tmp_path: Path) -> None:
-    sentence, read = check(traced, tmp_path, OWN_ENVIRONMENT)
-    largest = max(read, key=lambda name: read[name])
-    assert sentence.startswith(f"{largest.capitalize()} takes ")
+    assert check(traced, tmp_path, OWN_ENVIRONMENT) == {"simulation", "inference", "backprop"}

@@ -94,8 +94,7 @@ PyObject* FindEnvironments(PyObject*, PyObject* const* arguments, Py_ssize_t cou
     PyErr_SetString(PyExc_TypeError, "takes two functions");
     return nullptr;
   }
-  environment_finder = Py_NewRef(arguments[0]);
-  TellEnvironments(Py_NewRef(arguments[1]));
+  SetEnvironmentFinder(arguments[0], arguments[1]);
   Py_RETURN_NONE;
 }
 

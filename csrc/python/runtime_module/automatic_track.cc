@@ -103,12 +103,6 @@ const void* ModuleOf(const Arguments& call) {
 
 bool IsTrained(const void* module) { return trained.Has(module); }
 
-// Before the forwards 1, 8, 64, ... of a thread, while there is no environment.
-__attribute__((noinline)) void CountForward(uint64_t number) {
-  const bool is_power = (number & (number - 1)) == 0 && __builtin_ctzll(number) % 3 == 0;
-  if (is_power && environment_finder != nullptr) LookForEnvironments();
-}
-
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
 }
@@ -257,7 +251,7 @@ void Track::EndSimulation() {
 void Track::BeginForward(const Arguments& call, Gradients gradients) {
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
-  if (__builtin_expect(!has_environment, 0)) CountForward(policy_calls_.forwards);
+  if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
   if (step_ != 0) {
     run_.End();
@@ -473,7 +467,7 @@ void Track::EndStep() {
 void Track::BeginCompiled(PyObject* function) {
   called_ = function;
   ++policy_calls_.forwards;
-  if (!has_environment) CountForward(policy_calls_.forwards);
+  if (!has_environment) LookForEnvironments();
   if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
   BeginNamed(NameOfCompiled(function));
 }

@@ -13,7 +13,8 @@ using native_calls::Owned;
 
 // Of the main interpreter, for ever.
 vectorcallfunc plain_build = nullptr;
-PyObject* wanted_words = nullptr;  // a tuple of strings
+PyObject* wanted_words = nullptr;    // tuples of strings
+PyObject* wanted_methods = nullptr;
 PyObject* class_handler = nullptr;
 
 bool HasWord(PyObject* type) {
@@ -25,9 +26,18 @@ bool HasWord(PyObject* type) {
   return false;
 }
 
-// Whether the class, or one above it, has a name with such a word.
+bool HasMethods(PyObject* type) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(wanted_methods); i++) {
+    PyObject* name = PyTuple_GET_ITEM(wanted_methods, i);
+    if (_PyType_Lookup(reinterpret_cast<PyTypeObject*>(type), name) == nullptr) return false;
+  }
+  return true;
+}
+
+// Whether the class has the methods, or the class or one above it a name with such a word.
 bool IsWanted(PyObject* made) {
   if (!PyType_Check(made)) return false;
+  if (HasMethods(made)) return true;
   PyObject* order = reinterpret_cast<PyTypeObject*>(made)->tp_mro;
   for (Py_ssize_t i = 0; order != nullptr && i < PyTuple_GET_SIZE(order); i++) {
     if (PyType_Check(PyTuple_GET_ITEM(order, i)) && HasWord(PyTuple_GET_ITEM(order, i)))
@@ -72,14 +82,16 @@ bool ReplaceBuild() {
 }  // namespace
 
 PyObject* WatchClasses(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2 || !AreStrings(arguments[0]) || !PyCallable_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "takes a tuple of strings and a function");
+  if (count != 3 || !AreStrings(arguments[0]) || !AreStrings(arguments[1]) ||
+      !PyCallable_Check(arguments[2])) {
+    PyErr_SetString(PyExc_TypeError, "takes two tuples of strings and a function");
     return nullptr;
   }
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) Py_RETURN_FALSE;
   if (class_handler != nullptr) Py_RETURN_TRUE;
   wanted_words = Py_NewRef(arguments[0]);
-  class_handler = Py_NewRef(arguments[1]);
+  wanted_methods = Py_NewRef(arguments[1]);
+  class_handler = Py_NewRef(arguments[2]);
   return PyBool_FromLong(ReplaceBuild());
 }
 

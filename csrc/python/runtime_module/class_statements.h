@@ -1,4 +1,4 @@
-// Class statements: whoever waits for classes by their names gets each one as soon as it exists.
+// Class statements: whoever waits for classes, by their names or methods, gets each one as soon as it exists.
 //
 // The pointer of builtins.__build_class__, which every class statement calls, is replaced in place:
 // nothing that a program can look at changes.
@@ -10,7 +10,7 @@
 
 namespace rlscope::python {
 
-// watch_classes(words, handler); contract: rlscope/_runtime.pyi.
+// watch_classes(words, methods, handler); contract: rlscope/_runtime.pyi.
 PyObject* WatchClasses(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 
 }  // namespace rlscope::python

@@ -4,8 +4,6 @@
 
 namespace rlscope::python {
 
-PyObject* environment_finder = nullptr;
-
 namespace {
 
 using native_calls::Owned;
@@ -13,6 +11,7 @@ using native_calls::Owned;
 constexpr int kMostClasses = 64;
 OwnClass classes[kMostClasses];
 int class_count = 0;
+PyObject* finder = nullptr;  // null: none, or it was called
 PyObject* told = nullptr;
 
 // The program does not see a failure, nor a pending exception of its own disappear.
@@ -57,8 +56,17 @@ OwnClass* FindOwnClass(PyTypeObject* type) {
   return own;
 }
 
-void TellEnvironments(PyObject* callable) { told = callable; }
+void SetEnvironmentFinder(PyObject* finds, PyObject* found) {
+  if (told != nullptr) return;
+  finder = Py_NewRef(finds);
+  told = Py_NewRef(found);
+}
 
-void LookForEnvironments() { CallQuietly(environment_finder, nullptr); }
+void LookForEnvironments() {
+  if (finder == nullptr) return;
+  const Owned called(finder);
+  finder = nullptr;
+  CallQuietly(called.get(), nullptr);
+}
 
 }  // namespace rlscope::python

@@ -40,13 +40,12 @@ class OwnClass {
 // Null: there are too many.
 OwnClass* FindOwnClass(PyTypeObject* type);
 
-// What is told of a class that is an environment: callable(class), borrowed for ever.
-void TellEnvironments(PyObject* callable);
+// Two functions: the first is called without arguments once there is a forward and no environment,
+// the second with each class that is found to be one. The first call counts.
+void SetEnvironmentFinder(PyObject* finder, PyObject* found);
 
-// Calls the function that looks for such classes: before the first forward, and more and more
-// seldom while the process has no environment.
+// There is a forward and no environment.
 void LookForEnvironments();
-extern PyObject* environment_finder;  // callable(); borrowed for ever, null: none
 
 }  // namespace rlscope::python
 
