@@ -218,3 +218,28 @@ def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
     trace = read(directory)
     kinds = trace.reader.items(trace.process()["index"], trace.threads()[0])["kind"]
     assert (kinds == 20).sum() > 100
+
+
+ODD = """
+read = []
+
+class Odd:
+    def __getattribute__(self, name):
+        read.append(name)
+        return object.__getattribute__(self, name)
+
+class Same(nn.Module):
+    def forward(self, given):
+        return given
+
+same = Same()
+for _ in range(8):
+    same(Odd())
+agent(x).sum().backward()
+assert read == [], read
+"""
+
+
+def test_no_code_of_what_a_module_is_given_or_returns_runs(directory: str) -> None:
+    recorded = record(directory, LOOP + ODD, timeout=120)
+    assert recorded.threads()

@@ -28,6 +28,7 @@ _Bool _ZN3c108GradMode10is_enabledEv(void) { return !disabled; }
 """
 CHILD = """
 import contextlib, ctypes, json, sys, threading, types
+import numpy
 import rlscope.auto
 from rlscope.recorder import runtime
 
@@ -44,7 +45,7 @@ class Run:
         self.time = 0
         self.disabled = [0]
         self.objects = [object()]  # all live: an address is one object's
-        self.text, self.model, self.other = Text(), Model(), Model()
+        self.text, self.model, self.other = numpy.empty((1, 0)), Model(), Model()
         runs.append(self)
 
     def mark(self):
@@ -65,16 +66,12 @@ class Run:
         self.mark()
 
 
-class Text:
-    shape = (1, 0)
-
-
 class Model:
     __call__ = runtime.watch("forward", lambda model, text, run, inside: run.body(inside))
 
 
 def token(run, inside):
-    run.text.shape = (1, run.text.shape[1] + 1)
+    run.text = numpy.empty((1, run.text.shape[1] + 1))
     run.model(run.text, run, inside)
 
 

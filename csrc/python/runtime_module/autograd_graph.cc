@@ -65,7 +65,6 @@ uint64_t LastNodeOf(PyObject* result) {
   if (result == nullptr) return 0;
   const native_calls::ErrorAside aside;
   const Owned tensor(TensorIn(result));
-  if (!tensor) PyErr_Clear();
   const Owned node = tensor ? Attribute(tensor.get(), "grad_fn") : Owned();
   if (!node || node.get() == Py_None) return 0;
   const uint64_t number = NumberOf(node.get());

@@ -15,9 +15,12 @@ bool IsValue(PyObject* object) {
          PyUnicode_Check(object);
 }
 
-// Of a tensor; null where it is none.
+// Of a tensor, whose shape C code tells; null where it is none. No code of the program runs.
 Owned ShapeOf(PyObject* object) {
-  Owned shape(PyObject_GetAttrString(object, "shape"));
+  static PyObject* const name = PyUnicode_InternFromString("shape");
+  PyObject* descriptor = name == nullptr ? nullptr : _PyType_Lookup(Py_TYPE(object), name);
+  if (descriptor == nullptr || !Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) return Owned();
+  Owned shape(PyObject_GetAttr(object, name));
   if (shape && PyTuple_Check(shape.get())) return shape;
   PyErr_Clear();
   return Owned();
@@ -82,11 +85,13 @@ bool TokenRun::IsLonger(const Arguments& call) {
 }
 
 PyObject* TensorIn(PyObject* result) {
-  if (ShapeOf(result)) return Py_NewRef(result);
+  PyObject* found = result;
   if (PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0) {
-    return Py_NewRef(PyTuple_GET_ITEM(result, 0));
+    found = PyTuple_GET_ITEM(result, 0);
+  } else if (PyDict_Check(result)) {
+    found = PyDict_GetItemString(result, "logits");
   }
-  return PyObject_GetAttrString(result, "logits");
+  return found != nullptr && ShapeOf(found) ? Py_NewRef(found) : nullptr;
 }
 
 bool GivesScores(PyObject* result) {

@@ -19,7 +19,7 @@ struct Arguments {
 };
 
 // The tensor that a model returned: itself, the first of several, or what libraries of language
-// models call logits. A new reference; null with a Python error set: there is none.
+// models call logits, in a dictionary. A new reference; null: there is none.
 PyObject* TensorIn(PyObject* result);
 
 // Whether a model returned one number for each text, and not some for each token.
