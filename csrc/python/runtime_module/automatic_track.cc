@@ -5,7 +5,6 @@
 #include "native_calls/call.h"
 #include "native_calls/owned.h"
 #include "native_calls/test_delay.h"
-#include "python/runtime_module/autograd_graph.h"
 #include "python/runtime_module/compiled_table.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/module_state.h"
@@ -32,7 +31,6 @@ bool (*gradients_enabled)() = nullptr;
 uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
 uint64_t optimizer_steps = 0;  // of all threads
 bool has_environment = false;
-ModuleTable trained;
 
 bool HasExplicit() {
   return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
@@ -101,8 +99,6 @@ const void* ModuleOf(const Arguments& call) {
   return call.values == nullptr ? nullptr : *call.values;
 }
 
-bool IsTrained(const void* module) { return trained.Has(module); }
-
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
 }
@@ -161,8 +157,8 @@ inline void Track::Decide(Expects next) {
 // What a forward without gradients is where others have some.
 inline uint32_t Track::NameOfAside(uint32_t inside) const {
   if (inside != kAutoBackprop || !has_gradients_) return inside;
-  if (!aside_.AreAll(IsTrained)) return generated_ ? kAutoReference : kAutoTarget;
-  return updated_ || !aside_is_first_ ? kAutoBackprop : kAutoAdvantage;
+  if (!modules_.is_aside_trained()) return generated_ ? kAutoReference : kAutoTarget;
+  return updated_ || !modules_.is_aside_first() ? kAutoBackprop : kAutoAdvantage;
 }
 
 // The resolve that names everything open. A block still without a forward is part of what it
@@ -262,7 +258,7 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
                                                : gradients == Gradients::kOn;
   const void* module = ModuleOf(call);
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
-  if (__builtin_expect(is_open, 0) && learning_.Has(module)) RepeatForward();
+  if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
   OpenForward(module, on);
 }
 
@@ -279,15 +275,12 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
-    is_first_ = !has_environment;
-    first_node_ = 0;
-    repeats_ = 0;
-    learning_.Clear();
-    aside_.Clear();
+    acting_.Open(/*is_judged=*/!has_environment);
+    modules_.Open();
   }
   expects_ = Expects::kName;
   has_gradients_ |= on;
-  NoteModule(module, on);
+  modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
     ends_backprop || ends_generation ? ResolveAndRun(resolve, inside) : Run(inside);
@@ -297,40 +290,17 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   }
 }
 
-// A forward begins, of a module that had one in the operation that is open. Where the program is
-// known to act with gradients, what is open was acting.
+// A forward begins, of a module that had one in the operation that is open.
 __attribute__((noinline)) void Track::RepeatForward() {
-  ++repeats_;
-  if (!acts_) return;
+  if (!acting_.Repeat()) return;
   Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
   expects_ = Expects::kNothing;
-}
-
-// Without an environment: whether the backward of these outputs uses the first forward that is
-// open. The first backwards of forwards of one module decide.
-__attribute__((noinline)) void Track::JudgeForwards(PyObject* outputs) {
-  if (acts_ || repeats_ == 0 || first_node_ == 0 || judged_ == kMostJudged) return;
-  ++judged_;
-  acts_ = IsGraphYoungerThan(first_node_, outputs);
-}
-
-inline void Track::NoteModule(const void* module, bool on) {
-  const bool begins = block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration;
-  is_frozen_ = (begins || is_frozen_) && !on && !IsTrained(module);
-  if (!on && aside_.empty()) aside_is_first_ = learning_.empty();
-  (on ? learning_ : aside_).Add(module);
-}
-
-// A backward trains the modules that were called with gradients.
-inline void Track::NoteTrained() {
-  updates_ += !learning_.empty() && updates_ < kMostUpdates;
-  learning_.ForEach([](const void* module) { trained.Add(module); });
 }
 
 // A module inside of another one, which a program may also call by itself.
 __attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
   if (!IsInsideOther() && HasGradients(/*if_unknown=*/block_ == nullptr)) {
-    trained.Add(ModuleOf(call));
+    modules_.NoteNested(ModuleOf(call));
   }
 }
 
@@ -351,20 +321,12 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
 inline void Track::RunAfterForward() {
-  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || updates_ == 0) {
+  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !modules_.trains()) {
     return Run(AfterForward());
   }
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
-  const uint32_t name = is_frozen_ ? frozen : kAutoBackprop;
+  const uint32_t name = modules_.is_frozen() ? frozen : kAutoBackprop;
   ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
-}
-
-// The first forward with gradients of the operation has ended.
-__attribute__((noinline)) void Track::NoteFirstNode(PyObject* result) {
-  if (expects_ == Expects::kName && has_gradients_ && !acts_ && judged_ < kMostJudged) {
-    first_node_ = LastNodeOf(result);
-  }
-  is_first_ = false;
 }
 
 void Track::EndForward() {
@@ -422,8 +384,8 @@ void Track::BeginBackward(PyObject* outputs) {
   if (!Follows()) return;
   native_calls::RecordSerialization();
   if (expects_ == Expects::kName) {
-    if (__builtin_expect(!has_environment, 0)) JudgeForwards(outputs);
-    NoteTrained();
+    if (__builtin_expect(!has_environment, 0)) acting_.Judge(outputs);
+    modules_.Train();
   }
   if (HasOpen()) {
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
@@ -450,7 +412,7 @@ void Track::EndStep() {
   if (!Follows()) return;
   const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {
-    if (expects_ == Expects::kName) NoteTrained();
+    if (expects_ == Expects::kName) modules_.Train();
     ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
   } else if (HasOpen()) {
     const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);

@@ -74,7 +74,8 @@
 #include <Python.h>
 #include <stdint.h>
 
-#include "python/runtime_module/module_set.h"
+#include "python/runtime_module/acting.h"
+#include "python/runtime_module/forward_modules.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/token_run.h"
@@ -101,7 +102,7 @@ class Track {
   void EnterForward(const Arguments& call) {
     if (!IsInsideForward()) {
       BeginForward(call, Gradients::kAsk);
-    } else if (__builtin_expect(updates_ < kMostUpdates, 0)) {
+    } else if (__builtin_expect(modules_.notes_nested(), 0)) {
       NoteNested(call);
     }
     ++forward_;
@@ -119,7 +120,9 @@ class Track {
   void LeaveForward(PyObject* result) {
     if (--forward_ > forward_base_) return;
     if (__builtin_expect(generated_, 0)) gives_scores_ = GivesScores(result);
-    if (__builtin_expect(is_first_, 0)) NoteFirstNode(result);
+    if (__builtin_expect(acting_.is_first(), 0)) {
+      acting_.EndFirst(expects_ == Expects::kName && has_gradients_ ? result : nullptr);
+    }
     EndForward();
   }
   // `outputs`: the first argument of PyTorch's own function; null where it is not known.
@@ -221,8 +224,6 @@ class Track {
   void EndForward();
   void BeginBackward(PyObject* outputs);
   void RepeatForward();
-  void NoteFirstNode(PyObject* result);
-  void JudgeForwards(PyObject* outputs);
   void EndBackward();
   void EndStep();
   bool ExpectsStep() const { return expects_ == Expects::kStep || expects_ == Expects::kMoreSteps; }
@@ -253,8 +254,6 @@ class Track {
   void Forget();
   void Decide(Expects next);
   uint32_t AfterForward() const;
-  void NoteModule(const void* module, bool has_gradients);
-  void NoteTrained();
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
   void RunAfterForward();
@@ -293,24 +292,12 @@ class Track {
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
   PolicyCalls policy_calls_;
-  Observation observation_;      // of the last S, recorded or not
-  TokenRun run_;                 // of forwards since the last S, B and O
-  FewModules learning_;          // of forwards with gradients since the operation opened
-  FewModules aside_;             // of those without
-  bool aside_is_first_ = false;  // one of those was before all with gradients
-  bool is_frozen_ = false;       // the forward that runs, or its block, has no trained module
-  bool gives_scores_ = false;    // of the last forward, where a generation was
-  bool generated_ = false;       // since the last S and O
-  // Of the first updates, the modules inside of others are noted, too.
-  static constexpr int kMostUpdates = 64;
-  int updates_ = 0;  // backwards after forwards
-  // Without an environment:
-  static constexpr int kMostJudged = 8;
-  bool is_first_ = false;         // no forward has ended since the operation opened
-  uint64_t first_node_ = 0;       // of the first one's graph, the last
-  int repeats_ = 0;               // forwards of a module that had one since then
-  int judged_ = 0;                // backwards that were asked what they use
-  bool acts_ = false;             // some did not use the first of the forwards before them
+  Observation observation_;  // of the last S, recorded or not
+  TokenRun run_;             // of forwards since the last S, B and O
+  ForwardModules modules_;
+  Acting acting_;
+  bool gives_scores_ = false;     // of the last forward, where a generation was
+  bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then

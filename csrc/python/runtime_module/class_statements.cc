@@ -13,7 +13,7 @@ using native_calls::Owned;
 
 // Of the main interpreter, for ever.
 vectorcallfunc plain_build = nullptr;
-PyObject* wanted_words = nullptr;    // tuples of strings
+PyObject* wanted_words = nullptr;  // tuples of strings
 PyObject* wanted_methods = nullptr;
 PyObject* class_handler = nullptr;
 

@@ -1,4 +1,5 @@
-// Class statements: whoever waits for classes, by their names or methods, gets each one as soon as it exists.
+// Class statements: whoever waits for classes, by their names or methods, gets each one as soon as
+// it exists.
 //
 // The pointer of builtins.__build_class__, which every class statement calls, is replaced in place:
 // nothing that a program can look at changes.

@@ -1,4 +1,4 @@
-#include "python/runtime_module/autograd_graph.h"
+#include "python/runtime_module/acting.h"
 
 #include <unordered_set>
 #include <vector>
@@ -59,11 +59,9 @@ void AddNodesBehind(PyObject* node, Nodes* nodes) {
   }
 }
 
-}  // namespace
-
+// A thread numbers the nodes of its graphs as it makes them. The last one of a forward that
+// returned this, 0 if it has none.
 uint64_t LastNodeOf(PyObject* result) {
-  if (result == nullptr) return 0;
-  const native_calls::ErrorAside aside;
   const Owned tensor(TensorIn(result));
   const Owned node = tensor ? Attribute(tensor.get(), "grad_fn") : Owned();
   if (!node || node.get() == Py_None) return 0;
@@ -71,9 +69,8 @@ uint64_t LastNodeOf(PyObject* result) {
   return number == kNoNumber ? 0 : number;
 }
 
+// Whether a backward uses no node up to this one. A graph that is too large may use one.
 bool IsGraphYoungerThan(uint64_t number, PyObject* outputs) {
-  if (outputs == nullptr) return false;
-  const native_calls::ErrorAside aside;
   Nodes nodes;
   const bool is_tuple = PyTuple_Check(outputs);
   for (Py_ssize_t i = 0; is_tuple && i < PyTuple_GET_SIZE(outputs); i++) {
@@ -86,6 +83,22 @@ bool IsGraphYoungerThan(uint64_t number, PyObject* outputs) {
     AddNodesBehind(node, &nodes);
   }
   return has_any;
+}
+
+}  // namespace
+
+void Acting::EndFirst(PyObject* result) {
+  is_first_ = false;
+  if (result == nullptr || IsDecided()) return;
+  const native_calls::ErrorAside aside;
+  first_node_ = LastNodeOf(result);
+}
+
+void Acting::Judge(PyObject* outputs) {
+  if (IsDecided() || repeats_ == 0 || first_node_ == 0 || outputs == nullptr) return;
+  const native_calls::ErrorAside aside;
+  ++judged_;
+  acts_ = IsGraphYoungerThan(first_node_, outputs);
 }
 
 }  // namespace rlscope::python
