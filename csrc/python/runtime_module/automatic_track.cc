@@ -1,32 +1,18 @@
 #include "python/runtime_module/automatic_track.h"
 
-#include <string.h>
-
 #include "native_calls/call.h"
-#include "native_calls/owned.h"
-#include "native_calls/test_delay.h"
 #include "python/runtime_module/compiled_table.h"
-#include "python/runtime_module/iterations.h"
-#include "python/runtime_module/module_state.h"
-#include "python/runtime_module/phase.h"
-#include "python/runtime_module/probe.h"
-#include "python/runtime_module/thread_name.h"
+#include "python/runtime_module/track_records.h"
 #include "runtime/hot.h"
-#include "runtime/probe.h"
-#include "trace/layout/shared_pages.h"
 
 namespace rlscope::python {
 
 namespace {
 
-using native_calls::Delayed;
-using native_calls::DelayRecord;
-using native_calls::ErrorAside;
 using runtime::Load;
 using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
 
 // Hooks are process-wide, and so is what they feed.
-ModuleState* phases = nullptr;
 bool (*gradients_enabled)() = nullptr;
 uint64_t explicit_in = 0;      // generation, plus one, of the image that had an explicit operation
 uint64_t optimizer_steps = 0;  // of all threads
@@ -34,63 +20,6 @@ bool has_environment = false;
 
 bool HasExplicit() {
   return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
-}
-
-// The first record of a thread gives it a name, by Python code that must not see an exception.
-__attribute__((noinline)) bool MakeRoom() {
-  const ErrorAside aside;
-  const uint32_t thread = rlscope_self.thread;
-  if (!rlscope_make_room(2)) return false;
-  if (rlscope_self.thread == thread) return true;
-  NameThread();
-  return rlscope_make_room(2) != 0;
-}
-
-// Room for the two records that one event may write at one time.
-inline bool HasRoomForTwo() {
-  const struct rlscope_thread* self = &rlscope_self;
-  const bool usual = self->limit - self->cursor >= 2 &&
-                     self->generation == Load(rlscope_process.generation) && self->call_start == 0;
-  return __builtin_expect(usual, 1) || MakeRoom();
-}
-
-__attribute__((noinline)) bool FollowWindow() {
-  const ErrorAside aside;
-  return IsRecordingInPhase(phases);
-}
-
-inline bool IsRecordingNow() {
-  const bool usual =
-      Load(rlscope_process.state) == RLSCOPE_RECORDING && !runtime::HasWindowChanged();
-  return __builtin_expect(usual, 1) || (!runtime::IsIdleOrTimed() && FollowWindow());
-}
-
-// Begins an automatic iteration, whether the process records or not: windows may wait for it.
-__attribute__((noinline)) bool BeginIteration() {
-  const ErrorAside aside;
-  int boundary = 0;
-  InPhase(phases, [&] { boundary = rlscope_iteration(/*automatic=*/1); });
-  if ((boundary & RLSCOPE_COUNTED) != 0 && !TellIteration()) {
-    // The call goes on; the exception comes at the thread's next bytecode.
-    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), PyErr_Occurred());
-  }
-  return (boundary & RLSCOPE_ENDS_PROGRAM) != 0;
-}
-
-inline void ProbeIfDue(uint64_t ticks) {
-  if (runtime::IsProbeDue(ticks)) RunProbe(phases, ticks);
-}
-
-inline void Write(uint32_t kind, uint32_t id) {
-  DelayRecord(Delayed::kAutomaticEvent);
-  const uint64_t ticks = runtime::ReadTicks();
-  runtime::Publish(kind, id, ticks, 0);
-  ProbeIfDue(ticks);
-}
-
-uint32_t NameOf(const char* operation) {
-  const auto kind = static_cast<uint32_t>(EntryKind::kOperationName);
-  return rlscope_intern_name(kind, 0, operation, strlen(operation));
 }
 
 void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
@@ -176,7 +105,7 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
 }
 
 inline void Track::Resolve(uint32_t resolve) {
-  if (HasRoomForTwo()) Write(kAutoResolve, resolve);
+  WriteRecord(kAutoResolve, resolve);
   const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
   state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
   if (IsAutoOpen(before_compilation_)) {
@@ -185,20 +114,13 @@ inline void Track::Resolve(uint32_t resolve) {
 }
 
 inline void Track::Run(uint32_t state) {
-  if (HasRoomForTwo()) Write(kAutoSegment, state);
+  WriteRecord(kAutoSegment, state);
   NoteSegment();
   state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
 }
 
-// Both at one time: nothing lies between what the resolve ends and the segment.
 inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
-  if (HasRoomForTwo()) {
-    for (int record = 0; record < 2; record++) DelayRecord(Delayed::kAutomaticEvent);
-    const uint64_t ticks = runtime::ReadTicks();
-    runtime::Publish(kAutoResolve, resolve, ticks, 0);
-    runtime::Publish(kAutoSegment, state, ticks, 0);
-    ProbeIfDue(ticks);
-  }
+  WriteBoth(resolve, state);
   NoteSegment();
   state_ = static_cast<uint8_t>(state);
 }
@@ -444,7 +366,7 @@ void Track::EndCompiled() {
 
 void Track::BeginApart(const char* name) {
   if (IsInsideCode() || IsPartOfOther() || !Follows()) return;
-  BeginNamed(NameOf(name));
+  BeginNamed(NameOfOperation(name));
 }
 
 void Track::BeginNamed(uint32_t name) {
@@ -464,7 +386,7 @@ void Track::EndNamed() {
 void Track::BeginCompilation() {
   if (before_compilation_ != kAutoStates) return;  // its next phase
   if (apart_ != 0 || !Follows()) return;
-  const uint32_t name = NameOf("compilation");
+  const uint32_t name = NameOfOperation("compilation");
   if (name == 0) return;
   before_compilation_ = state_ == kAutoNamed ? kAutoNamed + name_ : state_;
   Run(kAutoNamed + name);
@@ -519,7 +441,7 @@ void Track::BeginImport() {
   if (expects_ == Expects::kName || expects_ == Expects::kToken) return;
   if (expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
-  const uint32_t name = NameOf("import");
+  const uint32_t name = NameOfOperation("import");
   if (name == 0) return;
   const uint8_t before = state_;
   Run(kAutoNamed + name);
@@ -533,12 +455,12 @@ void Track::EndImport() {
 
 // ---- of the process -----------------------------------------------------------------------------
 
-void StartTracks(ModuleState* state) { phases = state; }
+void StartTracks(ModuleState* state) { track_phases = state; }
 
 void EndTracks() {
   if (HasExplicit()) return;
   __atomic_store_n(&explicit_in, Load(rlscope_process.generation) + 1ull, __ATOMIC_RELAXED);
-  if (phases != nullptr) own_track.Follows();
+  if (track_phases != nullptr) own_track.Follows();
 }
 
 void AskGradients(bool (*enabled)()) { gradients_enabled = enabled; }
