@@ -30,8 +30,7 @@ def watch_model(module: Any) -> None:
     """keras.src.models.model."""
     events = {"save": "saving", "save_weights": "saving", "load_weights": "loading"}
     for name, event in events.items():
-        watch_method(event, module.Model, name)
-        rules.watches(event, f"keras.Model.{name}")
+        rules.watch_methods(event, module.Model, name)
 
 
 def watch_loading(module: Any) -> None:

@@ -4,7 +4,12 @@ Which rule gave an operation its name follows from that name; which classes and 
 watched is noted here as it is hooked, and goes into the trace as metadata.
 """
 
+from rlscope.auto.calls import watch_method
 from rlscope.recorder import runtime
+
+TYPE_CHECKING = False  # the first import of typing costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 METADATA = "rlscope.automatic"
 """Key of a process's rules in the metadata, JSON: name of the operation -> rule. `compiled` is
@@ -16,12 +21,13 @@ _RULES = {
     " that neither a step nor a backward follows; with the conversion of the observation",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
-    "advantage": "the same at the start of the first update after a step, where all these modules"
-    " are trained",
+    "advantage": "forwards of {} without gradients, at the start of the first update after a step,"
+    " where all these modules are trained",
     "generation": "calls of {} that write a text, or five in a row that write a token each",
     "reference": "forwards of {} without gradients after a generation, where none of these modules"
     " was trained",
-    "reward": "the same where a module returns a number for each text",
+    "reward": "forwards of {} without gradients after a generation, where no module was trained"
+    " and each text gets one number",
     "backprop": "from the first forward of {} with gradients, or else from the backward, to the end"
     " of the last optimizer step, or else of the backward",
     "compilation": "whatever {} traces and compiles",
@@ -56,3 +62,16 @@ def watches(operation: str, *what: str) -> None:
     words = _RULES if "simulation" in _watched else _RULES | _NO_ENVIRONMENT
     rules = {name: words[name].format(" or ".join(known)) for name, known in _watched.items()}
     runtime.metadata(METADATA, json.dumps(rules))
+
+
+def watch_methods(
+    event: str, owner: type, *names: str, watch: "Callable[..., None]" = watch_method
+) -> None:
+    """Makes calls of a class's methods the event that an operation is named after.
+
+    `watch`: how, `watch_below` for classes below it, too.
+    """
+    library = owner.__module__.partition(".")[0]
+    for name in names:
+        watch(event, owner, name)
+        watches(event, f"{library}.{owner.__name__}.{name}")

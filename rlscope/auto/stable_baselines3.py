@@ -51,5 +51,4 @@ def watch_loading(module: ModuleType) -> None:
 
 def _watch_files(root: type, saves: str, loads: str) -> None:
     for event, name in (("saving", saves), ("loading", loads)):
-        watch_below(event, root, name)
-        rules.watches(event, f"stable_baselines3.{root.__name__}.{name}")
+        rules.watch_methods(event, root, name, watch=watch_below)

@@ -23,8 +23,7 @@ def watch_tianshou_1(module: Any) -> None:
 
 def watch_skrl(module: Any) -> None:
     """skrl.trainers.*.base."""
-    watch_below("evaluation", module.Trainer, "eval")
-    rules.watches("evaluation", "skrl.Trainer.eval")
+    rules.watch_methods("evaluation", module.Trainer, "eval", watch=watch_below)
 
 
 def watch_torchrl(module: Any) -> None:
