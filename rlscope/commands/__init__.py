@@ -44,6 +44,8 @@ class Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rlscope`: 0 good, 1 stated failure (one line on stderr), 2 usage, 130 Ctrl-C."""
+    if argv is None:
+        keep_pandas_out()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A path may hold bytes that are no text, a name what the terminal cannot show.
@@ -67,6 +69,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 1
         raise
     return code
+
+
+def keep_pandas_out() -> None:
+    """Hides pandas from this process, which is a command of ours and runs nothing else.
+
+    DuckDB imports pandas, where it is installed, to compare the first parameter of a statement
+    with its NaT. That takes 0.3 s of a summary's 1.5 s, and no command uses pandas.
+    """
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -376,3 +376,13 @@ sys.exit(main(["query", {str(root)!r}, "-"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_command_does_not_import_pandas(root):
+    """DuckDB would, for the parameter of a statement, wherever it is installed."""
+    pytest.importorskip("pandas")
+    code = "import sys; from rlscope.commands import main; main(); print(sys.modules['pandas'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "summary", root], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "None")

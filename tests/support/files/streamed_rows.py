@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -23,9 +24,19 @@ def known_operations(
 
 def read_rows(rows: _trace.RowStream) -> list[tuple[Any, ...]]:
     """All rows of a stream."""
-    with duckdb.connect() as database:
-        database.register("streamed", rows)
-        return database.execute("SELECT * FROM streamed").fetchall()
+    database = _database()
+    database.register("streamed", rows)
+    try:
+        found: list[tuple[Any, ...]] = database.execute("SELECT * FROM streamed").fetchall()
+        return found
+    finally:
+        database.unregister("streamed")
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for all: to make one takes longer than to read a small trace."""
+    return duckdb.connect(config={"threads": 1})
 
 
 def read_iteration_times(swept: dict[str, Any]) -> dict[str, list[Any]]:
