@@ -73,6 +73,13 @@ ROWS = {
         ],
         "rlscope.auto.trainers:watch_cleanrl",
     ),
+    **dict.fromkeys(
+        [
+            *("tianshou.env.venvs", "skrl.envs.wrappers.torch.base", "skrl.envs.wrappers.jax.base"),
+            *("open_spiel.python.rl_environment", "open_spiel.python.vector_env"),
+        ],
+        "rlscope.auto.environments:watch_library",
+    ),
     "numba": "rlscope.auto.compilers:watch_numba",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"

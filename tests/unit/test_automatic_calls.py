@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from rlscope.auto import ROWS, calls
+from rlscope.auto import ROWS, calls, environments
 from rlscope.auto.environments import watch_environments
 from rlscope.recorder import runtime
 
@@ -255,3 +255,21 @@ def test_every_row_names_a_function(row: str) -> None:
     module, _, name = row.partition(":")
     source = inspect.getsource(__import__(module, fromlist=[name]))
     assert f"def {name}(module: " in source
+
+
+def test_every_class_of_environments_has_a_row() -> None:
+    rows = {name for name, row in ROWS.items() if row == "rlscope.auto.environments:watch_library"}
+    assert rows == set(environments.CLASSES)
+
+
+@pytest.mark.parametrize("name", environments.CLASSES)
+def test_environments_of_a_library_are_watched(name: str) -> None:
+    module = types.ModuleType(name)
+    for each in environments.CLASSES[name]:
+        vars(module)[each] = type(each, (), {"step": lambda self: 1, "__module__": name})
+    environments.watch_library(module)
+    for each in environments.CLASSES[name]:
+        derived = type("Derived", (vars(module)[each],), {"reset": lambda self: 2})
+        assert is_watched(vars(derived)["reset"])
+        assert is_watched(vars(vars(module)[each])["step"])
+        assert (derived().step(), derived().reset()) == (1, 2)
