@@ -1,4 +1,4 @@
-"""Training programs in the way in which users of a library write them, each with a stopwatch inside.
+"""Training programs as users of a library write them, each with a stopwatch inside.
 
 None of them has an annotation. `tests/stopwatches/__main__.py` runs them.
 """

@@ -10,7 +10,7 @@ from torch.distributions import Categorical
 ENVS, STEPS, UPDATES = 4, 128, 80
 
 
-def layer(inputs, outputs, std=np.sqrt(2)):
+def layer(inputs, outputs, std=2**0.5):
     made = nn.Linear(inputs, outputs)
     nn.init.orthogonal_(made.weight, std)
     nn.init.constant_(made.bias, 0.0)

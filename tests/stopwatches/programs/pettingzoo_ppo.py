@@ -1,4 +1,4 @@
-"""PPO with shared weights, in the way of one-file scripts, for agents of a PettingZoo environment."""
+"""PPO in one file for the agents of a PettingZoo environment, which share their weights."""
 
 import functools
 

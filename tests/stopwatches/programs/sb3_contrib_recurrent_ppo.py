@@ -9,9 +9,9 @@ def main():
     model = RecurrentPPO(
         "MlpLstmPolicy",
         make_vec_env("CartPole-v1", n_envs=4, seed=1),
-        n_steps=128,
+        n_steps=64,
         batch_size=128,
-        n_epochs=4,
+        n_epochs=2,
         policy_kwargs={"lstm_hidden_size": 32},
         seed=1,
     )
@@ -25,7 +25,7 @@ def main():
     stopwatch.wrap("learning", model.policy, "predict_values")
     stopwatch.wrap("learning", model.rollout_buffer, "compute_returns_and_advantage")
     with stopwatch:
-        model.learn(5 * 512)
+        model.learn(22 * 256)
 
 
 if __name__ == "__main__":

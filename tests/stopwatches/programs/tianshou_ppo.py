@@ -52,7 +52,7 @@ def main():
             OnPolicyTrainerParams(
                 training_collector=collector,
                 test_collector=tests,
-                max_epochs=3,
+                max_epochs=6,
                 epoch_num_steps=8 * 512,
                 collection_step_num_env_steps=512,
                 update_step_num_repetitions=4,

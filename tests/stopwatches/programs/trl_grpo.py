@@ -46,13 +46,17 @@ def main():
             reward_funcs=rhymes,
             processing_class=tokenizer,
             train_dataset=prompts,
+            eval_dataset=prompts.select(range(8)),
             args=GRPOConfig(
                 output_dir=folder,
                 per_device_train_batch_size=16,
                 num_generations=8,
                 max_completion_length=24,
                 num_iterations=2,
-                max_steps=120,
+                max_steps=64,
+                eval_strategy="steps",
+                eval_steps=15,
+                per_device_eval_batch_size=8,
                 save_strategy="no",
                 report_to="none",
                 disable_tqdm=True,
@@ -62,6 +66,7 @@ def main():
         )
 
         stopwatch = Stopwatch()
+        stopwatch.wrap("evaluation", trainer, "evaluate")
         stopwatch.wrap("generation", trainer.model, "generate")
         stopwatch.wrap("preparation", trainer, "_prepare_inputs")
         stopwatch.wrap("learning", trainer, "_get_per_token_logps_and_entropies")
