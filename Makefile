@@ -17,7 +17,7 @@ PURELIB := -c "import sysconfig; print(sysconfig.get_path('purelib'))"
 share = @echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" \
 	    >"$$($(1)/bin/python $(PURELIB))/shared.pth"
 # Venvs of the libraries that only some tests need, named after their extra in pyproject.toml.
-EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray)
+EXTRA_VENVS := $(addprefix $(VENV)-,simulators gym frameworks ray stopwatches)
 IN_SIMULATORS := ale_py,Box2D,cv2,envpool,mujoco,pettingzoo,pybullet,pybullet_envs_gymnasium,pygame
 LIBRARIES := tests/integration/test_automatic_libraries.py
 # What depends on the release of CPython, or differs between the two engines.
@@ -35,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench stopwatches wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -201,6 +201,11 @@ check-long: system-packages $(VENV)-frameworks/.installed $(TORCH_CUDA)/.install
 
 bench: $(VENV)/.installed ## the benchmarks; results as JSON under build/benchmarks
 	$(BIN)/python tests/benchmarks/run.py
+
+# Sample Factory wants a Gymnasium before 1.0, and runs with a later one.
+stopwatches: $(VENV)-stopwatches/.installed ## operations of public libraries against stopwatches: a page of the reference, anew
+	$(BIN)/python -m pip --python $(VENV)-stopwatches/bin/python install --quiet --no-deps sample-factory
+	$(VENV)-stopwatches/bin/python tests/stopwatches
 
 wheel: $(BIN)/python ## sdist and wheel under dist/, with the manylinux tag that auditwheel computes
 	$(BIN)/python -m pip install --quiet build auditwheel wheel

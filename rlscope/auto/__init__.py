@@ -73,6 +73,24 @@ ROWS = {
         ],
         "rlscope.auto.trainers:watch_cleanrl",
     ),
+    **dict.fromkeys(
+        [
+            *("tianshou.env.venvs", "skrl.envs.wrappers.torch.base", "skrl.envs.wrappers.jax.base"),
+            *("open_spiel.python.rl_environment", "open_spiel.python.vector_env"),
+        ],
+        "rlscope.auto.environments:watch_library",
+    ),
+    "stable_baselines3.common.utils": "rlscope.auto.updates:watch_stable_baselines3",
+    **dict.fromkeys(
+        [
+            *("tianshou.algorithm.algorithm_base", "skrl.models.torch.base"),
+            "torchrl.objectives.utils",
+        ],
+        "rlscope.auto.updates:watch",
+    ),
+    "open_spiel.python.algorithms.exploitability": "rlscope.auto.trainers:watch_open_spiel",
+    "transformers.trainer": "rlscope.auto.trainers:watch_transformers",
+    "transformers.modeling_utils": "rlscope.auto.trainers:watch_pretrained",
     "numba": "rlscope.auto.compilers:watch_numba",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"

@@ -1,5 +1,7 @@
 """Classes of environments: a call of their step or reset is a simulation."""
 
+from types import ModuleType
+
 from rlscope.auto import rules
 from rlscope.auto.calls import follow_subclasses, subclasses, watch_method
 from rlscope.recorder import runtime
@@ -7,7 +9,22 @@ from rlscope.recorder import runtime
 METHODS = ("step", "reset", "step_async", "step_wait", "reset_async", "reset_wait")
 """Methods of an environment, or of a vector of them."""
 
+CLASSES = {
+    "tianshou.env.venvs": ("BaseVectorEnv",),
+    "skrl.envs.wrappers.torch.base": ("Wrapper", "MultiAgentEnvWrapper"),
+    "skrl.envs.wrappers.jax.base": ("Wrapper", "MultiAgentEnvWrapper"),
+    "open_spiel.python.rl_environment": ("Environment",),
+    "open_spiel.python.vector_env": ("SyncVectorEnv",),
+}
+"""Module of a library -> its classes of environments that derive from no other library's."""
+
 _roots: dict[type, tuple[str, ...]] = {}
+
+
+def watch_library(module: ModuleType) -> None:
+    """Any module of CLASSES."""
+    for name in CLASSES[module.__name__]:
+        watch_environments(getattr(module, name))
 
 
 def watch_environments(root: type, methods: tuple[str, ...] = METHODS) -> None:

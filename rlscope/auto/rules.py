@@ -32,7 +32,7 @@ _RULES = {
     " of the last optimizer step, or else of the backward",
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled, or that waits for its results",
-    "update": "outermost call of {}, which makes the batch of an update",
+    "update": "outermost call of {}, a part of an update",
     "replay": "outermost call of a method of {} that stores experience or samples a batch",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
     "evaluation": "outermost call of {}",

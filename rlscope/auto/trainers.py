@@ -1,6 +1,7 @@
-"""Evaluations by the trainers of Tianshou, skrl, TorchRL and CleanRL.
+"""Evaluations by Tianshou, skrl, TorchRL, CleanRL, OpenSpiel and Transformers, and the checkpoints
+of the last.
 
-Their environments, modules and optimizers are those of Gymnasium and PyTorch.
+Their modules and optimizers are PyTorch's.
 """
 
 from typing import Any
@@ -36,3 +37,27 @@ def watch_cleanrl(module: Any) -> None:
     """cleanrl_utils.evals.*: a module for each kind of agent."""
     watch_global("evaluation", module.evaluate, module)
     rules.watches("evaluation", "cleanrl_utils.evals.evaluate")
+
+
+def watch_open_spiel(module: Any) -> None:
+    """open_spiel.python.algorithms.exploitability: how far policies are from an equilibrium."""
+    for name in ("exploitability", "nash_conv"):
+        watch_global("evaluation", getattr(module, name), module)
+        rules.watches("evaluation", f"open_spiel.{name}")
+
+
+def watch_transformers(module: Any) -> None:
+    """transformers.trainer: with what TRL's trainers have in the place of its methods."""
+    for event, name in (
+        ("evaluation", "evaluate"),
+        ("saving", "_save_checkpoint"),
+        ("saving", "save_model"),
+        ("loading", "_load_from_checkpoint"),
+    ):
+        rules.watch_methods(event, module.Trainer, name, watch=watch_below)
+
+
+def watch_pretrained(module: Any) -> None:
+    """transformers.modeling_utils."""
+    for event, name in (("saving", "save_pretrained"), ("loading", "from_pretrained")):
+        rules.watch_methods(event, module.PreTrainedModel, name, watch=watch_below)

@@ -94,11 +94,37 @@ for _ in range(2):
     env = TransformedEnv(GymEnv("CartPole-v1", categorical_action_encoding=True), Compose())
     evaluate.environment = env  # the last one is closed
 """
+_OPEN_SPIEL = """
+import pyspiel
+from open_spiel.python import policy
+from open_spiel.python.algorithms import exploitability
+game = pyspiel.load_game("kuhn_poker")
+uniform = policy.UniformRandomPolicy(game)
+gymnasium.make("CartPole-v1").reset()
+exploitability.exploitability(game, uniform)
+exploitability.nash_conv(game, uniform)
+"""
+_TRANSFORMERS = """
+import tempfile
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+model = GPT2LMHeadModel(GPT2Config(vocab_size=9, n_positions=8, n_embd=8, n_layer=1, n_head=1))
+texts = [{"input_ids": [1, 2, 3], "labels": [1, 2, 3]}] * 4
+gymnasium.make("CartPole-v1").reset()
+class Mine(Trainer):
+    def evaluate(self, *args, **kwargs):
+        return super().evaluate(*args, **kwargs)
+with tempfile.TemporaryDirectory() as folder:
+    options = TrainingArguments(folder, report_to="none", use_cpu=True)
+    for kind in (Trainer, Mine):
+        kind(model, options, eval_dataset=texts).evaluate()
+"""
 _LIBRARIES = {
     "gymnasium": _CLEANRL,
     "tianshou": _TIANSHOU,
     "skrl": _SKRL,
     "torchrl": _TORCHRL,
+    "open_spiel": _OPEN_SPIEL,
+    "transformers": _TRANSFORMERS,
 }
 
 

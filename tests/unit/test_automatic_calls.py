@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from rlscope.auto import ROWS, calls
+from rlscope.auto import ROWS, calls, environments, updates
 from rlscope.auto.environments import watch_environments
 from rlscope.recorder import runtime
 
@@ -255,3 +255,40 @@ def test_every_row_names_a_function(row: str) -> None:
     module, _, name = row.partition(":")
     source = inspect.getsource(__import__(module, fromlist=[name]))
     assert f"def {name}(module: " in source
+
+
+@pytest.mark.parametrize(
+    ("row", "table"),
+    [
+        ("rlscope.auto.environments:watch_library", environments.CLASSES),
+        ("rlscope.auto.updates:watch", updates.METHODS),
+    ],
+)
+def test_every_module_of_a_table_has_a_row(row: str, table: dict[str, Any]) -> None:
+    assert {name for name, each in ROWS.items() if each == row} == set(table)
+
+
+@pytest.mark.parametrize("name", environments.CLASSES)
+def test_environments_of_a_library_are_watched(name: str) -> None:
+    module = types.ModuleType(name)
+    for each in environments.CLASSES[name]:
+        vars(module)[each] = type(each, (), {"step": lambda self: 1, "__module__": name})
+    environments.watch_library(module)
+    for each in environments.CLASSES[name]:
+        derived = type("Derived", (vars(module)[each],), {"reset": lambda self: 2})
+        assert is_watched(vars(derived)["reset"])
+        assert is_watched(vars(vars(module)[each])["step"])
+        assert (derived().step(), derived().reset()) == (1, 2)
+
+
+@pytest.mark.parametrize("name", updates.METHODS)
+def test_parts_of_an_update_are_watched(name: str) -> None:
+    module = types.ModuleType(name)
+    for owner, method in updates.METHODS[name]:
+        vars(module)[owner] = type(owner, (), {method: lambda self: 1, "__module__": name})
+    updates.watch(module)
+    for owner, method in updates.METHODS[name]:
+        derived = type("Derived", (vars(module)[owner],), {method: lambda self: 2})
+        assert is_watched(vars(derived)[method])
+        assert is_watched(vars(vars(module)[owner])[method])
+        assert getattr(derived(), method)() == 2
