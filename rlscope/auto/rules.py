@@ -49,6 +49,11 @@ OF_FORWARDS = (
 _NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}
 """Where no class of environments is watched."""
 
+_ELSEWHERE = (
+    "steps in an environment that the thread does not learn from, with whatever lies between them"
+)
+"""What else is an evaluation, where a class of environments is watched."""
+
 _watched: dict[str, list[str]] = {"import": ["a module"]}
 """Name of an operation -> what is watched for it."""
 
@@ -61,6 +66,9 @@ def watches(operation: str, *what: str) -> None:
     known += [each for each in what if each not in known]
     words = _RULES if "simulation" in _watched else _RULES | _NO_ENVIRONMENT
     rules = {name: words[name].format(" or ".join(known)) for name, known in _watched.items()}
+    if "simulation" in _watched:
+        calls = rules.get("evaluation")
+        rules["evaluation"] = f"{calls}, or {_ELSEWHERE}" if calls else _ELSEWHERE
     runtime.metadata(METADATA, json.dumps(rules))
 
 

@@ -112,7 +112,7 @@ template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {
   if constexpr (is_simulation<event>) {
-    if (__builtin_expect(track->EnterSimulation(), 0)) {
+    if (__builtin_expect(track->EnterSimulation(SelfOf(arguments, flagged_count)), 0)) {
       EndProgram();
       if (PyErr_Occurred()) return false;
     }

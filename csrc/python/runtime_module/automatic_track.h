@@ -53,6 +53,10 @@
 // A K is a part of the next F, if that is inference. If two K convert one object, the later one
 // counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
+// Where a thread learns from the S of one environment, a stretch of S of another one may be an
+// `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
+// whatever lies between.
+//
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
 //
@@ -75,6 +79,7 @@
 #include <stdint.h>
 
 #include "python/runtime_module/acting.h"
+#include "python/runtime_module/evaluations.h"
 #include "python/runtime_module/forward_modules.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
@@ -92,7 +97,9 @@ class Track {
   // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began after the last one that was wanted).
-  bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
+  bool EnterSimulation(const PyObject* environment) {
+    return simulation_++ == 0 && BeginSimulation(environment);
+  }
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
     if (--simulation_ != 0) return;
@@ -201,6 +208,9 @@ class Track {
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
 
+  // The process ends.
+  void End();
+
   // So far, recorded or not, but for those inside of an S or a V.
   PolicyCalls policy_calls() const { return policy_calls_; }
 
@@ -217,7 +227,7 @@ class Track {
     kMoreSteps,  // an O came; the same for further ones
   };
 
-  bool BeginSimulation();
+  bool BeginSimulation(const PyObject* environment);
   void EndSimulation();
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);
@@ -261,6 +271,9 @@ class Track {
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
   void NoteSegment();
+  uint32_t NoteUpdate();
+  void NoteOtherUpdate();
+  void SayOfStretch(uint32_t stretch);
   void ResolveAndRun(uint32_t resolve, uint32_t state);
 
   // Calls that are open. Those of forwards up to forward_base_ enclose an S, a B or an O.
@@ -296,9 +309,11 @@ class Track {
   TokenRun run_;             // of forwards since the last S, B and O
   ForwardModules modules_;
   Acting acting_;
+  Evaluations evaluations_;
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S
+  bool fed_ = false;              // an update was, since the last S, by whatever means
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

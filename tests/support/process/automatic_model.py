@@ -4,6 +4,7 @@ A program is a list of calls, each with the calls inside it. Where the recorder 
 knows, this reads on: calls become tokens, and a token's name is decided by those that follow.
 
     kinds   S  Env.step            B  backward            N  no-grad block
+            Z  Env.step of another environment
             F  module forward      O  optimizer step      E  block that enables gradients
             Q  forward of another module
             T  forward of one and the same module, which is given one item more than at the T before
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET, ADVANTAGE = "target", "advantage"
@@ -68,6 +70,7 @@ class Token:
     kind: str  # S F B O K M, T from the fifth T in a row on
     start: int
     end: int
+    is_elsewhere: bool = False  # an S that is a Z
     is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
     in_step: bool = False
@@ -97,6 +100,11 @@ class Tokens:
         self.compilations: list[tuple[int, int]] = []  # of each J and P
         self.apart: list[tuple[int, int]] = []  # of each V
         self.imports: list[tuple[int, int]] = []  # of each I
+        self.updates: list[Token] = []  # C, from the first one on that computed gradients
+        self._trains = False
+        self.policy_calls: list[
+            int
+        ] = []  # begin of each F and C that nothing of its kind is around
         self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
         self._disturbed = 0  # open I in which something else began
         self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
@@ -116,31 +124,39 @@ class Tokens:
     def _read(self, calls: Program, gradients: bool) -> None:
         for call in calls:
             start = self._time
-            self._items += call.kind == "T"
-            enabled = {"N": False, "E": True}.get(call.kind, gradients)
-            counts = self._is_apart(call.kind)
-            if call.kind == "I":
+            kind = "S" if call.kind == "Z" else call.kind
+            self._items += kind == "T"
+            enabled = {"N": False, "E": True}.get(kind, gradients)
+            counts = self._is_apart(kind)
+            if kind == "I":
                 self._begin_import()
-            token = self._enter(call.kind, start, gradients)
-            if counts or token is not None or self._is_mark(call.kind):
+            if kind == "C" and not self._is_in("C"):
+                self.policy_calls.append(start)
+            self._trains |= kind == "B" and self._is_in("C") and not self._is_in("B")
+            token = self._enter(kind, start, gradients)
+            if kind == "S" and token is not None:
+                token.is_elsewhere = call.kind == "Z"
+            if counts or token is not None or self._is_mark(kind):
                 self._disturb()
-            is_known = call.kind in self._known
+            is_known = kind in self._known
             self._conversions += is_known
-            self._open.append((call.kind, start, token))
+            self._open.append((kind, start, token))
             self._time += 1
             self._read(call.inside, enabled)
             self._open.pop()
             self._conversions -= is_known
-            self._leave(call.kind, token)
+            self._leave(kind, token)
             if is_known:
                 self._known = "KM"
-            if call.kind == "S" and not self._is_in("SV"):
+            if kind == "S" and not self._is_in("SV"):
                 self._known = "K"
-            if call.kind == "I":
+            if kind == "I":
                 self._leave_import()
             if counts:
-                self._leave_code(call.kind, start)
-            if call.kind == "C" and not self._is_in("CJPV"):
+                self._leave_code(kind, start)
+                if kind == "C" and self._trains:
+                    self.updates.append(Token("C", self._time, self._time))
+            if kind == "C" and not self._is_in("CJPV"):
                 self._end_phases()
             self._time += 1
 
@@ -211,6 +227,7 @@ class Tokens:
                 forward[2].has_backward = True
             return None
         if kind in "FQT" and forward is None:
+            self.policy_calls.append(start)
             self._count(kind)
             return self._token(start) if self._run == 5 else self._forward(kind, start, gradients)
         if kind in "FQT" and gradients and forward is not None and forward[2] is not None:
@@ -319,9 +336,50 @@ def names(calls: Program) -> list[str]:
     named = {COMPILED: tokens.compiled, APART: tokens.apart, IMPORT: tokens.imports,
              COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
-    for start, end, name in (*intervals(tokens.found), *apart):
+    found = ((start, end, APART) for start, end in evaluations(tokens))
+    for start, end, name in (*intervals(tokens.found), *apart, *found):
         track[start:end] = [name] * (end - start)
     return track
+
+
+def evaluations(tokens: Tokens) -> Iterator[tuple[int, int]]:
+    """(start, end) of each stretch of S in one environment, if the thread comes from the other one,
+    goes back to it without an update, and learns from that one only."""
+    steps = [token for token in tokens.found if token.kind in "SBO"] + tokens.updates
+    steps.sort(key=lambda token: token.start)
+    keys = [(token.kind == "S", token.is_elsewhere) for token in steps]
+    position = 0
+    while position < len(steps):
+        end = position + 1
+        while end < len(steps) and keys[end] == keys[position]:
+            end += 1
+        first, last = steps[position].start, steps[end - 1].start
+        acts = any(first < call < last for call in tokens.policy_calls)
+        is_back = end < len(steps) and keys[end] == (True, not keys[position][1])
+        if acts and is_back and _learns_from_the_other(steps[:position], steps[position]):
+            yield first, steps[end - 1].end
+        position = end
+
+
+def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
+    """Whether four updates or more in a row came from the environment that the last S before this
+    one is of, one of them from it alone, and none at all from that of this one."""
+    fed: list[tuple[bool, bool]] = []  # of each update: the environment, and whether it was alone
+    last: bool | None = None
+    is_alone = True
+    is_fed = False
+    for token in before:
+        if token.kind == "S":
+            is_alone &= last in (None, token.is_elsewhere)
+            last, is_fed = token.is_elsewhere, False
+        elif last is not None and not is_fed:
+            fed.append((last, is_alone))
+            is_alone = is_fed = True
+    in_a_row = list(takewhile(lambda update: update[0] == last, reversed(fed)))
+    is_foreign = step.kind == "S" and last not in (None, step.is_elsewhere)
+    learned = {environment for environment, _ in fed}
+    alone = any(alone for _, alone in in_a_row)
+    return is_foreign and len(in_a_row) >= 4 and alone and step.is_elsewhere not in learned
 
 
 def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
