@@ -143,10 +143,10 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 
 bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
-  const bool has_forwards = expects_ == Expects::kName;
+  const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
   generated_ = updated_ = fed_ = false;
   has_environment = true;
-  const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
+  const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
@@ -443,8 +443,7 @@ void Track::BeginResult(uint32_t name) {
 
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  const bool is_open = expects_ == Expects::kName || expects_ == Expects::kToken;
-  if (block_ != nullptr || is_open || !FollowsNow()) return;
+  if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
   if (ExpectsStep()) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
   } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
@@ -461,12 +460,27 @@ void Track::EndConversion() {
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
+// ---- A ------------------------------------------------------------------------------------------
+
+// What no policy chose in a no-grad block ends that.
+void Track::BeginChoice() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (IsNameOpen() || !FollowsNow()) return;
+  uint32_t resolve = kAutoKeepAll;
+  if (ExpectsStep()) resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  resolve = WithAutoFate(resolve, kAutoBlock,
+                         interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+  ResolveAndRun(resolve, kAutoBetween);
+  expects_ = Expects::kChosen;
+  block_ = nullptr;
+}
+
 // ---- I ------------------------------------------------------------------------------------------
 
 void Track::BeginImport() {
   if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
-  if (expects_ == Expects::kName || expects_ == Expects::kToken) return;
-  if (expects_ == Expects::kStep) return;
+  if (IsNameOpen() || expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;

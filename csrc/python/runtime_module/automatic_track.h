@@ -7,6 +7,7 @@
 //   C  outermost call of a compiled function (tf.function, jax.jit)
 //   K  outermost conversion of the observation that the thread's last S returned, also by a
 //      library's own pipeline from environment to module
+//   A  outermost sample of a space of actions
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -56,6 +57,9 @@
 // Where a thread learns from the S of one environment, a stretch of S of another one may be an
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
+//
+// From an A to the next S is inference, with the K before it, if there is no B and O between. With
+// an F before it, it is a part of what that opened.
 //
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
@@ -169,6 +173,10 @@ class Track {
     observation_.NoteConverted(result);
     if (--conversion_ == 0) EndConversion();
   }
+  void EnterChoice() {
+    if (choice_++ == 0) BeginChoice();
+  }
+  void LeaveChoice() { --choice_; }
   // `name`: a constant, the name of the V.
   void EnterApart(const char* name) {
     if (apart_ == 0) BeginApart(name);
@@ -200,7 +208,7 @@ class Track {
   }
   // `is_last`: it is the last phase of the compilation.
   void LeaveCompilation(bool is_last) {
-    if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+    if (--compilation_ == 0 && apart_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
   }
   // Gradients are computed, or traced for the C that is open: an iteration's last step.
   void NoteGradients();
@@ -221,6 +229,7 @@ class Track {
   enum class Expects : uint8_t {
     kNothing,    // no operation is open
     kForward,    // an observation was converted
+    kChosen,     // an action was chosen: it goes on to the next S
     kName,       // forwards were seen: what comes next names them
     kToken,      // forwards of a generation were: it goes on to the end of the last one
     kStep,       // backprop goes on to the end of an O, if one comes
@@ -251,12 +260,18 @@ class Track {
   void EndCompilation();
   void BeginConversion(const PyObject* object);
   void EndConversion();
+  void BeginChoice();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
   bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
   bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
   // Where a C or a V counts for nothing of its own.
   bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
+  // Something later names it.
+  bool IsNameOpen() const {
+    return expects_ == Expects::kChosen || expects_ == Expects::kName ||
+           expects_ == Expects::kToken;
+  }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
@@ -286,6 +301,7 @@ class Track {
   uint32_t compiled_ = 0;
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
+  uint32_t choice_ = 0;
   uint32_t apart_ = 0;
   uint32_t import_ = 0;
   uint32_t import_base_ = 0;  // imports that something else began inside of

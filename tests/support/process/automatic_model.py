@@ -12,6 +12,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
+    A  sample of a space of actions
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -179,8 +180,11 @@ class Tokens:
     def _is_open(self) -> bool:
         """Whether there is a forward that nothing has named so far, or a backward without an O."""
         kinds = [each.kind for each in self.found]
-        last = next((kind for kind in reversed(kinds) if kind in "SBOFT"), "")
-        return last in ("F", "T") or kinds[-1:] == ["B"]
+        return self._awaits_name() or kinds[-1:] == ["B"]
+
+    def _awaits_name(self) -> bool:
+        kinds = (each.kind for each in reversed(self.found))
+        return next((kind for kind in kinds if kind in "SBOFTA"), "") in ("F", "T", "A")
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():
@@ -220,6 +224,8 @@ class Tokens:
         forward = self._current("FQT")
         if kind in "KM":
             return self._conversion(kind, start)
+        if kind == "A":
+            return self._choice(start)
         if kind == "B":
             if forward is None:
                 return self._cut(Token("B", start, start))
@@ -274,6 +280,16 @@ class Tokens:
         if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
         token = Token(kind, start, -1)
+        self.found.append(token)
+        return token
+
+    def _choice(self, start: int) -> Token | None:
+        """An A ends the block around it, as far as that counts."""
+        if self._is_in("OA") or self._current("FQT") is not None or self._awaits_name():
+            return None
+        self._end("KM", start)
+        self._boundary = start
+        token = Token("A", start, start)
         self.found.append(token)
         return token
 
@@ -385,6 +401,7 @@ def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
 def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
+    chosen: int | None = None  # when an action was chosen, and no update has followed
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
     trains = False
@@ -400,22 +417,27 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
+        if token.kind == "A":
+            chosen = token.start
+            continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
             first = waiting[0] if waiting else token
             if tokens[position - 2].kind == "T":
                 first = tokens[position - 2]
-            yield from _open(waiting, first.start, token.end, GENERATION)
+            start = first.start if chosen is None else chosen
+            yield from _open(waiting, start, token.end, GENERATION)
             yield from ((each.start, each.end, GENERATION) for each in converted)
-            waiting, converted, generated = [], [], True
+            waiting, converted, chosen, generated = [], [], None, True
             continue
         if token.kind in "KM":
-            if not waiting:
+            if not waiting and chosen is None:
                 converted = [token] if token.kind == "K" else [*converted, token]
             continue
         if token.kind == "S":
-            if waiting and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield from _open(waiting, waiting[0].start, token.start, INFERENCE)
+            acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
+            if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
+                yield from _open(waiting, acts[0], token.start, INFERENCE)
                 yield from _themselves(converted)
             else:
                 yield from _themselves(waiting)
@@ -438,7 +460,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted = []
+        converted, chosen = [], None
     yield from _themselves(waiting)
 
 
@@ -483,7 +505,7 @@ def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[
     """The end of the last B or O before the next S, K or F, and the position of that one."""
     while position < len(tokens):
         token = tokens[position]
-        if token.kind in "SKMT" or (token.kind == "F" and not token.in_step):
+        if token.kind in "SKMTA" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end
