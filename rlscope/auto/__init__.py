@@ -34,6 +34,8 @@ ROWS = {
     "gymnasium.core": "rlscope.auto.gymnasium:watch_core",
     "gymnasium.vector.vector_env": "rlscope.auto.gymnasium:watch_vector",
     "gym.core": "rlscope.auto.gymnasium:watch_core",
+    "gymnasium.spaces.space": "rlscope.auto.gymnasium:watch_space",
+    "gym.spaces.space": "rlscope.auto.gymnasium:watch_space",
     "pettingzoo.utils.env": "rlscope.auto.pettingzoo:watch_env",
     "stable_baselines3.common.vec_env.base_vec_env": "rlscope.auto.stable_baselines3:watch_vec_env",
     "stable_baselines3.common.evaluation": "rlscope.auto.stable_baselines3:watch_evaluation",

@@ -17,8 +17,9 @@ the rule of every operation compiled:<function>."""
 
 _RULES = {
     "simulation": "outermost step or reset of {}",
-    "inference": "from the first forward of {} to the next step of the environment, or a forward"
-    " that neither a step nor a backward follows; with the conversion of the observation",
+    "inference": "from the first forward of {}, or the first sample of a space of actions, to the"
+    " next step of the environment; or a forward that neither a step nor a backward follows; with"
+    " the conversion of the observation",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
     "advantage": "forwards of {} without gradients, at the start of the first update after a step,"
@@ -35,7 +36,8 @@ _RULES = {
     "update": "outermost call of {}, a part of an update",
     "replay": "outermost call of a method of {} that stores experience or samples a batch",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
-    "evaluation": "outermost call of {}",
+    "evaluation": "outermost call of {}, or steps in an environment that the thread does not learn"
+    " from, with whatever lies between them",
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",
 }
@@ -46,8 +48,18 @@ OF_FORWARDS = (
 )
 """Operations that are found by forwards of modules."""
 
-_NO_ENVIRONMENT = {"inference": "forwards of {} that no backward follows"}
+_NO_ENVIRONMENT = {
+    "inference": "forwards of {} that no backward follows",
+    "evaluation": "outermost call of {}",
+}
 """Where no class of environments is watched."""
+
+_OF_ENVIRONMENTS = {
+    "inference": "from the first sample of a space of actions to the next step of the environment",
+    "evaluation": "steps in an environment that the thread does not learn from, with whatever lies"
+    " between them",
+}
+"""Where a class of environments is watched, and nothing else is for the operation."""
 
 _watched: dict[str, list[str]] = {"import": ["a module"]}
 """Name of an operation -> what is watched for it."""
@@ -61,6 +73,8 @@ def watches(operation: str, *what: str) -> None:
     known += [each for each in what if each not in known]
     words = _RULES if "simulation" in _watched else _RULES | _NO_ENVIRONMENT
     rules = {name: words[name].format(" or ".join(known)) for name, known in _watched.items()}
+    if "simulation" in _watched:
+        rules = _OF_ENVIRONMENTS | rules
     runtime.metadata(METADATA, json.dumps(rules))
 
 

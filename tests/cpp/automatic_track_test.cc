@@ -58,7 +58,7 @@ struct Thread {
       if (kind != trace::kAutoSegment && kind != trace::kAutoResolve) continue;
       const AutomaticTrack::Change change = track.Next();
       const bool named = change.operation >= trace::kAutoNamed;
-      const char letter = !change.any ? '=' : named ? 'c' : "-ibs......t"[change.operation];
+      const char letter = !change.any ? '=' : named ? 'c' : "-ibs......t....e"[change.operation];
       names += change.begins && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
     }
     return names;
@@ -112,6 +112,42 @@ TEST(AutomaticTrack, AResolveBehindAGapConcernsNothingBefore) {
   EXPECT_EQ(thread.Names(), "I=");
 }
 
+MemoryItem Stretch(int64_t t, uint32_t stretch) {
+  return Resolve(t, trace::WithAutoStretch(kAutoKeepAll, stretch));
+}
+
+TEST(AutomaticTrack, AStretchMayTurnOutToBeAnEvaluation) {
+  Thread thread({Segment(10, kAutoBackprop), Stretch(20, trace::kAutoStretchBegins),
+                 Segment(20, kAutoSimulation), Segment(30, kAutoInference),
+                 Segment(40, kAutoSimulation), Segment(50, kAutoInference),
+                 Stretch(60, trace::kAutoStretchWasEvaluation), Segment(60, kAutoSimulation)});
+  EXPECT_EQ(thread.Names(), "B=EeeI=S") << "up to the end of its last step";
+}
+
+TEST(AutomaticTrack, AStretchThatWasNoneKeepsItsNames) {
+  Thread thread({Stretch(20, trace::kAutoStretchBegins), Segment(20, kAutoSimulation),
+                 Segment(30, kAutoInference), Stretch(40, trace::kAutoStretchWasNone),
+                 Segment(40, kAutoBackprop), Stretch(50, trace::kAutoStretchWasEvaluation)});
+  EXPECT_EQ(thread.Names(), "=SI=B=");
+}
+
+TEST(AutomaticTrack, WhatNothingDecidesIsNoEvaluation) {
+  Thread thread({Stretch(20, trace::kAutoStretchBegins),
+                 Segment(20, kAutoSimulation),
+                 {30, trace::kGap},
+                 Stretch(30, trace::kAutoStretchWasEvaluation)});
+  EXPECT_EQ(thread.Names(), "=S=");
+}
+
+TEST(AutomaticTrack, AResolveInAnEvaluationEndsNothingOfIt) {
+  const uint32_t inference = WithAutoFate(kAutoKeepAll, kAutoInside, kAutoInference);
+  Thread thread({Segment(10, kAutoInside), Stretch(20, trace::kAutoStretchBegins),
+                 Resolve(25, inference), Segment(30, kAutoSimulation), Segment(40, kAutoInside),
+                 Resolve(45, inference), Segment(50, kAutoSimulation), Segment(60, kAutoNothing),
+                 Stretch(70, trace::kAutoStretchWasEvaluation)});
+  EXPECT_EQ(thread.Names(), "I=-Ee=e-=") << "but what was open before it";
+}
+
 TEST(AutomaticTrack, AnExplicitEntryEndsIt) {
   Thread thread({Segment(10, kAutoSimulation),
                  {20, trace::kOperationEnter, 1},
@@ -162,12 +198,6 @@ TEST(AutomaticTrack, ASegmentThatNamesItsOperationIsFinal) {
                  Segment(40, first), Segment(50, second), Segment(60, kAutoBetween),
                  Resolve(70, inference), Segment(70, kAutoSimulation)});
   EXPECT_EQ(thread.Names(), "IiCcCI-S") << "what it interrupts goes on behind it";
-}
-
-TEST(AutomaticTrack, StatesOfALaterVersionAreNothing) {
-  Thread thread({Segment(10, 15), Segment(20, kAutoInside),
-                 Resolve(30, WithAutoFate(0, kAutoInside, 15)), Segment(30, kAutoSimulation)});
-  EXPECT_EQ(thread.Names(), "---S");
 }
 
 TEST(AutomaticTrack, IsReadNoFurtherThanToTheName) {

@@ -2,7 +2,8 @@
 
 A segment goes from its record to the next one, or to the resolve that gives it a final state. Its
 last state is what it is called; neighbours of one name that touch are one instance, but a compiled
-function is never one with what a rule found.
+function is never one with what a rule found. A stretch that turned out to be an evaluation is that
+up to the end of its last step, whatever else lies in it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from ground_truth.raw import NAMED_STATE, Auto, Item, Kind, target_of
+from ground_truth.raw import NAMED_STATE, Auto, Item, Kind, Stretch, stretch_of, target_of
 from ground_truth.rules import Rules
 
 FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop",
          Auto.SIMULATION: "simulation", Auto.TARGET: "target",
          Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage",
-         Auto.REFERENCE: "reference", Auto.REWARD: "reward"}  # fmt: skip
+         Auto.REFERENCE: "reference", Auto.REWARD: "reward",
+         Auto.EVALUATION: "evaluation"}  # fmt: skip
 
 _LATE = range(Auto.TARGET, Auto.REWARD + 1)
 
@@ -47,6 +49,7 @@ class _Segment:
     stretch: int  # between gaps and windows, which no resolve and no instance crosses
     end_order: int | None = None  # None: closed by something else than a record of the track
     end_ns: int | None = None
+    is_step: bool = False
 
     def end(self, at: Placed) -> None:
         self.end_order, self.end_ns = at.order, at.time_ns
@@ -80,11 +83,13 @@ def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
     found: list[_Segment] = []
     running: _Segment | None = None
     stretch, window = 0, None
+    undecided: int | None = None  # where the stretch begins that may be an evaluation
     for at in items:
         if at.window is None:
             continue
         if at.window != window or at.item.kind is Kind.GAP:
             running, stretch, window = None, stretch + 1, at.window
+            undecided = None
         if at.item.kind is Kind.ENTER and rules.explicit_entry == "ends the automatic track":
             break
         if at.item.kind is Kind.AUTO_SEGMENT:
@@ -93,6 +98,7 @@ def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
             named = at.item.number >= NAMED_STATE
             state = at.item.name if named else Auto(at.item.number)
             running = _Segment(at.order, at.time_ns, state, stretch)
+            running.is_step = state is Auto.SIMULATION
             found.append(running)
         if at.item.kind is Kind.AUTO_RESOLVE:
             open_before = running is not None and _is_open(running.state)
@@ -104,7 +110,29 @@ def _segments(items: Iterable[Placed], rules: Rules) -> list[_Segment]:
                 if rules.resolved_segment == "ends":
                     running.end(at)
                     running = None
+            says = stretch_of(at.item.number)
+            if says is Stretch.WAS_EVALUATION and undecided is not None:
+                _name_evaluation(found[undecided:], rules)
+            if says is not Stretch.KEEPS:
+                undecided = len(found) if says is Stretch.BEGINS else None
     return found
+
+
+def _name_evaluation(segments: list[_Segment], rules: Rules) -> None:
+    if rules.evaluation == "is none":
+        return
+    steps = [number for number, segment in enumerate(segments) if segment.is_step]
+    if rules.evaluation == "holds all until it is known":
+        steps = [len(segments) - 1]
+    last = steps[-1] if steps else -1
+    for segment, following in zip(segments, [*segments[1:], None], strict=False):
+        if last < 0:
+            break
+        last -= 1
+        if segment.is_step or rules.evaluation != "holds its steps":
+            segment.state = Auto.EVALUATION
+            if following is not None:
+                segment.end_order, segment.end_ns = following.order, following.start_ns
 
 
 def _is_open(state: Auto | str) -> bool:

@@ -70,6 +70,16 @@ class Auto(IntEnum):
     ADVANTAGE = 12
     REFERENCE = 13
     REWARD = 14
+    EVALUATION = 15
+
+
+class Stretch(IntEnum):
+    """What a resolve says of a stretch that may be an evaluation: AutoStretch of the same file."""
+
+    KEEPS = 0
+    BEGINS = 1
+    WAS_NONE = 2
+    WAS_EVALUATION = 3
 
 
 OPEN_STATES = range(Auto.BLOCK, Auto.ASIDE + 1)
@@ -194,9 +204,9 @@ def compiled(time_ns: int, name: str) -> Item:
     return Item(time_ns, Kind.AUTO_SEGMENT, name, number=NAMED_STATE)
 
 
-def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
+def resolve(time_ns: int, targets: Mapping[Auto, Auto], stretch: Stretch = Stretch.KEEPS) -> Item:
     """Open segments in a state that is a key get another one; the others stay."""
-    number = 0
+    number = int(stretch) << 4 * len(OPEN_STATES)
     for place, state in enumerate(OPEN_STATES):
         number |= int(targets.get(Auto(state), Auto(state))) << 4 * place
     return Item(time_ns, Kind.AUTO_RESOLVE, number=number)
@@ -205,6 +215,11 @@ def resolve(time_ns: int, targets: Mapping[Auto, Auto]) -> Item:
 def target_of(number: int, state: Auto) -> Auto:
     """What the resolve `number` makes of an open state."""
     return Auto(number >> 4 * (state - Auto.BLOCK) & 15)
+
+
+def stretch_of(number: int) -> Stretch:
+    """What the resolve `number` says of a stretch."""
+    return Stretch(number >> 4 * len(OPEN_STATES))
 
 
 class CudaCall(NamedTuple):

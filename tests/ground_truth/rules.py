@@ -46,6 +46,9 @@ class Rules:
     unresolved: Literal["forwards are inference", "all is inference", "all is (none)"] = (
         "forwards are inference"
     )
+    evaluation: Literal[
+        "holds all to its last step", "holds its steps", "holds all until it is known", "is none"
+    ] = "holds all to its last step"
     explicit_entry: Literal["ends the automatic track", "leaves it"] = "ends the automatic track"
     # The process view.
     main_thread: Literal["owns first", "is like any other"] = "owns first"

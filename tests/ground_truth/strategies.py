@@ -20,6 +20,7 @@ from ground_truth.raw import (
     Kind,
     RawProcess,
     RawThread,
+    Stretch,
     compiled,
     resolve,
     segment,
@@ -39,6 +40,7 @@ _compiled = st.sampled_from(COMPILED).map(lambda name: compiled(0, name))
 _open_state = st.sampled_from(
     (Auto.INSIDE, Auto.ASIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK)
 )
+_stretch = st.sampled_from((Stretch.KEEPS, *Stretch))
 _target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *Auto))
 
 
@@ -63,9 +65,8 @@ def _item(kind: Kind) -> st.SearchStrategy[Item]:
     if kind is Kind.AUTO_SEGMENT:
         return _state.map(lambda state: segment(0, state)) | _compiled
     if kind is Kind.AUTO_RESOLVE:
-        return st.dictionaries(_open_state, _target, min_size=1, max_size=6).map(
-            lambda targets: resolve(0, targets)
-        )
+        targets = st.dictionaries(_open_state, _target, min_size=1, max_size=6)
+        return st.tuples(targets, _stretch).map(lambda drawn: resolve(0, *drawn))
     return st.just(Item(0, kind, number=int(kind is Kind.GAP)))
 
 
@@ -113,8 +114,19 @@ FLAVOURS: dict[str, dict[Kind, int]] = {
     "windows": {Kind.WINDOW_START: 8, Kind.WINDOW_STOP: 8},
     "iterations": {Kind.ITERATION: 20, Kind.PHASE: 10},
     "automatic": {Kind.AUTO_SEGMENT: 90, Kind.AUTO_RESOLVE: 50, Kind.ENTER: 2, Kind.EXIT: 2},
+    "evaluations": {},
     "everything": {},
 }
+
+
+def _item_of_evaluation(place: int) -> st.SearchStrategy[Item]:
+    if place < 3:
+        return st.sampled_from((Stretch.BEGINS, Stretch.WAS_EVALUATION, Stretch.WAS_NONE)).map(
+            lambda stretch: resolve(0, {}, stretch)
+        )
+    if place < 6:
+        return st.just(segment(0, Auto.SIMULATION))
+    return _item(Kind.AUTO_SEGMENT if place < 9 else Kind.AUTO_RESOLVE)
 
 
 def _items(flavour: str) -> st.SearchStrategy[Item]:
@@ -123,6 +135,7 @@ def _items(flavour: str) -> st.SearchStrategy[Item]:
 
 
 ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
+ITEMS["evaluations"] = st.integers(0, 9).flatmap(_item_of_evaluation)
 
 
 # Of a training loop: names that occur again, and gaps of which some are long. Learning is rare:

@@ -154,22 +154,46 @@ SELECT thread, ord, MAX(turn) AS turn, ARG_MAX(state, turn) AS state,
        MAX(settled_ord) AS settled_ord, MAX(settled_ns) AS settled_ns
 FROM followed GROUP BY thread, ord;
 
+-- Stretches that were an evaluation, up to the last step in each: (thread, win, epoch, begin_ord,
+-- last_ord).
+CREATE OR REPLACE TEMP TABLE evaluation AS
+WITH said AS (
+    SELECT thread, win, epoch, ord, number >> 24 AS says, LEAD(number >> 24) OVER chain AS then_says,
+           LEAD(ord) OVER chain AS then_ord
+    FROM track WHERE kind = 'AUTO_RESOLVE' AND number >> 24 <> 0
+    WINDOW chain AS (PARTITION BY thread, win, epoch ORDER BY ord)
+)
+SELECT said.thread, said.win, said.epoch, said.ord AS begin_ord, MAX(step.ord) AS last_ord
+FROM said JOIN track AS step
+  ON step.thread = said.thread AND step.win = said.win AND step.epoch = said.epoch
+ AND step.ord BETWEEN said.ord AND then_ord
+WHERE says = 1 AND then_says = 3 AND step.kind = 'AUTO_SEGMENT' AND step.number = 3
+GROUP BY ALL;
+
 -- Automatic operations, islands of touching segments of one name, which is a compiled function's or a
 -- rule's: columns as of `instance`.
 CREATE OR REPLACE TEMP TABLE automatic AS
-WITH named AS (
+WITH evaluated AS (
+    SELECT track.*, last_ord IS NOT NULL AS is_evaluation
+    FROM track LEFT JOIN evaluation AS e
+      ON e.thread = track.thread AND e.win = track.win AND e.epoch = track.epoch
+     AND track.ord BETWEEN begin_ord AND last_ord
+),
+named AS (
     SELECT track.thread, win, epoch, track.ord, time_ns AS start_ns,
-        CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
+        CASE WHEN is_evaluation THEN 'evaluation' ELSE CASE state WHEN 1 THEN 'inference' WHEN 2 THEN 'backprop' WHEN 3 THEN 'simulation'
                    WHEN 5 THEN 'inference' WHEN 9 THEN 'inference' WHEN 10 THEN 'target'
                    WHEN 11 THEN 'generation' WHEN 12 THEN 'advantage'
                    WHEN 13 THEN 'reference' WHEN 14 THEN 'reward'
-                   WHEN 16 THEN track.name ELSE '' END AS name,
-        state = 16 AS is_compiled,
-        CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
+                   WHEN 15 THEN 'evaluation'
+                   WHEN 16 THEN track.name ELSE '' END END AS name,
+        state = 16 AND NOT is_evaluation AS is_compiled,
+        CASE WHEN NOT is_evaluation AND settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord
              ELSE LEAD(track.ord) OVER chain END AS end_ord,
-        CASE WHEN settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ns
+        CASE WHEN NOT is_evaluation AND settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000)
+             THEN settled_ns
              ELSE LEAD(time_ns) OVER chain END AS end_ns
-    FROM track JOIN fate USING (thread, ord)
+    FROM evaluated AS track JOIN fate USING (thread, ord)
     WINDOW chain AS (PARTITION BY track.thread, win, epoch ORDER BY track.ord)
 ),
 begun AS (

@@ -80,11 +80,50 @@ envs.step(envs.action_space.sample())
     assert track(recorded) == ["simulation", "inference", "simulation"]
 
 
+def test_a_random_action_is_inference(directory: str) -> None:
+    """As of a space of several actions, one for each environment, before the program learns."""
+    recorded = record(
+        directory,
+        ENVIRONMENT
+        + """
+from gymnasium.spaces import Box, Dict, Discrete
+class Actions(Discrete):
+    def sample(self, *mask):
+        return super().sample(*mask)
+spaces = Actions(2), Dict(left=Box(-1, 1), right=Discrete(2)), Discrete(3)
+spaces[1].sample()  # nobody acts
+env.reset()
+for space in spaces:
+    env.step([space.sample() for _ in range(3)])
+spaces[0].sample()  # nor does anybody here
+forward(); backward(); optimize()
+""",
+    )
+    acts = ["inference", "simulation"]
+    assert track(recorded) == ["simulation", *acts * 3, "backprop"]
+
+
+def test_a_space_is_what_it_was(directory: str) -> None:
+    record(
+        directory,
+        ENVIRONMENT
+        + """
+import copy, inspect, pickle
+from gymnasium.spaces import Discrete
+space = Discrete(5, seed=3)
+sample = Discrete.sample
+assert "mask" in inspect.signature(sample).parameters and sample.__name__ == "sample"
+again = pickle.loads(pickle.dumps(space)), copy.deepcopy(space)
+assert {each.sample() for each in again} == {space.sample()}
+""",
+    )
+
+
 @pytest.mark.parametrize(
     ("imports", "rule"),
     [
         ("", "forwards of torch.nn.Module that no backward follows"),
-        ("import gymnasium", "from the first forward of torch.nn.Module to the next step of the"),
+        ("import gymnasium", "from the first forward of torch.nn.Module, or the first sample of"),
     ],
 )
 def test_the_rule_speaks_of_environments_only_where_there_are_any(

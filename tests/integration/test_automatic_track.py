@@ -45,6 +45,8 @@ class Run:
         self.time = 0
         self.disabled = [0]
         self.objects = [object()]  # all live: an address is one object's
+        self.environments = object(), object()
+        self.jitted = types.SimpleNamespace(__name__="jitted")
         self.text, self.model, self.other = numpy.empty((1, 0)), Model(), Model()
         runs.append(self)
 
@@ -109,13 +111,17 @@ def event(name):
 
 
 def jitted(run, inside):
-    return compiled(jitted, run, inside)
+    return compiled(run.jitted, run, inside)
 
 
-def environment(run, inside):
+def step(environment, run, inside):
     run.body(inside)
     run.observation = run.new()
     return run.observation, 0.0
+
+
+def steps(number):
+    return lambda run, inside: simulation(run.environments[number], run, inside)
 
 
 def converted(of, run, inside):
@@ -129,6 +135,7 @@ def converts(name):
 
 
 conversion = runtime.watch("conversion", converted)
+simulation = runtime.watch("simulation", step)
 begins, ends, pauses = (
     runtime.watch(f"compilation {{edge}}", lambda: None) for edge in ("enter", "exit", "pause")
 )
@@ -147,7 +154,7 @@ runtime.watch("import", lambda loader, module: None)(None, types.ModuleType("gym
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
-    S=runtime.watch("simulation", environment), K=converts("observation"), M=converts("converted"),
+    S=steps(0), Z=steps(1), A=event("choice"), K=converts("observation"), M=converts("converted"),
     F=event("forward"), T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
@@ -221,22 +228,27 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("N(F)FSFSBO"),
         program("SKMFS SKKMFS SFKFS SN(KF)S SKS KFBO SKFBO KN(F)S SKMFN(F)BO MKMFS"),
         program("JC(J)S SFJS C(J(CJ)C) S(J)F(J)B(J) J(SFB)S N(J)F N(FJ)S O(J) K(J)FS SK(J)FS"),
-        program("PPJC(PPJ)S C(PC(J))C(PP) J(C(P)C)P C(P(C)P)S"),
+        program("PPJC(PPJ)S C(PC(J))C(PP) J(C(P)C)P C(P(C)P)C(PV(J))S"),
         program("O(FBFB)F N(FSFS) F(B)S F(FBO)S N() FN()S"),
         program("CSCFCSC FBCO C(SFBO) N(CF)S F(C)S S(C)F(C)B(C) O(C)"),
         program("S(J)F(J)S N(JF)F B(J)O(J) F(C(PP)F)S"),
         program("V SFVS V(SFBO) C(V)J(V) S(V)F(V)B(V)O(V) SKV(SK)FS"),
         program("STTTTTTS N(TTTTT)FBO N(T)N(T)N(T)N(T)N(T)N(T)S N(TTTTTFT)FB FTTTTTB TTTFTTB"),
         program("TTTTTFTTTTTS SKTTTTTKS TTTTTCTVTJT V(TTTTT)TTTTIT O(TTTTT)S T(TTTTT)TTTTT(S)"),
+        program("A S AS A(AF)S SKAS SAKS SK(A)S SAFS SFAS SAFBO AS BAO SN(A)S N(AF)S N(FA)S"),
+        program("SABS SAO(A)S SN(A)BS S(A) SC(A)AC()S SAN(F)S AV(A)J(A)I()S F(A)B(A)ATTTTTAS"),
+        program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
+        program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
     ]
     assert run_programs(tmp_path / "run", mode, programs) == [names(each) for each in programs]
 
 
 def nested(text: str) -> list[Call]:
-    """A program by letters: each opens a call, which ")" or the end closes; "R" is a run of T."""
+    """A program by letters: each opens a call, which ")" or the end closes; "R" is a run of T, "L"
+    a loop that learns and the beginning of an evaluation."""
     stack: list[list[Call]] = [[]]
-    for letter in text.replace("R", "T)T)T)T)T"):
+    for letter in text.replace("R", "T)T)T)T)T").replace("L", "S)B)" * 4 + "Z)F)Z)"):
         if letter != ")":
             call = Call(letter)
             stack[-1].append(call)
@@ -247,7 +259,11 @@ def nested(text: str) -> list[Call]:
 
 
 # Half of all letters close a call: programs are as wide as they are deep.
-PROGRAMS = st.text("SFBONECFKMSJCPVIIRRTQQ))))))))))))))))))", max_size=30).map(nested).filter(bool)
+PROGRAMS = (
+    st.text("SFBONECFKMSJCPVIIRRTQQLZZFAAA))))))))))))))))))))))", max_size=30)
+    .map(nested)
+    .filter(bool)
+)
 
 
 @settings(

@@ -45,6 +45,7 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
   automatic_names_[trace::kAutoAdvantage] = add("advantage");
   automatic_names_[trace::kAutoReference] = add("reference");
   automatic_names_[trace::kAutoReward] = add("reward");
+  automatic_names_[trace::kAutoEvaluation] = add("evaluation");
   for (const trace::Name& name : names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
     if (name.id > trace::kMaxId) continue;

@@ -21,19 +21,13 @@ constexpr uint32_t kUnresolved =
 static_assert(trace::kAutoNothing == 0);
 
 constexpr uint32_t final_states[] = {
-    trace::kAutoNothing,    trace::kAutoInference, trace::kAutoBackprop,
-    trace::kAutoSimulation, trace::kAutoTarget,    trace::kAutoGeneration,
-    trace::kAutoAdvantage,  trace::kAutoReference, trace::kAutoReward};
+    trace::kAutoNothing, trace::kAutoInference,  trace::kAutoBackprop,  trace::kAutoSimulation,
+    trace::kAutoTarget,  trace::kAutoGeneration, trace::kAutoAdvantage, trace::kAutoReference,
+    trace::kAutoReward,  trace::kAutoEvaluation};
 constexpr uint32_t kFinalGroups = std::size(final_states);
 // Of the first state behind the open ones.
 constexpr uint32_t kLateGroup = trace::kAutoFirstOpen;
 static_assert(final_states[kLateGroup] == trace::kAutoLastOpen + 1);
-
-// States of a later version mean nothing here.
-uint32_t Known(uint32_t state) {
-  const bool known = state < trace::kAutoStates || state >= trace::kAutoNamed;
-  return known ? state : trace::kAutoNothing;
-}
 
 }  // namespace
 
@@ -59,9 +53,13 @@ AutomaticTrack::Change AutomaticTrack::Next() {
 }
 
 AutomaticTrack::Record AutomaticTrack::Take() {
-  while (records_.empty()) {
-    if (!Read()) return {0, Does::kNothing, false};
+  while (records_.empty() || (is_undecided_ && before_stretch_ == 0)) {
+    if (!Read()) break;
   }
+  if (records_.empty()) return {0, Does::kNothing, false};
+  // A stretch that is not decided by now: what may come is not here yet.
+  if (is_undecided_ && before_stretch_ == 0) is_undecided_ = false;
+  if (is_undecided_) --before_stretch_;
   const Record record = records_.front();
   records_.pop_front();
   return record;
@@ -69,14 +67,24 @@ AutomaticTrack::Record AutomaticTrack::Take() {
 
 // Whether the segment after the one that ended is a part of the same instance.
 bool AutomaticTrack::GoesOn(uint32_t operation) {
-  const auto is_change = [](const Record& record) { return record.does != Does::kNothing; };
-  auto next = std::find_if(records_.begin(), records_.end(), is_change);
   // Where nothing touches the end, ended_ns_ says so as soon as the time has passed.
-  while (next == records_.end() && ended_ns_ == now_ && Read()) {
-    next = std::find_if(records_.begin(), records_.end(), is_change);
+  while (NextChange() == records_.size() && ended_ns_ == now_ && Read()) {
   }
-  if (next == records_.end() || next->does != Does::kBegins || !next->touches) return false;
-  return Await(next->group) == operation;
+  const auto awaits_stretch = [this](size_t next) {
+    return is_undecided_ && next >= before_stretch_ && next < records_.size();
+  };
+  while (awaits_stretch(NextChange()) && Read()) {
+  }
+  const size_t next = NextChange();
+  if (next == records_.size()) return false;
+  const Record record = records_[next];
+  if (record.does != Does::kBegins || !record.touches) return false;
+  return Await(record.group) == operation;
+}
+
+size_t AutomaticTrack::NextChange() const {
+  const auto is_change = [](const Record& record) { return record.does != Does::kNothing; };
+  return std::find_if(records_.begin(), records_.end(), is_change) - records_.begin();
 }
 
 // The name of the group's segments, once it is known.
@@ -143,7 +151,7 @@ void AutomaticTrack::ReadItem(uint32_t what, bool recorded) {
     if (!recorded || explicit_) {
       records_.push_back({0, Does::kNothing, false});
     } else if (kind == trace::kAutoSegment) {
-      Begin(Known(id));
+      Begin(id);
     } else {
       Resolve(id);
     }
@@ -162,6 +170,9 @@ void AutomaticTrack::Begin(uint32_t state) {
   ended_ns_ = INT64_MIN;
   running_ = GroupOf(state);
   records_.push_back({running_, Does::kBegins, touches});
+  if (is_undecided_ && state == trace::kAutoSimulation) {
+    simulated_ = records_.size() - before_stretch_;
+  }
 }
 
 void AutomaticTrack::Resolve(uint32_t resolve) {
@@ -169,14 +180,39 @@ void AutomaticTrack::Resolve(uint32_t resolve) {
   Move(resolve);
   const bool ends = was_open && IsFinal(running_);
   records_.push_back({0, ends ? Does::kEnds : Does::kNothing, false});
+  FollowStretch(trace::AutoStretchOf(resolve));
   if (!ends) return;
   runs_ = false;
   ended_ns_ = now_;
 }
 
+void AutomaticTrack::FollowStretch(uint32_t what) {
+  if (what == trace::kAutoStretchKeeps) return;
+  if (is_undecided_ && what == trace::kAutoStretchWasEvaluation) NameStretch();
+  is_undecided_ = what == trace::kAutoStretchBegins;
+  before_stretch_ = records_.size();
+  simulated_ = 0;
+}
+
+// What began before the stretch may still end in it.
+void AutomaticTrack::NameStretch() {
+  bool began = false;
+  for (size_t i = before_stretch_; i < before_stretch_ + simulated_; ++i) {
+    Record& record = records_[i];
+    if (record.does == Does::kBegins) {
+      record.group = GroupOf(trace::kAutoEvaluation);
+      record.touches |= began;
+      began = true;
+    } else if (began) {
+      record.does = Does::kNothing;
+    }
+  }
+}
+
 // Nothing that comes later concerns the segments until now.
 void AutomaticTrack::ResolveRest() {
   Move(kUnresolved);
+  is_undecided_ = false;
   runs_ = false;
   ended_ns_ = INT64_MIN;
 }
@@ -215,7 +251,7 @@ void AutomaticTrack::Move(uint32_t resolve) {
   for (uint32_t state = trace::kAutoFirstOpen; state <= trace::kAutoLastOpen; ++state) {
     const uint32_t group = moved[state];
     if (group == kNoGroup) continue;
-    const uint32_t target = Known(trace::AutoFateOf(resolve, state));
+    const uint32_t target = trace::AutoFateOf(resolve, state);
     if (trace::IsAutoOpen(target) && group_of_state_[target] == kNoGroup) {
       group_of_state_[target] = group;
       groups_[group].state = target;
@@ -305,6 +341,13 @@ void AutomaticTrack::Carry(trace::Archive* archive, const ResumeItems& resume) {
     archive->Number(&record.touches);
   }
   archive->Number(&before_);
+  archive->Number(&is_undecided_);
+  archive->Number(&before_stretch_);
+  archive->Number(&simulated_);
+  const bool is_inside =
+      before_stretch_ <= records_.size() && simulated_ <= records_.size() - before_stretch_;
+  if (is_undecided_ && !is_inside) archive->Fail();
+  if (!archive->ok()) is_undecided_ = false;
 }
 
 }  // namespace rlscope::analysis

@@ -60,10 +60,13 @@ class AutomaticTrack {
   void Resolve(uint32_t resolve);
   void ResolveRest();
   void Move(uint32_t resolve);
+  void FollowStretch(uint32_t what);
+  void NameStretch();
   bool FollowWindow();
 
   Record Take();
   bool GoesOn(uint32_t operation);
+  size_t NextChange() const;
   uint32_t GroupOf(uint32_t state);
   uint32_t Find(uint32_t group);
   uint32_t StateOf(uint32_t group);
@@ -88,7 +91,11 @@ class AutomaticTrack {
 
   std::vector<Group> groups_;
   std::deque<Record> records_;  // read and not taken
-  uint32_t awaited_ = 0;        // group
+  // A stretch that may be an evaluation, and nothing has said so far whether it is.
+  bool is_undecided_ = false;
+  size_t before_stretch_ = 0;  // records that lie before it
+  size_t simulated_ = 0;       // of its records, those up to its last step
+  uint32_t awaited_ = 0;       // group
   uint64_t skipped_ = 0;
   uint32_t before_ = trace::kAutoNothing;  // name of the last segment that was taken
 };

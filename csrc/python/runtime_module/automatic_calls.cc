@@ -112,7 +112,7 @@ template <Event event>
 inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_count,
                    PyObject* keywords) {
   if constexpr (is_simulation<event>) {
-    if (__builtin_expect(track->EnterSimulation(), 0)) {
+    if (__builtin_expect(track->EnterSimulation(SelfOf(arguments, flagged_count)), 0)) {
       EndProgram();
       if (PyErr_Occurred()) return false;
     }
@@ -146,6 +146,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (is_conversion<event>) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
+  if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kImport) {
     track->EnterImport(CountsImport(arguments, flagged_count));
   }
@@ -167,6 +168,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
+  if constexpr (event == Event::kChoice) track->LeaveChoice();
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

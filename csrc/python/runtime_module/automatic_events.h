@@ -21,6 +21,7 @@ namespace rlscope::python {
   X(kBlockExit, "block exit")                                                                 \
   X(kConversion, "conversion") /* if its first argument is an observation */                  \
   X(kConnector, "connector")   /* a conversion, whatever its arguments are */                 \
+  X(kChoice, "choice")         /* of an action, without a policy */                           \
   X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
   X(kGradients, "gradients")   /* are computed, or traced */                                  \
   X(kCompilation, "compilation")                                                              \

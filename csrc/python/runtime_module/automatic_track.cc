@@ -64,6 +64,7 @@ bool Track::Follows() { return FollowsNow(); }
 void Track::Forget() {
   Decide(Expects::kNothing);
   NoteSegment();
+  evaluations_.Forget();
   state_ = kAutoNothing;
   before_compilation_ = kAutoStates;
 }
@@ -140,18 +141,23 @@ inline bool Track::IsNewIteration() {
 // or compile them, before they make environments.
 inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
 
-bool Track::BeginSimulation() {
+bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
-  const bool has_forwards = expects_ == Expects::kName;
-  generated_ = updated_ = false;
+  const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
+  generated_ = updated_ = fed_ = false;
   has_environment = true;
-  const uint32_t waits = has_forwards && IsInLoop() ? kAutoInference : kAutoNothing;
+  const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
   native_calls::RecordSerialization();
-  if (HasOpen()) {
-    ResolveAndRun(NameAll(kAutoInference, waits, waits, kAutoNothing), kAutoSimulation);
+  uint32_t stretch = kAutoStretchKeeps;
+  if (__builtin_expect(!evaluations_.IsUsual(environment), 0)) {
+    stretch = evaluations_.Step(environment, policy_calls_.forwards);
+  }
+  if (HasOpen() || stretch != kAutoStretchKeeps) {
+    const uint32_t resolve = NameAll(kAutoInference, waits, waits, kAutoNothing);
+    ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoSimulation);
   } else {
     Run(kAutoSimulation);
   }
@@ -295,6 +301,13 @@ void Track::LeaveBlock(const void* block) {
 
 // ---- B and O ------------------------------------------------------------------------------------
 
+// What a resolve has to say of a stretch that may be an evaluation.
+inline uint32_t Track::NoteUpdate() {
+  if (fed_) return kAutoStretchKeeps;
+  fed_ = true;
+  return evaluations_.Update();
+}
+
 void Track::BeginBackward(PyObject* outputs) {
   if (IsInsideCode()) NoteGradients();
   ++policy_calls_.updates;
@@ -309,9 +322,10 @@ void Track::BeginBackward(PyObject* outputs) {
     if (__builtin_expect(!has_environment, 0)) acting_.Judge(outputs);
     modules_.Train();
   }
-  if (HasOpen()) {
-    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop),
-                  kAutoBackprop);
+  const uint32_t stretch = NoteUpdate();
+  if (HasOpen() || stretch != kAutoStretchKeeps) {
+    const uint32_t resolve = NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop);
+    ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoBackprop);
   } else {
     Run(kAutoBackprop);
   }
@@ -332,6 +346,7 @@ void Track::EndStep() {
   if (IsInsideOther()) return;
   loop_generation_ = Load(rlscope_process.generation);
   if (!Follows()) return;
+  NoteOtherUpdate();
   const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {
     if (expects_ == Expects::kName) modules_.Train();
@@ -357,7 +372,10 @@ void Track::BeginCompiled(PyObject* function) {
 }
 
 void Track::EndCompiled() {
-  if (called_ != nullptr && IsTraining(called_)) CountStep();
+  if (called_ != nullptr && IsTraining(called_)) {
+    CountStep();
+    if (!IsInsideOther() && !IsPartOfOther() && Follows()) NoteOtherUpdate();
+  }
   called_ = nullptr;
   if (compilation_ == 0 && name_ == 0) EndCompilation();
   if (compilation_ == 0) before_compilation_ = kAutoStates;
@@ -404,7 +422,16 @@ void Track::NoteGradients() {
     NoteTraining(called_);
   } else if (!IsInsideOther()) {
     CountStep();
+    if (Follows()) NoteOtherUpdate();
   }
+}
+
+// One that names nothing that is open.
+void Track::NoteOtherUpdate() { SayOfStretch(NoteUpdate()); }
+
+void Track::SayOfStretch(uint32_t stretch) {
+  if (stretch == kAutoStretchKeeps) return;
+  WriteRecord(kAutoResolve, WithAutoStretch(kAutoKeepAll, stretch));
 }
 
 void Track::BeginResult(uint32_t name) {
@@ -416,8 +443,7 @@ void Track::BeginResult(uint32_t name) {
 
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  const bool is_open = expects_ == Expects::kName || expects_ == Expects::kToken;
-  if (block_ != nullptr || is_open || !FollowsNow()) return;
+  if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
   if (ExpectsStep()) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
   } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
@@ -434,12 +460,27 @@ void Track::EndConversion() {
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
+// ---- A ------------------------------------------------------------------------------------------
+
+// What no policy chose in a no-grad block ends that.
+void Track::BeginChoice() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (IsNameOpen() || !FollowsNow()) return;
+  uint32_t resolve = kAutoKeepAll;
+  if (ExpectsStep()) resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  resolve = WithAutoFate(resolve, kAutoBlock,
+                         interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+  ResolveAndRun(resolve, kAutoBetween);
+  expects_ = Expects::kChosen;
+  block_ = nullptr;
+}
+
 // ---- I ------------------------------------------------------------------------------------------
 
 void Track::BeginImport() {
-  if (IsInsideCode() || IsPartOfOther() || block_ != nullptr) return;
-  if (expects_ == Expects::kName || expects_ == Expects::kToken) return;
-  if (expects_ == Expects::kStep) return;
+  if (IsInsideCode() || IsPartOfOther() || conversion_ != 0 || block_ != nullptr) return;
+  if (IsNameOpen() || expects_ == Expects::kStep) return;
   if (!Follows() || (state_ != kAutoNothing && state_ != kAutoTail)) return;
   const uint32_t name = NameOfOperation("import");
   if (name == 0) return;
@@ -451,6 +492,11 @@ void Track::BeginImport() {
 
 void Track::EndImport() {
   if (Follows() && imports_) Run(state_);
+}
+
+void Track::End() {
+  const uint32_t stretch = evaluations_.End();
+  if (stretch != kAutoStretchKeeps && Follows()) SayOfStretch(stretch);
 }
 
 // ---- of the process -----------------------------------------------------------------------------

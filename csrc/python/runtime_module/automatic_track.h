@@ -7,6 +7,7 @@
 //   C  outermost call of a compiled function (tf.function, jax.jit)
 //   K  outermost conversion of the observation that the thread's last S returned, also by a
 //      library's own pipeline from environment to module
+//   A  outermost sample of a space of actions
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -53,6 +54,13 @@
 // A K is a part of the next F, if that is inference. If two K convert one object, the later one
 // counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
+// Where a thread learns from the S of one environment, a stretch of S of another one may be an
+// `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
+// whatever lies between.
+//
+// From an A to the next S is inference, with the K before it, if there is no B and O between. With
+// an F before it, it is a part of what that opened.
+//
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
 //
@@ -75,6 +83,7 @@
 #include <stdint.h>
 
 #include "python/runtime_module/acting.h"
+#include "python/runtime_module/evaluations.h"
 #include "python/runtime_module/forward_modules.h"
 #include "python/runtime_module/observation.h"
 #include "python/runtime_module/own_environments.h"
@@ -92,7 +101,9 @@ class Track {
   // Each Enter has its Leave, whatever happens between. A call inside another one of its kind only
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began after the last one that was wanted).
-  bool EnterSimulation() { return simulation_++ == 0 && BeginSimulation(); }
+  bool EnterSimulation(const PyObject* environment) {
+    return simulation_++ == 0 && BeginSimulation(environment);
+  }
   // `result` of the call, null if it raised.
   void LeaveSimulation(PyObject* result) {
     if (--simulation_ != 0) return;
@@ -162,6 +173,10 @@ class Track {
     observation_.NoteConverted(result);
     if (--conversion_ == 0) EndConversion();
   }
+  void EnterChoice() {
+    if (choice_++ == 0) BeginChoice();
+  }
+  void LeaveChoice() { --choice_; }
   // `name`: a constant, the name of the V.
   void EnterApart(const char* name) {
     if (apart_ == 0) BeginApart(name);
@@ -193,13 +208,16 @@ class Track {
   }
   // `is_last`: it is the last phase of the compilation.
   void LeaveCompilation(bool is_last) {
-    if (--compilation_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+    if (--compilation_ == 0 && apart_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
   }
   // Gradients are computed, or traced for the C that is open: an iteration's last step.
   void NoteGradients();
   // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
+
+  // The process ends.
+  void End();
 
   // So far, recorded or not, but for those inside of an S or a V.
   PolicyCalls policy_calls() const { return policy_calls_; }
@@ -211,13 +229,14 @@ class Track {
   enum class Expects : uint8_t {
     kNothing,    // no operation is open
     kForward,    // an observation was converted
+    kChosen,     // an action was chosen: it goes on to the next S
     kName,       // forwards were seen: what comes next names them
     kToken,      // forwards of a generation were: it goes on to the end of the last one
     kStep,       // backprop goes on to the end of an O, if one comes
     kMoreSteps,  // an O came; the same for further ones
   };
 
-  bool BeginSimulation();
+  bool BeginSimulation(const PyObject* environment);
   void EndSimulation();
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);
@@ -241,12 +260,18 @@ class Track {
   void EndCompilation();
   void BeginConversion(const PyObject* object);
   void EndConversion();
+  void BeginChoice();
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
   bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
   bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
   // Where a C or a V counts for nothing of its own.
   bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
+  // Something later names it.
+  bool IsNameOpen() const {
+    return expects_ == Expects::kChosen || expects_ == Expects::kName ||
+           expects_ == Expects::kToken;
+  }
   bool HasOpen() const { return expects_ != Expects::kNothing || block_ != nullptr; }
   bool FollowsNow();
   bool IsNewIteration();
@@ -261,6 +286,9 @@ class Track {
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
   void NoteSegment();
+  uint32_t NoteUpdate();
+  void NoteOtherUpdate();
+  void SayOfStretch(uint32_t stretch);
   void ResolveAndRun(uint32_t resolve, uint32_t state);
 
   // Calls that are open. Those of forwards up to forward_base_ enclose an S, a B or an O.
@@ -273,6 +301,7 @@ class Track {
   uint32_t compiled_ = 0;
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
+  uint32_t choice_ = 0;
   uint32_t apart_ = 0;
   uint32_t import_ = 0;
   uint32_t import_base_ = 0;  // imports that something else began inside of
@@ -296,9 +325,11 @@ class Track {
   TokenRun run_;             // of forwards since the last S, B and O
   ForwardModules modules_;
   Acting acting_;
+  Evaluations evaluations_;
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S
+  bool fed_ = false;              // an update was, since the last S, by whatever means
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
 

@@ -8,6 +8,7 @@
 #include "native_calls/frames.h"
 #include "python/runtime_module/annotated.h"
 #include "python/runtime_module/automatic.h"
+#include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/drainer.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/module_state.h"
@@ -104,6 +105,7 @@ PyObject* State(PyObject*, PyObject*) {
 }
 
 PyObject* PythonEnd(PyObject*, PyObject*) {
+  own_track.End();
   rlscope_python_end();
   Py_RETURN_NONE;
 }

@@ -83,6 +83,11 @@ enum Kind : uint32_t {
 //
 // A segment from kAutoNamed on is final too: the operation whose name has the id state -
 // kAutoNamed.
+//
+// A resolve may also say that a stretch begins here that may be an evaluation, or what became of
+// the last such stretch (AutoStretch). If it was one, all segments from its beginning to its last
+// one of kAutoSimulation, with the time between them, are kAutoEvaluation. What no resolve decides
+// up to the end of the stream, a gap or a window's stop is none.
 enum AutoState : uint32_t {
   kAutoNothing = 0,
   kAutoInference = 1,
@@ -101,7 +106,8 @@ enum AutoState : uint32_t {
   kAutoAdvantage = 12,
   kAutoReference = 13,
   kAutoReward = 14,
-  kAutoStates = 15,
+  kAutoEvaluation = 15,
+  kAutoStates = 16,
   kAutoNamed = 16,
 };
 constexpr bool IsAutoOpen(uint32_t state) {
@@ -117,6 +123,18 @@ constexpr uint32_t AutoFateOf(uint32_t resolve, uint32_t state) {
 }
 constexpr uint32_t kAutoKeepAll = kAutoBlock | kAutoInside << 4 | kAutoBetween << 8 |
                                   kAutoAfter << 12 | kAutoTail << 16 | kAutoAside << 20;
+// Above these bits.
+enum AutoStretch : uint32_t {
+  kAutoStretchKeeps = 0,  // nothing is said of one
+  kAutoStretchBegins = 1,
+  kAutoStretchWasNone = 2,
+  kAutoStretchWasEvaluation = 3,
+};
+constexpr uint32_t kAutoStretchShift = kAutoFateBits * (kAutoLastOpen - kAutoFirstOpen + 1);
+constexpr uint32_t AutoStretchOf(uint32_t resolve) { return resolve >> kAutoStretchShift & 3; }
+constexpr uint32_t WithAutoStretch(uint32_t resolve, uint32_t stretch) {
+  return resolve | stretch << kAutoStretchShift;
+}
 // The resolve that, besides what `resolve` does, moves `state` to `target`.
 constexpr uint32_t WithAutoFate(uint32_t resolve, uint32_t state, uint32_t target) {
   const uint32_t shift = kAutoFateBits * (state - kAutoFirstOpen);

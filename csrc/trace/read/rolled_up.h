@@ -61,7 +61,7 @@ struct RolledUp {
 };
 
 // Changes with what an archive holds; another version cannot be read.
-constexpr uint32_t kArchiveVersion = 1;
+constexpr uint32_t kArchiveVersion = 2;
 
 }  // namespace rlscope::trace
 

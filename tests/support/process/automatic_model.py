@@ -4,6 +4,7 @@ A program is a list of calls, each with the calls inside it. Where the recorder 
 knows, this reads on: calls become tokens, and a token's name is decided by those that follow.
 
     kinds   S  Env.step            B  backward            N  no-grad block
+            Z  Env.step of another environment
             F  module forward      O  optimizer step      E  block that enables gradients
             Q  forward of another module
             T  forward of one and the same module, which is given one item more than at the T before
@@ -11,6 +12,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
+    A  sample of a space of actions
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET, ADVANTAGE = "target", "advantage"
@@ -68,6 +71,7 @@ class Token:
     kind: str  # S F B O K M, T from the fifth T in a row on
     start: int
     end: int
+    is_elsewhere: bool = False  # an S that is a Z
     is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
     in_step: bool = False
@@ -97,6 +101,11 @@ class Tokens:
         self.compilations: list[tuple[int, int]] = []  # of each J and P
         self.apart: list[tuple[int, int]] = []  # of each V
         self.imports: list[tuple[int, int]] = []  # of each I
+        self.updates: list[Token] = []  # C, from the first one on that computed gradients
+        self._trains = False
+        self.policy_calls: list[
+            int
+        ] = []  # begin of each F and C that nothing of its kind is around
         self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
         self._disturbed = 0  # open I in which something else began
         self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
@@ -116,31 +125,39 @@ class Tokens:
     def _read(self, calls: Program, gradients: bool) -> None:
         for call in calls:
             start = self._time
-            self._items += call.kind == "T"
-            enabled = {"N": False, "E": True}.get(call.kind, gradients)
-            counts = self._is_apart(call.kind)
-            if call.kind == "I":
+            kind = "S" if call.kind == "Z" else call.kind
+            self._items += kind == "T"
+            enabled = {"N": False, "E": True}.get(kind, gradients)
+            counts = self._is_apart(kind)
+            if kind == "I":
                 self._begin_import()
-            token = self._enter(call.kind, start, gradients)
-            if counts or token is not None or self._is_mark(call.kind):
+            if kind == "C" and not self._is_in("C"):
+                self.policy_calls.append(start)
+            self._trains |= kind == "B" and self._is_in("C") and not self._is_in("B")
+            token = self._enter(kind, start, gradients)
+            if kind == "S" and token is not None:
+                token.is_elsewhere = call.kind == "Z"
+            if counts or token is not None or self._is_mark(kind):
                 self._disturb()
-            is_known = call.kind in self._known
+            is_known = kind in self._known
             self._conversions += is_known
-            self._open.append((call.kind, start, token))
+            self._open.append((kind, start, token))
             self._time += 1
             self._read(call.inside, enabled)
             self._open.pop()
             self._conversions -= is_known
-            self._leave(call.kind, token)
+            self._leave(kind, token)
             if is_known:
                 self._known = "KM"
-            if call.kind == "S" and not self._is_in("SV"):
+            if kind == "S" and not self._is_in("SV"):
                 self._known = "K"
-            if call.kind == "I":
+            if kind == "I":
                 self._leave_import()
             if counts:
-                self._leave_code(call.kind, start)
-            if call.kind == "C" and not self._is_in("CJPV"):
+                self._leave_code(kind, start)
+                if kind == "C" and self._trains:
+                    self.updates.append(Token("C", self._time, self._time))
+            if kind == "C" and not self._is_in("CJPV"):
                 self._end_phases()
             self._time += 1
 
@@ -163,8 +180,11 @@ class Tokens:
     def _is_open(self) -> bool:
         """Whether there is a forward that nothing has named so far, or a backward without an O."""
         kinds = [each.kind for each in self.found]
-        last = next((kind for kind in reversed(kinds) if kind in "SBOFT"), "")
-        return last in ("F", "T") or kinds[-1:] == ["B"]
+        return self._awaits_name() or kinds[-1:] == ["B"]
+
+    def _awaits_name(self) -> bool:
+        kinds = (each.kind for each in reversed(self.found))
+        return next((kind for kind in kinds if kind in "SBOFTA"), "") in ("F", "T", "A")
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():
@@ -204,6 +224,8 @@ class Tokens:
         forward = self._current("FQT")
         if kind in "KM":
             return self._conversion(kind, start)
+        if kind == "A":
+            return self._choice(start)
         if kind == "B":
             if forward is None:
                 return self._cut(Token("B", start, start))
@@ -211,6 +233,7 @@ class Tokens:
                 forward[2].has_backward = True
             return None
         if kind in "FQT" and forward is None:
+            self.policy_calls.append(start)
             self._count(kind)
             return self._token(start) if self._run == 5 else self._forward(kind, start, gradients)
         if kind in "FQT" and gradients and forward is not None and forward[2] is not None:
@@ -257,6 +280,16 @@ class Tokens:
         if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
         token = Token(kind, start, -1)
+        self.found.append(token)
+        return token
+
+    def _choice(self, start: int) -> Token | None:
+        """An A ends the block around it, as far as that counts."""
+        if self._is_in("OA") or self._current("FQT") is not None or self._awaits_name():
+            return None
+        self._end("KM", start)
+        self._boundary = start
+        token = Token("A", start, start)
         self.found.append(token)
         return token
 
@@ -319,14 +352,56 @@ def names(calls: Program) -> list[str]:
     named = {COMPILED: tokens.compiled, APART: tokens.apart, IMPORT: tokens.imports,
              COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
-    for start, end, name in (*intervals(tokens.found), *apart):
+    found = ((start, end, APART) for start, end in evaluations(tokens))
+    for start, end, name in (*intervals(tokens.found), *apart, *found):
         track[start:end] = [name] * (end - start)
     return track
+
+
+def evaluations(tokens: Tokens) -> Iterator[tuple[int, int]]:
+    """(start, end) of each stretch of S in one environment, if the thread comes from the other one,
+    goes back to it without an update, and learns from that one only."""
+    steps = [token for token in tokens.found if token.kind in "SBO"] + tokens.updates
+    steps.sort(key=lambda token: token.start)
+    keys = [(token.kind == "S", token.is_elsewhere) for token in steps]
+    position = 0
+    while position < len(steps):
+        end = position + 1
+        while end < len(steps) and keys[end] == keys[position]:
+            end += 1
+        first, last = steps[position].start, steps[end - 1].start
+        acts = any(first < call < last for call in tokens.policy_calls)
+        is_back = end < len(steps) and keys[end] == (True, not keys[position][1])
+        if acts and is_back and _learns_from_the_other(steps[:position], steps[position]):
+            yield first, steps[end - 1].end
+        position = end
+
+
+def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
+    """Whether four updates or more in a row came from the environment that the last S before this
+    one is of, one of them from it alone, and none at all from that of this one."""
+    fed: list[tuple[bool, bool]] = []  # of each update: the environment, and whether it was alone
+    last: bool | None = None
+    is_alone = True
+    is_fed = False
+    for token in before:
+        if token.kind == "S":
+            is_alone &= last in (None, token.is_elsewhere)
+            last, is_fed = token.is_elsewhere, False
+        elif last is not None and not is_fed:
+            fed.append((last, is_alone))
+            is_alone = is_fed = True
+    in_a_row = list(takewhile(lambda update: update[0] == last, reversed(fed)))
+    is_foreign = step.kind == "S" and last not in (None, step.is_elsewhere)
+    learned = {environment for environment, _ in fed}
+    alone = any(alone for _, alone in in_a_row)
+    return is_foreign and len(in_a_row) >= 4 and alone and step.is_elsewhere not in learned
 
 
 def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
+    chosen: int | None = None  # when an action was chosen, and no update has followed
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
     trains = False
@@ -342,22 +417,27 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
+        if token.kind == "A":
+            chosen = token.start
+            continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
             first = waiting[0] if waiting else token
             if tokens[position - 2].kind == "T":
                 first = tokens[position - 2]
-            yield from _open(waiting, first.start, token.end, GENERATION)
+            start = first.start if chosen is None else chosen
+            yield from _open(waiting, start, token.end, GENERATION)
             yield from ((each.start, each.end, GENERATION) for each in converted)
-            waiting, converted, generated = [], [], True
+            waiting, converted, chosen, generated = [], [], None, True
             continue
         if token.kind in "KM":
-            if not waiting:
+            if not waiting and chosen is None:
                 converted = [token] if token.kind == "K" else [*converted, token]
             continue
         if token.kind == "S":
-            if waiting and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield from _open(waiting, waiting[0].start, token.start, INFERENCE)
+            acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
+            if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
+                yield from _open(waiting, acts[0], token.start, INFERENCE)
                 yield from _themselves(converted)
             else:
                 yield from _themselves(waiting)
@@ -380,7 +460,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted = []
+        converted, chosen = [], None
     yield from _themselves(waiting)
 
 
@@ -425,7 +505,7 @@ def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[
     """The end of the last B or O before the next S, K or F, and the position of that one."""
     while position < len(tokens):
         token = tokens[position]
-        if token.kind in "SKMT" or (token.kind == "F" and not token.in_step):
+        if token.kind in "SKMTA" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end

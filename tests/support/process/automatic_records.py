@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 SEGMENT, RESOLVE = 20, 21
 NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation", 10: "target",
-         11: "generation", 12: "advantage", 13: "reference", 14: "reward"}  # fmt: skip
+         11: "generation", 12: "advantage", 13: "reference", 14: "reward",
+         15: "evaluation"}  # fmt: skip
+SIMULATION, EVALUATION = 3, 15
 FIRST_OPEN, INSIDE, ASIDE = 4, 5, 9
 NAMED = 16
+BEGINS, WAS_EVALUATION = 1, 3
 _OPEN = range(FIRST_OPEN, ASIDE + 1)
 
 
@@ -39,13 +42,25 @@ def read_track(
     names its operation has no name."""
     names = names or {}
     segments = [Segment(float("-inf"), end, 0)]
+    undecided: int | None = None  # where the stretch begins that may be an evaluation
     for time, kind, id_ in items:
         if kind == SEGMENT:
             segments[-1].end = time
             segments.append(Segment(time, end, id_, names.get(id_ - NAMED, "")))
         elif kind == RESOLVE:
             _resolve(segments, time, id_, end)
+            says = id_ >> 4 * len(_OPEN)
+            if says == WAS_EVALUATION and undecided is not None:
+                _name_evaluation(segments[undecided:])
+            if says:
+                undecided = len(segments) if says == BEGINS else None
     return segments
+
+
+def _name_evaluation(segments: list[Segment]) -> None:
+    steps = [number for number, each in enumerate(segments) if each.state == SIMULATION]
+    for segment in segments[: steps[-1] + 1] if steps else ():
+        segment.state = EVALUATION
 
 
 def _resolve(segments: list[Segment], time: float, id_: int, end: float) -> None:
