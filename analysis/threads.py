@@ -1,4 +1,4 @@
-"""Operations of threads that do not own their process, and threads without a CPU."""
+"""Operations of threads that do not own their process, threads without a CPU, blocked ones."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ def cpu_lack(trace: Trace) -> Table:
     """role (None: of the processes that count), threads, processes, runnable_ns, measured_ns: how
     long threads with operations could have run and had no CPU."""
     return statement.run(trace, "cpu_lack")
+
+
+def blocked(trace: Trace, *, rows: int) -> Table:
+    """operation (None: between operations), blocked_ns, blocked_low_ns, blocked_high_ns, readings,
+    operation_ns, loop_ns: how much of each operation's time in the training loops was blocked in
+    native code, where no call of the interpreter shows it."""
+    return statement.run(trace, "blocked", rows=rows)

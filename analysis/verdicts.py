@@ -48,6 +48,8 @@ _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
 # Share of threads' time without a CPU.
 _NOTABLE_LACK = 0.1
+# Share of the loops in which an operation was blocked in native code.
+_NOTABLE_BLOCKED = 0.1
 # Share of the steps' time that the slowest worker costs.
 _NOTABLE_LATE = 0.05
 # CPU time of a program that is enough to say which share of it recording took.
@@ -255,6 +257,11 @@ def is_part_named(part_ns: int, stage_ns: int) -> bool:
 def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
     """Whether threads that could run lacked a CPU for a notable time."""
     return runnable_ns > _NOTABLE_LACK * measured_ns
+
+
+def is_blocking_notable(blocked_ns: int, loop_ns: int) -> bool:
+    """Whether the time in which an operation was blocked in native code is worth a word."""
+    return blocked_ns >= _NOTABLE_BLOCKED * loop_ns
 
 
 # ---- workers ------------------------------------------------------------------------------------

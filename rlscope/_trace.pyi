@@ -271,6 +271,7 @@ class Writer:
         durations: NDArray[np.int64] | None = None,
         values: NDArray[np.uint64] | None = None,
     ) -> None: ...
+    def states(self, samples: Sequence[tuple[int, Sequence[int]]]) -> None: ...
     def open_wait(self, thread: int, ticks: int, id: int) -> None:
         """The next item of the thread, which is still to come, is a call that began at `ticks`."""
 

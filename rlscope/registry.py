@@ -59,6 +59,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "processes": "rlscope.report.panels.processes:PANEL",
         "waiting": "rlscope.report.panels.waiting:PANEL",
         "threads": "rlscope.report.panels.threads:PANEL",
+        "blocked": "rlscope.report.panels.blocked:PANEL",
         "machine": "rlscope.report.panels.machine:PANEL",
         "quality": "rlscope.report.panels.quality:PANEL",
         "run": "rlscope.report.panels.run:PANEL",

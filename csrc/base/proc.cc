@@ -81,6 +81,15 @@ bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times) {
   return ReadSmallFile(path, text, sizeof text) > 0 && ParseSchedulerTimes(text, times);
 }
 
+char ReadThreadState(uint32_t pid, uint32_t tid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, tid);
+  char text[128];  // whatever follows are numbers
+  if (ReadSmallFile(path, text, sizeof text) <= 0) return 0;
+  const char* end = strrchr(text, ')');
+  return end != nullptr && end[1] == ' ' ? end[2] : 0;
+}
+
 uint64_t PidNamespace() {
   struct stat status;
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;

@@ -33,6 +33,9 @@ bool ParseSchedulerTimes(const char* text, SchedulerTimes* times);
 // False: the thread is gone, or the kernel does not say.
 bool ReadSchedulerTimes(uint32_t pid, uint32_t tid, SchedulerTimes* times);
 
+// The state of a thread (ProcStat::state). 0: it is gone, or the kernel does not say.
+char ReadThreadState(uint32_t pid, uint32_t tid);
+
 // Inode of the calling process's pid namespace; 0 unknown.
 uint64_t PidNamespace();
 

@@ -121,6 +121,12 @@ void TraceFile::AddOpenWait(uint32_t thread, uint64_t ticks, uint32_t id) {
   EndItems();
 }
 
+void TraceFile::AddStates(int64_t time_ns, const std::vector<uint32_t>& awake) {
+  CheckOpen();
+  const uint32_t end = static_cast<uint32_t>(std::min(awake.size(), trace::kMostAwake));
+  Check(trace::WriteStates(&sink_, buffer_.get(), {&time_ns, &end, awake.data(), 1}));
+}
+
 void TraceFile::AddItem(uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
                         uint64_t value) {
   const auto word = [](uint32_t slot_kind, uint32_t slot_id) {

@@ -46,6 +46,8 @@ class TraceFile {
   void EndItems();
   // The next item of the thread, which is still to come, is a call that began then.
   void AddOpenWait(uint32_t thread, uint64_t ticks, uint32_t id);
+  // Which threads were awake at a time (trace.proto, StatesChunk); at most trace::kMostAwake.
+  void AddStates(int64_t time_ns, const std::vector<uint32_t>& awake);
   // In order of start, any number.
   void AddCudaCalls(uint32_t thread, const trace::CudaCall* calls, size_t count);
   // Nothing of this thread follows: what is known of it is dropped.

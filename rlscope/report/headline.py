@@ -100,6 +100,7 @@ def read(trace: Trace) -> Headline:
     libraries = operations.unnamed_libraries(trace).to_dicts()
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     lack = threads.cpu_lack(trace).to_dicts()
+    blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = sentence(times, facts, waited, found, libraries)
     return Headline(
@@ -109,6 +110,7 @@ def read(trace: Trace) -> Headline:
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
+            *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),

@@ -105,3 +105,19 @@ def _who(row: dict[str, Any]) -> str:
     if row["processes"] > 1:
         return f"{units.plural(row['processes'], 'process')} together"
     return f"{row['threads']:,} threads together" if row["threads"] > 1 else "The program"
+
+
+def blocked(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Rows of `blocked`: which operations were blocked, where no call of Python shows it."""
+    for row in rows:
+        if verdicts.is_blocking_notable(row["blocked_ns"], row["loop_ns"]):
+            yield (
+                f"{_place(row)}: blocked in native code for about "
+                f"{units.duration(row['blocked_ns'])} of {units.duration(row['operation_ns'])} "
+                f"(a queue, a lock or threads of a library, which no call of the interpreter "
+                f"shows)."
+            )
+
+
+def _place(row: dict[str, Any]) -> str:
+    return "Between operations" if row["operation"] is None else units.label(row["operation"])

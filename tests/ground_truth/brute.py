@@ -34,6 +34,7 @@ from ground_truth.relations import (
     Phase,
     Progress,
     Rows,
+    StateReading,
     ThreadBreakdown,
     Transition,
     Wait,
@@ -57,6 +58,7 @@ from ground_truth.state import (
     process_layer,
     process_path,
     thread_layer,
+    works_for,
 )
 from ground_truth.streams import Streams, put_in_order
 from ground_truth.training_loop import Moment, stage_at, training_loop
@@ -103,6 +105,7 @@ def tables(
         "operation_instance": _instances(final, segments),
         "breakdown": _breakdown(segments, loop),
         "breakdown_by_thread": _breakdown_by_thread(streams, segments),
+        "state_reading": _state_readings(process, segments, loop),
         "bookkeeping": bookkeeping,
         "bookkeeping_by_thread": bookkeeping_by_thread,
         "iteration_breakdown": _iteration_breakdown(final, segments),
@@ -218,6 +221,42 @@ def _moment(segment: Segment) -> Moment:
         return Moment(*span)
     outermost = open_operations(owning, segment.state.rules)[0]
     return Moment(*span, outermost.path, process_path(segment.state))
+
+
+def _state_readings(
+    process: RawProcess, segments: list[Segment], loop: tuple[int, int] | None
+) -> list[StateReading]:
+    """A reading belongs to what was just before it."""
+    readings: Counter[tuple[str, str, str]] = Counter()
+    blocked: Counter[tuple[str, str, str]] = Counter()
+    late = segments[0].state.rules.reading == "of what begins then" if segments else False
+    for time_ns, awake in process.states:
+        at = time_ns if late else time_ns - 1
+        segment = next((each for each in segments if each.start_ns <= at < each.end_ns), None)
+        if segment is None or not segment.recorded or time_ns >= segments[-1].end_ns:
+            continue
+        key = _process_key(segment)
+        assert key is not None
+        row = stage_at(at, loop, key[1], segment.state.rules), key[1], key[2]
+        readings[row] += 1
+        blocked[row] += not _is_awake(segment, awake)
+    return [StateReading(*row, n, blocked[row]) for row, n in readings.items()]
+
+
+def _is_awake(segment: Segment, awake: frozenset[int]) -> bool:
+    """Whether a thread that counts is awake: the owner, or one that works for it."""
+    state, rules = segment.state, segment.state.rules
+    owning = owner(state)
+    return any(
+        each.stream.number in awake
+        and is_alive(each, segment.start_ns)
+        and (
+            each is owning
+            or rules.awake == "any thread"
+            or (rules.awake == "those that count" and works_for(each, owning, rules))
+        )
+        for each in state.threads
+    )
 
 
 def _breakdown_by_thread(streams: Streams, segments: list[Segment]) -> list[ThreadBreakdown]:

@@ -277,6 +277,8 @@ class RawProcess:
     gpu: Sequence[GpuWork] = ()
     os_pid: int = 4242
     host: str = "host"
+    states: Sequence[tuple[int, frozenset[int]]] = ()
+    """When the kernel was asked, in order, and the numbers of the threads that were awake."""
     socket_pairs: Sequence[tuple[int, int]] = ()
     """Inodes of the two ends of pairs that it made."""
     forked: bool = False

@@ -59,6 +59,14 @@ class ThreadBreakdown(NamedTuple):
     count: int
 
 
+class StateReading(NamedTuple):
+    stage: str
+    operation: str
+    layer: str
+    readings: int
+    blocked: int
+
+
 class Bookkeeping(NamedTuple):
     stage: str
     phase: str
@@ -241,6 +249,7 @@ RELATIONS = {
     "operation_instance": Instance,
     "breakdown": Breakdown,
     "breakdown_by_thread": ThreadBreakdown,
+    "state_reading": StateReading,
     "bookkeeping": Bookkeeping,
     "bookkeeping_by_thread": ThreadBookkeeping,
     "iteration_breakdown": IterationTime,

@@ -80,6 +80,9 @@ class Rules:
     )
     again: Literal["two", "one", "three", "does not matter"] = "two"
     later_gap: Literal["idle part", "whole"] = "idle part"
+    # Readings of which threads were awake.
+    reading: Literal["of what was before", "of what begins then"] = "of what was before"
+    awake: Literal["those that count", "the owner only", "any thread"] = "those that count"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"

@@ -16,6 +16,7 @@ from ground_truth.relations import (
     Breakdown,
     IterationTime,
     Rows,
+    StateReading,
     ThreadBreakdown,
 )
 
@@ -35,11 +36,13 @@ INPUTS = {
     "gpu_work": "id INT, start_ns BIGINT, end_ns BIGINT, kind TEXT, device INT, stream BIGINT, "
     "context INT, correlation BIGINT, name TEXT, size BIGINT, how INT, graph INT",
     "function": "name TEXT, layer INT",
+    "state": "time_ns BIGINT, awake INT[]",
 }
 
 
 def tables(process: RawProcess) -> Rows:
-    """The process view, whole and by iteration, and the per-thread view, in canonical form."""
+    """The process view, whole and by iteration, the per-thread view, and readings of the threads'
+    states, in canonical form."""
     connection = _replayed(process)
     key = "phase, operation, layer, busy, duration_ns, count"
     whole = connection.execute(f"SELECT stage, {key} FROM breakdown").fetchall()
@@ -47,7 +50,11 @@ def tables(process: RawProcess) -> Rows:
     iterations = connection.execute(
         "SELECT iteration, operation, layer, busy, duration_ns FROM iteration_breakdown"
     ).fetchall()
+    readings = connection.execute("FROM state_reading").fetchall()
     return {
+        "state_reading": sorted(
+            StateReading(s, o, LAYERS[n], *rest) for s, o, n, *rest in readings
+        ),
         "iteration_breakdown": sorted(
             IterationTime(i, o, LAYERS[n], *rest) for i, o, n, *rest in iterations
         ),
@@ -115,6 +122,7 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
             (number, *work[:2], work.kind.name, *work[3:])
             for number, work in enumerate(process.gpu)
         ],
+        "state": [(time_ns, sorted(awake)) for time_ns, awake in process.states],
         "function": [
             (name, LAYERS.index(layer)) for name, layer in process.function_layers.items()
         ],

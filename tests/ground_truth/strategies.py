@@ -257,6 +257,12 @@ _gpu_work = st.builds(
 )
 
 
+def _states(until_ns: int) -> st.SearchStrategy[list[tuple[int, frozenset[int]]]]:
+    """Readings in order of time, some of threads that are not there."""
+    readings = st.tuples(st.integers(0, until_ns), st.frozensets(st.integers(1, 5), max_size=3))
+    return st.lists(readings, max_size=6, unique_by=lambda reading: reading[0]).map(sorted)
+
+
 @st.composite
 def processes(draw: st.DrawFn) -> RawProcess:
     """A process of one to four threads and up to two GPUs. It may end before its last records."""
@@ -282,6 +288,7 @@ def processes(draw: st.DrawFn) -> RawProcess:
         python_end_ns=None if begin is None else end,
         threads=tuple(drawn),
         gpu=draw(st.lists(_gpu_work, max_size=6)),
+        states=draw(_states(start + length + 2)),
         forked=forked,
         inherited=draw(st.lists(_operation, max_size=2)) if forked else (),
         most_paths=draw(st.integers(1, 3)) if capped else 16_384,
@@ -296,4 +303,5 @@ def looping_processes(draw: st.DrawFn) -> RawProcess:
     others = () if worker is None else (worker,)
     end_ns = draw(st.sampled_from((300, 300, 60)))
     gpu = draw(st.lists(_gpu_work, max_size=2))
-    return RawProcess(end_ns=end_ns, threads=(main, *others), gpu=gpu)
+    states = draw(_states(end_ns))
+    return RawProcess(end_ns=end_ns, threads=(main, *others), gpu=gpu, states=states)

@@ -34,7 +34,7 @@ from ground_truth.swept import read, sweep
 from ground_truth.written import ORIGIN_NS
 from rlscope import _trace
 
-_WHOLE = [name for name in RELATIONS if name != "operation_instance"]
+_WHOLE = [name for name in RELATIONS if name not in ("operation_instance", "state_reading")]
 _ANY_SIZE = -(1 << 40)
 
 

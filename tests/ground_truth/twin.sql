@@ -571,3 +571,19 @@ FROM compared GROUP BY ALL;
 CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
+
+-- Readings of which threads were awake, each of the segment just before it.
+CREATE OR REPLACE TEMP TABLE state_reading AS
+WITH placed AS (
+    SELECT s.*, stage, operation, layer, NOT EXISTS (
+        SELECT 1 FROM thread_state AS t LEFT JOIN owner ON owner.start_ns = t.start_ns
+        WHERE t.start_ns = p.start_ns AND list_contains(s.awake, t.thread)
+          AND (t.thread = owner.thread
+            OR (t.outer_ns IS NULL AND (owner.thread IS NULL OR NOT t.is_main)))) AS blocked
+    FROM state AS s, range AS r
+    JOIN process_state AS p ON s.time_ns - 1 >= p.start_ns AND s.time_ns - 1 < p.end_ns
+    JOIN around AS a ON a.start_ns = p.start_ns JOIN stage ON stage.start_ns = p.start_ns
+    WHERE a.win IS NOT NULL AND s.time_ns < r.end_ns
+)
+SELECT stage, operation, layer, COUNT(*) AS readings, COUNT(*) FILTER (blocked) AS blocked
+FROM placed GROUP BY ALL;

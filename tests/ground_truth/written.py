@@ -118,6 +118,7 @@ def _write_file(process: RawProcess, path: Path) -> None:
         lost += _write_items(items, number, thread, path)
         _write_cuda_calls(writer, items.all_names, number, thread)
     _write_gpu(writer, items.all_names, process)
+    writer.states([(_on_disk(time_ns), sorted(awake)) for time_ns, awake in process.states])
     write_end(process, writer)
     writer.close()
     content = path.read_bytes()

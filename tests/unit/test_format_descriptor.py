@@ -34,6 +34,7 @@ MESSAGES = {
     9: "EndChunk",
     10: "RolledUpChunk",
     11: "ClosedChunk",
+    12: "StatesChunk",
 }
 # Kinds of csrc/trace/layout/record.h.
 ENTER, EXIT, PHASE, PROGRESS_TOTAL, PROGRESS_DONE, CALL = 1, 2, 3, 6, 7, 15
@@ -193,6 +194,7 @@ def written(tmp_path: Path) -> Path:
         np.array([900, 7], np.int64),
         np.array([0, 4096], np.int64),
     )
+    writer.states([(700, [1, 3])])
     writer.end(9000, exited=True, python_begin_ns=100, python_end_ns=8000, losses={"names": 3})
     writer.close()
     return path
@@ -227,6 +229,9 @@ def test_every_field_of_a_written_file(written: Path, messages: dict[str, Any]) 
     metadata = chunks["MetadataChunk"]
     assert [(entry.key, entry.value) for entry in metadata.entry] == [("lr", "0.1")]
     assert (metadata.process_name, metadata.program, metadata.python) == ("ppo", "train.py", "3.11")
+
+    states = chunks["StatesChunk"]
+    assert (states.base_ns, list(states.step), list(states.awake)) == (700, [0], [2, 1, 3])
 
     end = chunks["EndChunk"]
     assert (end.end_ns, end.exited, end.forks) == (9000, True, 0)

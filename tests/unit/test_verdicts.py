@@ -80,6 +80,8 @@ def test_small_shares_are_not_named() -> None:
     assert not verdicts.is_pair_named(1, 100)
     assert verdicts.is_cpu_lacking(11, 100)
     assert not verdicts.is_cpu_lacking(10, 100)
+    assert verdicts.is_blocking_notable(10, 100)
+    assert not verdicts.is_blocking_notable(9, 100)
     assert verdicts.is_outside_named(6, 100)
     assert not verdicts.is_outside_named(5, 100)
     assert verdicts.is_group_named(2, 1000)

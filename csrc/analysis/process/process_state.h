@@ -101,6 +101,12 @@ class ThreadTable {
     return change != 0;
   }
 
+  // Whether it lives, and owns the process or works for the owner.
+  bool CountsNow(uint32_t stream) const {
+    const Thread& thread = threads_[stream];
+    return thread.mask != 0 && FieldOf(thread.state) != kAbsent;
+  }
+
   // A thread got or lost its operations, or another one is outermost now: `thread` already says so.
   // Returns the instant with the right owner.
   ProcessInstant ChangeOwner(ProcessInstant instant, uint32_t stream);

@@ -42,7 +42,7 @@ struct SweepRun {
                 options.bookkeeping ? &result->probes : nullptr,
                 options.bookkeeping ? CudaCallKinds(input.names) : CudaCallKinds()},
         streams(context, options.gpu),
-        sweeper(WithViews(result.get(), &streams, options), &streams, options) {
+        sweeper(WithViews(result.get(), &streams, options), &streams, input, options) {
     if (!input.saved) return;
     trace::Archive archive = *input.saved;
     goes_on = sweeper.Carry(&archive, &streams, 0);

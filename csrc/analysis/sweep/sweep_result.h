@@ -31,6 +31,13 @@ struct SweepOptions {
   Span grid = {0, 0};
 };
 
+// What the process did just before a time at which the kernel was asked which threads are awake.
+struct StateReading {
+  int64_t time_ns;
+  uint32_t row;         // of the process view
+  uint32_t is_blocked;  // 1: none of the threads that count was awake
+};
+
 struct SweepResult {
   OperationPaths paths;
   History history;
@@ -39,6 +46,7 @@ struct SweepResult {
   ProcessView process;
   std::unique_ptr<ThreadView> threads;         // null without by_thread; numbered as input.threads
   std::unique_ptr<Bookkeeping> bookkeeping;    // null if not asked for
+  SpillVector<StateReading> states;            // recorded time only; none of a part as below
   FoundProbes probes;                          // none of a part that another sweep has read
   TimeGrid grid = {0, 1, 0};                   // of the finest level
   std::vector<SpillVector<PartRow>> timeline;  // by level, from the finest on

@@ -7,7 +7,8 @@
 
 namespace rlscope::analysis {
 
-Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& options)
+Sweeper::Sweeper(SweepResult* result, Streams* streams, const ProcessInput& input,
+                 const SweepOptions& options)
     : result_(result),
       layout_(streams->layout()),
       notes_(streams->Notes()),
@@ -18,7 +19,11 @@ Sweeper::Sweeper(SweepResult* result, Streams* streams, const SweepOptions& opti
       owner_calls_(&result->counts, streams->Calls(), streams->Threads()),
       run_to_note_(ChooseLoop(options)),
       now_ns_(result->history.start_ns()),
-      bucket_end_ns_(kNever) {
+      bucket_end_ns_(kNever),
+      states_(input.states, std::max(now_ns_, input.saved_until_ns)) {
+  for (uint32_t i = 0; i < input.threads.size(); ++i) {
+    streams_[input.threads[i].thread] = kFirstThreadStream + i;
+  }
   const TimeGrid& grid = result->grid;
   if (options.buckets > 0) bucket_end_ns_ = grid.StartOf(grid.BucketOf(now_ns_) + 1);
   result_->process.SetTimeShift(layout_.time_shift());
@@ -205,7 +210,7 @@ void Sweeper::SetInstant(int64_t now) {
 int64_t Sweeper::NextEdge() const {
   const SpillVector<Edge>& edges = result_->history.edges();
   const int64_t next_ns = edge_ < edges.size() ? edges[edge_].time_ns : kNever;
-  return std::min({next_ns, bucket_end_ns_, NextIterationEdge()});
+  return std::min({next_ns, bucket_end_ns_, NextIterationEdge(), states_.time_ns()});
 }
 
 int64_t Sweeper::NextIterationEdge() const {
@@ -216,6 +221,7 @@ int64_t Sweeper::NextIterationEdge() const {
 
 void Sweeper::ApplyEdges(int64_t now) {
   AdvanceTo(now);
+  TakeStates(now);
   result_->process.Flush();
   if (now == bucket_end_ns_) {
     result_->process.EndBucket(result_->grid.BucketOf(now - 1));
@@ -242,6 +248,21 @@ void Sweeper::ApplyIterations(int64_t now) {
     }
     in_iteration_ = !in_iteration_;
   }
+}
+
+// The state is that of the time before: what begins now was not applied yet.
+void Sweeper::TakeStates(int64_t now) {
+  for (; states_.time_ns() <= now; states_.Next()) {
+    const bool counts = recording_ && now < result_->history.end_ns();
+    if (counts) result_->states.push_back({now, instant_.row(), IsAwake() ? 0u : 1u});
+  }
+}
+
+bool Sweeper::IsAwake() const {
+  return std::any_of(states_.awake().begin(), states_.awake().end(), [&](uint32_t thread) {
+    const auto stream = streams_.find(thread);
+    return stream != streams_.end() && table_.CountsNow(stream->second);
+  });
 }
 
 void Sweeper::AdvanceTo(int64_t now) {

@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#include <map>
 #include <vector>
 
 #include "analysis/keys/key.h"
 #include "analysis/process/process_state.h"
+#include "analysis/process/source.h"
+#include "analysis/process/state_cursor.h"
 #include "analysis/sweep/streams.h"
 #include "analysis/sweep/sweep_result.h"
 #include "analysis/threads/notes.h"
@@ -17,7 +20,8 @@ namespace rlscope::analysis {
 
 class Sweeper : public KeyConsumer {
  public:
-  Sweeper(SweepResult* result, Streams* streams, const SweepOptions& options);
+  Sweeper(SweepResult* result, Streams* streams, const ProcessInput& input,
+          const SweepOptions& options);
 
   // Keys from here on count from `epoch_start_ns`.
   void BeginEpoch(int64_t epoch_start_ns) override;
@@ -52,6 +56,8 @@ class Sweeper : public KeyConsumer {
   int64_t NextIterationEdge() const;
   void ApplyEdges(int64_t now);
   void ApplyIterations(int64_t now);
+  void TakeStates(int64_t now);
+  bool IsAwake() const;
   void CarryTimes(trace::Archive* archive);
   void CarryStage(trace::Archive* archive, const ArchivedStreams& streams);
   void CarryGrid(trace::Archive* archive);
@@ -81,6 +87,8 @@ class Sweeper : public KeyConsumer {
   int64_t bucket_end_ns_;  // of the one that runs; kNever: there are none
   size_t iteration_ = 0;   // that runs, or the next to begin
   bool in_iteration_ = false;
+  StateCursor states_;
+  std::map<uint32_t, uint32_t> streams_;  // number of a thread -> its stream
 };
 
 }  // namespace rlscope::analysis

@@ -12,6 +12,8 @@ void LoopStages::Carry(trace::Archive* archive, const RowLimits& limits) {
   archive->Number(&in_loop_);
   archive->Number(&follows_);
   archive->Time(&entered_ns_);
+  archive->Time(&begin_ns_);
+  archive->Time(&end_ns_);
   beginning_.Carry(archive, limits);
   CarryRows(archive, limits, &before_);
   CarryRows(archive, limits, &rest_);

@@ -56,8 +56,12 @@ class LoopStages {
     beginning_.SetName(now, LoopBeginning::kNoName);
     beginning_.Leave(clock, now > entered_ns_);
     if (now <= entered_ns_) return;
-    if (!begun_) std::swap(before_, rest_);
+    if (!begun_) {
+      std::swap(before_, rest_);
+      begin_ns_ = entered_ns_;
+    }
     begun_ = true;
+    end_ns_ = now;
     if (rest_.size() > 0) rest_ = {};
     follows_ = false;
     left_ = outside;
@@ -74,6 +78,13 @@ class LoopStages {
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
   bool in_loop() const { return in_loop_; }
+  // The stage of a time in which the process was in an operation of this path, at the end.
+  Stage StageOf(int64_t time_ns, const OperationPaths::Node& path) const {
+    if (!begun_) return kWhole;
+    const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();
+    if (time_ns < (set_up != nullptr ? set_up->end_ns : begin_ns_)) return kStartUp;
+    return time_ns < end_ns_ ? InLoop(path) : kEnd;
+  }
   LoopBeginning* beginning() { return &beginning_; }
   const LoopBeginning& beginning() const { return beginning_; }
 
@@ -109,6 +120,8 @@ class LoopStages {
   bool in_loop_ = false;
   bool follows_ = true;
   int64_t entered_ns_ = 0;
+  int64_t begin_ns_ = 0;  // of the first stretch of the loop,
+  int64_t end_ns_ = 0;    // and end of the last
   LoopBeginning beginning_;
   BreakdownRows before_;  // before the first operation of the loop
   BreakdownRows rest_;    // since the loop was left

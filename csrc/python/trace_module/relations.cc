@@ -33,15 +33,17 @@ struct TimeRow {
   }
 };
 
+// By number, as LoopStages has them.
+std::vector<std::string> StageWords() { return {"start-up", "warm-up", "loop", "end", "whole"}; }
+
 // The columns that say of what a row is.
 void AddPlaces(const std::vector<TimeRow>& rows, bool by_thread, Columns* columns) {
   const size_t count = rows.size();
   if (by_thread) {
     columns->Add("thread", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].thread; }));
   } else {
-    columns->Add("stage",
-                 Words{{"start-up", "warm-up", "loop", "end", "whole"},
-                       MakeColumn<uint8_t>(count, [&](size_t i) { return rows[i].stage; })});
+    columns->Add("stage", Words{StageWords(), MakeColumn<uint8_t>(
+                                                  count, [&](size_t i) { return rows[i].stage; })});
   }
   columns->Add("phase", MakeColumn<int32_t>(count, [&](size_t i) { return rows[i].phase; }));
   columns->Add("operation",
@@ -75,6 +77,39 @@ Columns MakeBreakdown(const analysis::SweepResult& result, const PathRows& paths
         });
   }
   return MakeTimes(std::move(rows), /*by_thread=*/false);
+}
+
+// Readings by stage, operation and layer.
+Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& paths) {
+  struct Sum {
+    int64_t readings = 0, blocked = 0;
+  };
+  std::map<std::tuple<uint8_t, uint32_t, uint32_t>, Sum> rows;
+  const analysis::LoopStages& stages = result.process.stages();
+  for (const analysis::StateReading& reading : result.states) {
+    const uint32_t path = analysis::PathOfRow(reading.row);
+    const uint8_t stage = stages.StageOf(reading.time_ns - 1, result.paths.node(path));
+    Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row)}];
+    ++sum->readings;
+    sum->blocked += reading.is_blocked;
+  }
+  std::vector<uint8_t> stage;
+  std::vector<int32_t> operation, layer;
+  std::vector<int64_t> readings, blocked;
+  for (const auto& [key, sum] : rows) {
+    stage.push_back(std::get<0>(key));
+    operation.push_back(static_cast<int32_t>(std::get<1>(key)));
+    layer.push_back(static_cast<int32_t>(std::get<2>(key)));
+    readings.push_back(sum.readings);
+    blocked.push_back(sum.blocked);
+  }
+  Columns columns;
+  columns.Add("stage", Words{StageWords(), std::move(stage)});
+  columns.Add("operation", std::move(operation));
+  columns.Add("layer", std::move(layer));
+  columns.Add("readings", std::move(readings));
+  columns.Add("blocked", std::move(blocked));
+  return columns;
 }
 
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
@@ -369,6 +404,7 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result, paths));
+  relations.emplace_back("state_reading", MakeStateReadings(result, paths));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));

@@ -101,6 +101,10 @@ void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uin
   file_.EndItems();
 }
 
+void Writer::States(const std::vector<std::pair<int64_t, std::vector<uint32_t>>>& samples) {
+  for (const auto& [time_ns, awake] : samples) file_.AddStates(time_ns, awake);
+}
+
 void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
   file_.AddOpenWait(thread, static_cast<uint64_t>(ticks), id);
 }
@@ -215,6 +219,7 @@ void AddWriterClass(nb::module_& module) {
           "entries"_a, nb::kw_only(), "process_name"_a = "", "program"_a = "", "python"_a = "")
       .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,
            "durations"_a = nb::none(), "values"_a = nb::none())
+      .def("states", &Writer::States, "samples"_a)
       .def("open_wait", &Writer::OpenWait, "thread"_a, "ticks"_a, "id"_a)
       .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
            "correlations"_a, "statuses"_a = nb::none())

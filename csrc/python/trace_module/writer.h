@@ -47,6 +47,8 @@ class Writer {
   void Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uint32_t>& kinds,
              const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
              const OptionalArray<uint64_t>& values);
+  // Times in ns, each with the threads that were awake.
+  void States(const std::vector<std::pair<int64_t, std::vector<uint32_t>>>& samples);
   void OpenWait(uint32_t thread, int64_t ticks, uint32_t id);
   void CudaCalls(uint32_t thread, const Array<int64_t>& ticks, const Array<int64_t>& durations,
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,

@@ -91,7 +91,8 @@ bool DrainImage::Drain(Sink* sink, DrainPass pass) {
   const uint64_t replaced = base::PagesReplaced(), damaged = state.rings.damaged();
   state.rings.Discover(/*look=*/final);
   state.failed = !state.entries.WriteHeader(sink) ||
-                 !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, pass);
+                 !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, pass) ||
+                 state.entries.states()->Write(sink, &state.scratch->buffer) != 0;
   state.stats.rings = state.rings.count();
   state.stats.events = state.rings.events();
   state.stats.chunks = state.rings.chunks();
@@ -132,6 +133,11 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
 }
 
 void DrainImage::ReadThreads() { state_->entries.living()->Read(identity().pid); }
+
+void DrainImage::SampleThreads() {
+  ImageEntries& entries = state_->entries;
+  entries.living()->Sample(identity().pid, entries.states());
+}
 
 bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {
   State& state = *state_;

@@ -78,6 +78,9 @@ class DrainImage {
   // once a second is enough. What it said last is written with the end.
   void ReadThreads();
 
+  // Asks the kernel which of them are awake; the next Drain() writes that. Of the same process.
+  void SampleThreads();
+
   // The EndChunk with losses. After Drain(final). False as above.
   bool WriteEnd(Sink* sink, const ImageEnd& end);
 

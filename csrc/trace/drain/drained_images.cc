@@ -30,6 +30,7 @@ struct DrainedImages::Entry {
   ImageFile file;
   bool left = false;    // not ours any more: the sink refused, or
   bool helped = false;  // the process drains itself
+  enum : uint8_t { kUnknown, kVisible, kHidden } sight = kUnknown;
   Entry(const char* image, DrainScratch* scratch, ByteBudget* budget) : file(scratch, budget) {
     snprintf(name, sizeof name, "%s", image);
   }
@@ -151,6 +152,25 @@ void DrainedImages::AddTo(DrainStats* sum, uint64_t* bytes, uint64_t* removed) c
 // Whether its pid is one of this namespace.
 bool DrainedImages::IsVisible(const LoggedImage* logged) const {
   return logged == nullptr || logged->pid_namespace == 0 || logged->pid_namespace == own_namespace_;
+}
+
+bool DrainedImages::CanSample(Entry* entry, bool* refreshed) {
+  if (!IsOurs(entry) || entry->file.image().closed()) return false;
+  if (entry->sight == Entry::kUnknown) {
+    if (!*refreshed) log_.Refresh();
+    *refreshed = true;
+    const ImageIdentity& identity = entry->file.image().identity();
+    const LoggedImage* logged = log_.Find(identity.pid, identity.start_time, identity.began_ns);
+    entry->sight = IsVisible(logged) ? Entry::kVisible : Entry::kHidden;
+  }
+  return entry->sight == Entry::kVisible;
+}
+
+void DrainedImages::SampleThreads() {
+  bool refreshed = false;
+  for (uint32_t i = 0; i < count_; i++) {
+    if (CanSample(entries_[i], &refreshed)) entries_[i]->file.image().SampleThreads();
+  }
 }
 
 // Whether the image is gone, and how it ended. Its own word first: a zombie that said goodbye, a

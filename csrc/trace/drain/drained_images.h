@@ -34,6 +34,8 @@ class DrainedImages {
   int BeginNext(uint32_t index);
   // Images that drain themselves, or did.
   uint32_t helped() const { return helped_; }
+  // Asks the kernel which threads are awake, of every image whose process can be seen from here.
+  void SampleThreads();
   // Ends the files of images whose process is gone; `all`: also of those that did not say so.
   // 0, or the errno of a file that took nothing more.
   int CloseGone(bool all);
@@ -55,6 +57,7 @@ class DrainedImages {
   bool MakeRoom();
   void Adopt(const char* image);
   bool IsVisible(const LoggedImage* logged) const;
+  bool CanSample(Entry* entry, bool* refreshed);
   bool FindEnd(const ImageIdentity& identity, const LoggedImage* logged, ImageEnd* end);
   int EndHelped(const Entry& entry, const ImageEnd& end);
   void Close(uint32_t index);

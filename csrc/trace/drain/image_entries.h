@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "trace/drain/arena_view.h"
 #include "trace/drain/living_threads.h"
+#include "trace/drain/state_samples.h"
 #include "trace/layout/image_path.h"
 #include "trace/layout/shared_pages.h"
 #include "trace/write/chunks.h"
@@ -48,6 +49,7 @@ class ImageEntries {
   }
 
   LivingThreads* living() { return &living_; }
+  StateSamples* states() { return &states_; }
   uint32_t files() const { return files_; }  // further arenas seen
   // Damage, counted.
   uint64_t unreadable_files() const { return unreadable_files_; }
@@ -69,6 +71,7 @@ class ImageEntries {
   bool began_ = false;  // the ProcessChunk is written
 
   LivingThreads living_;
+  StateSamples states_;
   ArenaView arena_;          // the one that is being read
   void* mapping_ = nullptr;  // of a further file, null for the process page's own
   uint64_t mapping_bytes_ = 0;

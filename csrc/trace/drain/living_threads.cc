@@ -45,6 +45,15 @@ void LivingThreads::Read(uint32_t pid) {
   }
 }
 
+void LivingThreads::Sample(uint32_t pid, StateSamples* samples) const {
+  if (count_ == 0 || !samples->Begin(base::ReadMonotonicNs())) return;
+  for (uint32_t i = 0; i < count_; i++) {
+    const char state = base::ReadThreadState(pid, threads_[i].os_tid);
+    if (state == 'R' || state == 0) samples->AddAwake(threads_[i].thread);
+  }
+  samples->End();
+}
+
 int LivingThreads::Write(Sink* sink, ChunkBuffer* buffer) const {
   for (uint32_t i = 0; i < count_; i++) {
     if (threads_[i].times.read_ns == 0) continue;

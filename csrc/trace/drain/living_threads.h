@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "trace/drain/state_samples.h"
 #include "trace/layout/shared_pages.h"
 #include "trace/write/chunks.h"
 #include "trace/write/sink.h"
@@ -24,6 +25,10 @@ class LivingThreads {
 
   // Asks the kernel, 7 us for each thread. `pid`: as this process sees it.
   void Read(uint32_t pid);
+
+  // Asks the kernel which of them are awake, 9 us for each. One that cannot be asked counts as
+  // awake, so that nothing is said of it.
+  void Sample(uint32_t pid, StateSamples* samples) const;
 
   // The last reading of each thread. 0 or an errno.
   int Write(Sink* sink, ChunkBuffer* buffer) const;

@@ -34,6 +34,7 @@ enum class FrameType : uint16_t {
   kEnd = 9,
   kRolledUp = 10,
   kClosed = 11,
+  kStates = 12,
 };
 
 struct FrameHeader {

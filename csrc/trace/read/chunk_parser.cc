@@ -157,6 +157,36 @@ bool ParseClock(Span payload, std::vector<base::ClockPair>* pairs) {
   return true;
 }
 
+// False, too, where a time comes before the one before it.
+bool ParseStates(Span payload, std::vector<StateSample>* samples) {
+  int64_t time_ns = 0;
+  Span steps, awake;
+  WireReader reader(payload.data, payload.size);
+  while (reader.Next()) {
+    if (reader.field() == 1) time_ns = static_cast<int64_t>(reader.value());
+    if (reader.field() == 2) steps = {reader.data(), reader.size()};
+    if (reader.field() == 3) awake = {reader.data(), reader.size()};
+  }
+  if (!reader.ok() || time_ns < 0 || time_ns > base::ClockConverter::kMaxNs) return false;
+  const uint8_t *step = steps.data, *thread = awake.data;
+  const auto next = [](const uint8_t** at, const Span& of, uint64_t* number) {
+    *at = *at == nullptr ? nullptr : base::GetVarint(*at, of.data + of.size, number);
+    return *at != nullptr;
+  };
+  while (step != nullptr && step != steps.data + steps.size) {
+    uint64_t step_ns, count, number;
+    if (!next(&step, steps, &step_ns) || !next(&thread, awake, &count)) return false;
+    if (step_ns > static_cast<uint64_t>(base::ClockConverter::kMaxNs - time_ns)) return false;
+    time_ns += static_cast<int64_t>(step_ns);
+    samples->push_back({time_ns, {}});
+    for (uint64_t i = 0; i < count; ++i) {
+      if (!next(&thread, awake, &number)) return false;
+      samples->back().awake.push_back(static_cast<uint32_t>(number));
+    }
+  }
+  return true;
+}
+
 bool ParseMetadata(Span payload, Metadata* metadata) {
   WireReader reader(payload.data, payload.size);
   while (reader.Next()) {

@@ -65,12 +65,19 @@ struct RolledUpPiece {
   Span state;
 };
 
+// Which threads were awake at a time (StatesChunk).
+struct StateSample {
+  int64_t time_ns = 0;
+  std::vector<uint32_t> awake;  // numbers of threads
+};
+
 bool ParseRolledUp(Span payload, RolledUpPiece* piece);
 bool ParseProcess(Span payload, ProcessInfo* process);
 // These append; entries that repeat an id follow the ones they replace.
 bool ParseNames(Span payload, std::vector<Name>* names);
 bool ParseThreads(Span payload, std::vector<Thread>* threads);
 bool ParseClock(Span payload, std::vector<base::ClockPair>* pairs);
+bool ParseStates(Span payload, std::vector<StateSample>* samples);
 bool ParseMetadata(Span payload, Metadata* metadata);
 bool ParseEnd(Span payload, EndInfo* end);
 

@@ -52,6 +52,8 @@ class ProcessTrace {
 
   const std::vector<ThreadChunks>& threads() const { return threads_; }
   const std::vector<GpuStream>& gpu_streams() const { return gpu_streams_; }
+  // Payloads of StatesChunk, in order of the files.
+  const std::vector<Span>& states() const { return states_; }
   const base::ClockConverter& clock() const { return clock_; }
   const Metadata& metadata() const { return metadata_; }
   // Null: no file was closed in order. end_ns 0: read from the rings of a process whose end
@@ -95,6 +97,7 @@ class ProcessTrace {
   std::vector<Name> names_;
   std::vector<ThreadChunks> threads_;
   std::vector<GpuStream> gpu_streams_;
+  std::vector<Span> states_;
   std::vector<base::ClockSegment> clock_segments_;
   base::ClockConverter clock_;
   Metadata metadata_;

@@ -96,6 +96,9 @@ bool FileIndexer::AddPayload(const FrameView& frame) {
     case FrameType::kClosed:
       file_->is_closed_ = true;
       return true;
+    case FrameType::kStates:
+      file_->states_.push_back(frame.payload);
+      return true;
     case FrameType::kUnknown:
       break;
   }

@@ -106,6 +106,8 @@ class TraceFile {
   const std::vector<CpuChunkRef>& cpu() const { return cpu_; }
   const std::vector<CudaChunkRef>& cuda() const { return cuda_; }
   const std::vector<GpuChunkRef>& gpu() const { return gpu_; }
+  // Payloads of StatesChunk, in the order of the file.
+  const std::vector<Span>& states() const { return states_; }
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:
@@ -131,6 +133,7 @@ class TraceFile {
   std::vector<CpuChunkRef> cpu_;
   std::vector<CudaChunkRef> cuda_;
   std::vector<GpuChunkRef> gpu_;
+  std::vector<Span> states_;
   std::vector<Problem> problems_;
 };
 

@@ -113,6 +113,33 @@ int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, si
   return 0;
 }
 
+int WriteStates(Sink* sink, ChunkBuffer* buffer, const StatesFields& fields) {
+  constexpr size_t kMostBytes =
+      (kMostStates + kMostStates + kMostAwake) * base::kMaxVarintBytes + kMaxFieldBytes;
+  static_assert(kMostBytes < sizeof buffer->bytes);
+  if (fields.count == 0) return 0;
+  uint8_t numbers[(kMostStates + kMostAwake) * base::kMaxVarintBytes];
+  Message message(buffer);
+  message.Fixed64(1, static_cast<uint64_t>(fields.times_ns[0]));
+  uint8_t* end = numbers;
+  for (size_t i = 0; i < fields.count; ++i) {
+    const int64_t before_ns = fields.times_ns[i == 0 ? 0 : i - 1];
+    end = base::PutVarint(end, static_cast<uint64_t>(fields.times_ns[i] - before_ns));
+  }
+  message.end() =
+      base::PutBytesField(message.end(), 2, numbers, static_cast<size_t>(end - numbers));
+  end = numbers;
+  uint32_t from = 0;
+  for (size_t i = 0; i < fields.count; from = fields.ends[i++]) {
+    end = base::PutVarint(end, fields.ends[i] - from);
+    for (uint32_t at = from; at < fields.ends[i]; ++at)
+      end = base::PutVarint(end, fields.awake[at]);
+  }
+  message.end() =
+      base::PutBytesField(message.end(), 3, numbers, static_cast<size_t>(end - numbers));
+  return message.Append(sink, FrameType::kStates);
+}
+
 int WriteMetadata(Sink* sink, ChunkBuffer* buffer, const ProcessNames& names,
                   const MetadataFields* entries, size_t count) {
   Message message(buffer);

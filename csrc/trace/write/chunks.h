@@ -51,6 +51,18 @@ int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, s
 
 int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, size_t count);
 
+// Which threads were awake, at times that ascend: `awake` has those of the first time up to
+// `ends[0]`, and so on.
+struct StatesFields {
+  const int64_t* times_ns;
+  const uint32_t* ends;
+  const uint32_t* awake;
+  size_t count;  // at most kMostStates, with at most kMostAwake threads in all
+};
+constexpr size_t kMostStates = 64;
+constexpr size_t kMostAwake = 1024;
+int WriteStates(Sink* sink, ChunkBuffer* buffer, const StatesFields& fields);
+
 struct MetadataFields {
   Text key;
   Text value;  // JSON; one that does not fit a chunk is left out

@@ -11,6 +11,7 @@ import numpy as np
 from rlscope import _trace
 from rlscope.costs.record_costs import AUTOMATIC, NATIVE, OPERATION
 from rlscope.relations.groups import SIMULATION, group_of
+from rlscope.relations.rows import blocked
 from rlscope.relations.rows.breakdowns import Breakdowns
 from rlscope.relations.rows.operations import NONE, NOT_RECORDED, sources_of_rows
 
@@ -36,6 +37,7 @@ class ProcessRows:
             "phase": self._phases(),
             "transition": self._transitions(),
             "native_call": self._texts.of(self._swept["native_call"]),
+            "blocked": self._blocked(),
         }
 
     def breakdowns(self, thread_ids: Any, *, work_is_known: bool) -> Breakdowns:
@@ -93,6 +95,11 @@ class ProcessRows:
             if stage == "loop"
         }
         return {group_of(path) for path in paths - {NONE, NOT_RECORDED}} == {SIMULATION}
+
+    def _blocked(self) -> dict[str, Any]:
+        found = blocked.columns(self._swept["breakdown"], self._swept["state_reading"])
+        numbers = {name: np.array(found[name], dtype=np.int64) for name in ("operation", "layer")}
+        return self._texts.of({**found, **numbers})
 
     def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]

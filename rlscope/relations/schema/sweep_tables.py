@@ -165,6 +165,27 @@ wait = columns.relation(
     ),
 )
 
+blocked = columns.relation(
+    "blocked",
+    "How much of the time of a process its threads were blocked, by readings of their states.",
+    columns.process_id(),
+    columns.text("stage", "breakdown.stage"),
+    *columns.operation("innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.integer("duration_ns", "wall time, exact: that of breakdown"),
+    columns.integer("readings", "times in this state at which the kernel was asked"),
+    columns.integer(
+        "blocked", "readings of which no thread that counts for the state ran or was runnable"
+    ),
+    columns.integer(
+        "blocked_ns",
+        "estimate: duration_ns in the proportion of these readings; NULL: there are none",
+    ),
+    columns.integer("blocked_low_ns", "lower end of the 95 % interval of blocked_ns"),
+    columns.integer("blocked_high_ns", "upper end of the 95 % interval of blocked_ns"),
+    layout=columns.PROCESS,
+)
+
 overhead = columns.relation(
     "overhead",
     "Bookkeeping by kind, and the time that calibration found for it.",
