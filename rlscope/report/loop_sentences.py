@@ -19,19 +19,15 @@ _PARTS = 3
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
 
 _KINDS = {
-    "pipe": "another process",
-    "socket": "another process",
-    "poll": "another process",
-    "semaphore": "another process",
+    "other process": "another process",
+    "poll": "a descriptor to be ready",
     "process": "a child process",
-    "lock": "another thread",
-    "queue": "another thread",
     "thread": "another thread",
     "gil": "the GIL",
     "disk": "the disk",
     "device": "a device",
     "descriptor": "a file",
-    "sleep": "time to pass",
+    "sleep": "time to pass (sleep or time-out)",
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
 }
@@ -67,7 +63,7 @@ def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     return (
         f"{title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
         f"{units.duration(group_ns)} of {units.duration(whole_ns)}."
-        f"{_waits_inside(rows, waited)}{_waits_between(times)}"
+        f"{_waits_inside(rows, waited)}{_waits_between(times, waited)}"
     )
 
 
@@ -92,7 +88,7 @@ def uncovered(
     return (
         f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
         f"{shares.whole_name(facts)}: {units.duration(facts['inside_ns'])} of "
-        f"{units.duration(facts['span_ns'])}.{_waits_between(times)} {why}"
+        f"{units.duration(facts['span_ns'])}.{_waits_between(times, waited)} {why}"
     )
 
 
@@ -105,12 +101,24 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
     return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
 
 
-def _waits_between(times: Rows) -> str:
+def _waits_between(times: Rows, waited: Rows) -> str:
     """How long the processes wait between operations, where that is much."""
     if not verdicts.is_waiting_notable(times):
         return ""
     waiting_ns = groups.waiting_between_ns(times)
-    return f" Between operations, the processes wait for {units.duration(waiting_ns)}."
+    whom = _for_whom([{"operation": BETWEEN}], waited)
+    return f" Between operations, the processes wait {units.duration(waiting_ns)}{whom}."
+
+
+def waits_of_gaps(times: Rows, waited: Rows) -> str:
+    """How long of the time between operations is waiting, where that is most of it and the first
+    sentence does not say so."""
+    rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
+    waiting_ns = _waiting_ns(rows)
+    is_said = times[0]["group"] == BETWEEN_OPERATIONS
+    if is_said or not rows or not verdicts.is_most(waiting_ns, rows[0]["group_ns"]):
+        return ""
+    return f" {units.duration(waiting_ns)} of this time is waiting{_for_whom(rows, waited)}."
 
 
 def _waits_inside(rows: Rows, waited: Rows) -> str:
@@ -134,12 +142,17 @@ def _for_whom(rows: Rows, waited: Rows) -> str:
 
 
 def target(row: Mapping[str, Any]) -> str:
-    """A row of `waited_for`: "3 environment workers", "the GIL"."""
+    """A row of `waited_for`: "3 environment workers", "actor 0 and actor 1", "the GIL"."""
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
-    if row["name"]:
-        return units.visible(row["name"])
-    return f"{row['peers']:,} {_PLURALS.get(row['role'], 'processes')}"
+    name, last = units.visible(row["name"]), units.visible(row["last_name"])
+    if row["peers"] == 1:
+        return name
+    if row["role"] in _PLURALS:
+        return f"{row['peers']:,} {_PLURALS[row['role']]}"
+    if row["peers"] == 2:
+        return f"{name} and {last}"
+    return f"{row['peers']:,} processes" + (f" ({name} to {last})" if row["family"] else "")
 
 
 def gaps(rows: Rows) -> str:

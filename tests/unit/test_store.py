@@ -46,6 +46,7 @@ CONTRACT = {
     "native_call": "process_id function layer operation calls duration_ns self_ns",
     "wait": "process_id thread_id kind object function operation peer_process_id count"
     " duration_ns self_ns",
+    "wait_peer": "process_id kind object function peer_process_id",
     "api_call": "process_id name operation calls duration_ns errors",
     "kernel": "process_id device stream name operation count duration_ns min_ns max_ns",
     "graph": "process_id device stream graph operation count duration_ns min_ns max_ns",

@@ -67,7 +67,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     (
         "wait",
         "peer_process_id",
-    ): "a wait was for no process, for one outside the run, or for several",
+    ): "a wait was for no process, for one outside the run, or for several (relation wait_peer)",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one each second",
     ("utilisation", ALL): "the machine was not read twice while a process recorded",
     ("utilisation", "busy_ns"): _NO_GPU_OF_NVML,

@@ -45,7 +45,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 def _targets(rows: list[dict[str, Any]]) -> Grid:
     shown = sorted(rows, key=lambda row: -row["self_ns"])[: limits.ROWS]
     return Grid(
-        title="Table: what operations wait for, summed over all threads",
+        title="Table: what operations wait for",
         columns=["operation", "waits for", ">time", ">share of its waits"],
         rows=[
             [
@@ -110,7 +110,8 @@ def _iterations(rows: list[dict[str, Any]]) -> Grid:
 
 _NOTE = (
     "A wait is a call of the interpreter that blocked for 5 µs or more. Waits for the GIL count if "
-    "they are as long. A wait belongs to the operation of its own thread. Relation `wait` has "
+    "they are as long. A wait belongs to the operation of its own thread. Between operations, the "
+    "table has the waits of the thread whose operations take the most time. Relation `wait` has "
     "every thread and object."
 )
 
