@@ -111,7 +111,7 @@ def read(trace: Trace) -> Headline:
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
-            *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
+            *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
             *_between(times, facts, gaps, waited),
