@@ -50,8 +50,11 @@ _NAMED_AROUND = 0.01
 _NOTABLE_LACK = 0.1
 # Share of the loops in which an operation was blocked in native code.
 _NOTABLE_BLOCKED = 0.1
-# Share of the steps' time that the slowest worker costs.
+# Share of the steps' time that the slowest worker costs, and by how much it is slower than others.
 _NOTABLE_LATE = 0.05
+_SLOWER = 0.25
+# Share of iterations in which a process waits for others.
+_NOTABLE_WAITED = 0.1
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -276,12 +279,40 @@ class Lateness(Enum):
     BEGINS_LATE = auto()
 
 
-def lateness(worker: Row) -> Lateness:
-    """Decides it, from the first row of `worker_step` of an operation."""
-    if worker["late_ns"] <= _NOTABLE_LATE * worker["operation_ns"]:
-        return Lateness.NOT_NOTABLE
-    slow = is_most(worker["slow_ns"], worker["late_ns"])
-    return Lateness.STRAGGLER if slow else Lateness.BEGINS_LATE
+def lateness(workers: Rows) -> tuple[Lateness, Row]:
+    """Decides it, and for which worker, from the rows of `worker_step` of an operation."""
+    slow = max(workers, key=lambda row: row["excess_ns"])
+    late = max(workers, key=lambda row: row["late_ns"])
+    if _is_slow(slow):
+        return Lateness.STRAGGLER, slow
+    if late["late_ns"] > _NOTABLE_LATE * late["operation_ns"]:
+        return Lateness.BEGINS_LATE, late
+    return Lateness.NOT_NOTABLE, slow
+
+
+def _is_slow(worker: Row) -> bool:
+    """Workers that share cores differ a little by chance, so what may be won is not enough."""
+    notable_ns = _NOTABLE_LATE * worker["operation_ns"]
+    usual_ns = worker["own_steps"] * (worker["typical_ns"] or 0)
+    may_win = worker["excess_ns"] > max(notable_ns, _SLOWER * usual_ns)
+    return bool(may_win or worker["tail_ns"] > notable_ns)
+
+
+def are_cores_shared(worker: Row) -> bool:
+    """Whether a process and its workers have less than a core each, as far as is known."""
+    return worker["cores"] is None or worker["workers"] >= worker["cores"]
+
+
+def is_vector_slower(worker: Row) -> bool:
+    """Whether the workers of an operation step for less time, added up, than it takes."""
+    return bool(worker["all_stepped_ns"] < worker["operation_ns"])
+
+
+def are_iterations_waiting(rows: Rows) -> bool:
+    """Whether a process waits for others for a notable part of its iterations, from its rows of
+    `critical_iteration`."""
+    waited_ns = sum(row["waited_ns"] for row in rows)
+    return bool(waited_ns > _NOTABLE_WAITED * sum(row["duration_ns"] for row in rows))
 
 
 # ---- recording ----------------------------------------------------------------------------------

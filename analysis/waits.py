@@ -12,25 +12,20 @@ if TYPE_CHECKING:
 
 
 def waited_for(trace: Trace) -> Table:
-    """operation, kind, role, name, peers, self_ns, share, loop_share: for what the processes that
-    count in shares waited."""
+    """operation, kind, role, family, name, last_name, peers, self_ns, share, loop_share: for what
+    the processes that count in shares waited."""
     return statement.run(trace, "waited_for")
 
 
 def worker_steps(trace: Trace) -> Table:
     """One row per process served, operation and environment worker: operation_ns, steps, any_ns,
-    stepped_ns, pickled_ns, server_pickled_ns, last, late_ns, slow_ns. The straggler of an operation
-    first."""
+    stepped_ns, all_stepped_ns, excess_ns, tail_ns, pickled_ns, server_pickled_ns, last, late_ns.
+    The slowest worker of an operation first."""
     return statement.run(trace, "worker_step")
 
 
-def critical_processes(trace: Trace) -> Table:
-    """process_id, process, critical_id, critical, iterations, of, critical_ns: which process most
-    of the time of each complete iteration belongs to, itself or an environment worker."""
-    return statement.run(trace, "critical_process")
-
-
-def critical_iterations(trace: Trace, *, iterations: int) -> Table:
-    """process_id, process, iteration, duration_ns, critical_id, critical, critical_ns: the same for
-    each of so many iterations, the longest ones."""
-    return statement.run(trace, "critical_iteration", iterations=iterations)
+def critical_iterations(trace: Trace) -> Table:
+    """process_id, process, iteration, duration_ns, waited_ns, and the columns of `waited_for` that
+    name whom the process waits for most: one row for each complete iteration of processes that
+    wait for others. The process that waits most and its longest iteration first."""
+    return statement.run(trace, "critical_iteration")

@@ -8,6 +8,7 @@
 #include "native_calls/call.h"
 #include "native_calls/imported_functions.h"
 #include "native_calls/wait_names.h"
+#include "native_calls/waits.h"
 #include "runtime/hot.h"
 
 namespace rlscope::native_calls {
@@ -20,7 +21,7 @@ int TimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const struct ti
   const uint64_t start = runtime::ReadTicks();
   const int result = pthread_cond_timedwait(condition, mutex, until);
   const uint64_t end = runtime::ReadTicks();
-  if (end - start >= runtime::TicksOf(kShortestWaitNs)) rlscope_record_wait(word, start, end);
+  if (end - start >= runtime::TicksOf(kShortestWaitNs)) RecordGilWait(word, start, end);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "native_calls/waits.h"
 
+#include <string.h>
+
 #include <vector>
 
 #include "native_calls/call.h"
@@ -19,8 +21,9 @@ namespace {
 
 struct WaitSite {
   WaitFunction function;
-  int flags;      // METH_...: how it takes its arguments
-  uint32_t word;  // of a wait without an object; 0 not made yet
+  int flags;           // METH_...: how it takes its arguments
+  uint32_t word;       // of a wait without an object; 0 not made yet
+  uint32_t timed_out;  // of one that ended by its time-out; 0 not made yet
 };
 // Entry.word of a patched function is its place here plus one. Never destroyed.
 auto& sites = *new std::vector<WaitSite>;
@@ -62,13 +65,54 @@ const void* OwnSemaphore(PyObject* object) {
   return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
 }
 
-// The first descriptor in a list of (descriptor, events).
-int ReadyDescriptor(void* result) {
-  auto* list = static_cast<PyObject*>(result);
-  if (list == nullptr || !PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return -1;
-  PyObject* first = PyList_GET_ITEM(list, 0);
+// Of a number, or of a socket or file that keeps one. -1: it has none, or only code of the program
+// knows it.
+int DescriptorOf(PyObject* object) {
+  if (PyLong_CheckExact(object)) return NumberOf(object);
+  PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "fileno");
+  const bool is_native = method != nullptr && Py_IS_TYPE(method, &PyMethodDescr_Type);
+  Py_XDECREF(method);
+  const int found = is_native ? PyObject_AsFileDescriptor(object) : -1;
+  PyErr_Clear();
+  return found;
+}
+
+// The first member of a list; null: it has none, or is no list. Borrowed.
+PyObject* FirstOf(PyObject* list) {
+  return PyList_CheckExact(list) && PyList_GET_SIZE(list) > 0 ? PyList_GET_ITEM(list, 0) : nullptr;
+}
+
+// The first descriptor in a list of (descriptor, events), or in one of the lists of select().
+int ReadyDescriptor(PyObject* result) {
+  if (result == nullptr) return -1;
+  PyObject* first = FirstOf(result);
+  for (Py_ssize_t at = 0; PyTuple_CheckExact(result) && at < PyTuple_GET_SIZE(result); ++at) {
+    if (first == nullptr) first = FirstOf(PyTuple_GET_ITEM(result, at));
+  }
+  if (first == nullptr) return -1;
   const bool is_pair = PyTuple_CheckExact(first) && PyTuple_GET_SIZE(first) == 2;
-  return is_pair ? NumberOf(PyTuple_GET_ITEM(first, 0)) : -1;
+  return DescriptorOf(is_pair ? PyTuple_GET_ITEM(first, 0) : first);
+}
+
+// Whether these are lists without a member: an empty one, or a tuple of such.
+bool IsNothingReady(PyObject* result) {
+  if (PyList_CheckExact(result)) return PyList_GET_SIZE(result) == 0;
+  if (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) == 0) return false;
+  for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(result); ++at) {
+    PyObject* list = PyTuple_GET_ITEM(result, at);
+    if (!PyList_CheckExact(list) || PyList_GET_SIZE(list) > 0) return false;
+  }
+  return true;
+}
+
+// Whether a call came back because its time was over: it says that nothing is ready (poll, select),
+// or False (locks, semaphores), or raises what tells of a time-out (sockets, queues).
+bool IsTimedOut(PyObject* result) {
+  if (result != nullptr) return result == Py_False || IsNothingReady(result);
+  PyObject* raised = PyErr_Occurred();
+  if (raised == nullptr || !PyType_Check(raised)) return false;
+  return PyErr_ExceptionMatches(PyExc_TimeoutError) != 0 ||
+         strcmp(reinterpret_cast<PyTypeObject*>(raised)->tp_name, "Empty") == 0;
 }
 
 void NamePair(void* result) {
@@ -81,6 +125,12 @@ void NamePair(void* result) {
 uint32_t PlainWord(WaitSite* site) {
   if (site->word == 0) site->word = WordOfWait(site->function.kind, site->function.name);
   return site->word;
+}
+
+// A wait that ended by its time-out was for time.
+WaitName TimedOutName(WaitSite* site) {
+  if (site->timed_out == 0) site->timed_out = WordOfWait("sleep", site->function.name);
+  return {site->timed_out, false};
 }
 
 WaitName DescriptorName(uint32_t number, int descriptor, uint64_t ticks) {
@@ -113,6 +163,15 @@ WaitName NameBefore(uint32_t number, const Arguments& arguments, uint64_t ticks)
   return DescriptorName(number, object, ticks);
 }
 
+// What the result says beside.
+WaitName NameAfter(uint32_t number, WaitName name, PyObject* result, uint64_t ticks) {
+  WaitSite* site = &sites[number];
+  if (IsTimedOut(result)) return TimedOutName(site);
+  if (site->function.object != WaitObject::kReadyDescriptor) return name;
+  const int ready = ReadyDescriptor(result);
+  return ready < 0 ? name : DescriptorName(number, ready, ticks);
+}
+
 bool HasRing() {
   return rlscope_self.ring != nullptr &&
          rlscope_self.generation == runtime::Load(rlscope_process.generation);
@@ -135,6 +194,27 @@ struct WaitTimes {
   uint64_t end;
 };
 
+// Waits for the GIL inside the wait that this thread is in. They are recorded once the wait is
+// over, because its record comes first, and its name may depend on what it returns.
+struct GilWaits {
+  static constexpr int kMost = 8;
+  struct Interval {
+    uint32_t word;
+    uint64_t start;
+    uint64_t end;
+  };
+  Interval waits[kMost];
+  int count = 0;
+};
+thread_local GilWaits* open_gil_waits = nullptr;
+
+void RecordGilWaits(const GilWaits& inside) {
+  for (int at = 0; at < inside.count; ++at) {
+    const GilWaits::Interval& each = inside.waits[at];
+    rlscope_record_wait(each.word, each.start, each.end);
+  }
+}
+
 // Where a probe was due when the stub began, it says what this wait has cost: all but the wait. A
 // preemption inside does not make the wait one that is probed; room for the probe is no part of the
 // cost.
@@ -147,16 +227,16 @@ void Probe(uint32_t kind, const WaitTimes& times) {
 }
 
 // The wait is over: it leaves a record if it was long, or the first on its object.
-void End(uint32_t number, WaitName name, void* result, WaitTimes times) {
+void End(uint32_t number, WaitName name, void* result, const GilWaits& inside, WaitTimes times) {
   struct rlscope_thread* self = &rlscope_self;
   const uint32_t generation = runtime::Load(rlscope_process.generation);
   const uint64_t end = times.end = runtime::ReadTicks();
   const bool is_held = self->call_start != 0 && self->generation == generation;
   runtime::HideOpenWait(*self, generation);
-  if (is_held && sites[number].function.object == WaitObject::kReadyDescriptor) {
-    const int ready = ReadyDescriptor(result);
-    if (ready >= 0) name = DescriptorName(number, ready, end);
+  if (is_held) {
+    name = NameAfter(number, name, static_cast<PyObject*>(result), end);
     if (name.word != 0) self->call = name.word;
+    RecordGilWaits(inside);
   }
   const bool is_short = end - self->call_start < runtime::TicksOf(kShortestWaitNs);
   if (is_short && !name.is_first && runtime::DropCall(self, generation)) {
@@ -185,8 +265,12 @@ void* CallWait(void* a, void* b, void* c, void* d, void* e, const Entry* entry) 
   const uint64_t start = runtime::ReadTicks();
   runtime::BeginCall(&rlscope_self, name.word, start);
   runtime::ShowOpenWait(rlscope_self);
+  GilWaits inside;
+  GilWaits* outside = open_gil_waits;
+  open_gil_waits = &inside;
   void* result = entry->original(a, b, c, d, e);
-  End(number, name, result, {began, start, 0});
+  open_gil_waits = outside;
+  End(number, name, result, inside, {began, start, 0});
   return result;
 }
 
@@ -204,6 +288,17 @@ int FlagsOf(PyObject* function, WaitObject object) {
 
 }  // namespace
 
+void RecordGilWait(uint32_t word, uint64_t start, uint64_t end) {
+  GilWaits* inside = open_gil_waits;
+  // Something was recorded inside already: the record of the wait is there.
+  const bool is_begun = rlscope_self.call_start == 0;
+  if (inside == nullptr || is_begun || inside->count == GilWaits::kMost) {
+    if (inside != nullptr && !is_begun) RecordGilWaits(*inside), inside->count = 0;
+    return rlscope_record_wait(word, start, end);
+  }
+  inside->waits[inside->count++] = {word, start, end};
+}
+
 bool PatchWait(PyObject* function, const WaitFunction& wait) {
 #ifdef Py_GIL_DISABLED
   constexpr bool kIsGuarded = false;  // the GIL guards the names and the sites
@@ -220,7 +315,7 @@ bool PatchWait(PyObject* function, const WaitFunction& wait) {
   if (patched == Patched::kRefused) return false;
   Entry* entry = &entries[IndexOf(__atomic_load_n(location, __ATOMIC_ACQUIRE))];
   if (entry->word != 0) return true;  // patched before
-  sites.push_back({wait, flags, 0});
+  sites.push_back({wait, flags, 0, 0});
   __atomic_store_n(&entry->word, static_cast<uint32_t>(sites.size()), __ATOMIC_RELEASE);
   return true;
 }

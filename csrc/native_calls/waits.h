@@ -5,12 +5,13 @@
 //   "lock|_thread.lock.acquire"        kind | function
 //   "pipe 4711|posix.read"             kind and object | function: the pipe with that inode
 //   "semaphore 4712|..."               the semaphore in shared memory with that inode
+//   "sleep|select.poll.poll"           a call that came back because its time was over
 //
 // A shorter call leaves no record, so that a lock that is free and a pipe that has data cost two
 // reads of the clock. The first call on an object is recorded however short it was: it says that
 // this process uses the object.
 //
-// All functions need the GIL of the main interpreter.
+// All functions but RecordGilWait() need the GIL of the main interpreter.
 #ifndef RLSCOPE_NATIVE_CALLS_WAITS_H_
 #define RLSCOPE_NATIVE_CALLS_WAITS_H_
 
@@ -28,7 +29,7 @@ enum class WaitObject {
   kNone,
   kDescriptor,       // the first argument is a file descriptor
   kOwnDescriptor,    // `self` is a socket or FileIO, which keep theirs after the object's header
-  kReadyDescriptor,  // the result is a list of (descriptor, events): the first one ended the wait
+  kReadyDescriptor,  // the result lists those that are ready: the first one ended the wait
   kSemaphore,        // `self` is a SemLock, which keeps the semaphore's address there
   kProcess,          // the first argument is a pid
   kSocketPair,       // it does not wait: the result is the two ends of a socketpair
@@ -47,6 +48,10 @@ struct WaitFunction {
 // vectorcall pointer (a Cython function). False: it is none of them, no stub is left, or the
 // interpreter has no GIL.
 bool PatchWait(PyObject* function, const WaitFunction& wait);
+
+// Records that this thread waited for the GIL, which it does not have; inside another wait, once
+// that is over.
+void RecordGilWait(uint32_t word, uint64_t start, uint64_t end);
 
 }  // namespace rlscope::native_calls
 

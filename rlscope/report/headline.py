@@ -113,10 +113,10 @@ def read(trace: Trace) -> Headline:
             *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
-            *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
+            *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
             *_states(states),
-            *_between(times, facts, gaps),
+            *_between(times, facts, gaps, waited),
             *map(
                 Detail,
                 loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
@@ -259,7 +259,7 @@ def _states(states: Rows) -> Iterable[Detail]:
         yield Detail(f"By GPU state: {', '.join(parts)}.")
 
 
-def _between(times: Rows, facts: dict[str, Any], gaps: Rows) -> Iterable[Detail]:
+def _between(times: Rows, facts: dict[str, Any], gaps: Rows, waited: Rows) -> Iterable[Detail]:
     """What the time between operations lies between; that it is much, where the first sentence
     does not say so."""
     known = verdicts.are_gaps_notable(gaps, facts)
@@ -269,11 +269,13 @@ def _between(times: Rows, facts: dict[str, Any], gaps: Rows) -> Iterable[Detail]
         between_ns = facts["between_ns"] - groups.waiting_between_ns(times)
         yield Detail(
             f"{units.share(between_ns, facts['span_ns'])} of the time lies between operations, "
-            f"where nothing is annotated{': ' if where else ''}{where}.",
+            f"where nothing is annotated{': ' if where else ''}{where}."
+            f"{loop_sentences.waits_of_gaps(times, waited)}",
             warning=True,
         )
     elif where:
-        yield Detail(f"Between operations: {where}.")
+        waits_said = loop_sentences.waits_of_gaps(times, waited) if is_largest else ""
+        yield Detail(f"Between operations: {where}.{waits_said}")
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:

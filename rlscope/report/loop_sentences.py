@@ -19,19 +19,15 @@ _PARTS = 3
 _NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
 
 _KINDS = {
-    "pipe": "another process",
-    "socket": "another process",
-    "poll": "another process",
-    "semaphore": "another process",
+    "other process": "another process",
+    "poll": "a descriptor to be ready",
     "process": "a child process",
-    "lock": "another thread",
-    "queue": "another thread",
     "thread": "another thread",
     "gil": "the GIL",
     "disk": "the disk",
     "device": "a device",
     "descriptor": "a file",
-    "sleep": "time to pass",
+    "sleep": "time to pass (sleep or time-out)",
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
 }
@@ -67,7 +63,7 @@ def largest(times: Rows, facts: dict[str, Any], waited: Rows) -> str:
     return (
         f"{title(group)} takes {units.share(group_ns, whole_ns)} of {shares.whole_name(facts)}: "
         f"{units.duration(group_ns)} of {units.duration(whole_ns)}."
-        f"{_waits_inside(rows, waited)}{_waits_between(times)}"
+        f"{_waits_inside(rows, waited)}{_waits_between(times, waited)}"
     )
 
 
@@ -92,7 +88,7 @@ def uncovered(
     return (
         f"Operations take only {units.share(facts['inside_ns'], facts['span_ns'])} of "
         f"{shares.whole_name(facts)}: {units.duration(facts['inside_ns'])} of "
-        f"{units.duration(facts['span_ns'])}.{_waits_between(times)} {why}"
+        f"{units.duration(facts['span_ns'])}.{_waits_between(times, waited)} {why}"
     )
 
 
@@ -105,12 +101,24 @@ def _of_framework(rows: Rows, libraries: Rows) -> str:
     return f", and nothing in its calls of {library} ({units.duration(framework_ns)})"
 
 
-def _waits_between(times: Rows) -> str:
+def _waits_between(times: Rows, waited: Rows) -> str:
     """How long the processes wait between operations, where that is much."""
     if not verdicts.is_waiting_notable(times):
         return ""
     waiting_ns = groups.waiting_between_ns(times)
-    return f" Between operations, the processes wait for {units.duration(waiting_ns)}."
+    whom = _for_whom([{"operation": BETWEEN}], waited)
+    return f" Between operations, the processes wait {units.duration(waiting_ns)}{whom}."
+
+
+def waits_of_gaps(times: Rows, waited: Rows) -> str:
+    """How long of the time between operations is waiting, where that is most of it and the first
+    sentence does not say so."""
+    rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
+    waiting_ns = _waiting_ns(rows)
+    is_said = times[0]["group"] == BETWEEN_OPERATIONS
+    if is_said or not rows or not verdicts.is_most(waiting_ns, rows[0]["group_ns"]):
+        return ""
+    return f" {units.duration(waiting_ns)} of this time is waiting{_for_whom(rows, waited)}."
 
 
 def _waits_inside(rows: Rows, waited: Rows) -> str:
@@ -134,12 +142,17 @@ def _for_whom(rows: Rows, waited: Rows) -> str:
 
 
 def target(row: Mapping[str, Any]) -> str:
-    """A row of `waited_for`: "3 environment workers", "the GIL"."""
+    """A row of `waited_for`: "3 environment workers", "actor 0 and actor 1", "the GIL"."""
     if row["kind"]:
         return _KINDS.get(row["kind"], units.visible(row["kind"]))
-    if row["name"]:
-        return units.visible(row["name"])
-    return f"{row['peers']:,} {_PLURALS.get(row['role'], 'processes')}"
+    name, last = units.visible(row["name"]), units.visible(row["last_name"])
+    if row["peers"] == 1:
+        return name
+    if row["role"] in _PLURALS:
+        return f"{row['peers']:,} {_PLURALS[row['role']]}"
+    if row["peers"] == 2:
+        return f"{name} and {last}"
+    return f"{row['peers']:,} processes" + (f" ({name} to {last})" if row["family"] else "")
 
 
 def gaps(rows: Rows) -> str:
@@ -232,10 +245,10 @@ def workers(rows: Rows) -> Iterable[str]:
         f"{units.visible(first['process'])} spends {units.duration(whole_ns)} in "
         f"{looked_at or units.label(first['operation'])}. For {units.duration(any_ns)} of that "
         f"({units.share(any_ns, whole_ns)}), {who}. The rest is pickling{pickling}, pipes and "
-        "waking up."
+        f"waking up.{_added_up(members)}"
     )
     if len(members) > 1:
-        yield _straggler(first)
+        yield _straggler(members)
 
 
 def _pickling(members: Rows) -> str:
@@ -261,40 +274,72 @@ def _looked_at(row: dict[str, Any]) -> str:
     return ""
 
 
-def _straggler(row: dict[str, Any]) -> str:
-    """The worker for which the others' results waited longest."""
-    lateness = verdicts.lateness(row)
-    if lateness is Lateness.NOT_NOTABLE:
-        share = units.share(row["late_ns"], row["operation_ns"])
-        return f"No worker is a straggler: waiting for the slowest one costs at most {share}."
-    late = (
-        f"ends last in {units.share(row['last'], row['steps'])} of {units.count(row['steps'])} "
-        f"steps, on average {units.duration(row['late_ns'] / row['last'])} after all others, "
-        f"{units.duration(row['late_ns'])} in all."
+def _added_up(members: Rows) -> str:
+    """That the workers of an operation step for less time than it takes."""
+    first = members[0]
+    if len(members) < 2 or not verdicts.is_vector_slower(first):
+        return ""
+    stepped_ns = first["all_stepped_ns"]
+    less_ns = first["operation_ns"] - stepped_ns
+    return (
+        f" Added up, the {len(members):,} workers step for {units.duration(stepped_ns)}: "
+        f"{units.duration(less_ns)} less than {units.label(first['operation'])} takes."
     )
-    worker = units.visible(row["worker"])
-    if lateness is Lateness.STRAGGLER:
-        return f"{worker} is the straggler. It {late}"
-    return f"{worker} {late} That is mostly because it begins later, not because it takes longer."
+
+
+def _straggler(members: Rows) -> str:
+    """The worker for which the others' results waited longest, and what it costs."""
+    lateness, row = verdicts.lateness(members)
+    worker, operation = units.visible(row["worker"]), units.label(row["operation"])
+    if lateness is Lateness.NOT_NOTABLE:
+        share = units.share(row["excess_ns"], row["operation_ns"])
+        return (
+            f"No worker is a straggler: if the slowest one were as fast as the others, {operation} "
+            f"would take at most {share} less."
+        )
+    if lateness is Lateness.BEGINS_LATE:
+        return (
+            f"{worker} ends last in {units.share(row['last'], row['steps'])} of "
+            f"{units.count(row['steps'])} steps, {units.duration(row['late_ns'])} after all others "
+            "in all. That is mostly because it begins later, not because it takes longer."
+        )
+    usual_ns = row["own_steps"] * row["typical_ns"]
+    others = "the other one" if len(members) == 2 else "each of the others, by their median,"
+    return (
+        f"{worker} is the straggler: it steps for {units.duration(row['stepped_ns'])}, "
+        f"{others} for {units.duration(usual_ns)}. If it were as fast, {operation} would take {_savings(row)}."
+    )
+
+
+def _savings(row: Mapping[str, Any]) -> str:
+    """What a straggler costs: an interval, where others may use its core meanwhile."""
+    least, most = units.duration(row["tail_ns"]), units.duration(row["excess_ns"])
+    if not verdicts.are_cores_shared(row) or least == most:
+        return f"about {least} less"
+    cores = units.plural(row["cores"], "core") if row["cores"] else "the cores"
+    how = f"depending on how the {row['workers']:,} workers share {cores}"
+    return f"about {least} to {most} less, {how}"
 
 
 def critical(rows: Rows) -> Iterable[str]:
-    """Rows of `critical_process` for the process with the most iterations: one sentence."""
-    if not rows:
-        return
-    first = max(rows, key=lambda row: row["of"])
-    members = [row for row in rows if row["process_id"] == first["process_id"]]
-    named = [
-        f"{_critical(row)} in {row['iterations']:,}"
-        for row in members[:_PARTS]
-        if row["iterations"]
-    ]
-    yield (
-        f"The critical process takes most of an iteration's time: {', '.join(named)} of "
-        f"{first['of']:,} iterations{' whose records were kept' if first['rolled_up'] else ''}."
+    """Rows of `critical_iteration` of the process that waits most: in how many of its iterations
+    others are critical, and in how many it is itself."""
+    by_process: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_process.setdefault(row["process_id"], []).append(row)
+    for members in by_process.values():
+        if verdicts.are_iterations_waiting(members):
+            yield _critical(members)
+            return
+
+
+def _critical(rows: Rows) -> str:
+    process, others, of = units.visible(rows[0]["process"]), target(rows[0]), len(rows)
+    waiting = sum(verdicts.is_most(row["waited_ns"], row["duration_ns"]) for row in rows)
+    if waiting in (0, of):
+        does = f"waits for {others}" if waiting else "does its own work"
+        return f"{process} {does} for most of each of its {units.plural(of, 'iteration')}."
+    return (
+        f"{process} waits for {others} for most of {waiting:,} of its {of:,} iterations, and does "
+        f"its own work for most of the other {of - waiting:,}."
     )
-
-
-def _critical(row: dict[str, Any]) -> str:
-    name = units.visible(row["critical"])
-    return f"{name} itself" if row["critical_id"] == row["process_id"] else name

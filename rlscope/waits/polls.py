@@ -2,7 +2,4 @@
 
 from rlscope.capture.wait import READY, Wait
 
-WAITS = (
-    Wait("poll", ["poll.poll", "epoll.poll"], READY, opens=True),
-    Wait("poll", ["select"], opens=True),
-)
+WAITS = (Wait("poll", ["poll.poll", "epoll.poll", "select"], READY, opens=True),)

@@ -30,8 +30,10 @@ class PeerRules:
     socket: Literal["the other of the pair", "the same"] = "the other of the pair"
     semaphore: Literal["any other", "one that releases"] = "any other"
     child: Literal["by its pid", "by any object"] = "by its pid"
-    itself: Literal["does not count", "counts"] = "does not count"
-    several: Literal["none", "the first"] = "none"
+    itself: Literal["alone on a pipe or socket", "never", "alone", "always"] = (
+        "alone on a pipe or socket"
+    )
+    several: Literal["all", "none", "the first"] = "all"
     kinds: Literal["apart", "together"] = "apart"
     machines: Literal["apart", "together"] = "apart"
 
@@ -48,7 +50,7 @@ class Wait(NamedTuple):
     function: str
 
 
-Peers = dict[Wait, int | None]
+Peers = dict[Wait, frozenset[int]]
 
 
 def waits(processes: Sequence[RawProcess]) -> set[Wait]:
@@ -65,15 +67,23 @@ def waits(processes: Sequence[RawProcess]) -> set[Wait]:
 
 
 def peers(processes: Sequence[RawProcess], rules: PeerRules = RIGHT) -> Peers:
-    """Which process each wait is for."""
-    found: Peers = {}
-    for wait in waits(processes):
-        others = sorted(set(_others(processes, wait, rules)))
-        if rules.itself == "does not count":
-            others = [other for other in others if other != wait.process]
-        is_one = len(others) == 1 or (others and rules.several == "the first")
-        found[wait] = others[0] if is_one else None
-    return found
+    """Which processes each wait is for."""
+    return {
+        wait: frozenset(_counted(wait, set(_others(processes, wait, rules)), rules))
+        for wait in waits(processes)
+    }
+
+
+def _counted(wait: Wait, found: set[int], rules: PeerRules) -> set[int]:
+    if rules.several == "none" and len(found - {wait.process}) > 1:
+        return set()
+    if rules.several == "the first":
+        found = {min(found - {wait.process} or found)} if found else found
+    others = found - {wait.process}
+    alone = {"never": (), "alone": (wait.kind,)}.get(rules.itself, ("pipe", "socket"))
+    if rules.itself == "always" or (not others and wait.kind in alone):
+        return found
+    return others
 
 
 def _others(processes: Sequence[RawProcess], wait: Wait, rules: PeerRules) -> Iterator[int]:
@@ -128,9 +138,11 @@ WITH one_end AS (
     WHERE w.kind = 'process'
 )
 SELECT w.process, w.kind, w.object, w.function,
-    CASE WHEN COUNT(DISTINCT peer) = 1 THEN MIN(peer) END
-FROM wait AS w LEFT JOIN (FROM other_end WHERE peer <> process) AS o
-    USING (process, kind, object, function)
+    COALESCE(
+        LIST(DISTINCT peer) FILTER (peer <> w.process),
+        LIST(DISTINCT peer) FILTER (w.kind IN ('pipe', 'socket') AND peer IS NOT NULL),
+        [])
+FROM wait AS w LEFT JOIN other_end USING (process, kind, object, function)
 GROUP BY ALL
 """
 
@@ -158,4 +170,4 @@ def in_sql(processes: Sequence[RawProcess]) -> Peers:
                 name = table.partition(" ")[0]
                 connection.executemany(f"INSERT INTO {name} VALUES ({marks})", members)
         found = connection.execute(_PEERS).fetchall()
-    return {Wait(*row[:4]): row[4] for row in found}
+    return {Wait(*row[:4]): frozenset(row[4]) for row in found}

@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -98,16 +98,24 @@ def found(processes: list[RawProcess]) -> Peers:
         with load(Path(folder) / "trace") as trace:
             starts = dict(trace.sql("SELECT process_id, start_ns FROM process"))
             rows = trace.table("wait").to_dicts()
+            pairs = trace.table("wait_peer").to_dicts()
     places = {each.start_ns + ORIGIN_NS: place for place, each in enumerate(processes)}
-    place_of = {None: None} | {each: places[start_ns] for each, start_ns in starts.items()}
-    told: dict[Wait, set[int | None]] = {}
-    for row in rows:
+    place_of = {each: places[start_ns] for each, start_ns in starts.items()}
+
+    def wait_of(row: dict[str, Any]) -> Wait:
         place = place_of[row["process_id"]]
-        assert place is not None
-        wait = Wait(place, row["kind"], row["object"] or "", row["function"])
-        told.setdefault(wait, set()).add(place_of[row["peer_process_id"]])
-    assert {len(each) for each in told.values()} <= {1}  # the same for every thread and operation
-    return {wait: each.pop() for wait, each in told.items()}
+        return Wait(place, row["kind"], row["object"] or "", row["function"])
+
+    told: dict[Wait, set[int]] = {wait_of(row): set() for row in rows}
+    for row in pairs:
+        told[wait_of(row)].add(place_of[row["peer_process_id"]])
+    assert len(pairs) == sum(map(len, told.values()))
+    for row in rows:  # the same for every thread and operation
+        (*only,) = told[wait_of(row)] if len(told[wait_of(row)]) == 1 else [None]
+        assert only == [
+            None if row["peer_process_id"] is None else place_of[row["peer_process_id"]]
+        ]
+    return {wait: frozenset(each) for wait, each in told.items()}
 
 
 @share(0.1)
@@ -146,5 +154,8 @@ def test_a_broken_rule_is_noticed(rule: str, wrong: str) -> None:
 def test_every_case_is_drawn() -> None:
     """The right rules agree on the same traces: each kind of object has a peer there, and none."""
     assert all(peers.peers(processes, RIGHT) == right for processes, right in traces())
-    cases = {(wait.kind, peer is None) for _, right in traces() for wait, peer in right.items()}
-    assert cases >= {(kind, is_none) for kind in FUNCTIONS for is_none in (True, False)}
+    answers = [(wait, each) for _, right in traces() for wait, each in right.items()]
+    cases = {(wait.kind, bool(each)) for wait, each in answers}
+    assert cases >= {(kind, has_peer) for kind in FUNCTIONS for has_peer in (True, False)}
+    assert any(len(each) > 1 for _, each in answers)
+    assert any(wait.process in each for wait, each in answers)

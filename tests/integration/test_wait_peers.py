@@ -9,6 +9,8 @@ import pytest
 from support.process.traced_python import TracedPython
 
 import rlscope as rls
+from rlscope.analysis import waits
+from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -107,6 +109,33 @@ if __name__ == "__main__":
 """
 
 
+# A learner that takes between its operations, and whose own queues are fed by threads that idle.
+_TWO_WRITERS = """
+import multiprocessing, time
+import rlscope as rls
+
+def produce(number, tasks, results):
+    rls.process(f"producer {number}")
+    while tasks.get() is not None:
+        time.sleep(0.01)
+        results.put(number)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    tasks, results = [context.Queue() for _ in range(2)], context.Queue()
+    for number, own in enumerate(tasks):
+        context.Process(target=produce, args=(number, own, results)).start()
+        own.put(0)
+    for _ in range(40):
+        number = results.get()
+        with rls.operation("learning"):
+            sum(range(10_000))
+        tasks[number].put(0)
+    for own in tasks:
+        own.put(None)
+"""
+
+
 def _run(
     traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
 ) -> list[dict[str, Any]]:
@@ -164,3 +193,21 @@ def test_who_puts_into_a_full_queue_waits_for_who_takes(
     rows = _run(traced, directory, tmp_path, _FULL_QUEUE)
     longest = next(row for row in rows if row["operation"] == "put")
     assert (longest["kind"], longest["peer"]) == ("semaphore", "consumer")
+
+
+def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    _run(traced, directory, tmp_path, _TWO_WRITERS)
+    with rls.load(directory) as trace:
+        targets = waits.waited_for(trace).to_dicts()
+        sentence = headline.read(trace).sentence
+    between = [row for row in targets if row["operation"] == "(none)"]
+    assert (between[0]["peers"], between[0]["name"], between[0]["last_name"]) == (
+        *(2, "producer 0", "producer 1"),
+    )
+    idle = [row for row in between if row["kind"] == "thread"]
+    # The feeder threads wait for all of the run, the main thread for none of that.
+    assert sum(row["self_ns"] for row in idle) < between[0]["self_ns"] / 2
+    assert "waiting" in sentence
+    assert "mostly for producer 0 and producer 1." in sentence

@@ -113,6 +113,87 @@ other.join()
 print(json.dumps([wall, cpu]))
 """
 
+# Each operation waits for 10 ms or more, time and again: the first ones until their time is over.
+_TIMERS = """
+import asyncio, json, multiprocessing, queue, select, socket, threading, time
+import rlscope as rls
+
+here, there = socket.socketpair()
+here.settimeout(0.01)
+event, simple, shared = threading.Event(), queue.SimpleQueue(), multiprocessing.Queue()
+semaphore = multiprocessing.Semaphore(0)
+poll = select.poll()
+poll.register(here, select.POLLIN)
+
+def receive():
+    try:
+        here.recv(1)
+    except TimeoutError:
+        pass
+
+def take(some):
+    try:
+        some.get(timeout=0.01)
+    except queue.Empty:
+        pass
+
+def send():
+    time.sleep(0.01)
+    there.send(b"x")
+
+def is_sent(wait):
+    threading.Thread(target=send).start()
+    wait()
+    here.recv(1)
+
+async def step():
+    with rls.operation("asyncio"):
+        await asyncio.sleep(0.01)
+
+for _ in range(10):
+    with rls.operation("select"):
+        select.select([], [], [], 0.01)
+    with rls.operation("select a socket"):
+        select.select([here], [], [], 0.01)
+    with rls.operation("poll"):
+        poll.poll(10)
+    with rls.operation("event"):
+        event.wait(0.01)
+    with rls.operation("semaphore"):
+        semaphore.acquire(timeout=0.01)
+    with rls.operation("recv"):
+        receive()
+    with rls.operation("SimpleQueue"):
+        take(simple)
+    with rls.operation("shared queue"):
+        take(shared)
+    with rls.operation("ready socket"):
+        is_sent(lambda: select.select([here], [], []))
+    with rls.operation("ready number"):
+        is_sent(lambda: select.select([], [], [here.fileno(), there], 0) and poll.poll())
+asyncio.run(step())
+print("null")
+"""
+
+# A second thread wants the GIL all the time, so each wait ends with one for the GIL.
+_TIMER_BESIDE = """
+import select, threading, time
+import rlscope as rls
+
+done = False
+def spin():
+    while not done:
+        pass
+other = threading.Thread(target=spin)
+other.start()
+for _ in range(20):
+    with rls.operation("timer"):
+        select.select([], [], [], 0.01)
+done = True
+other.join()
+print("null")
+"""
+
 _SHORT = """
 import threading
 import rlscope as rls
@@ -202,6 +283,35 @@ def test_time_without_the_gil_is_the_time_without_cpu(
     waited = _sum(rows, "contend", "gil")
     # Beside the GIL a thread can only lack a core, on a busy machine.
     assert 0 < waited <= (wall - cpu) * 1.02 + 1e6
+
+
+def test_what_ends_by_its_time_out_waits_for_time(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    _, rows = _run(traced, directory, tmp_path, _TIMERS)
+    long = [row for row in rows if row["self_ns"] >= 10_000_000]
+    kinds: dict[str, set[tuple[str, int | None]]] = {}
+    for row in long:
+        kinds.setdefault(row["operation"], set()).add((row["kind"], row["peer_process_id"]))
+    timers = ("select", "select a socket", "poll", "event", "semaphore", "recv", "SimpleQueue",
+              "shared queue")  # fmt: skip
+    for operation in timers:
+        assert ("sleep", None) in kinds[operation], operation
+    # The loop of asyncio waits while no task runs.
+    asyncio = [row for row in rows if row["function"] == "select.epoll.poll"]
+    assert _sum(asyncio, "(none)", "sleep") >= 9_000_000
+    # Another thread of this process has the other end.
+    assert ("socket", 0) in kinds["ready socket"]
+    assert ("socket", 0) in kinds["ready number"]
+
+
+def test_a_time_out_is_known_where_the_gil_is_waited_for_at_its_end(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    _, rows = _run(traced, directory, tmp_path, _TIMER_BESIDE)
+    assert _sum(rows, "timer", "gil") > 0
+    assert _sum(rows, "timer", "sleep") >= 20 * 9_000_000
+    assert _sum(rows, "timer", "poll") == 0
 
 
 def test_locks_that_are_free_are_no_waits(

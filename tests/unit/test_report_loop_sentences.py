@@ -323,13 +323,15 @@ def test_workers_count_where_no_other_process_has_a_loop() -> None:
     assert_says(read(trace).sentence, "Simulation", f"100.0 % {LOOP}", "90 ns of 90 ns")
 
 
-def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any) -> Relations:
+def _vector(
+    late_ns: int, begins_ns: int = 0, pickles: bool = True, first_ns: int = 10, **more: Any
+) -> Relations:
     """Two steps of 100 ns: worker 1 steps from 20 to 30 ns of it, worker 2 from 25 ns, or so much
     later, for 5 ns and so much more."""
     starts = (0, 200)
     return Relations(
         process=[
-            process(0, 0, 400, name="train.py", role="main"),
+            process(0, 0, 400, name="train.py", role="main", host_id=0),
             process(1, 0, 400, name="env worker 0", role="environment worker"),
             process(2, 0, 400, name="env worker 1", role="environment worker"),
         ],
@@ -345,7 +347,7 @@ def _vector(late_ns: int, begins_ns: int = 0, pickles: bool = True, **more: Any)
                 "duration_ns": ns,
             }
             for i, start in enumerate(starts)
-            for p, at, ns in ((0, 0, 100), (1, 20, 10), (2, 25 + begins_ns, 5 + late_ns))
+            for p, at, ns in ((0, 0, 100), (1, 20, first_ns), (2, 25 + begins_ns, 5 + late_ns))
         ],
         iteration=[
             {
@@ -403,14 +405,30 @@ def test_a_vector_of_environments_says_what_its_workers_did_meanwhile() -> None:
     )
     steps, straggler = texts(_vector(20), warning=False)[1:3]
     stepped = ("train.py", "200 ns", "simulation", "60 ns", "30.0 %", "at least one of its 2")
-    assert_says(steps, *stepped, "pickling (train.py 12 ns, each worker up to 9 ns)")
-    assert_says(texts(_vector(20, pickles=False), warning=False)[1], *stepped, "pickling, pipes")
-    late = ("100.0 %", "2 steps")
-    assert_says(straggler, "env worker 1 is the straggler", *late, "20 ns after", "40 ns in all")
-    assert_says(texts(_vector(2), warning=False)[2], "no worker is a straggler", "2.0 %")
+    less = ("the 2 workers step for 70 ns", "130 ns less than simulation takes")
+    assert_says(steps, *stepped, "pickling (train.py 12 ns, each worker up to 9 ns)", *less)
+    unknown = texts(_vector(20, pickles=False), warning=False)[1]
+    assert_says(unknown, *stepped, "pickling, pipes", *less)
+    slow = ("env worker 1 is the straggler", "50 ns", "the other one for 20 ns")
+    assert_says(straggler, *slow, "about 30 ns less")
+    assert_says(texts(_vector(2), warning=False)[2], "no worker is a straggler", "at most 3.0 %")
     begins_later = texts(_vector(2, begins_ns=50), warning=False)[2]
-    assert_says(begins_later, "env worker 1", *late, "52 ns after", "104 ns in all", "begins later")
+    late = ("100.0 %", "2 steps", "104 ns after")
+    assert_says(begins_later, "env worker 1", *late, "begins later")
     assert "straggler" not in begins_later
+
+
+def test_what_a_straggler_costs_depends_on_the_cores() -> None:
+    """Worker 0 steps from 20 to 60 ns, and worker 1 for one nanosecond after that."""
+
+    def said(cores: int | None) -> str:
+        trace = _vector(-4, begins_ns=40, first_ns=40, host=[{"host_id": 0, "cores": cores}])
+        return texts(trace, warning=False)[2]
+
+    slow = ("env worker 0 is the straggler", "80 ns", "the other one for 2 ns")
+    assert_says(said(2), *slow, "about 0 ns to 78 ns less", "2 workers share 2 cores")
+    assert_says(said(None), *slow, "about 0 ns to 78 ns less", "2 workers share the cores")
+    assert_says(said(3), *slow, "about 0 ns less")
 
 
 def test_rolled_up_steps_are_in_no_sentence() -> None:
@@ -421,16 +439,42 @@ def test_rolled_up_steps_are_in_no_sentence() -> None:
         sentences[1],
         *("train.py", "100 ns", "1 instance of simulation", "kept", "30 ns", "30.0 %"),
         *("at least one of its 2 environment workers", "pickling, pipes"),
+        *("the 2 workers step for 35 ns", "65 ns less"),
     )
-    (critical,) = (text for text in sentences if "critical" in text)
-    assert_says(critical, "train.py itself in 1", "of 1 iterations", "kept")
 
 
-def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
-    """Workers step for 30 ns of an iteration of 110 ns and one of 200 ns, or for 70 ns."""
-    for late_ns, processes in (
-        (20, ["train.py itself in 2"]),
-        (60, ["train.py itself in 1", "env worker 1 in 1"]),
-    ):
-        (said,) = (text for text in texts(_vector(late_ns), warning=False) if "critical" in text)
-        assert_says(said, *processes, "of 2 iterations")
+def _iterations(*waited_ns: int) -> list[dict[str, Any]]:
+    """Rows of `iteration_breakdown`: how long simulation waits in each."""
+    return [
+        {
+            "process_id": 0,
+            "iteration": iteration,
+            "iteration_source": "automatic",
+            "complete": True,
+            "operation": "simulation",
+            "layer": "wait",
+            "duration_ns": ns,
+        }
+        for iteration, ns in enumerate(waited_ns)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("waited_ns", "facts"),
+    [
+        ((56, 101), ("train.py", "waits for 2 environment workers", "each of its 2 iterations")),
+        (
+            (56, 100),
+            ("train.py waits for 2 environment workers", "1 of its 2 iterations", "other 1"),
+        ),
+        ((55, 0), ("train.py does its own work", "each of its 2 iterations")),
+    ],
+)
+def test_most_of_an_iteration_is_waiting_or_own_work(
+    waited_ns: tuple[int, ...], facts: tuple[str, ...]
+) -> None:
+    """One iteration takes 110 ns, and one 200 ns."""
+    said = texts(_vector(20, iteration_breakdown=_iterations(*waited_ns)), warning=False)
+    assert_says(said[3], *facts)
+    own_work = texts(_vector(20, iteration_breakdown=_iterations(20, 0)), warning=False)
+    assert not any("iteration" in text for text in own_work)

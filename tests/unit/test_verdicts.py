@@ -163,18 +163,52 @@ def test_a_target_has_most_of_the_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("late_ns", "slow_ns", "lateness"),
+    ("late_ns", "tail_ns", "excess_ns", "lateness"),
     [
-        (50, 50, Lateness.NOT_NOTABLE),
-        (60, 31, Lateness.STRAGGLER),
-        (60, 30, Lateness.BEGINS_LATE),
+        (50, 50, 50, Lateness.NOT_NOTABLE),
+        (0, 0, 51, Lateness.STRAGGLER),  # others had its core meanwhile
+        (51, 50, 50, Lateness.BEGINS_LATE),
+        (60, 51, 51, Lateness.STRAGGLER),
     ],
 )
-def test_a_straggler_is_late_because_it_is_slow(
-    late_ns: int, slow_ns: int, lateness: Lateness
+def test_a_straggler_is_slow_and_not_only_late(
+    late_ns: int, tail_ns: int, excess_ns: int, lateness: Lateness
 ) -> None:
-    worker = {"operation_ns": 1000, "late_ns": late_ns, "slow_ns": slow_ns}
-    assert verdicts.lateness(worker) is lateness
+    other = _worker(late_ns=1, tail_ns=1, excess_ns=1)
+    worker = _worker(late_ns=late_ns, tail_ns=tail_ns, excess_ns=excess_ns)
+    found, of = verdicts.lateness([other, worker])
+    assert found is lateness
+    assert of is worker
+
+
+def test_workers_that_differ_by_chance_are_no_stragglers() -> None:
+    """It steps for 126 or 125 % of the time of the others, which share its core."""
+    for excess_ns, lateness in ((105, Lateness.STRAGGLER), (100, Lateness.NOT_NOTABLE)):
+        worker = _worker(excess_ns=excess_ns, typical_ns=40)
+        assert verdicts.lateness([worker])[0] is lateness
+
+
+def _worker(**more: int) -> dict[str, int]:
+    worker = {"operation_ns": 1000, "own_steps": 10, "typical_ns": 0}
+    return worker | {"late_ns": 0, "tail_ns": 0, "excess_ns": 0} | more
+
+
+def test_a_process_and_its_workers_need_a_core_each() -> None:
+    assert not verdicts.are_cores_shared({"workers": 3, "cores": 4})
+    assert verdicts.are_cores_shared({"workers": 4, "cores": 4})
+    assert verdicts.are_cores_shared({"workers": 1, "cores": None})
+
+
+def test_a_vector_loses_where_its_workers_step_for_less_time_than_it_takes() -> None:
+    assert verdicts.is_vector_slower({"all_stepped_ns": 99, "operation_ns": 100})
+    assert not verdicts.is_vector_slower({"all_stepped_ns": 100, "operation_ns": 100})
+
+
+def test_a_tenth_of_the_iterations_is_worth_saying_who_is_waited_for() -> None:
+    rows = [{"waited_ns": ns, "duration_ns": 100} for ns in (0, 20)]
+    assert not verdicts.are_iterations_waiting(rows)
+    rows[1]["waited_ns"] = 21
+    assert verdicts.are_iterations_waiting(rows)
 
 
 def test_a_tenth_of_a_second_is_enough_to_compare_with() -> None:

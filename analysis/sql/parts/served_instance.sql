@@ -9,7 +9,7 @@ WITH _from AS (
     JOIN (SELECT process_id AS member_id, from_ns FROM kept_from) USING (member_id)
   GROUP BY ALL
 )
-SELECT process_id, path AS operation, iteration, start_ns, start_ns + duration_ns AS end_ns, from_ns
+SELECT process_id, path AS operation, start_ns, start_ns + duration_ns AS end_ns, from_ns
 FROM operation_instance JOIN operation USING (operation_id) LEFT JOIN _from USING (process_id)
 WHERE duration_ns > 0 AND (process_id, path) IN (SELECT (process_id, operation) FROM serving_worker)
   AND (from_ns IS NULL OR start_ns >= from_ns)

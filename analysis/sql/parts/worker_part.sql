@@ -1,13 +1,13 @@
 -- Steps of environment workers in the instances of the operations that wait for them. A step is an
 -- instance of a worker's outermost operations. Where it lies in two instances of the process served
 -- (step_async and step_wait), it has a part in each.
---   process_id, operation, iteration, served_ns  the instance, by its start
---   new_ns                                       end of all parts of the operation before, if later than
---                                                start_ns: from there on, no other worker steps yet
+--   process_id, operation, served_ns  the instance, by its start
+--   new_ns                            end of all parts of the operation before, if later than
+--                                     start_ns: from there on, no other worker steps yet
 -- uses: serving_worker, served_instance
 WITH _served AS (  -- with the instance after each, and one before the first
-  SELECT process_id, start_ns, end_ns, operation, iteration, LEAD(start_ns) OVER _in_order AS next_ns,
-    LEAD((operation, iteration, end_ns)) OVER _in_order AS next
+  SELECT process_id, start_ns, end_ns, operation, LEAD(start_ns) OVER _in_order AS next_ns,
+    LEAD((operation, end_ns)) OVER _in_order AS next
   FROM (
     FROM served_instance
     UNION ALL BY NAME
@@ -24,11 +24,11 @@ WITH _served AS (  -- with the instance after each, and one before the first
   FROM _step AS step ASOF JOIN _served AS served
     ON step.process_id = served.process_id AND step.start_ns >= served.start_ns
 ), _part AS (
-  SELECT process_id, operation, iteration, start_ns AS served_ns, worker_id, step_ns AS start_ns,
+  SELECT process_id, operation, start_ns AS served_ns, worker_id, step_ns AS start_ns,
     LEAST(stepped_ns, end_ns) AS end_ns
   FROM _placed WHERE step_ns < end_ns
   UNION ALL
-  SELECT process_id, next[1], next[2], next_ns, worker_id, next_ns, LEAST(stepped_ns, next[3])
+  SELECT process_id, next[1], next_ns, worker_id, next_ns, LEAST(stepped_ns, next[2])
   FROM _placed WHERE stepped_ns > next_ns
 )
 SELECT *, GREATEST(start_ns, MAX(end_ns) OVER (PARTITION BY process_id, operation

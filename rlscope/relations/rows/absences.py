@@ -67,7 +67,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     (
         "wait",
         "peer_process_id",
-    ): "a wait was for no process, for one outside the run, or for several",
+    ): "a wait was for no process, for one outside the run, or for several (relation wait_peer)",
     ("blocked", ALL): "no thread was asked for its state; rls-prof asks some 50 times a second",
     ("blocked", "blocked_ns"): "no reading fell into a state, which was too short",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one each second",

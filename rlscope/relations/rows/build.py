@@ -276,6 +276,7 @@ class _Build:
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)
         self._put("wait", self._waits.columns())
+        self._put("wait_peer", self._waits.peer_columns())
         for name, columns in self._collected.items():
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)

@@ -1,4 +1,5 @@
-"""The rows of the relation `wait`: what for, and in which process the other end is."""
+"""The rows of the relations `wait` and `wait_peer`: what for, and in which processes the other end
+is."""
 
 from __future__ import annotations
 
@@ -10,6 +11,11 @@ from typing import Any, NamedTuple
 _COLUMNS = ("thread_id", "kind", "object", "function", "operation", "source", "count",
             "duration_ns", "self_ns")  # fmt: skip
 
+# Columns of _Target.
+_TARGET = ("process_id", "kind", "object", "function")
+
+# What has another end, which another thread of the process may use.
+_WITH_ENDS = ("pipe", "socket")
 _PAIR = "socketpair "
 _READING = ("read", "recv", "accept", "poll")
 
@@ -25,6 +31,15 @@ class _Row(NamedTuple):
     calls: int
     duration_ns: int
     self_ns: int
+
+
+class _Target(NamedTuple):
+    """What a process waits for."""
+
+    process: int
+    kind: str
+    object: str | None
+    function: str
 
 
 class _Use(NamedTuple):
@@ -63,16 +78,27 @@ class Waits:
                 self._uses[host, row.kind, row.object].add(use)
 
     def columns(self) -> dict[str, list[Any]]:
-        """The relation, of all processes."""
+        """The relation `wait`, of all processes."""
         found = [(*row, self._peer(row)) for row in self._rows]
-        names = ("process_id", *_COLUMNS, "peer_process_id")
-        return {name: [row[place] for row in found] for place, name in enumerate(names)}
+        return _columns(("process_id", *_COLUMNS, "peer_process_id"), found)
+
+    def peer_columns(self) -> dict[str, list[Any]]:
+        """The relation `wait_peer`, of all processes."""
+        targets = {_Target(row.process, row.kind, row.object, row.function) for row in self._rows}
+        found = [(*each, peer) for each in targets for peer in self._peers(each)]
+        return _columns((*_TARGET, "peer_process_id"), sorted(found))
 
     def _peer(self, row: _Row) -> int | None:
-        peers = {process for process in self._candidates(row) if process != row.process}
+        peers = self._peers(_Target(row.process, row.kind, row.object, row.function))
         return peers.pop() if len(peers) == 1 else None
 
-    def _candidates(self, row: _Row) -> Iterator[int]:
+    def _peers(self, target: _Target) -> set[int]:
+        """The others at the other end; the process itself where it alone uses that."""
+        found = set(self._at_other_end(target))
+        others = found - {target.process}
+        return others if others or target.kind not in _WITH_ENDS else found
+
+    def _at_other_end(self, row: _Target) -> Iterator[int]:
         host = self._hosts[row.process]
         if row.object is None:
             return
@@ -87,6 +113,10 @@ class Waits:
             yield from (use.process for use in uses if use.reads != reads)
         elif row.kind == "semaphore":
             yield from (use.process for use in self._uses[host, "semaphore", row.object])
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:

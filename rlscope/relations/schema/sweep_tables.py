@@ -156,7 +156,8 @@ wait = columns.relation(
     *columns.operation("thread's own operation at the start of the wait"),
     columns.integer(
         "peer_process_id",
-        "process at the other end of the object; NULL: not certain, or not a process of the run",
+        "process at the other end of the object; NULL: several (relation wait_peer), or none of "
+        "the run",
     ),
     columns.integer("count", columns.COUNTED),
     columns.integer("duration_ns", "time from the start to the end of the calls"),
@@ -184,6 +185,19 @@ blocked = columns.relation(
     columns.integer("blocked_low_ns", "lower end of the 95 % interval of blocked_ns"),
     columns.integer("blocked_high_ns", "upper end of the 95 % interval of blocked_ns"),
     layout=columns.PROCESS,
+)
+
+wait_peer = columns.relation(
+    "wait_peer",
+    "Processes at the other end of what a process waits for.",
+    columns.process_id(),
+    columns.text("kind", "kind of the waits (wait.kind)"),
+    columns.text("object", "what they were for (wait.object)"),
+    columns.text("function", "function in which they were (wait.function)"),
+    columns.integer(
+        "peer_process_id",
+        "process at the other end; the process itself: another of its threads",
+    ),
 )
 
 overhead = columns.relation(

@@ -17,27 +17,26 @@ def read(trace: Trace) -> dict[str, Table]:
     return {
         "waited_for": waits.waited_for(trace),
         "worker_step": waits.worker_steps(trace),
-        "critical_process": waits.critical_processes(trace),
-        "critical_iteration": waits.critical_iterations(trace, iterations=limits.ROWS),
+        "critical_iteration": waits.critical_iterations(trace),
     }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
     targets = tables["waited_for"].to_dicts()
     steps = tables["worker_step"].to_dicts()
-    longest = tables["critical_iteration"].to_dicts()
+    iterations = tables["critical_iteration"].to_dicts()
     if not targets:
         return Nothing("rlscope recorded no wait of a process that counts.")
     return Drawing(
         notes=[
             _NOTE,
             *loop_sentences.workers(steps),
-            *loop_sentences.critical(tables["critical_process"].to_dicts()),
+            *loop_sentences.critical(iterations),
         ],
         grids=[
             _targets(targets),
             *([_workers(steps)] if steps else []),
-            *([_iterations(longest)] if longest else []),
+            *([_iterations(iterations)] if iterations else []),
         ],
     )
 
@@ -45,7 +44,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 def _targets(rows: list[dict[str, Any]]) -> Grid:
     shown = sorted(rows, key=lambda row: -row["self_ns"])[: limits.ROWS]
     return Grid(
-        title="Table: what operations wait for, summed over all threads",
+        title="Table: what operations wait for",
         columns=["operation", "waits for", ">time", ">share of its waits"],
         rows=[
             [
@@ -70,6 +69,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
             ">steps for",
             ">share of the operation",
             ">pickling beside its steps",
+            ">more than the others",
             ">last in",
             ">later than the others",
         ],
@@ -81,6 +81,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
                 units.duration(row["stepped_ns"]),
                 units.share(row["stepped_ns"], row["operation_ns"]),
                 "-" if row["pickled_ns"] is None else units.duration(row["pickled_ns"]),
+                units.duration(row["excess_ns"]),
                 f"{row['last']:,} of {row['steps']:,}",
                 units.duration(row["late_ns"]),
             ]
@@ -91,26 +92,28 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
 
 
 def _iterations(rows: list[dict[str, Any]]) -> Grid:
+    longest = sorted(rows, key=lambda row: -row["duration_ns"])[: limits.ROWS]
     return Grid(
-        title="Table: the longest iterations, and the process that takes most of each",
-        columns=["process", ">iteration", ">duration", "critical", ">belongs to it", ">share"],
+        title="Table: the longest iterations, and how long the process waits for others in each",
+        columns=["process", ">iteration", ">duration", "waits for", ">waiting", ">share"],
         rows=[
             [
                 units.visible(row["process"]),
                 f"{row['iteration']:,}",
                 units.duration(row["duration_ns"]),
-                units.visible(row["critical"]),
-                units.duration(row["critical_ns"]),
-                units.share(row["critical_ns"], row["duration_ns"]),
+                loop_sentences.target(row),
+                units.duration(row["waited_ns"]),
+                units.share(row["waited_ns"], row["duration_ns"]),
             ]
-            for row in rows
+            for row in longest
         ],
     )
 
 
 _NOTE = (
     "A wait is a call of the interpreter that blocked for 5 µs or more. Waits for the GIL count if "
-    "they are as long. A wait belongs to the operation of its own thread. Relation `wait` has "
+    "they are as long. A wait belongs to the operation of its own thread. Between operations, the "
+    "table has the waits of the thread whose operations take the most time. Relation `wait` has "
     "every thread and object."
 )
 

@@ -21,6 +21,7 @@ SECOND = 1_000_000_000
 class Relations:
     def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
         rows["breakdown"] = _with_stages(rows.get("breakdown", ()))
+        rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
         self._database = Database()
         for name, relation in store.relations().items():
             self._database.create(relation)
@@ -59,3 +60,10 @@ def _with_stages(breakdown: Sequence[Mapping[str, Any]]) -> list[Mapping[str, An
     operating = {row["process_id"] for row in breakdown if row["operation"][0] != "("}
     stages = {row["process_id"]: "whole" for row in breakdown} | dict.fromkeys(operating, "loop")
     return [{"stage": stages[row["process_id"]], **row} for row in breakdown]
+
+
+def _peers(waits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Rows of `wait_peer` for waits that are for one process each."""
+    names = ("process_id", "kind", "object", "function", "peer_process_id")
+    found = {tuple(row.get(name) for name in names) for row in waits if "peer_process_id" in row}
+    return [dict(zip(names, each, strict=True)) for each in found]
