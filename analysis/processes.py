@@ -37,3 +37,10 @@ def role_time(trace: Trace, *, roles: int) -> Table:
 def uncounted_roles(trace: Trace) -> Table:
     """role, processes: how many processes are in no share, as others have a training loop."""
     return statement.run(trace, "uncounted_role")
+
+
+def unrecorded_programs(trace: Trace, *, programs: int) -> Table:
+    """kind, program, processes, reason, remedy, ran_ns, cpu_ns, kind_ns, kind_processes,
+    kind_programs, kind_cpu_ns, run_ns, all_cpu_ns, waited_ns: what ran and was not recorded; at
+    most `programs` rows."""
+    return statement.run(trace, "unrecorded_program", programs=programs)

@@ -55,6 +55,8 @@ _NOTABLE_LATE = 0.05
 _SLOWER = 0.25
 # Share of iterations in which a process waits for others.
 _NOTABLE_WAITED = 0.1
+# Share of the run's time, or of its CPU time, that was not recorded.
+_NOTABLE_UNRECORDED = 0.1
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -327,3 +329,28 @@ def is_data_missing(kind: str) -> bool:
     """Whether a loss of this kind means that the trace lacks data. A cut has a sentence of
     its own."""
     return kind not in HARMLESS and kind not in cuts.KINDS
+
+
+class Unrecorded(Enum):
+    """What programs that nothing recorded mean for the report."""
+
+    NOT_NOTABLE = auto()
+    BESIDE = auto()
+    """They ran beside a training loop that was recorded, and it did not wait for them."""
+    FIRST = auto()
+    """No training loop was recorded, or it waited for them."""
+
+
+def unrecorded(program: Row, facts: Row) -> Unrecorded:
+    """Decides it.
+
+    Args:
+        program: a row of `unrecorded_program`.
+        facts: the row of `coverage`.
+    """
+    time = program["kind_ns"] >= _NOTABLE_UNRECORDED * program["run_ns"]
+    cpu = program["kind_cpu_ns"] >= _NOTABLE_UNRECORDED * program["all_cpu_ns"]
+    if not program["kind_ns"] or not (time or cpu):
+        return Unrecorded.NOT_NOTABLE
+    waits = program["waited_ns"] >= _NOTABLE_UNRECORDED * program["run_ns"]
+    return Unrecorded.BESIDE if facts["looping_processes"] and not waits else Unrecorded.FIRST

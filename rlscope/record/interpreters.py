@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rlscope.record.processes import Image, ProcessLog
+from rlscope.record.processes import Image, ProcessLog, has_recorder
 from rlscope.recorder import LIBRARY
 from rlscope.rundir.proc import process_cpu_ns
 
@@ -93,6 +93,7 @@ class InterpreterWatch:
         self._say = say
         self._open: list[Sighting] = []
         self._said: dict[str, tuple[Image, str]] = {}
+        self._found: list[tuple[Sighting, str, str]] = []
 
     def look(self) -> None:
         """Takes in the news of the log and speaks of interpreters that had time enough."""
@@ -114,6 +115,10 @@ class InterpreterWatch:
         self._look(lambda line: None)
         return [line for image, line in self._said.values() if not image.python]
 
+    def without_layer(self) -> list[tuple[Sighting, str, str]]:
+        """Each process that was found, with why it has no Python layer and what mends that."""
+        return [found for found in self._found if not found[0].image.python]
+
     def _sight(self, image: Image) -> Sighting:
         if image.pid == self._root:
             sighting = Sighting(image, self._executable, self._command, os.getcwd())
@@ -130,6 +135,8 @@ class InterpreterWatch:
         if image.runs:
             if not _had_time(image, now):
                 return False
+            if not has_recorder(image.pid):  # it executed a program that is not recorded
+                return True
             sighting.refresh()
         elif not self._imported_site(sighting):
             return True
@@ -146,9 +153,10 @@ class InterpreterWatch:
 
     def _report(self, sighting: Sighting, say: Say) -> None:
         interpreter = sighting.interpreter
+        reason, remedy = self._explain(sighting, interpreter)
+        self._found.append((sighting, reason, remedy))
         if interpreter in self._said:
             return
-        reason, remedy = self._explain(sighting, interpreter)
         line = f"{interpreter} (pid {sighting.image.pid}) has no Python layer: {reason}; {remedy}"
         self._said[interpreter] = (sighting.image, line)
         say(line)

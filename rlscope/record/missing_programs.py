@@ -10,7 +10,7 @@ A program over within a second, or executed by a process that was announced befo
 import shlex
 from collections.abc import Callable, Sequence
 
-from rlscope.record.processes import Image, ProcessLog, inheritors
+from rlscope.record.processes import Image, ProcessLog, has_recorder, inheritors
 from rlscope.rundir.proc import process_start_time
 
 Say = Callable[[str], None]
@@ -70,14 +70,14 @@ class AbsenceWatch:
         return [line for pid, line in self._said.items() if pid not in announced]
 
     def _is_ours(self, pid: int) -> bool:
-        return pid == self._root.pid or _has_recorder(pid)
+        return pid == self._root.pid or has_recorder(pid)
 
     def _report(self, pid: int, program: str) -> None:
         self._said[pid] = self._line(pid, program)
         self._say(self._said[pid])
 
     def _line(self, pid: int, program: str) -> str:
-        if not _has_recorder(pid) and process_start_time(pid) is not None:
+        if not has_recorder(pid) and process_start_time(pid) is not None:
             reason = "the recorder is not in it: it is linked statically, or setuid"
         elif _is_filtered(pid):
             reason = f"a seccomp filter keeps it from writing to {self._directory}"
@@ -93,10 +93,6 @@ def _image_of(pid: int) -> bytes:
     """What differs between executed images and is the same in fork children: where the kernel put
     things. Empty when the process is gone or not ours to look at."""
     return _read(pid, "auxv")
-
-
-def _has_recorder(pid: int) -> bool:
-    return b"/librlscope" in _read(pid, "maps")
 
 
 def _is_filtered(pid: int) -> bool:

@@ -135,3 +135,12 @@ def _has_variable(pid: int, assignment: bytes) -> bool:
             return assignment in file.read().split(b"\0")
     except OSError:
         return False
+
+
+def has_recorder(pid: int) -> bool:
+    """Whether librlscope.so is in the memory of a process; False when it may not be looked at."""
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            return b"/librlscope" in file.read()
+    except OSError:
+        return False

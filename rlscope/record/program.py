@@ -22,6 +22,7 @@ from rlscope.record.processes import Image, ProcessLog, survivors
 from rlscope.record.profile import foreign_injection, traced_environment
 from rlscope.record.rollup import RollUp
 from rlscope.record.schedule import Schedule
+from rlscope.record.unrecorded import UnrecordedWatch
 from rlscope.recorder import runtime
 from rlscope.rundir.kept_iterations import IterationRange, refuse_foreign
 from rlscope.rundir.new_run import RunDirectory, prepare_directory
@@ -337,6 +338,7 @@ class _Recording:
         """When the first records were drained, or recording was cut short."""
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
+        self._unrecorded: UnrecordedWatch | None = None
         self._sampler: MachineSampler | None = None
         self._rollup: RollUp | None = None
 
@@ -351,6 +353,9 @@ class _Recording:
             root = Image(program.pid, os.getpid(), self._begun, 0, command[0], forked=False)
             self._absences = AbsenceWatch(log, self._directory, command, root, self._say)
             schedule.every(_ABSENCE_SECONDS, self._look_for_absences)
+            place = self._run.place
+            self._unrecorded = UnrecordedWatch(place, self._directory, log, root, self._say)
+            schedule.every(_LOOK_SECONDS, self._look_for_unrecorded)
         schedule.every(_CUT_SECONDS, self._look_for_cut)
         if self._companion is not None:
             look = self._companion.look
@@ -377,6 +382,9 @@ class _Recording:
         with self._stated("cannot name the programs that are not in the trace"):
             if self._absences is not None and not removed:
                 outcome.warnings += self._absences.finish()
+        with self._stated("cannot keep the processes that are not recorded"):
+            if self._unrecorded is not None and not removed:
+                outcome.warnings += self._unrecorded.finish(self._watch)
         with self._stated("waiting for its children was cut short"):
             outcome.running = self._wait_for_children()
         with self._stated("rolling up was cut short"):
@@ -418,6 +426,10 @@ class _Recording:
     def _look_for_absences(self) -> None:
         if self._absences is not None and self._run.found():
             self._absences.look()
+
+    def _look_for_unrecorded(self) -> None:
+        if self._unrecorded is not None and self._run.found():
+            self._unrecorded.look()
 
     def _look_for_cut(self) -> None:
         """Says at once that recording was cut short: hours may be left to begin again."""

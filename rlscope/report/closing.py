@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlscope import cuts
@@ -140,7 +140,8 @@ def trace_lines(outcome: Outcome, held: Contents | None) -> Iterator[str]:
     if _lacks_files(outcome) and missing:
         yield f"the trace lost {units.plural(missing, 'event')} that were already written"
     if held is not None:
-        yield f"trace {outcome.directory}: {_describe(held, whole=not _lacks_files(outcome))}"
+        described = _describe(held, _lacks_files(outcome), outcome.warnings)
+        yield f"trace {outcome.directory}: {described}"
         if held.nested:
             yield sentences.nested(", ".join(held.nested))
     if outcome.statistics.get("stalls"):
@@ -185,10 +186,11 @@ def _when_cut(outcome: Outcome) -> str:
     return f", about {units.duration(seen_ns)} after the start"
 
 
-def _describe(held: Contents, whole: bool) -> str:
+def _describe(held: Contents, lacks_files: bool, warnings: Sequence[str]) -> str:
     until = " up to then" if held.cuts else ""
+    whole = not lacks_files
     if not held.events:
-        idle = whole and not (held.cuts or held.nested or held.lost)
+        idle = whole and not (held.cuts or held.nested or held.lost or warnings)
         advice = _ADVICE if idle else ""
         return f"no events{until}{_lost(held, whole)}{advice}"
     return (

@@ -23,8 +23,16 @@ from rlscope.analysis import (
     verdicts,
     waits,
 )
-from rlscope.analysis.verdicts import Failure, Subject
-from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
+from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
+from rlscope.report import (
+    layers,
+    limits,
+    loop_sentences,
+    process_sentences,
+    run_sentences,
+    sentences,
+    units,
+)
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -80,13 +88,22 @@ def _judged(
     they mean nothing. Other tools record a few steps on purpose."""
     if run.get("imported"):
         return said
+    missing = _unrecorded(trace, facts, Unrecorded.FIRST)
+    if missing and not facts["looping_processes"]:
+        said = ""  # it would ask to annotate a loop that may be there, and is not recorded
     (ending,) = run_facts.ending(trace).to_dicts()
     failure = verdicts.failure(ending["exit"], times, facts)
     failed = run_sentences.failure(failure, ending)
     if failure is Failure.NO_UPDATE:
         return failed
     (loop,) = iterations.loop_iterations(trace).to_dicts()
-    return " ".join(filter(None, [failed, run_sentences.brevity(facts, loop), said]))
+    brevity = run_sentences.brevity(facts, loop)
+    return " ".join(filter(None, [*missing, failed, brevity, said]))
+
+
+def _unrecorded(trace: Trace, facts: dict[str, Any], wanted: Unrecorded) -> list[str]:
+    rows = processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts()
+    return process_sentences.unrecorded(rows, facts, wanted)
 
 
 def read(trace: Trace) -> Headline:
@@ -103,6 +120,8 @@ def read(trace: Trace) -> Headline:
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = sentence(times, facts, waited, found, libraries)
+    has_missing = bool(_unrecorded(trace, facts, Unrecorded.FIRST))
+    beside = _unrecorded(trace, facts, Unrecorded.BESIDE)
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
@@ -111,7 +130,8 @@ def read(trace: Trace) -> Headline:
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
-            *_next_groups(times, facts),
+            *(Detail(each, warning=True) for each in beside),
+            *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),

@@ -1,10 +1,12 @@
-"""Processes that a table leaves out, in one sentence each."""
+"""Processes that a table leaves out, and those that nothing recorded, in one sentence each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlscope.analysis import verdicts
+from rlscope.analysis.verdicts import Unrecorded
 from rlscope.report import units
 
 _FAMILIES = 5
@@ -42,3 +44,30 @@ def _helpers(folded: int, rows: Sequence[Mapping[str, Any]]) -> str:
 def _family(row: Mapping[str, Any]) -> str:
     name = units.label(row["family"])
     return name if row["processes"] == 1 else f"{row['processes']:,} x {name}"
+
+
+def unrecorded(
+    rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any], wanted: Unrecorded
+) -> list[str]:
+    """What ran and was not recorded, and what would record it: a sentence or two for each kind.
+
+    Args:
+        rows: of `unrecorded_program`.
+        facts: the row of `coverage`.
+        wanted: the verdict of which the sentences are.
+    """
+    first = {row["kind"]: row for row in reversed(rows)}
+    chosen = [row for row in rows if first[row["kind"]] is row]
+    return [_unrecorded(row) for row in chosen if verdicts.unrecorded(row, facts) is wanted]
+
+
+def _unrecorded(row: Mapping[str, Any]) -> str:
+    what = units.label(row["program"])
+    others = row["kind_processes"] - 1
+    what += f" and {units.plural(others, 'other process')}" if others else ""
+    how = "" if row["kind"] == "elsewhere" else " unrecorded"
+    said = (
+        f"{what} ran {units.duration(row['kind_ns'])}{how}, "
+        f"{units.share(row['kind_ns'], row['run_ns'])} of the run: {units.visible(row['reason'])}."
+    )
+    return f"{said} {units.visible(row['remedy'])}" if row["remedy"] else said

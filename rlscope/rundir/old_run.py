@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlscope.errors import DirectoryInUse
-from rlscope.rundir import claim, kept_iterations, own_files, process_log, regular_files
+from rlscope.rundir import (
+    claim,
+    kept_iterations,
+    own_files,
+    process_log,
+    regular_files,
+    unrecorded_file,
+)
 from rlscope.rundir.proc import process_start_time
 from rlscope.rundir.process_log import Event
 from rlscope.rundir.run_json import MOST_BYTES, RUN_FORMAT
@@ -39,6 +46,7 @@ _FOLDERS = {
 # not make, cannot be distinguished from a user's own and stays.
 _RESULTS = {
     "machine.jsonl": b'{"time_ns": ',
+    unrecorded_file.FILE: unrecorded_file.BEGINNING,
     "rlscope_calibration.json": b'{\n "method": "`rlscope calibrate`',
     "report.html": b'<meta name="generator" content="rlscope ',
     "report.json": b'{\n "headline": {',

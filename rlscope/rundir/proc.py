@@ -1,6 +1,40 @@
 """What /proc/<pid>/stat says of a process."""
 
 import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stat:
+    """Of one moment."""
+
+    pid: int
+    is_alive: bool
+    """False: a zombie."""
+    parent: int
+    session: int
+    start_time: int
+    """Field 22: distinguishes a recycled pid from this one."""
+    cpu_ns: int
+    """User and system CPU time, in steps of 10 ms."""
+    image: tuple[bytes, ...]
+    """Where the kernel put code, stack, arguments and environment: an exec changes it."""
+
+
+def process_stat(pid: int) -> Stat | None:
+    """None when no such process runs."""
+    fields = _stat(pid)
+    if len(fields) < 49:
+        return None
+    return Stat(
+        pid,
+        fields[0] not in b"ZX",
+        int(fields[1]),
+        int(fields[3]),
+        int(fields[19]),
+        _cpu_ns(fields),
+        (*fields[23:26], *fields[45:49]),
+    )
 
 
 def process_start_time(pid: int) -> int | None:
@@ -12,7 +46,11 @@ def process_start_time(pid: int) -> int | None:
 def process_cpu_ns(pid: int) -> int:
     """User and system CPU time of a process, in steps of 10 ms; 0 when it is gone."""
     fields = _stat(pid)
-    ticks = int(fields[11]) + int(fields[12]) if fields else 0
+    return _cpu_ns(fields) if fields else 0
+
+
+def _cpu_ns(fields: list[bytes]) -> int:
+    ticks = int(fields[11]) + int(fields[12])
     return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 

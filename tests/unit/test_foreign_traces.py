@@ -19,6 +19,7 @@ from rlscope.relations.schema import store
 # Everything below a trace directory that a reader opens by its name.
 OPENED = (
     "machine.jsonl",
+    "unrecorded.jsonl",
     "rlscope_calibration.json",
     "run.json",
     "processes.log",

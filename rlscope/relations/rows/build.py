@@ -20,6 +20,7 @@ from rlscope.relations.rows import (
     imported_places,
     machine_samples,
     run_facts,
+    unrecorded,
     utilisation,
 )
 from rlscope.relations.rows.absences import Absences
@@ -110,6 +111,7 @@ class _Build:
         self._hosts = run_facts.host_ids(self._processes)
         self._samples = machine_samples.read(root, self._processes, self._hosts)
         self._utilisation = utilisation.Utilisation(self._samples)
+        self._unrecorded = unrecorded.read(root, self._processes)
         self._grids = run_facts.time_grids(self._processes, self._hosts)
         self._breakdowns: list[Breakdowns] = []
         self._probes: list[ProbeSamples] = []
@@ -264,7 +266,14 @@ class _Build:
         nested = self._directory.nested
         self._put(
             "run",
-            run_facts.run_columns(self._root, run, self._processes, self._cut_ns(), nested),
+            run_facts.run_columns(
+                self._root,
+                run,
+                self._processes,
+                self._cut_ns(),
+                nested,
+                unrecorded.end_ns(self._unrecorded),
+            ),
         )
         self._put("host", run_facts.host_columns(run, self._processes))
         self._put("process", self._process_columns())
@@ -272,6 +281,7 @@ class _Build:
         self._put("operation", operations)
         self._absences.look("operation_instance", operations)  # an operation was entered
         self._put("machine_sample", self._samples.columns)
+        self._put("unrecorded", self._unrecorded)
         self._put_utilisation()
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)

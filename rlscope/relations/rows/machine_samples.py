@@ -58,7 +58,7 @@ def read(
     """Reads DIR/machine.jsonl; lines cut short are left out."""
     names = ("host_id", "process_id", "start_ns", "metric", "value")
     samples = MachineSamples({name: [] for name in names})
-    finder = _ProcessFinder(processes)
+    finder = ProcessFinder(processes)
     for sample in _samples(root):
         if isinstance(sample["value"], float):
             _add_reading(samples.columns, sample, finder, hosts)
@@ -70,7 +70,7 @@ def read(
 
 
 def _add_reading(
-    columns: Rows, sample: Mapping[str, Any], finder: _ProcessFinder, hosts: Sequence[int]
+    columns: Rows, sample: Mapping[str, Any], finder: ProcessFinder, hosts: Sequence[int]
 ) -> None:
     process_id = None
     if sample["pid"] is not None:
@@ -94,7 +94,7 @@ def _add_cores(cores: list[tuple[int, Any]], sample: Mapping[str, Any]) -> None:
         cores.append((sample["time_ns"], percents.astype(np.float32)))
 
 
-class _ProcessFinder:
+class ProcessFinder:
     """Which image of a pid lived at a time: the last one that began before it."""
 
     def __init__(self, processes: Sequence[Mapping[str, Any]]) -> None:

@@ -61,8 +61,13 @@ def run_columns(
     processes: Sequence[Mapping[str, Any]],
     cut_ns: int | None,
     nested: Sequence[str],
+    end_ns: int = 0,
 ) -> Rows:
-    """The relation `run`: one row."""
+    """The relation `run`: one row.
+
+    Args:
+        end_ns: of the last process that was not recorded; 0: there is none.
+    """
     start_ns = min(process["start_ns"] for process in processes)
     host = run["host"]
     row = {
@@ -71,7 +76,7 @@ def run_columns(
         "command": _command(run),
         "name": str(run.get("name") or root.name),
         "start_ns": start_ns,
-        "end_ns": max(process["end_ns"] for process in processes),
+        "end_ns": max(end_ns, *(process["end_ns"] for process in processes)),
         "cut_ns": cut_ns,
         "version": run.get("version"),
         "start_time": run.get("start_time"),

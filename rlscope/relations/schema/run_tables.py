@@ -11,7 +11,7 @@ run = columns.relation(
     columns.text("command", "the command line, secrets masked"),
     columns.text("name", "name given with --name, else the program"),
     columns.integer("start_ns", "start of the first process, ns of CLOCK_MONOTONIC"),
-    columns.integer("end_ns", "end of the last process, ns of CLOCK_MONOTONIC"),
+    columns.integer("end_ns", "end of the last process, recorded or not, ns of CLOCK_MONOTONIC"),
     columns.integer("cut_ns", "when recording was cut short in all processes; NULL: it was not"),
     columns.text("version", "version of rlscope that recorded the run"),
     columns.text("start_time", "when the run began, by the calendar, in UTC"),
@@ -214,4 +214,25 @@ metadata = columns.relation(
     columns.process_id(),
     columns.text("key", "name"),
     columns.text("value", "value as JSON"),
+)
+
+unrecorded = columns.relation(
+    "unrecorded",
+    "A process of the run that rlscope did not record, or whose Python it did not record.",
+    columns.integer("process_id", "process.process_id; NULL: the process has no row there"),
+    columns.integer(
+        "parent_process_id", "process that started it, or was it before an exec; NULL: not traced"
+    ),
+    columns.integer("os_pid", "pid in the pid namespace of rls-prof"),
+    columns.text("program", "command line, secrets masked, without the folder of its file"),
+    columns.integer("start_ns", "when this program began, ns of CLOCK_MONOTONIC"),
+    columns.integer("end_ns", "when rls-prof found it gone, else when rls-prof ended"),
+    columns.integer("cpu_ns", "CPU time of the program; NULL: not known"),
+    columns.text(
+        "kind",
+        "no recorder; no python layer: only its start and end are known; elsewhere: another "
+        "rls-prof recorded it",
+    ),
+    columns.text("reason", "why it was not recorded"),
+    columns.text("remedy", "how to record it; NULL: not known"),
 )

@@ -28,6 +28,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "role_time": processes.role_time(trace, roles=limits.ROLES),
         "process": processes.process_names(trace),
         "helper_total": processes.helper_total(trace),
+        "unrecorded_program": processes.unrecorded_programs(trace, programs=limits.ROWS),
     }
 
 
@@ -39,8 +40,31 @@ def draw(tables: Tables) -> Drawing | Nothing:
     return Drawing(
         notes=[_NOTE, *process_sentences.left_out(len(rows), *hidden)],
         charts=_charts(tables["role_time"].to_dicts()),
-        grids=[_grid(rows)],
+        grids=[_grid(rows), *_unrecorded(tables["unrecorded_program"].to_dicts())],
     )
+
+
+def _unrecorded(rows: views.Rows) -> list[Grid]:
+    if not rows:
+        return []
+    return [
+        Grid(
+            title="Not recorded: programs of the run, why, and what would record them",
+            columns=["program", ">processes", ">ran", ">CPU", "why", "remedy"],
+            rows=[
+                [
+                    units.label(row["program"], limits.PROGRAM_CHARACTERS),
+                    units.count(row["processes"]),
+                    units.duration(row["ran_ns"]),
+                    units.duration(row["cpu_ns"]),
+                    units.visible(row["reason"] or "-"),
+                    units.visible(row["remedy"] or "-"),
+                ]
+                for row in rows
+            ],
+            open=True,
+        )
+    ]
 
 
 def _charts(roles: views.Rows) -> list[Chart]:
