@@ -82,6 +82,7 @@ ROWS = {
         ],
         "rlscope.auto.environments:watch_library",
     ),
+    "tianshou.data.collector": "rlscope.auto.conversions:watch_tianshou",
     "stable_baselines3.common.utils": "rlscope.auto.updates:watch_stable_baselines3",
     **dict.fromkeys(
         [

@@ -36,3 +36,8 @@ def watch(module: Any) -> None:
             runtime.watch_in_place("conversion", function.__wrapped__)
         elif function is not None:
             watch_global("conversion", function, module)
+
+
+def watch_tianshou(module: Any) -> None:
+    """tianshou.data.collector: makes a part of the batch that a policy is given."""
+    watch_global("connector", module._HACKY_create_info_batch, module)

@@ -34,8 +34,9 @@ def watch_off_policy(module: ModuleType) -> None:
 
 
 def watch_policies(module: ModuleType) -> None:
-    """stable_baselines3.common.policies."""
+    """stable_baselines3.common.policies: their conversion makes a copy of the observation first."""
     _watch_files(module.BaseModel, "save", "load")
+    watch_below("connector", module.BaseModel, "obs_to_tensor")
 
 
 def watch_normalize(module: ModuleType) -> None:

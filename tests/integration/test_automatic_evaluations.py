@@ -114,7 +114,7 @@ class Mine(Trainer):
     def evaluate(self, *args, **kwargs):
         return super().evaluate(*args, **kwargs)
 with tempfile.TemporaryDirectory() as folder:
-    options = TrainingArguments(folder, report_to="none", use_cpu=True)
+    options = TrainingArguments(folder, report_to="none", use_cpu=True, disable_tqdm=True)
     for kind in (Trainer, Mine):
         kind(model, options, eval_dataset=texts).evaluate()
 """

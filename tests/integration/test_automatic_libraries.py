@@ -145,6 +145,34 @@ def test_what_a_library_calls_is_found(directory: str, library: str) -> None:
     assert _instances(directory) == expected
 
 
+_SLOW_CONVERSION = """
+import time
+import gymnasium
+from stable_baselines3 import DQN
+from stable_baselines3.dqn import MlpPolicy
+class Slow(MlpPolicy):
+    def obs_to_tensor(self, observation):
+        time.sleep(0.05)
+        return super().obs_to_tensor(observation)
+env = gymnasium.make("CartPole-v1")
+model = DQN(Slow, env)
+observation, _ = env.reset(seed=1)
+for _ in range(4):
+    action, _ = model.predict(observation, deterministic=True)
+    observation, *_ = env.step(action)
+"""
+
+
+def test_what_stable_baselines3_makes_of_an_observation_is_inference(directory: str) -> None:
+    need("stable_baselines3")
+    record(directory, _BEGIN + _SLOW_CONVERSION, timeout=300)
+    with load(directory) as trace:
+        ((inference_ns,),) = trace.sql(
+            "SELECT SUM(duration_ns) FROM breakdown WHERE operation = 'inference'"
+        )
+    assert inference_ns > 4 * 50e6
+
+
 def _by_process(traced: TracedPython, folder: Path, program: str) -> dict[str, dict[str, int]]:
     """How often each process entered which operation, by the name of the process."""
     script, directory = folder / "train.py", str(folder / "trace")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from rlscope.auto import ROWS, calls, environments, updates
+from rlscope.auto import ROWS, calls, conversions, environments, updates
 from rlscope.auto.environments import watch_environments
 from rlscope.recorder import runtime
 
@@ -292,3 +292,11 @@ def test_parts_of_an_update_are_watched(name: str) -> None:
         assert is_watched(vars(derived)[method])
         assert is_watched(vars(vars(module)[owner])[method])
         assert getattr(derived(), method)() == 2
+
+
+def test_what_tianshou_makes_of_infos_is_watched() -> None:
+    module: Any = types.ModuleType("tianshou.data.collector")
+    module._HACKY_create_info_batch = lambda infos: len(infos)
+    conversions.watch_tianshou(module)
+    assert is_watched(module._HACKY_create_info_batch)
+    assert module._HACKY_create_info_batch([1, 2]) == 2

@@ -16,6 +16,7 @@ LIBRARIES = {
     "torchrl_dqn": "TorchRL",
     "trl_grpo": "TRL",
     "open_spiel_dqn": "OpenSpiel",
+    "open_spiel_ppo": "OpenSpiel",
     "open_spiel_policy_gradient": "OpenSpiel",
     "sample_factory_appo": "Sample Factory",
     "pettingzoo_ppo": "PettingZoo",

@@ -79,7 +79,7 @@ def main():
     learn = stopwatch.timed("learning", train)
     assess = stopwatch.timed("evaluation", evaluate)
     with stopwatch:
-        for episode in range(200):
+        for episode in range(300):
             epsilon = max(0.01, 0.08 - 0.01 * (episode / 100))
             s, _ = env.reset()
             done = False
@@ -92,7 +92,7 @@ def main():
                 learn(q, q_target, memory, optimizer)
             if episode % 20 == 0 and episode:
                 q_target.load_state_dict(q.state_dict())
-                assess(q, test_env, 5)
+                assess(q, test_env, 10)
 
 
 if __name__ == "__main__":
