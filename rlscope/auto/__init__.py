@@ -74,6 +74,7 @@ ROWS = {
         "rlscope.auto.trainers:watch_cleanrl",
     ),
     "numba": "rlscope.auto.compilers:watch_numba",
+    "triton.compiler": "rlscope.auto.compilers:watch_triton",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import (
+    compilations,
     coverage,
     groups,
     iterations,
@@ -24,7 +25,15 @@ from rlscope.analysis import (
     waits,
 )
 from rlscope.analysis.verdicts import Failure, Subject
-from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
+from rlscope.report import (
+    compilation_sentences,
+    layers,
+    limits,
+    loop_sentences,
+    run_sentences,
+    sentences,
+    units,
+)
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -101,6 +110,8 @@ def read(trace: Trace) -> Headline:
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     lack = threads.cpu_lack(trace).to_dicts()
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
+    compiled = compilations.compilations(trace, rows=limits.ROWS).to_dicts()
+    opaque = compilations.compiled_call(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = sentence(times, facts, waited, found, libraries)
     return Headline(
@@ -111,6 +122,8 @@ def read(trace: Trace) -> Headline:
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
+            *(Detail(each, warning=True) for each in compilation_sentences.opaque(opaque)),
+            *map(Detail, compilation_sentences.compilations(compiled)),
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
