@@ -48,6 +48,9 @@ _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
 # Share of threads' time without a CPU.
 _NOTABLE_LACK = 0.1
+# The end, to say what ran in it: its share of the processes' recorded time, or how long.
+_NOTABLE_END = 0.05
+_LONG_END_NS = 2_000_000_000
 # Share of processes' lives in which libraries compiled.
 _NOTABLE_COMPILATION = 0.1
 # Share of the loops that one compiled function takes.
@@ -251,6 +254,11 @@ def failure(exit_code: int | None, times: Rows, facts: Row) -> Failure:
 def is_stage_waiting(waited_ns: int, stage_ns: int) -> bool:
     """Whether the waits of start-up, or of the end, are worth a word."""
     return waited_ns > _NOTABLE_WAITING_AROUND * stage_ns
+
+
+def is_end_notable(end_ns: int, whole_ns: int) -> bool:
+    """Whether it is worth saying what ran after the loops."""
+    return end_ns >= _LONG_END_NS or (end_ns > 0 and end_ns >= _NOTABLE_END * whole_ns)
 
 
 def is_part_named(part_ns: int, stage_ns: int) -> bool:

@@ -38,6 +38,7 @@ _RULES = {
     "evaluation": "outermost call of {}",
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",
+    "closing": "outermost call of {}",
 }
 
 OF_FORWARDS = (

@@ -112,6 +112,8 @@ def read(trace: Trace) -> Headline:
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
     compiled = compilations.compilations(trace, rows=limits.ROWS).to_dicts()
     opaque = compilations.compiled_call(trace).to_dicts()
+    around = operations.around_loop(trace).to_dicts()
+    parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = sentence(times, facts, waited, found, libraries)
     return Headline(
@@ -127,7 +129,8 @@ def read(trace: Trace) -> Headline:
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
-            *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
+            *map(Detail, loop_sentences.around(around)),
+            *map(Detail, loop_sentences.ending(around, parts, facts)),
             *_states(states),
             *_between(times, facts, gaps),
             *map(
