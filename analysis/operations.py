@@ -72,6 +72,11 @@ def around_loop(trace: Trace) -> Table:
     return statement.run(trace, "around_loop")
 
 
+def ending_parts(trace: Trace, *, rows: int) -> Table:
+    """what, function, duration_ns: joining of threads and exit functions after the loops."""
+    return statement.run(trace, "ending_part", rows=rows)
+
+
 def loop_time(trace: Trace) -> Table:
     """process_id, operation, layer, gpu_busy (None: not recorded), duration_ns, corrected_ns and
     the ends of its 95 % interval (None: no cost is known): wall time in the training loop of each

@@ -48,6 +48,13 @@ _NOTABLE_WAITING_AROUND = 0.1
 _NAMED_AROUND = 0.01
 # Share of threads' time without a CPU.
 _NOTABLE_LACK = 0.1
+# The end, to say what ran in it: its share of the processes' recorded time, or how long.
+_NOTABLE_END = 0.05
+_LONG_END_NS = 2_000_000_000
+# Share of processes' lives in which libraries compiled.
+_NOTABLE_COMPILATION = 0.1
+# Share of the loops that one compiled function takes.
+_OPAQUE_CALL = 0.9
 # Share of the loops in which an operation was blocked in native code.
 _NOTABLE_BLOCKED = 0.1
 # Share of the steps' time that the slowest worker costs, and by how much it is slower than others.
@@ -254,6 +261,11 @@ def is_stage_waiting(waited_ns: int, stage_ns: int) -> bool:
     return waited_ns > _NOTABLE_WAITING_AROUND * stage_ns
 
 
+def is_end_notable(end_ns: int, whole_ns: int) -> bool:
+    """Whether it is worth saying what ran after the loops."""
+    return end_ns >= _LONG_END_NS or (end_ns > 0 and end_ns >= _NOTABLE_END * whole_ns)
+
+
 def is_part_named(part_ns: int, stage_ns: int) -> bool:
     """Whether an operation of it is worth its name."""
     return part_ns > _NAMED_AROUND * stage_ns
@@ -267,6 +279,16 @@ def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
 def is_blocking_notable(blocked_ns: int, loop_ns: int) -> bool:
     """Whether the time in which an operation was blocked in native code is worth a word."""
     return blocked_ns >= _NOTABLE_BLOCKED * loop_ns
+
+
+def is_compilation_notable(compiling_ns: int, whole_ns: int) -> bool:
+    """Whether what libraries compiled is worth a word."""
+    return compiling_ns >= _NOTABLE_COMPILATION * whole_ns
+
+
+def is_loop_opaque(call_ns: int, loop_ns: int) -> bool:
+    """Whether one compiled function takes nearly all of the training loops."""
+    return call_ns >= _OPAQUE_CALL * loop_ns
 
 
 # ---- workers ------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "waiting": "rlscope.report.panels.waiting:PANEL",
         "threads": "rlscope.report.panels.threads:PANEL",
         "blocked": "rlscope.report.panels.blocked:PANEL",
+        "compilation": "rlscope.report.panels.compilation:PANEL",
         "machine": "rlscope.report.panels.machine:PANEL",
         "quality": "rlscope.report.panels.quality:PANEL",
         "run": "rlscope.report.panels.run:PANEL",

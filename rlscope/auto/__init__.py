@@ -95,6 +95,7 @@ ROWS = {
     "transformers.trainer": "rlscope.auto.trainers:watch_transformers",
     "transformers.modeling_utils": "rlscope.auto.trainers:watch_pretrained",
     "numba": "rlscope.auto.compilers:watch_numba",
+    "triton.compiler": "rlscope.auto.compilers:watch_triton",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": (
         "rlscope.auto.tensorflow:watch_function"
     ),
@@ -129,6 +130,7 @@ ROWS = {
 whose import takes 10 ms: every process of a traced program comes here."""
 
 ROLE_ROWS = {
+    "threading": "rlscope.capture.ending:watch_threads",
     "multiprocessing.util": "rlscope.capture.roles:watch_children",
     "multiprocessing.context": "rlscope.capture.roles:watch_spawned",
     "multiprocess.util": "rlscope.capture.roles:watch_children",
@@ -136,8 +138,8 @@ ROLE_ROWS = {
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
     "ray._private.worker": "rlscope.capture.ray_worker:watch",
 }
-"""The same, for roles of processes, and processes that the run lacks; without automatic operations,
-too."""
+"""The same, for roles of processes, processes that the run lacks, and the end of the interpreter;
+without automatic operations, too."""
 
 NAME_ROWS = {
     "torch._ops": "rlscope.frameworks.pytorch",

@@ -7,12 +7,16 @@ and do not count.
 
 import functools
 import gc
+import re
 import sys
 from typing import Any
 
-from rlscope.auto import conversions, rules
+from rlscope.auto import compilations, conversions, rules
 from rlscope.auto.calls import watch_global
 from rlscope.recorder import runtime
+
+# Of the module that JAX makes of a function f: jit_f, jit(f).
+_MADE_BY_JIT = re.compile(r"^jit(?:_|\()(.*?)\)?$")
 
 
 def watch_jit(module: Any) -> None:
@@ -59,15 +63,19 @@ def watch_compilation(module: Any) -> None:
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self._block = make(*args, **kwargs)
             event = kwargs.get("event", args[2] if len(args) > 2 else last)
-            self._leave = _ends if event == last else _pauses
+            name = kwargs.get("fun_name", args[1] if len(args) > 1 else "")
+            self._function = _MADE_BY_JIT.sub(r"\1", str(name))
+            self._is_last = event == last
 
         def __enter__(self) -> Any:
             entered = self._block.__enter__()
             _begins()
+            compilations.begin()
             return entered
 
         def __exit__(self, *exc: Any) -> Any:
-            self._leave()
+            compilations.end("JAX", self._function, count=int(self._is_last))
+            (_ends if self._is_last else _pauses)()
             return self._block.__exit__(*exc)
 
     module.log_elapsed_time = Compilation

@@ -61,7 +61,13 @@ def look() -> None:
 
 def found(owner: type) -> None:
     """The steps of a class are an environment's."""
-    rules.watches("simulation", f"{owner.__module__}.{owner.__qualname__}")
+    name = f"{owner.__module__}.{owner.__qualname__}"
+    rules.watches("simulation", name)
+    for base in owner.__mro__:
+        if "close" in vars(base):
+            watch_method("closing", base, "close")
+            rules.watches("closing", f"{name}.close")
+            return
 
 
 def _may_simulate(owner: type) -> bool:

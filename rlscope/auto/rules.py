@@ -40,6 +40,7 @@ _RULES = {
     " from, with whatever lies between them",
     "saving": "outermost call of {}",
     "loading": "outermost call of {}",
+    "closing": "outermost call of {}",
 }
 
 OF_FORWARDS = (

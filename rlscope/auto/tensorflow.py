@@ -1,9 +1,11 @@
 """TensorFlow: calls of the functions that `tf.function` makes, Keras's own train steps included;
 tracing them; GradientTape; checkpoints."""
 
+import inspect
 from types import ModuleType
+from typing import Any
 
-from rlscope.auto import rules
+from rlscope.auto import compilations, rules
 from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 
 
@@ -13,10 +15,23 @@ def watch_function(module: ModuleType) -> None:
     rules.watches("compiled", "tf.function")
 
 
-def watch_tracing(module: ModuleType) -> None:
+def watch_tracing(module: Any) -> None:
     """tensorflow.python.eager.polymorphic_function.tracing_compilation."""
+    module._create_concrete_function = compilations.timed(
+        "TensorFlow", module._create_concrete_function, _traced
+    )
     watch_global("compilation", module._create_concrete_function, module)
     rules.watches("compilation", "tf.function")
+
+
+def _traced(*args: Any, **kwargs: Any) -> tuple[str, Any]:
+    """The function of Python that is traced, from the options among the arguments."""
+    for each in (*args, *kwargs.values()):
+        if hasattr(each, "python_function"):
+            function = inspect.unwrap(each.python_function)
+            code = getattr(function, "__code__", None)
+            return str(each.name or getattr(function, "__qualname__", "")), code
+    return "", None
 
 
 def watch_checkpoint(module: ModuleType) -> None:

@@ -4,10 +4,10 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from rlscope.auto import rules
+from rlscope.auto import compilations, rules
 from rlscope.auto.calls import subclasses, watch_from_c, watch_global, watch_method
 from rlscope.recorder import runtime
 
@@ -47,8 +47,13 @@ def watch_dynamo(module: ModuleType) -> None:
 
 def watch_frames(module: Any) -> None:
     """torch._dynamo.convert_frame: TorchDynamo and its compiler make code of one function."""
+    module._compile = compilations.timed("torch.compile", module._compile, _frame)
     watch_global("compilation", module._compile, module)
     rules.watches("compilation", "torch.compile")
+
+
+def _frame(code: CodeType, *args: Any, **kwargs: Any) -> tuple[str, CodeType]:
+    return getattr(code, "co_qualname", code.co_name), code
 
 
 def watch_lazy_compilation(module: Any) -> None:
@@ -65,10 +70,15 @@ def watch_lazy_compilation(module: Any) -> None:
     @contextlib.contextmanager
     def install_callbacks(*args: Any, **kwargs: Any) -> Iterator[None]:
         begins()
+        is_backward = any("BACKWARD" in str(each) for each in (*args, *kwargs.values()))
+        if is_backward:
+            compilations.begin()
         try:
             with make(*args, **kwargs):
                 yield
         finally:
+            if is_backward:  # else it is a part of a frame
+                compilations.end("torch.compile", "(backward)")
             ends()
 
     owner.install_callbacks = install_callbacks

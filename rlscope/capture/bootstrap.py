@@ -17,18 +17,21 @@ import time
 _started_ns = time.perf_counter_ns()
 
 from rlscope import recorder  # noqa: E402 - the clock comes first
+from rlscope.capture import ending  # noqa: E402
 
 __all__ = ["recorder"]
 
 
-def _note_failure() -> None:
+def _note_end() -> None:
+    ending.note()
     if hasattr(sys, "last_type"):
         from rlscope.capture import failure
 
         failure.note()
 
 
-atexit.register(_note_failure)  # runs before the end of Python is recorded
+atexit.register(_note_end)  # runs before the end of Python is recorded
+ending.watch_exit_functions()
 
 # Looked for before the module is imported that knows what is inside: 0.2 ms, where there is none.
 if any(os.path.isdir(f"{path}/nvidia") for path in sys.path):

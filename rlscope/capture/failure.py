@@ -53,10 +53,11 @@ def _place(traceback: "TracebackType | None") -> "tuple[str, int]":
     while traceback is not None:
         places.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
         traceback = traceback.tb_next
-    own = [place for place in places if _is_own(place[0])]
+    own = [place for place in places if is_own(place[0])]
     return (own or places or [("", 0)])[-1]
 
 
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
+    """Whether a file of code is the program's, and no library's."""
     library = any(part in file for part in _LIBRARIES)
     return not library and not file.startswith((_STANDARD, "<frozen "))

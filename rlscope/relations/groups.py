@@ -22,6 +22,7 @@ _NAMES = {
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",
     "loading": "loading load",
+    "closing": "closing",
     "import": "import imports",
 }
 GROUPS = tuple(_NAMES)

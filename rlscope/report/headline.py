@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import (
+    compilations,
     coverage,
     groups,
     iterations,
@@ -25,6 +26,7 @@ from rlscope.analysis import (
 )
 from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
 from rlscope.report import (
+    compilation_sentences,
     layers,
     limits,
     loop_sentences,
@@ -118,6 +120,10 @@ def read(trace: Trace) -> Headline:
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     lack = threads.cpu_lack(trace).to_dicts()
     blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
+    compiled = compilations.compilations(trace, rows=limits.ROWS).to_dicts()
+    opaque = compilations.compiled_call(trace).to_dicts()
+    around = operations.around_loop(trace).to_dicts()
+    parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     said = sentence(times, facts, waited, found, libraries)
     has_missing = bool(_unrecorded(trace, facts, Unrecorded.FIRST))
@@ -131,10 +137,13 @@ def read(trace: Trace) -> Headline:
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
             *(Detail(each, warning=True) for each in beside),
+            *(Detail(each, warning=True) for each in compilation_sentences.opaque(opaque)),
+            *map(Detail, compilation_sentences.compilations(compiled)),
             *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
-            *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
+            *map(Detail, loop_sentences.around(around)),
+            *map(Detail, loop_sentences.ending(around, parts, facts)),
             *_states(states),
             *_between(times, facts, gaps, waited),
             *map(

@@ -16,7 +16,7 @@ Rows = Sequence[dict[str, Any]]
 # Parts of start-up, warm-up and end that are named.
 _PARTS = 3
 # Operations that are found in the training loop and are no step of it.
-_NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading")
+_NO_STEPS = ("import", "compilation", "evaluation", "saving", "loading", "closing")
 
 _KINDS = {
     "other process": "another process",
@@ -37,6 +37,16 @@ _UNKNOWN_PAIRS = {
     "other": "beside operations of suspended tasks",
 }
 _IN_NO_OPERATION = {"start-up": "before the first step", "end": "after the last step"}
+# Parts of the end that are named, and their names.
+_END_NAMED = 6
+_OTHER_CODE = "other code after the last step"
+_END_PARTS = {
+    SHUTDOWN: "shutdown of the interpreter, its last garbage collection and its libraries",
+    None: _OTHER_CODE,
+    "closing": "closing environments",
+    "saving": "saving a checkpoint",
+}
+_EXIT_FUNCTIONS = {"multiprocessing.util._exit_function": "joining processes of multiprocessing"}
 _PLURALS = {
     "environment worker": "environment workers",
     "data loader worker": "data loader workers",
@@ -211,6 +221,46 @@ def _around_part(stage: str, operation: str | None) -> str:
     if operation == SHUTDOWN:
         return "shutdown of the interpreter and its libraries"
     return units.label(operation or _IN_NO_OPERATION[stage])
+
+
+def ending(around_rows: Rows, parts: Rows, facts: Mapping[str, Any]) -> Iterable[str]:
+    """What ran after the loop, the longest first, where the end is long and has more parts than
+    `around` names.
+
+    Args:
+        around_rows: rows of `around_loop`.
+        parts: rows of `ending_part`.
+        facts: the row of `coverage`.
+    """
+    rows = [row for row in around_rows if row["stage"] == "end"]
+    whole_ns = rows[0]["stage_ns"] if rows else 0
+    has_more = bool(parts) or len(rows) > _PARTS
+    if not has_more or not verdicts.is_end_notable(
+        whole_ns, facts["outside_ns"] + facts["span_ns"]
+    ):
+        return
+    named = {_end_part(row["operation"]): row["duration_ns"] for row in rows}
+    known_ns = sum(row["duration_ns"] for row in parts)
+    named[_OTHER_CODE] = named.get(_OTHER_CODE, 0) - known_ns
+    for row in parts:
+        named[_exit_part(row)] = row["duration_ns"]
+    said = [
+        f"{name} {units.duration(ns)}"
+        for name, ns in sorted(named.items(), key=lambda item: -item[1])[:_END_NAMED]
+        if ns > 0 and verdicts.is_part_named(ns, whole_ns)
+    ]
+    yield f"The end took {units.duration(whole_ns)}: {', '.join(said)}."
+
+
+def _end_part(operation: str | None) -> str:
+    return _END_PARTS.get(operation) or units.label(str(operation))
+
+
+def _exit_part(row: Mapping[str, Any]) -> str:
+    if row["what"] == "threads":
+        return "joining threads"
+    function = str(row["function"])
+    return _EXIT_FUNCTIONS.get(function) or f"exit function {units.label(function)}"
 
 
 def uncounted(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:

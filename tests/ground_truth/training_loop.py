@@ -14,7 +14,8 @@ from ground_truth.state import Path
 WARM_UP = "import imports setup compilation compile warmup".split()
 AROUND_LOOP = [
     *WARM_UP,
-    *"loading load saving save checkpoint evaluation evaluate eval validation validate".split(),
+    *"loading load saving save checkpoint closing".split(),
+    *"evaluation evaluate eval validation validate".split(),
 ]
 LEARNING = set(
     "learning learn backprop backward forward loss optimizer optimiser optimize optimizer_step"

@@ -484,7 +484,7 @@ CREATE OR REPLACE TEMP MACRO plain_names(path) AS list_transform(
 
 CREATE OR REPLACE TEMP MACRO is_of_loop(path) AS plain_names(path)[1] NOT IN (
     'import', 'imports', 'setup', 'compilation', 'compile', 'warmup', 'loading', 'load', 'saving',
-    'save', 'checkpoint', 'evaluation', 'evaluate', 'eval', 'validation', 'validate');
+    'save', 'checkpoint', 'closing', 'evaluation', 'evaluate', 'eval', 'validation', 'validate');
 
 -- Segments of the loop's operations; stretches: islands of these.
 CREATE OR REPLACE TEMP TABLE looping AS

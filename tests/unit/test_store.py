@@ -49,6 +49,7 @@ CONTRACT = {
     "blocked": "process_id stage operation layer duration_ns readings blocked blocked_ns"
     " blocked_low_ns blocked_high_ns",
     "wait_peer": "process_id kind object function peer_process_id",
+    "compilation": "process_id compiler function file line count total_ns",
     "api_call": "process_id name operation calls duration_ns errors",
     "kernel": "process_id device stream name operation count duration_ns min_ns max_ns",
     "graph": "process_id device stream graph operation count duration_ns min_ns max_ns",

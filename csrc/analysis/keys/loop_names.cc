@@ -10,7 +10,7 @@ constexpr std::string_view kWarmUp[] = {
     "import", "imports", "setup", "compilation", "compile", "warmup",
 };
 constexpr std::string_view kElseAroundLoop[] = {
-    "loading",    "load",     "saving", "save",       "checkpoint",
+    "loading",    "load",     "saving", "save",       "checkpoint", "closing",
     "evaluation", "evaluate", "eval",   "validation", "validate",
 };
 

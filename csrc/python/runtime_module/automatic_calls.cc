@@ -102,7 +102,8 @@ constexpr bool is_simulation = event == Event::kSimulation || event == Event::kM
 template <Event event>
 constexpr bool is_apart =
     event == Event::kEvaluation || event == Event::kUpdate || event == Event::kReplay ||
-    event == Event::kGeneration || event == Event::kSaving || event == Event::kLoading;
+    event == Event::kGeneration || event == Event::kSaving || event == Event::kLoading ||
+    event == Event::kClosing;
 
 template <Event event>
 constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
@@ -156,6 +157,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kReplay) track->EnterApart("replay");
   if constexpr (event == Event::kSaving) track->EnterApart("saving");
   if constexpr (event == Event::kLoading) track->EnterApart("loading");
+  if constexpr (event == Event::kClosing) track->EnterApart("closing");
   return true;
 }
 

@@ -36,7 +36,8 @@ namespace rlscope::python {
   X(kGeneration, "generation")      /* of texts, by its library */                            \
   X(kReplay, "replay")              /* storing of experience, or taking a batch of it */      \
   X(kSaving, "saving")                                                                        \
-  X(kLoading, "loading")
+  X(kLoading, "loading")                                                                      \
+  X(kClosing, "closing") /* of an environment */
 
 enum class Event {
 #define RLSCOPE_AUTOMATIC_EVENT(event, name) event,

@@ -16,6 +16,7 @@ from rlscope.costs import record_costs
 from rlscope.costs.probe_costs import ProbeSamples
 from rlscope.relations.files.sink import Sink
 from rlscope.relations.rows import (
+    compilations,
     cuda_rows,
     imported_places,
     machine_samples,
@@ -157,6 +158,8 @@ class _Build:
         if process["rolled_up"]:
             self._absences.rolled_up(self._kept)
         self._collect("metadata", _metadata(process["metadata"]), index)
+        note = process["metadata"].get(compilations.NOTE)
+        self._collect("compilation", compilations.columns(note), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}

@@ -236,3 +236,18 @@ unrecorded = columns.relation(
     columns.text("reason", "why it was not recorded"),
     columns.text("remedy", "how to record it; NULL: not known"),
 )
+
+compilation = columns.relation(
+    "compilation",
+    "A function that a library compiled for a line of the program, in a process.",
+    columns.process_id(),
+    columns.text("compiler", "JAX, TensorFlow, torch.compile, Numba or Triton"),
+    columns.text("function", "name of the function; (backward): torch.compile's backward of one"),
+    columns.text(
+        "file",
+        "file of the program whose code asked for it, else of the function; NULL: not known",
+    ),
+    columns.integer("line", "line in the file; NULL: not known"),
+    columns.integer("count", "how often it was compiled; 0: it was only traced"),
+    columns.integer("total_ns", "time of compiling it, without what was compiled for it meanwhile"),
+)

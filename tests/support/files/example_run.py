@@ -36,6 +36,10 @@ WRITES = "pipe 7|posix.write"  # to the trainer, which reads pipe 7
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
 
+COMPILATIONS = [
+    ["torch.compile", "update", "/home/user/train.py", 40, 3, 7_000_000],
+    ["torch.compile", "(backward)", "", 0, 1, 2_000_000],
+]
 # A thread that begins before the main thread's first operation, and goes on during it.
 SAVER = [raw.enter((START - 50) * US, "save"), raw.leave((START + 350) * US, "save")]
 
@@ -144,7 +148,12 @@ def write(directory: Path, iterations: int = ITERATIONS) -> None:
             threads=[RawThread(trainer.items, trainer.cuda), RawThread(SAVER, main=False)],
             # The last kernel runs on when the interpreter has ended: GPU busy, no layer.
             gpu=[*trainer.gpu, GpuWork(end - 2_500 * US, end - 500 * US)],
+            states=[
+                (at, frozenset({1} if number % 3 else ()))
+                for number, at in enumerate(range(START * US, end, 999 * US))
+            ],
             metadata={
+                "rlscope.compilations": json.dumps(COMPILATIONS),
                 "algorithm": '"ppo"',
                 "learning_rate": "0.0003",
                 "rlscope.interception": json.dumps(INTERCEPTION),

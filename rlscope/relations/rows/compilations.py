@@ -1,0 +1,41 @@
+"""The rows of the relation `compilation`, from the note of a process
+(rlscope/auto/compilations.py)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rlscope.relations.rows.texts import LARGEST, shown
+
+NOTE = "rlscope.compilations"
+"""Key of the metadata."""
+
+_NAMES = ("compiler", "function", "file", "line", "count", "total_ns")
+
+
+def columns(note: str | None) -> dict[str, list[Any]]:
+    """The rows of one process; a damaged note has none, and a damaged row is left out."""
+    rows = [row for each in _read(note) if (row := _row(each)) is not None]
+    return {name: [row[place] for row in rows] for place, name in enumerate(_NAMES)}
+
+
+def _read(note: str | None) -> list[Any]:
+    try:
+        found = json.loads(note or "[]")
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _row(found: Any) -> tuple[Any, ...] | None:
+    if not isinstance(found, list) or len(found) != len(_NAMES):
+        return None
+    texts, numbers = found[:3], found[3:]
+    if not all(isinstance(each, str) for each in texts):
+        return None
+    if not all(type(each) is int and 0 <= each < LARGEST for each in numbers):
+        return None
+    compiler, function, file = map(shown, texts)
+    line, count, total_ns = numbers
+    return compiler, function, file or None, line or None, count, total_ns

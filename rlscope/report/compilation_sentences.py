@@ -1,0 +1,63 @@
+"""Compilers in words: what they compiled, and the loop that one compiled function is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rlscope.analysis import verdicts
+from rlscope.report import units
+
+Rows = Sequence[dict[str, Any]]
+
+# Functions that the sentence names.
+_NAMED = 3
+# What looks inside the functions of a compiler.
+_LOOKS_INSIDE = {
+    "JAX": "XProf (jax.profiler) can",
+    "TensorFlow": "XProf (tf.profiler) can",
+}
+
+
+def compilations(rows: Rows) -> Iterable[str]:
+    """Rows of `compilation`: how long libraries compiled, and what, where it is much."""
+    if not rows or not verdicts.is_compilation_notable(rows[0]["all_ns"], rows[0]["whole_ns"]):
+        return
+    named = ", ".join(
+        f"{units.visible(row['function'])} {units.duration(row['total_ns'])}"
+        f"{_how_often(row['count'])}{_for(row)}"
+        for row in rows[:_NAMED]
+    )
+    yield (
+        f"Compiling took {units.duration(rows[0]['all_ns'])} of "
+        f"{units.duration(rows[0]['whole_ns'])}: {named}."
+    )
+
+
+def opaque(rows: Rows) -> Iterable[str]:
+    """Rows of `compiled_call`: that nothing of the loop shows but one compiled function."""
+    for row in rows:
+        if not verdicts.is_loop_opaque(row["duration_ns"], row["loop_ns"]):
+            continue
+        share = units.share(row["duration_ns"], row["loop_ns"])
+        tool = _LOOKS_INSIDE.get(row["compiler"] or "", "a profiler of its compiler can")
+        yield (
+            f"One compiled call, {units.visible(row['function'])}, is {share} of the loop. "
+            f"rlscope cannot look inside it; {tool}."
+        )
+
+
+def place(row: dict[str, Any]) -> str:
+    """ "train.py line 40"; "" where it is not known."""
+    if not row["file"]:
+        return ""
+    return units.visible(f"{os.path.basename(row['file'])} line {row['line']}")
+
+
+def _how_often(count: int) -> str:
+    return f" for {count:,} times" if count > 1 else ""
+
+
+def _for(row: dict[str, Any]) -> str:
+    return f" ({found})" if (found := place(row)) else ""
