@@ -18,13 +18,22 @@ from rlscope.analysis import (
     iterations,
     operations,
     processes,
+    roles,
     run_facts,
     threads,
     verdicts,
     waits,
 )
 from rlscope.analysis.verdicts import Failure, Subject
-from rlscope.report import layers, limits, loop_sentences, run_sentences, sentences, units
+from rlscope.report import (
+    layers,
+    limits,
+    loop_sentences,
+    role_sentences,
+    run_sentences,
+    sentences,
+    units,
+)
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -70,7 +79,9 @@ def first_sentence(trace: Trace) -> str:
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
-    return _judged(trace, run, times, facts, sentence(times, facts, waited, found, libraries))
+    loops = roles.role_loops(trace).to_dicts()
+    said = sentence(times, facts, waited, found, libraries, loops)
+    return _judged(trace, run, times, facts, said)
 
 
 def _judged(
@@ -101,7 +112,8 @@ def read(trace: Trace) -> Headline:
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     lack = threads.cpu_lack(trace).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
-    said = sentence(times, facts, waited, found, libraries)
+    loops = roles.role_loops(trace).to_dicts()
+    said = sentence(times, facts, waited, found, libraries, loops)
     return Headline(
         title=str(run.get("name") or "run"),
         run=_run_line(run, facts),
@@ -109,7 +121,9 @@ def read(trace: Trace) -> Headline:
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
+            *_together(times, facts, waited, loops),
             *_next_groups(times, facts),
+            *map(Detail, role_sentences.straggler(roles.peer_steps(trace).to_dicts(), loops)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
@@ -162,8 +176,10 @@ def sentence(
     waited: Rows = (),
     found: Rows = (),
     libraries: Rows = (),
+    loops: Rows = (),
 ) -> str:
-    """The largest group and its share; where operations take little of the loop, how little.
+    """The largest group and its share; where operations take little of the loop, how little; where
+    processes have different loops, a sentence for each role.
 
     Args:
         times: rows of `group_time`.
@@ -171,6 +187,7 @@ def sentence(
         waited: rows of `waited_for`.
         found: rows of `automatic_operation`.
         libraries: rows of `unnamed_library`.
+        loops: rows of `role_loops`.
     """
     about = verdicts.subject(times, facts)
     if about is Subject.NOTHING:
@@ -179,7 +196,16 @@ def sentence(
         return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
     if about is Subject.UNCOVERED:
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
+    if verdicts.are_loops_different(loops):
+        return role_sentences.loops(loops)
     return loop_sentences.largest(times, facts, waited)
+
+
+def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> Iterable[Detail]:
+    """The largest group of all loops, where the first sentence is about each role."""
+    is_largest = verdicts.subject(times, facts) is Subject.LARGEST
+    if is_largest and verdicts.are_loops_different(loops):
+        yield Detail(loop_sentences.largest(times, facts, waited))
 
 
 def _length(facts: dict[str, Any]) -> str:
