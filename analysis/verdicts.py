@@ -339,6 +339,23 @@ def are_iterations_waiting(rows: Rows) -> bool:
     return bool(waited_ns > _NOTABLE_WAITED * sum(row["duration_ns"] for row in rows))
 
 
+def are_loops_different(roles: Rows) -> bool:
+    """Whether processes do different things in their training loops, from rows of `role_loops`."""
+    return any(row["likeness"] < _MOST for row in roles)
+
+
+def is_starving(role: Row) -> bool:
+    """Whether a role waits for other processes for longer than any work of its loop takes."""
+    return bool(role["waited_ns"] > role["group_ns"])
+
+
+def is_slower(step: Row) -> bool:
+    """Whether a process is slower than the others of its family for a notable part of its loop,
+    from the row of `peer_step` with the operation that costs it most."""
+    notable = step["slower_ns"] > _NOTABLE_LATE * step["loop_ns"]
+    return bool(notable and step["mean_ns"] > (1 + _SLOWER) * step["typical_ns"])
+
+
 # ---- recording ----------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from rlscope.analysis import (
     iterations,
     operations,
     processes,
+    roles,
     run_facts,
     threads,
     verdicts,
@@ -31,6 +32,7 @@ from rlscope.report import (
     limits,
     loop_sentences,
     process_sentences,
+    role_sentences,
     run_sentences,
     sentences,
     units,
@@ -80,7 +82,9 @@ def first_sentence(trace: Trace) -> str:
     found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
     libraries = operations.unnamed_libraries(trace).to_dicts()
     waited = waits.waited_for(trace).to_dicts()
-    return _judged(trace, run, times, facts, sentence(times, facts, waited, found, libraries))
+    loops = roles.role_loops(trace).to_dicts()
+    said = sentence(times, facts, waited, found, libraries, loops)
+    return _judged(trace, run, times, facts, said)
 
 
 def _judged(
@@ -125,7 +129,8 @@ def read(trace: Trace) -> Headline:
     around = operations.around_loop(trace).to_dicts()
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
-    said = sentence(times, facts, waited, found, libraries)
+    loops = roles.role_loops(trace).to_dicts()
+    said = sentence(times, facts, waited, found, libraries, loops)
     has_missing = bool(_unrecorded(trace, facts, Unrecorded.FIRST))
     beside = _unrecorded(trace, facts, Unrecorded.BESIDE)
     return Headline(
@@ -139,7 +144,9 @@ def read(trace: Trace) -> Headline:
             *(Detail(each, warning=True) for each in beside),
             *(Detail(each, warning=True) for each in compilation_sentences.opaque(opaque)),
             *map(Detail, compilation_sentences.compilations(compiled)),
+            *_together(times, facts, waited, loops),
             *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
+            *map(Detail, role_sentences.straggler(roles.peer_steps(trace).to_dicts(), loops)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(around)),
@@ -193,8 +200,10 @@ def sentence(
     waited: Rows = (),
     found: Rows = (),
     libraries: Rows = (),
+    loops: Rows = (),
 ) -> str:
-    """The largest group and its share; where operations take little of the loop, how little.
+    """The largest group and its share; where operations take little of the loop, how little; where
+    processes have different loops, a sentence for each role.
 
     Args:
         times: rows of `group_time`.
@@ -202,6 +211,7 @@ def sentence(
         waited: rows of `waited_for`.
         found: rows of `automatic_operation`.
         libraries: rows of `unnamed_library`.
+        loops: rows of `role_loops`.
     """
     about = verdicts.subject(times, facts)
     if about is Subject.NOTHING:
@@ -210,7 +220,16 @@ def sentence(
         return f"The program annotates no operation, and rlscope found none in {_length(facts)}."
     if about is Subject.UNCOVERED:
         return loop_sentences.uncovered(times, facts, waited, found, libraries)
+    if verdicts.are_loops_different(loops):
+        return role_sentences.loops(loops)
     return loop_sentences.largest(times, facts, waited)
+
+
+def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> Iterable[Detail]:
+    """The largest group of all loops, where the first sentence is about each role."""
+    is_largest = verdicts.subject(times, facts) is Subject.LARGEST
+    if is_largest and verdicts.are_loops_different(loops):
+        yield Detail(loop_sentences.largest(times, facts, waited))
 
 
 def _length(facts: dict[str, Any]) -> str:

@@ -357,7 +357,8 @@ def _straggler(members: Rows) -> str:
     others = "the other one" if len(members) == 2 else "each of the others, by their median,"
     return (
         f"{worker} is the straggler: it steps for {units.duration(row['stepped_ns'])}, "
-        f"{others} for {units.duration(usual_ns)}. If it were as fast, {operation} would take {_savings(row)}."
+        f"{others} for {units.duration(usual_ns)}. "
+        f"If it were as fast, {operation} would take {_savings(row)}."
     )
 
 

@@ -113,13 +113,15 @@ def record(traced: TracedPython, directory: str, folder: Path, runners: int) -> 
 
 
 def check_sentence(trace: Trace, of: str) -> dict[str, int]:
-    """It names the largest group with its time and the loop's; times by group."""
+    """It, or where the processes have a sentence each the first one below, names the largest group
+    with its time and the loop's; times by group."""
     (facts,) = coverage.coverage(trace).to_dicts()
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     sums = {row["group"]: row["group_ns"] for row in times}
     parts = ("simulation", "inference", "learning", "between operations")
     largest = max(parts, key=lambda group: sums[group])
-    sentence = headline.read(trace).sentence
+    found = headline.read(trace)
+    sentence = " ".join([found.sentence, *(each.text for each in found.details)])
     assert re.search(
         rf"(^|\. ){largest.capitalize()} takes [0-9.]+ % of {of}: "
         rf"{units.duration(sums[largest])} of {units.duration(facts['span_ns'])}[.,]",
@@ -159,8 +161,9 @@ def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Pat
         whole = run.learner["update ended"] - run.runner["sample began"]
         assert 0.9 * (sampled + updated) <= working <= 1.1 * whole
         waited = units.duration(found["waiting between operations"])
-        sentence = headline.read(trace).sentence
-        assert_says(sentence[sentence.index("etween operations") :], "wait", waited)
+        texts = [each.text for each in headline.read(trace).details]
+        (together,) = (text for text in texts if "processes together: " in text)
+        assert_says(together[together.index("etween operations") :], "wait", waited)
         rows = trace.sql("SELECT name, role, os_pid FROM process").to_dicts()
         # "Runner 0" and so on, where a busy machine made Ray start the runner anew.
         roles = {row["name"].split()[0]: row["role"] for row in rows if row["role"] != "helper"}

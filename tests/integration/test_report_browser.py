@@ -130,8 +130,17 @@ def test_the_headline_names_the_largest_group(opened: ReportPage, trace: Trace) 
     assert simulation > max(learning, inference)
     headline = opened.driver.find_element("css selector", "h1").text
     assert headline.startswith("Simulation takes ")
+    simulation_of = dict(
+        trace.sql(
+            "SELECT name, CAST(SUM(duration_ns) AS BIGINT) FROM breakdown JOIN process"
+            " USING (process_id) WHERE operation LIKE '%simulation' GROUP BY ALL"
+        )
+    )
     assert (
-        f"of the training loops of 2 processes together: {units.duration(simulation)}" in headline
+        f"% of the training loop of trainer: {units.duration(simulation_of['trainer'])}" in headline
+    )
+    assert (
+        f"% of the training loop of worker: {units.duration(simulation_of['worker'])}" in headline
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from support.process.traced_python import TracedPython
 
 import rlscope as rls
-from rlscope.analysis import waits
+from rlscope.analysis import roles, waits
 from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -135,6 +136,44 @@ if __name__ == "__main__":
         own.put(None)
 """
 
+# Two actors send to a learner, and one is slow. The learner reads its clock around its waits.
+_ACTORS = """
+import json, multiprocessing, time
+import rlscope as rls
+
+def act(number, results, stop):
+    rls.process(f"actor {number}")
+    while not stop.is_set():
+        for _ in range(5):
+            with rls.operation("simulation"):
+                time.sleep(0.002 + 0.01 * number)
+        with rls.operation("send"):
+            results.put(number)
+    results.cancel_join_thread()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    results, stop = context.Queue(maxsize=2), context.Event()
+    actors = [context.Process(target=act, args=(n, results, stop)) for n in range(2)]
+    for actor in actors:
+        actor.start()
+    waited, began = 0, time.perf_counter_ns()
+    for _ in range(60):
+        rls.iteration()
+        with rls.operation("receive"):
+            start = time.perf_counter_ns()
+            results.get()
+            waited += time.perf_counter_ns() - start
+        with rls.operation("learning"):
+            sum(range(10_000))
+    whole = time.perf_counter_ns() - began
+    stop.set()
+    for actor in actors:
+        actor.join(5)
+        actor.terminate()
+    print(json.dumps([waited, whole]))
+"""
+
 
 def _run(
     traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
@@ -211,3 +250,31 @@ def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
     assert sum(row["self_ns"] for row in idle) < between[0]["self_ns"] / 2
     assert "waiting" in sentence
     assert "mostly for producer 0 and producer 1." in sentence
+
+
+def test_a_learner_that_starves_is_first_and_its_slow_actor_is_named(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(_ACTORS)
+    result = traced.run("-o", directory, traced.python, str(script))
+    assert result.returncode == 0, result.stderr
+    waited, whole = json.loads(result.stdout)
+    with rls.load(directory) as trace:
+        learner, actors = roles.role_loops(trace).to_dicts()
+        read = headline.read(trace)
+        iterations = waits.critical_iterations(trace).to_dicts()
+    # What the stopwatch has more is unpickling, and losing the core.
+    assert waited / 2 <= learner["waited_ns"] <= waited
+    assert learner["loop_ns"] <= whole
+    assert (learner["processes"], learner["target_name"], learner["target_last_name"]) == (
+        *(1, "actor 0", "actor 1"),
+    )
+    assert (actors["family"], actors["processes"]) == ("actor", 2)
+    assert read.sentence.startswith("program.py waits for actor 0 and actor 1 for ")
+    assert any(
+        each.text.startswith("actor 1 is the straggler: simulation takes it ")
+        for each in read.details
+    )
+    assert {row["process"] for row in iterations} == {"program.py"}
+    assert sum(row["waited_ns"] for row in iterations) <= learner["waited_ns"]

@@ -148,8 +148,9 @@ wait = columns.relation(
     columns.thread_id(),
     columns.text(
         "kind",
-        "for another process: pipe, socket, poll (one of several), semaphore, process; for another "
-        "thread: lock, queue, thread, gil; others: disk, device, descriptor, sleep",
+        "for another process: pipe, socket, semaphore, process; for another thread: lock, queue, "
+        "thread, gil; others: poll (a descriptor that is not known), disk, device, descriptor, "
+        "sleep (time)",
     ),
     columns.text("object", "inode of the pipe, socket or semaphore, pid of the process; else NULL"),
     columns.text("function", "module.function in which the thread waited"),
