@@ -34,7 +34,8 @@ _RULES = {
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled, or that waits for its results",
     "update": "outermost call of {}, which makes the batch of an update",
-    "replay": "outermost call of a method of {} that stores experience or samples a batch",
+    "replay": "outermost call of {} that stores experience or samples a batch; from a random draw to"
+    " the first forward of an update",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
     "evaluation": "outermost call of {}, or steps in an environment that the thread does not learn"
     " from, with whatever lies between them",
