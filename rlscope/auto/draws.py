@@ -1,8 +1,8 @@
-"""Draws of some items out of many: how a program takes a batch out of a list, a deque or an array that
-it keeps its experience in.
+"""Draws of some items out of many: how a program takes a batch out of a list, a deque or an array
+with its experience.
 
-What follows a draw decides what it was (csrc/python/runtime_module/automatic_track.h). Batches that a
-buffer's class takes are in replay.py.
+What follows a draw decides what it was (csrc/python/runtime_module/automatic_track.h). For batches
+that a buffer's class takes see replay.py.
 """
 
 import sys

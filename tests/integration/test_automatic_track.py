@@ -154,7 +154,8 @@ runtime.watch("import", lambda loader, module: None)(None, types.ModuleType("gym
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
-    S=steps(0), Z=steps(1), A=event("choice"), D=event("draw"), K=converts("observation"), M=converts("converted"),
+    S=steps(0), Z=steps(1), K=converts("observation"), M=converts("converted"),
+    A=event("choice"), D=event("draw"),
     F=event("forward"), T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
