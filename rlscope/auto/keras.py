@@ -8,7 +8,7 @@ tapes say whether a call has gradients. A call that JAX computes gradients of is
 import sys
 from typing import Any
 
-from rlscope.auto import rules
+from rlscope.auto import draws, rules
 from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 
 
@@ -19,6 +19,7 @@ def watch_layer(module: Any) -> None:
     watch_from_c("forward" if is_torch else "taped forward", module.Layer, "__call__")
     for operation in rules.OF_FORWARDS:
         rules.watches(operation, "keras.Layer")
+    draws.watch()
 
 
 def watch_optimizer(module: Any) -> None:

@@ -18,8 +18,8 @@ the rule of every operation compiled:<function>."""
 _RULES = {
     "simulation": "outermost step or reset of {}",
     "inference": "from the first forward of {}, or the first sample of a space of actions, to the"
-    " next step of the environment; or a forward that neither a step nor a backward follows; with"
-    " the conversion of the observation",
+    " next step of the environment. The conversion of the observation counts. So does a forward"
+    " that neither a step nor a backward follows",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
     "advantage": "forwards of {} without gradients, at the start of the first update after a step,"
@@ -34,7 +34,8 @@ _RULES = {
     "compilation": "whatever {} traces and compiles",
     "compiled": "outermost call of a function that {} compiled, or that waits for its results",
     "update": "outermost call of {}, a part of an update",
-    "replay": "outermost call of a method of {} that stores experience or samples a batch",
+    "replay": "outermost call of {} that stores experience or samples a batch. From a random draw"
+    " on it goes on to the first forward of the update",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
     "evaluation": "outermost call of {}, or steps in an environment that the thread does not learn"
     " from, with whatever lies between them",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from rlscope.auto import compilations, rules
+from rlscope.auto import compilations, draws, rules
 from rlscope.auto.calls import subclasses, watch_from_c, watch_global, watch_method
 from rlscope.recorder import runtime
 
@@ -37,6 +37,7 @@ def watch(module: ModuleType) -> None:
         rules.watches(event, f"torch.{name}")
     for operation in rules.OF_FORWARDS:
         rules.watches(operation, "torch.nn.Module")
+    draws.watch()
 
 
 def watch_dynamo(module: ModuleType) -> None:

@@ -20,7 +20,7 @@ FINAL = {Auto.NOTHING: "", Auto.INFERENCE: "inference", Auto.BACKPROP: "backprop
          Auto.SIMULATION: "simulation", Auto.TARGET: "target",
          Auto.GENERATION: "generation", Auto.ADVANTAGE: "advantage",
          Auto.REFERENCE: "reference", Auto.REWARD: "reward",
-         Auto.EVALUATION: "evaluation"}  # fmt: skip
+         Auto.REPLAY: "replay", Auto.EVALUATION: "evaluation"}  # fmt: skip
 
 _LATE = range(Auto.TARGET, Auto.REWARD + 1)
 

@@ -70,7 +70,8 @@ class Auto(IntEnum):
     ADVANTAGE = 12
     REFERENCE = 13
     REWARD = 14
-    EVALUATION = 15
+    REPLAY = 15
+    EVALUATION = -1  # in no record: what a stretch turned out to be
 
 
 class Stretch(IntEnum):

@@ -35,13 +35,14 @@ _operation = st.sampled_from(OPERATIONS)
 _function = st.sampled_from(sorted(FUNCTIONS))
 _step = st.sampled_from((0, 0, 1, 1, 2, 3, 5))
 _length = st.sampled_from((0, 1, 2, 3, 7))
-_state = st.sampled_from((*Auto, Auto.INSIDE, Auto.INSIDE, Auto.ASIDE, Auto.AFTER))
+_written = [state for state in Auto if state != Auto.EVALUATION]
+_state = st.sampled_from((*_written, Auto.INSIDE, Auto.INSIDE, Auto.ASIDE, Auto.AFTER))
 _compiled = st.sampled_from(COMPILED).map(lambda name: compiled(0, name))
 _open_state = st.sampled_from(
     (Auto.INSIDE, Auto.ASIDE, Auto.AFTER, Auto.BETWEEN, Auto.TAIL, Auto.BLOCK)
 )
 _stretch = st.sampled_from((Stretch.KEEPS, *Stretch))
-_target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *Auto))
+_target = st.sampled_from((Auto.INFERENCE, Auto.BACKPROP, Auto.BACKPROP, *_written))
 
 
 def _item(kind: Kind) -> st.SearchStrategy[Item]:

@@ -185,7 +185,7 @@ named AS (
                    WHEN 5 THEN 'inference' WHEN 9 THEN 'inference' WHEN 10 THEN 'target'
                    WHEN 11 THEN 'generation' WHEN 12 THEN 'advantage'
                    WHEN 13 THEN 'reference' WHEN 14 THEN 'reward'
-                   WHEN 15 THEN 'evaluation'
+                   WHEN 15 THEN 'replay'
                    WHEN 16 THEN track.name ELSE '' END END AS name,
         state = 16 AND NOT is_evaluation AS is_compiled,
         CASE WHEN NOT is_evaluation AND settled_ord < COALESCE(LEAD(track.ord) OVER chain, 1000000) THEN settled_ord

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -56,6 +57,78 @@ forward(); memory.push(5, 6); env.step(0)
         *("replay", "backprop", "replay", "backprop"),  # each goes on after what interrupts it
         *("inference", "replay", "inference", "simulation"),
     ]
+
+
+DRAWS = """
+import random, sys
+random.seed(3)
+first = random.sample
+import numpy, torch
+numpy.random.seed(3)
+net = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+items = [float(i) for i in range(100)]
+
+def act():
+    env.step(int(net(torch.zeros(1)).argmax()))
+
+def learn(batch):
+    optimizer.zero_grad()
+    net(torch.tensor([[each] for each in batch])).mean().backward()
+    optimizer.step()
+
+env.reset()
+"""
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "random.sample(items, 4)",
+        "random.choices(items, k=4)",
+        "random.Random(1).sample(items, 4)",
+        "[items[i] for i in numpy.random.randint(0, 100, size=4)]",
+        "numpy.random.choice(items, 4).tolist()",
+    ],
+)
+def test_a_batch_out_of_a_list_is_replay(directory: str, draw: str) -> None:
+    need("torch")
+    script = f"{DRAWS}for _ in range(2):\n    act()\n    for _ in range(2): learn({draw})\n"
+    found = [name for name in names(record(directory, ENVIRONMENT + script)) if name != "import"]
+    found = [name for name, _ in groupby(found)]  # an import interrupts what it happens in
+    once = ["inference", "simulation", *["replay", "backprop"] * 2]
+    assert found == ["simulation", *once * 2]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "random.sample(items, 4); act()",  # no update follows
+        "net(torch.zeros(1)); random.sample(items, 2); env.step(0)",
+        "random.sample(items, 4); env.reset(); learn(items)",
+        "torch.nn.Linear(1, 1); learn(items)",
+    ],
+)
+def test_a_draw_without_an_update_is_none(directory: str, script: str) -> None:
+    need("torch")
+    assert "replay" not in names(record(directory, ENVIRONMENT + DRAWS + script))
+
+
+def test_draws_are_what_they_were(directory: str) -> None:
+    need("torch")
+    script = """
+import inspect, pickle
+plain = random.Random(3)
+assert random.sample(items, 3) == plain.sample(items, 3)
+assert random.sample.__self__ is first.__self__ and random.sample.__name__ == "sample"
+assert "population" in inspect.signature(random.sample).parameters
+assert inspect.isfunction(random.Random.sample)
+for function in (random.sample, random.choices, numpy.random.randint, numpy.random.choice):
+    assert pickle.loads(pickle.dumps(function)).__name__ == function.__name__
+fresh = numpy.random.RandomState(3)
+assert (numpy.random.randint(0, 9, size=5) == fresh.randint(0, 9, size=5)).all()
+"""
+    record(directory, ENVIRONMENT + DRAWS + script)
 
 
 def test_a_buffer_inside_another_call_is_a_part_of_that(directory: str) -> None:

@@ -154,10 +154,12 @@ runtime.watch("import", lambda loader, module: None)(None, types.ModuleType("gym
 compiled = runtime.watch("compiled", lambda function, run, inside: run.body(inside))
 CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
-    S=steps(0), Z=steps(1), A=event("choice"), K=converts("observation"), M=converts("converted"),
+    S=steps(0), Z=steps(1), K=converts("observation"), M=converts("converted"),
+    A=event("choice"), D=event("draw"),
     F=event("forward"), T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
+runtime.watch("simulation", lambda: None)()  # there is an environment
 for program in json.loads({programs!r}):
     run = Run()
     thread = threading.Thread(target=run.calls, args=[program])
@@ -237,6 +239,9 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("TTTTTFTTTTTS SKTTTTTKS TTTTTCTVTJT V(TTTTT)TTTTIT O(TTTTT)S T(TTTTT)TTTTT(S)"),
         program("A S AS A(AF)S SKAS SAKS SK(A)S SAFS SFAS SAFBO AS BAO SN(A)S N(AF)S N(FA)S"),
         program("SABS SAO(A)S SN(A)BS S(A) SC(A)AC()S SAN(F)S AV(A)J(A)I()S F(A)B(A)ATTTTTAS"),
+        program("SDFBO SDN(F)FBO DFBODN()N(F)FBDBO SD() SDFS SDO SDFSFBO SDKFBO SDAFBO SAD"),
+        program("SFDFBO KDFBO SN(D)FBO SN(DF)FBO SDN(B) SDDFBO D(DF)BO SDCFBO SDI()FBO SDTTTTTFB"),
+        program("O(D)S S(D)DB F(D)DBO SBDO(F)FB SKDK(D)F(B)O DF(B)O"),
         program("SBSBSBSBO ZFZFZ SFS ZZS ZFZSO ZFZBO SBSBSBSFSB ZFZS"),
         program("SBO ZFZSO ZFZSBO ZFZSBO N(ZFZ) F ZCZ SFSO ZN(FV)J(F)ZI SBZFZS(ZFZ)ZCZVS"),
         program("II(I) SFIS SF(I)S(I)FB(I) FBIOI SK(I)IFS I(SIO) I(FI)I I(VI)O(I)I(OI)I(J)I"),
@@ -260,7 +265,7 @@ def nested(text: str) -> list[Call]:
 
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
-    st.text("SFBONECFKMSJCPVIIRRTQQLZZFAAA))))))))))))))))))))))", max_size=30)
+    st.text("SFBONECFKMSJCPVIIRRTQQLZZFAAADDD)))))))))))))))))))))))))", max_size=30)
     .map(nested)
     .filter(bool)
 )

@@ -45,6 +45,7 @@ OperationPaths::OperationPaths(const std::vector<trace::Name>& names, uint32_t m
   automatic_names_[trace::kAutoAdvantage] = add("advantage");
   automatic_names_[trace::kAutoReference] = add("reference");
   automatic_names_[trace::kAutoReward] = add("reward");
+  automatic_names_[trace::kAutoReplay] = add("replay");
   automatic_names_[trace::kAutoEvaluation] = add("evaluation");
   for (const trace::Name& name : names) {
     if (name.kind != static_cast<uint32_t>(trace::NameKind::kOperation)) continue;
@@ -91,8 +92,9 @@ uint32_t OperationPaths::Enter(uint32_t parent, uint32_t name, bool* overflowed)
 
 uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
   *overflowed = false;
-  const uint32_t name = operation < trace::kAutoNamed ? automatic_names_[operation]
-                                                      : NameIndex(operation - trace::kAutoNamed);
+  const uint32_t name = operation <= trace::kAutoEvaluation
+                            ? automatic_names_[operation]
+                            : NameIndex(operation - trace::kAutoNamed);
   const uint32_t path = EnterAt(KeyOf(kAutomaticRoot, name), kNoPath, name, overflowed);
   if (path != kOtherPath) nodes_[path].automatic = true;
   return path;

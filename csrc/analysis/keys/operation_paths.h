@@ -87,7 +87,7 @@ class OperationPaths {
   std::vector<std::string> names_;
   std::vector<uint32_t> index_of_id_;
   uint32_t unknown_name_ = 0;
-  uint32_t automatic_names_[trace::kAutoStates];           // of those that are final
+  uint32_t automatic_names_[trace::kAutoEvaluation + 1];   // of those that are final
   std::unordered_map<std::string, uint32_t> first_names_;  // plain; by number in order of paths
   std::vector<Node> nodes_;
   std::vector<Slot> slots_;                // open addressing, a power of two, at most half full

@@ -23,7 +23,7 @@ static_assert(trace::kAutoNothing == 0);
 constexpr uint32_t final_states[] = {
     trace::kAutoNothing, trace::kAutoInference,  trace::kAutoBackprop,  trace::kAutoSimulation,
     trace::kAutoTarget,  trace::kAutoGeneration, trace::kAutoAdvantage, trace::kAutoReference,
-    trace::kAutoReward,  trace::kAutoEvaluation};
+    trace::kAutoReward,  trace::kAutoReplay};
 constexpr uint32_t kFinalGroups = std::size(final_states);
 // Of the first state behind the open ones.
 constexpr uint32_t kLateGroup = trace::kAutoFirstOpen;
@@ -200,7 +200,7 @@ void AutomaticTrack::NameStretch() {
   for (size_t i = before_stretch_; i < before_stretch_ + simulated_; ++i) {
     Record& record = records_[i];
     if (record.does == Does::kBegins) {
-      record.group = GroupOf(trace::kAutoEvaluation);
+      record.group = kNamedGroup | trace::kAutoEvaluation;
       record.touches |= began;
       began = true;
     } else if (began) {

@@ -148,6 +148,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kChoice) track->EnterChoice();
+  if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {
     track->EnterImport(CountsImport(arguments, flagged_count));
   }
@@ -171,6 +172,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kChoice) track->LeaveChoice();
+  if constexpr (event == Event::kDraw) track->LeaveDraw();
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

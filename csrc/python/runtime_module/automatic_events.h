@@ -22,6 +22,7 @@ namespace rlscope::python {
   X(kConversion, "conversion") /* if its first argument is an observation */                  \
   X(kConnector, "connector")   /* a conversion, whatever its arguments are */                 \
   X(kChoice, "choice")         /* of an action, without a policy */                           \
+  X(kDraw, "draw")             /* of some out of many, at random */                           \
   X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
   X(kGradients, "gradients")   /* are computed, or traced */                                  \
   X(kCompilation, "compilation")                                                              \

@@ -81,6 +81,7 @@ inline void Track::Decide(Expects next) {
   forward_base_ = forward_;
   import_base_ = import_;
   block_ = nullptr;
+  drawn_ = false;
   run_.End();
 }
 
@@ -103,6 +104,11 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
   const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
   return WithAutoFate(resolve, kAutoBlock,
                       interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
+inline uint32_t Track::NameAllOfUpdate() const {
+  const uint32_t tail = drawn_ ? kAutoReplay : kAutoBackprop;
+  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, tail);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
@@ -324,7 +330,7 @@ void Track::BeginBackward(PyObject* outputs) {
   }
   const uint32_t stretch = NoteUpdate();
   if (HasOpen() || stretch != kAutoStretchKeeps) {
-    const uint32_t resolve = NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop);
+    const uint32_t resolve = NameAllOfUpdate();
     ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoBackprop);
   } else {
     Run(kAutoBackprop);
@@ -350,7 +356,7 @@ void Track::EndStep() {
   const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
   if (had_backward) {
     if (expects_ == Expects::kName) modules_.Train();
-    ResolveAndRun(NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, kAutoBackprop), kAutoTail);
+    ResolveAndRun(NameAllOfUpdate(), kAutoTail);
   } else if (HasOpen()) {
     const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
     // No resolve ends what has its name.
@@ -444,7 +450,7 @@ void Track::BeginResult(uint32_t name) {
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
-  if (ExpectsStep()) {
+  if (ExpectsStep() || expects_ == Expects::kDrawn) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
   } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
     // As an observation is converted to be stored, and once more for the forward.
@@ -460,20 +466,32 @@ void Track::EndConversion() {
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
-// ---- A ------------------------------------------------------------------------------------------
+// ---- A and D ------------------------------------------------------------------------------------
 
-// What no policy chose in a no-grad block ends that.
+// The resolve that ends a tail, and the block that is open without a forward so far.
+inline uint32_t Track::EndTailAndBlock() const {
+  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
 void Track::BeginChoice() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (IsNameOpen() || !FollowsNow()) return;
-  uint32_t resolve = kAutoKeepAll;
-  if (ExpectsStep()) resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
-  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
-  resolve = WithAutoFate(resolve, kAutoBlock,
-                         interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
-  ResolveAndRun(resolve, kAutoBetween);
+  ResolveAndRun(EndTailAndBlock(), kAutoBetween);
   expects_ = Expects::kChosen;
   block_ = nullptr;
+  drawn_ = false;
+}
+
+void Track::BeginDraw() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0 || !has_environment) return;
+  if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
+  ResolveAndRun(WithAutoFate(EndTailAndBlock(), kAutoBetween, kAutoNothing), kAutoTail);
+  expects_ = Expects::kDrawn;
+  block_ = nullptr;
+  drawn_ = true;
 }
 
 // ---- I ------------------------------------------------------------------------------------------

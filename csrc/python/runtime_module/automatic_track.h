@@ -8,6 +8,7 @@
 //   K  outermost conversion of the observation that the thread's last S returned, also by a
 //      library's own pipeline from environment to module
 //   A  outermost sample of a space of actions
+//   D  outermost draw of some out of many, at random
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -60,6 +61,10 @@
 //
 // From an A to the next S is inference, with the K before it, if there is no B and O between. With
 // an F before it, it is a part of what that opened.
+//
+// From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
+// a K between. A D that something is open at is a part of that. There must have been an S in the
+// process.
 //
 // C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
@@ -177,6 +182,10 @@ class Track {
     if (choice_++ == 0) BeginChoice();
   }
   void LeaveChoice() { --choice_; }
+  void EnterDraw() {
+    if (draw_++ == 0) BeginDraw();
+  }
+  void LeaveDraw() { --draw_; }
   // `name`: a constant, the name of the V.
   void EnterApart(const char* name) {
     if (apart_ == 0) BeginApart(name);
@@ -232,6 +241,7 @@ class Track {
     kChosen,     // an action was chosen: it goes on to the next S
     kName,       // forwards were seen: what comes next names them
     kToken,      // forwards of a generation were: it goes on to the end of the last one
+    kDrawn,      // a batch was drawn: it goes on to the next F
     kStep,       // backprop goes on to the end of an O, if one comes
     kMoreSteps,  // an O came; the same for further ones
   };
@@ -261,6 +271,8 @@ class Track {
   void BeginConversion(const PyObject* object);
   void EndConversion();
   void BeginChoice();
+  void BeginDraw();
+  uint32_t EndTailAndBlock() const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
   bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
@@ -283,6 +295,7 @@ class Track {
   uint32_t NameOfAside(uint32_t inside) const;
   void RunAfterForward();
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
+  uint32_t NameAllOfUpdate() const;
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
   void NoteSegment();
@@ -302,6 +315,7 @@ class Track {
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
   uint32_t choice_ = 0;
+  uint32_t draw_ = 0;
   uint32_t apart_ = 0;
   uint32_t import_ = 0;
   uint32_t import_base_ = 0;  // imports that something else began inside of
@@ -326,6 +340,7 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
+  bool drawn_ = false;            // what runs as a tail is a batch that was drawn
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O
   bool updated_ = false;          // a backward was, since the last S

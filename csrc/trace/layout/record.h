@@ -106,9 +106,10 @@ enum AutoState : uint32_t {
   kAutoAdvantage = 12,
   kAutoReference = 13,
   kAutoReward = 14,
-  kAutoEvaluation = 15,
+  kAutoReplay = 15,
   kAutoStates = 16,
   kAutoNamed = 16,
+  kAutoEvaluation = 16,  // in no record: no name has the id 0
 };
 constexpr bool IsAutoOpen(uint32_t state) {
   return state >= kAutoFirstOpen && state <= kAutoLastOpen;

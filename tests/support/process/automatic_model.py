@@ -12,7 +12,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
-    A  sample of a space of actions
+    A  sample of a space of actions       D  draw of some out of many
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -28,7 +28,7 @@ NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulat
 TARGET, ADVANTAGE = "target", "advantage"
 GENERATION, REFERENCE = "generation", "reference"
 COMPILED, COMPILATION = "compiled", "compilation"
-APART, IMPORT = "evaluation", "import"
+APART, IMPORT, REPLAY = "evaluation", "import", "replay"
 
 
 @dataclass
@@ -184,7 +184,7 @@ class Tokens:
 
     def _awaits_name(self) -> bool:
         kinds = (each.kind for each in reversed(self.found))
-        return next((kind for kind in kinds if kind in "SBOFTA"), "") in ("F", "T", "A")
+        return next((kind for kind in kinds if kind in "SBOFTAD"), "") in ("F", "T", "A")
 
     def _leave_import(self) -> None:
         if self._import is not None and self._import[0] == self._depth():
@@ -224,8 +224,8 @@ class Tokens:
         forward = self._current("FQT")
         if kind in "KM":
             return self._conversion(kind, start)
-        if kind == "A":
-            return self._choice(start)
+        if kind in "AD":
+            return self._choice(kind, start)
         if kind == "B":
             if forward is None:
                 return self._cut(Token("B", start, start))
@@ -283,13 +283,15 @@ class Tokens:
         self.found.append(token)
         return token
 
-    def _choice(self, start: int) -> Token | None:
-        """An A ends the block around it, as far as that counts."""
-        if self._is_in("OA") or self._current("FQT") is not None or self._awaits_name():
+    def _choice(self, kind: str, start: int) -> Token | None:
+        """An A or D ends the block around it, as far as that counts."""
+        if self._is_in("O" + kind) or self._current("FQT") is not None or self._awaits_name():
+            return None
+        if kind == "D" and self.found and self.found[-1].kind == "D":
             return None
         self._end("KM", start)
         self._boundary = start
-        token = Token("A", start, start)
+        token = Token(kind, start, start)
         self.found.append(token)
         return token
 
@@ -401,6 +403,7 @@ def _learns_from_the_other(before: Sequence[Token], step: Token) -> bool:
 def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of every part of the track that has one."""
     waiting: list[Token] = []  # forwards whose name is open
+    drawn: Token | None = None  # the draw of a batch, of which an update may follow
     chosen: int | None = None  # when an action was chosen, and no update has followed
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
@@ -418,7 +421,11 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 token.is_named = True
             continue
         if token.kind == "A":
-            chosen = token.start
+            chosen, drawn = token.start, None
+            continue
+        if token.kind == "D":
+            drawn = token
+            converted = []
             continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
@@ -428,10 +435,11 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             start = first.start if chosen is None else chosen
             yield from _open(waiting, start, token.end, GENERATION)
             yield from ((each.start, each.end, GENERATION) for each in converted)
-            waiting, converted, chosen, generated = [], [], None, True
+            waiting, converted, chosen, drawn, generated = [], [], None, None, True
             continue
         if token.kind in "KM":
             if not waiting and chosen is None:
+                drawn = None
                 converted = [token] if token.kind == "K" else [*converted, token]
             continue
         if token.kind == "S":
@@ -448,6 +456,8 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             trained |= learning
             trains |= bool(learning)
             end, after = _end_of_backprop(tokens, token.end, position)
+            if drawn is not None:
+                yield drawn.start, waiting[0].start if waiting else token.start, REPLAY
             others = {kind for each in waiting for kind in each.aside} - trained
             is_first = not any(
                 gradients for each in waiting[:1] for _, gradients in each.forwards[:1]
@@ -460,7 +470,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted, chosen = [], None
+        converted, chosen, drawn = [], None, None
     yield from _themselves(waiting)
 
 
@@ -505,7 +515,7 @@ def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[
     """The end of the last B or O before the next S, K or F, and the position of that one."""
     while position < len(tokens):
         token = tokens[position]
-        if token.kind in "SKMTA" or (token.kind == "F" and not token.in_step):
+        if token.kind in "SKMTAD" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end

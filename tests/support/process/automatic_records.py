@@ -9,8 +9,9 @@ from dataclasses import dataclass
 SEGMENT, RESOLVE = 20, 21
 NAMES = {0: "", 1: "inference", 2: "backprop", 3: "simulation", 10: "target",
          11: "generation", 12: "advantage", 13: "reference", 14: "reward",
-         15: "evaluation"}  # fmt: skip
-SIMULATION, EVALUATION = 3, 15
+         15: "replay", -1: "evaluation"}  # fmt: skip
+SIMULATION = 3
+EVALUATION = -1  # in no record: what a stretch turned out to be
 FIRST_OPEN, INSIDE, ASIDE = 4, 5, 9
 NAMED = 16
 BEGINS, WAS_EVALUATION = 1, 3
