@@ -52,6 +52,8 @@ _NOTABLE_LACK = 0.1
 _NOTABLE_LATE = 0.05
 # Share of the run's time, or of its CPU time, that was not recorded.
 _NOTABLE_UNRECORDED = 0.1
+# Share of the run that imports of a process take.
+_NOTABLE_IMPORTS = 0.1
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -257,6 +259,12 @@ def is_part_named(part_ns: int, stage_ns: int) -> bool:
 def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
     """Whether threads that could run lacked a CPU for a notable time."""
     return runnable_ns > _NOTABLE_LACK * measured_ns
+
+
+def are_imports_notable(total: Row) -> bool:
+    """Whether the imports of the processes of a role are worth a word, from its row of
+    `import_total`."""
+    return bool(total["wall_ns"] >= _NOTABLE_IMPORTS * total["run_ns"])
 
 
 # ---- workers ------------------------------------------------------------------------------------

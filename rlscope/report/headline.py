@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope.analysis import (
     coverage,
     groups,
+    imports,
     iterations,
     operations,
     processes,
@@ -25,6 +26,7 @@ from rlscope.analysis import (
 )
 from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
 from rlscope.report import (
+    import_sentences,
     layers,
     limits,
     loop_sentences,
@@ -133,6 +135,13 @@ def read(trace: Trace) -> Headline:
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
             *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
+            *map(
+                Detail,
+                import_sentences.notable(
+                    imports.totals(trace).to_dicts(),
+                    imports.modules(trace, rows=limits.ROWS).to_dicts(),
+                ),
+            ),
             *_states(states),
             *_between(times, facts, gaps),
             *map(

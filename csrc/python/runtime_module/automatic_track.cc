@@ -62,7 +62,9 @@ bool Track::Follows() { return FollowsNow(); }
 
 // The trace knows nothing of what is open.
 void Track::Forget() {
+  const uint32_t import_cut = import_cut_;
   Decide(Expects::kNothing);
+  import_cut_ = import_cut;
   NoteSegment();
   state_ = kAutoNothing;
   before_compilation_ = kAutoStates;
@@ -79,6 +81,7 @@ inline void Track::Decide(Expects next) {
   expects_ = next;
   forward_base_ = forward_;
   import_base_ = import_;
+  import_cut_ = import_;
   block_ = nullptr;
   run_.End();
 }
@@ -456,6 +459,8 @@ void Track::EndImport() {
 // ---- of the process -----------------------------------------------------------------------------
 
 void StartTracks(ModuleState* state) { track_phases = state; }
+
+bool IsAnnotated() { return HasExplicit(); }
 
 void EndTracks() {
   if (HasExplicit()) return;

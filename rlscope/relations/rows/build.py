@@ -18,6 +18,7 @@ from rlscope.relations.files.sink import Sink
 from rlscope.relations.rows import (
     cuda_rows,
     imported_places,
+    imports,
     machine_samples,
     run_facts,
     unrecorded,
@@ -156,7 +157,8 @@ class _Build:
         self._collect("loss", _columns_of(self._losses(index)), index)
         if process["rolled_up"]:
             self._absences.rolled_up(self._kept)
-        self._collect("metadata", _metadata(process["metadata"]), index)
+        self._collect("metadata", _metadata(imports.others(process["metadata"])), index)
+        self._collect("import", imports.columns(process["metadata"]), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}

@@ -236,3 +236,20 @@ unrecorded = columns.relation(
     columns.text("reason", "why it was not recorded"),
     columns.text("remedy", "how to record it; NULL: not known"),
 )
+
+import_ = columns.relation(
+    "import",
+    "A module that took 1 ms or more to import, with all that it imported.",
+    columns.process_id(),
+    columns.text("module", "name of the module; NULL: all shorter ones of the process together"),
+    columns.integer("modules", "how many modules the row is about"),
+    columns.text("imported_by", "module that imported it while it was imported itself; NULL: none"),
+    columns.text(
+        "asked_by",
+        "file and line of the import; if imported_by is NULL, the innermost line of no library",
+    ),
+    columns.start(),
+    columns.integer("total_ns", "length of the import, other imports inside included"),
+    columns.integer("self_ns", "the same without imports inside it: these add up"),
+    columns.integer("cpu_ns", "CPU time of the thread in self_ns"),
+)
