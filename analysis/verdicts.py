@@ -52,6 +52,8 @@ _NOTABLE_LACK = 0.1
 _NOTABLE_LATE = 0.05
 # Share of the run's time, or of its CPU time, that was not recorded.
 _NOTABLE_UNRECORDED = 0.1
+# Share of a training loop that a process waits in collectives.
+_NOTABLE_COLLECTIVE = 0.05
 # Share of the run that imports of a process take.
 _NOTABLE_IMPORTS = 0.1
 # CPU time of a program that is enough to say which share of it recording took.
@@ -285,6 +287,11 @@ def lateness(worker: Row) -> Lateness:
         return Lateness.NOT_NOTABLE
     slow = is_most(worker["slow_ns"], worker["late_ns"])
     return Lateness.STRAGGLER if slow else Lateness.BEGINS_LATE
+
+
+def is_collective_notable(met: Row) -> bool:
+    """Whether waiting for the latest process is worth a word, from a row of `collective`."""
+    return bool(met["loop_ns"] and met["waited_ns"] > _NOTABLE_COLLECTIVE * met["loop_ns"])
 
 
 # ---- recording ----------------------------------------------------------------------------------

@@ -34,3 +34,9 @@ def critical_iterations(trace: Trace, *, iterations: int) -> Table:
     """process_id, process, iteration, duration_ns, critical_id, critical, critical_ns: the same for
     each of so many iterations, the longest ones."""
     return statement.run(trace, "critical_iteration", iterations=iterations)
+
+
+def collectives(trace: Trace, *, rows: int) -> Table:
+    """process_id, process, name, calls, meetings, duration_ns, waited_ns, last, late_ns, loop_ns,
+    last_process, last_last: who waits in collectives for whom, the longest waits first."""
+    return statement.run(trace, "collective", rows=rows)

@@ -26,6 +26,7 @@ from rlscope.analysis import (
 )
 from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
 from rlscope.report import (
+    collective_sentences,
     import_sentences,
     layers,
     limits,
@@ -131,6 +132,12 @@ def read(trace: Trace) -> Headline:
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *(Detail(each, warning=True) for each in beside),
+            *(
+                Detail(each, warning=True)
+                for each in collective_sentences.waiting(
+                    waits.collectives(trace, rows=limits.ROWS).to_dicts()
+                )
+            ),
             *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),

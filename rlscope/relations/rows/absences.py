@@ -69,6 +69,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
         "peer_process_id",
     ): "a wait was for no process, for one outside the run, or for several",
     ("machine_sample", ALL): "no sample of the machine was taken; rls-prof takes one each second",
+    ("collective", ALL): "no two processes of one parent took part in collectives of PyTorch",
     ("import", ALL): "no module took 1 ms to import in a process that uses a library that rlscope "
     "watches",
     ("import", "module"): "shorter imports of a process are one row",
@@ -162,6 +163,7 @@ _OF_RLSCOPE = frozenset(
         ("process", "program"),
         ("wait", ALL),
         ("import", ALL),
+        ("collective", ALL),
         ("machine_sample", ALL),
         ("utilisation", ALL),
         ("overhead", ALL),

@@ -14,6 +14,7 @@ import numpy as np
 from rlscope import _trace, cuts
 from rlscope.costs import record_costs
 from rlscope.costs.probe_costs import ProbeSamples
+from rlscope.relations.database import Database
 from rlscope.relations.files.sink import Sink
 from rlscope.relations.rows import (
     cuda_rows,
@@ -27,7 +28,9 @@ from rlscope.relations.rows import (
 from rlscope.relations.rows.absences import Absences
 from rlscope.relations.rows.batches import Batches
 from rlscope.relations.rows.breakdowns import Breakdowns
+from rlscope.relations.rows.collectives import Call, Collectives
 from rlscope.relations.rows.devices import Devices
+from rlscope.relations.rows.known_collectives import FUNCTIONS
 from rlscope.relations.rows.operations import RULES, Operations, read_rules
 from rlscope.relations.rows.process_rows import ProcessRows
 from rlscope.relations.rows.progress import Progress
@@ -109,6 +112,7 @@ class _Build:
         self._absences = Absences(self._tool, imported_places.marks(self._processes))
         self._devices = Devices()
         self._waits = Waits()
+        self._meeting: list[int] = []
         self._hosts = run_facts.host_ids(self._processes)
         self._samples = machine_samples.read(root, self._processes, self._hosts)
         self._utilisation = utilisation.Utilisation(self._samples)
@@ -182,6 +186,8 @@ class _Build:
                 timeline=relations["timeline"],
                 work_is_known=not why,
             )
+        if not FUNCTIONS.isdisjoint(relations["native_call"]["function"]):
+            self._meeting.append(index)
         for name, columns in relations.items():
             self._put(name, columns, index)
         self._put_iteration_times(swept, unknown, index)
@@ -288,10 +294,25 @@ class _Build:
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)
         self._put("wait", self._waits.columns())
+        self._put("collective", self._collectives())
         for name, columns in self._collected.items():
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
         self._sink.put(store.absent, self._absences.columns(no_cuda))
+
+    def _collectives(self) -> dict[str, list[Any]]:
+        """Processes with such calls are read once more, call by call."""
+        found = Collectives()
+        if len(self._meeting) > 1:
+            database = Database(frugal=True)
+            try:
+                for index in self._meeting:
+                    rows = self._directory.event_rows(index, first_thread=0, operations=[])
+                    calls = [Call(*call) for call in database.calls_in(rows, FUNCTIONS)]
+                    found.add(index, self._processes[index]["parent_index"], calls)
+            finally:
+                database.close()
+        return found.columns()
 
     def _process_columns(self) -> dict[str, list[Any]]:
         command = run_facts.command_words(self._run_json)

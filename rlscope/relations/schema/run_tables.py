@@ -253,3 +253,20 @@ import_ = columns.relation(
     columns.integer("self_ns", "the same without imports inside it: these add up"),
     columns.integer("cpu_ns", "CPU time of the thread in self_ns"),
 )
+
+collective = columns.relation(
+    "collective",
+    "How long a process of a group waits in collectives for the latest process of the group.",
+    columns.process_id(),
+    columns.text(
+        "name",
+        "backward: of a model whose gradients are averaged; collective: other waits for one; "
+        "broadcast: of a model's parameters",
+    ),
+    columns.integer("calls", "calls of the process"),
+    columns.integer("meetings", "calls that every process of the group has"),
+    columns.integer("duration_ns", "sum of the calls of these meetings"),
+    columns.integer("waited_ns", "a part of it: until the latest process had begun its call"),
+    columns.integer("last", "meetings to which the process came last"),
+    columns.integer("late_ns", "in these, how long after the last but one"),
+)
