@@ -114,9 +114,10 @@ ROLE_ROWS = {
     "multiprocess.context": "rlscope.capture.roles:watch_spawned",
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
     "ray._private.worker": "rlscope.capture.ray_worker:watch",
+    "greenlet._greenlet": "rlscope.capture.greenlets:watch",
 }
-"""The same, for roles of processes, and processes that the run lacks; without automatic operations,
-too."""
+"""The same, for roles of processes, processes that the run lacks, and what a thread runs; without
+automatic operations, too."""
 
 NAME_ROWS = {
     "torch._ops": "rlscope.frameworks.pytorch",
