@@ -320,7 +320,8 @@ class Database:
     def calls_in(self, rows: _trace.RowStream, functions: Collection[str]) -> list[tuple[Any, ...]]:
         """Name, start_ns and duration_ns of calls of some functions among rows of `event`, in order
         of start; the rows are read as they are made."""
-        name, start_ns = sa.column("name"), sa.column("start_ns")
+        name: sa.ColumnClause[Any] = sa.column("name")
+        start_ns: sa.ColumnClause[Any] = sa.column("start_ns")
         calls = (
             sa.select(name, start_ns, sa.column("duration_ns"))
             .select_from(sa.table(_SOURCE))
