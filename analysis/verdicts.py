@@ -64,6 +64,10 @@ _SLOWER = 0.25
 _NOTABLE_WAITED = 0.1
 # Share of the run's time, or of its CPU time, that was not recorded.
 _NOTABLE_UNRECORDED = 0.1
+# Share of a training loop that a process waits in collectives.
+_NOTABLE_COLLECTIVE = 0.05
+# Share of the run that imports of a process take.
+_NOTABLE_IMPORTS = 0.1
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -291,6 +295,12 @@ def is_loop_opaque(call_ns: int, loop_ns: int) -> bool:
     return call_ns >= _OPAQUE_CALL * loop_ns
 
 
+def are_imports_notable(total: Row) -> bool:
+    """Whether the imports of the processes of a role are worth a word, from its row of
+    `import_total`."""
+    return bool(total["wall_ns"] >= _NOTABLE_IMPORTS * total["run_ns"])
+
+
 # ---- workers ------------------------------------------------------------------------------------
 
 
@@ -354,6 +364,11 @@ def is_slower(step: Row) -> bool:
     from the row of `peer_step` with the operation that costs it most."""
     notable = step["slower_ns"] > _NOTABLE_LATE * step["loop_ns"]
     return bool(notable and step["mean_ns"] > (1 + _SLOWER) * step["typical_ns"])
+
+
+def is_collective_notable(met: Row) -> bool:
+    """Whether waiting for the latest process is worth a word, from a row of `collective`."""
+    return bool(met["loop_ns"] and met["waited_ns"] > _NOTABLE_COLLECTIVE * met["loop_ns"])
 
 
 # ---- recording ----------------------------------------------------------------------------------

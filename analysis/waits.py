@@ -29,3 +29,9 @@ def critical_iterations(trace: Trace) -> Table:
     name whom the process waits for most: one row for each complete iteration of processes that
     wait for others. The process that waits most and its longest iteration first."""
     return statement.run(trace, "critical_iteration")
+
+
+def collectives(trace: Trace, *, rows: int) -> Table:
+    """process_id, process, name, calls, meetings, duration_ns, waited_ns, last, late_ns, loop_ns,
+    last_process, last_last: who waits in collectives for whom, the longest waits first."""
+    return statement.run(trace, "collective", rows=rows)

@@ -185,6 +185,10 @@ def callback_end(kept: bytes | None, /) -> None: ...
 def intercept_gil() -> bool:
     """Records how long threads wait for the GIL; False: the interpreter is not as expected."""
 
+def intercept_greenlets(module: ModuleType, /) -> bool:
+    """Gives each greenlet operations of its own, from its switches on; `module` is
+    greenlet._greenlet. False: it is not as expected, and greenlets differ at annotations only."""
+
 def intercept_probe() -> bool:
     """Patches recorded_call(), until intercept_unpatch(); False: it cannot be patched."""
 

@@ -56,6 +56,7 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
         "timeline": "rlscope.report.panels.timeline:PANEL",
         "iterations": "rlscope.report.panels.iterations:PANEL",
         "progress": "rlscope.report.panels.progress:PANEL",
+        "imports": "rlscope.report.panels.imports:PANEL",
         "processes": "rlscope.report.panels.processes:PANEL",
         "waiting": "rlscope.report.panels.waiting:PANEL",
         "threads": "rlscope.report.panels.threads:PANEL",

@@ -137,9 +137,10 @@ ROLE_ROWS = {
     "multiprocess.context": "rlscope.capture.roles:watch_spawned",
     "ray._private.function_manager": "rlscope.capture.roles:watch_ray",
     "ray._private.worker": "rlscope.capture.ray_worker:watch",
+    "greenlet._greenlet": "rlscope.capture.greenlets:watch",
 }
-"""The same, for roles of processes, processes that the run lacks, and the end of the interpreter;
-without automatic operations, too."""
+"""The same, for roles of processes, processes that the run lacks, what a thread runs, and the end of
+the interpreter; without automatic operations, too."""
 
 NAME_ROWS = {
     "torch._ops": "rlscope.frameworks.pytorch",

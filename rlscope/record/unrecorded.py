@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rlscope.record.interpreters import InterpreterWatch, Sighting
@@ -84,8 +84,7 @@ class UnrecordedWatch:
         self._kept = 0
         own = process_stat(os.getpid())
         self._own_parent = own.parent if own else 0
-        self._session = own.session if own else 0
-        self._ancestors = set(_ancestors(self._own_parent))
+        self._group = (own.group, own.session) if own else (0, 0)
         self._boot_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
 
     def look(self) -> None:
@@ -138,16 +137,14 @@ class UnrecordedWatch:
         return found
 
     def _is_ours(self, pid: int, stat: Stat) -> bool:
-        """A parent may end before its child is seen: an orphan of our session is the program's.
-
-        What the shell started beside us has the shell as its parent.
+        """A parent may end before its child is seen: an orphan of our process group is the
+        program's. What the shell started beside us has the shell as its parent.
         """
         if pid == self._root.pid or stat.parent in self._family:
             return True
-        if stat.start_time < self._root.start_time or stat.parent == self._own_parent:
-            return False
-        is_orphan = stat.parent == 1 or stat.parent in self._ancestors
-        return is_orphan and stat.session == self._session
+        is_younger = stat.start_time >= self._root.start_time
+        is_orphan = stat.parent == 1 != self._own_parent
+        return is_younger and is_orphan and (stat.group, stat.session) == self._group
 
     def _began_ns(self, pid: int, stat: Stat) -> int:
         """When the program that is seen for the first time began.
@@ -295,13 +292,6 @@ def _is_wrapper(arguments: list[str]) -> bool:
     """Whether it is rls-prof, which records what it starts and not itself."""
     names = [os.path.basename(argument) for argument in arguments[:4]]
     return "rls-prof" in names[:2] or names[1:] == ["-m", "rlscope.commands", "prof"]
-
-
-def _ancestors(pid: int) -> Iterator[int]:
-    while pid > 1:
-        stat = process_stat(pid)
-        pid = stat.parent if stat is not None else 0
-        yield pid
 
 
 def _variables(pid: int) -> dict[str, str] | None:

@@ -317,6 +317,20 @@ class Database:
         with _interrupts(), self._registered(rows.__arrow_c_stream__()):
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, made)))
 
+    def calls_in(self, rows: _trace.RowStream, functions: Collection[str]) -> list[tuple[Any, ...]]:
+        """Name, start_ns and duration_ns of calls of some functions among rows of `event`, in order
+        of start; the rows are read as they are made."""
+        name: sa.ColumnClause[Any] = sa.column("name")
+        start_ns: sa.ColumnClause[Any] = sa.column("start_ns")
+        calls = (
+            sa.select(name, start_ns, sa.column("duration_ns"))
+            .select_from(sa.table(_SOURCE))
+            .where(sa.column("kind") == "call", name.in_(sorted(functions)))
+            .order_by(start_ns)
+        )
+        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
+            return list(self._duckdb.execute(self._compiled(calls)).fetchall())
+
     def write_rows(
         self,
         relation: sa.Table,

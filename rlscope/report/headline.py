@@ -16,6 +16,7 @@ from rlscope.analysis import (
     compilations,
     coverage,
     groups,
+    imports,
     iterations,
     operations,
     processes,
@@ -27,7 +28,9 @@ from rlscope.analysis import (
 )
 from rlscope.analysis.verdicts import Failure, Subject, Unrecorded
 from rlscope.report import (
+    collective_sentences,
     compilation_sentences,
+    import_sentences,
     layers,
     limits,
     loop_sentences,
@@ -128,6 +131,9 @@ def read(trace: Trace) -> Headline:
     opaque = compilations.compiled_call(trace).to_dicts()
     around = operations.around_loop(trace).to_dicts()
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
+    met = waits.collectives(trace, rows=limits.ROWS).to_dicts()
+    totals = imports.totals(trace).to_dicts()
+    modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
     run = next(iter(trace.table("run").to_dicts()), {})
     loops = roles.role_loops(trace).to_dicts()
     said = sentence(times, facts, waited, found, libraries, loops)
@@ -144,6 +150,7 @@ def read(trace: Trace) -> Headline:
             *(Detail(each, warning=True) for each in beside),
             *(Detail(each, warning=True) for each in compilation_sentences.opaque(opaque)),
             *map(Detail, compilation_sentences.compilations(compiled)),
+            *(Detail(each, warning=True) for each in collective_sentences.waiting(met)),
             *_together(times, facts, waited, loops),
             *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
             *map(Detail, role_sentences.straggler(roles.peer_steps(trace).to_dicts(), loops)),
@@ -151,6 +158,7 @@ def read(trace: Trace) -> Headline:
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
             *map(Detail, loop_sentences.around(around)),
             *map(Detail, loop_sentences.ending(around, parts, facts)),
+            *map(Detail, import_sentences.notable(totals, modules)),
             *_states(states),
             *_between(times, facts, gaps, waited),
             *map(

@@ -35,5 +35,8 @@ POINTS = 600
 # Rows of tables that have no natural end: losses, absent columns, problems, metadata.
 ROWS = 60
 
+# Modules of a role with a row in the table of imports: outermost ones, and others.
+IMPORTS = 20
+
 # Characters of a command line in the process table.
 PROGRAM_CHARACTERS = 120

@@ -12,6 +12,7 @@ class Stat:
     is_alive: bool
     """False: a zombie."""
     parent: int
+    group: int
     session: int
     start_time: int
     """Field 22: distinguishes a recycled pid from this one."""
@@ -30,6 +31,7 @@ def process_stat(pid: int) -> Stat | None:
         pid,
         fields[0] not in b"ZX",
         int(fields[1]),
+        int(fields[2]),
         int(fields[3]),
         int(fields[19]),
         _cpu_ns(fields),

@@ -5,6 +5,7 @@
 #include "native_calls/owned.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/compiled.h"
+#include "python/runtime_module/import_times.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
 #include "python/runtime_module/vectorcall.h"
@@ -151,6 +152,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {
     track->EnterImport(CountsImport(arguments, flagged_count));
+    BeginModule(PyVectorcall_NARGS(flagged_count) == 2 ? arguments[1] : nullptr, IsAnnotated());
   }
   if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
@@ -176,6 +178,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
+    EndModule(track->IsImport(), IsAnnotated(), __atomic_load_n(&imports_count, __ATOMIC_RELAXED));
     track->LeaveImport();
   }
   if constexpr (event == Event::kCompilation) track->LeaveCompilation(/*is_last=*/true);

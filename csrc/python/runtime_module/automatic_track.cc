@@ -62,7 +62,9 @@ bool Track::Follows() { return FollowsNow(); }
 
 // The trace knows nothing of what is open.
 void Track::Forget() {
+  const uint32_t import_cut = import_cut_;
   Decide(Expects::kNothing);
+  import_cut_ = import_cut;
   NoteSegment();
   evaluations_.Forget();
   state_ = kAutoNothing;
@@ -80,6 +82,7 @@ inline void Track::Decide(Expects next) {
   expects_ = next;
   forward_base_ = forward_;
   import_base_ = import_;
+  import_cut_ = import_;
   block_ = nullptr;
   drawn_ = false;
   run_.End();
@@ -520,6 +523,8 @@ void Track::End() {
 // ---- of the process -----------------------------------------------------------------------------
 
 void StartTracks(ModuleState* state) { track_phases = state; }
+
+bool IsAnnotated() { return HasExplicit(); }
 
 void EndTracks() {
   if (HasExplicit()) return;

@@ -205,8 +205,12 @@ class Track {
     ++import_;
     if (!counts) import_base_ = import_;
   }
+  // Whether the import that ends next was nothing but an import: no part of the program's loop
+  // began inside of it.
+  bool IsImport() const { return import_ > import_cut_; }
   void LeaveImport() {
-    if (--import_ > import_base_) return;
+    if (--import_ < import_cut_) import_cut_ = import_;
+    if (import_ > import_base_) return;
     import_base_ = import_;
     if (imports_) EndImport();
   }
@@ -319,6 +323,7 @@ class Track {
   uint32_t apart_ = 0;
   uint32_t import_ = 0;
   uint32_t import_base_ = 0;  // imports that something else began inside of
+  uint32_t import_cut_ = 0;   // the same; without those that do not count
   bool imports_ = false;      // an I runs; state_ is what it interrupts
 
   // The outermost no-grad block that began after the last S, B and O; null: none.
@@ -367,6 +372,9 @@ void StartTracks(ModuleState* state);
 // The calling thread, which records, enters an explicit operation: no thread of this process opens
 // an automatic one any more.
 void EndTracks();
+
+// Whether the program has opened an operation of its own.
+bool IsAnnotated();
 
 // How a forward finds out whether it has gradients; null: it has, unless a no-grad block is open.
 void AskGradients(bool (*enabled)());

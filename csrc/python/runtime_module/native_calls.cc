@@ -10,6 +10,7 @@
 #include "native_calls/context_run.h"
 #include "native_calls/created_functions.h"
 #include "native_calls/gil_waits.h"
+#include "native_calls/greenlet_switch.h"
 #include "native_calls/late_imports.h"
 #include "native_calls/owned.h"
 #include "native_calls/patch.h"
@@ -67,6 +68,16 @@ void OnContextEntering(PyObject* context) {
 }
 void OnContextLeft() {
   if (!runtime::IsIdleOrTimed()) Switch(nullptr);
+}
+
+__attribute__((noinline)) void EnterGreenlet(PyObject* greenlet) {
+  const ErrorAside aside;
+  if (!IsRecordingInPhase(StateOf(main_module))) return;
+  SwitchToGreenlet(StateOf(main_module)->tasks, greenlet);
+}
+
+void OnGreenletEntering(PyObject* greenlet) {
+  if (!runtime::IsIdleOrTimed()) EnterGreenlet(greenlet);
 }
 
 void OnLoaded(PyObject* spec) {
@@ -335,10 +346,19 @@ PyObject* Unpatch(PyObject*, PyObject*) {
   KeepFunctions(Py_None, Py_None);
   Py_CLEAR(executed_function);
   FollowsContextRun(false);
+  FollowsGreenlets(false);
   const uint64_t remembered = native_calls::UnpatchAll();
   const uint64_t reached = native_calls::RestoreReached();
   native_calls::ForgetHooks();
   return ToDictionary({{"remembered", remembered}, {"reached", reached}});
+}
+
+// intercept_greenlets(module).
+PyObject* Greenlets(PyObject* own, PyObject* module) {
+  if (main_module == nullptr) main_module = Py_NewRef(own);
+  const bool follows = native_calls::FollowGreenlets(module, {OnGreenletEntering, OnContextLeft});
+  FollowsGreenlets(follows);
+  return PyBool_FromLong(follows);
 }
 
 PyObject* Remember(PyObject*, PyObject*) {
@@ -370,6 +390,7 @@ PyMethodDef methods[] = {{"callback_begin", CallbackBegin, METH_NOARGS, nullptr}
                          {"intercept_at_import", Fast(AtImport), METH_FASTCALL, nullptr},
                          {"intercept_executed", Fast(AtExecution), METH_FASTCALL, nullptr},
                          {"intercept_gil", WaitForGil, METH_NOARGS, nullptr},
+                         {"intercept_greenlets", Greenlets, METH_O, nullptr},
                          {"intercept_name", Fast(Name), METH_FASTCALL, nullptr},
                          {"intercept_probe", Probe, METH_NOARGS, nullptr},
                          {"intercept_serializer", Fast(Serializer), METH_FASTCALL, nullptr},

@@ -6,6 +6,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "native_calls/greenlet_switch.h"
 #include "runtime/hot.h"
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -52,7 +53,9 @@ thread_local Written written = {0, 0, nullptr};
 // The trace's note on its tasks; coverage.sql reads it.
 constexpr char kAtAnnotations[] = "\"rlscope tells tasks apart at annotations\"";
 constexpr char kAtSwitches[] = "\"rlscope tells tasks apart at every Context.run\"";
+constexpr char kAtGreenlets[] = "\"rlscope tells greenlets apart at every switch\"";
 std::atomic<bool> follows_context_run{false};
+std::atomic<bool> follows_greenlets{false};
 
 // Ids are of the process: interpreters share them. Past 2^26 - 1 they begin anew; by then the
 // first tasks are long gone.
@@ -87,10 +90,20 @@ bool RefersTo(PyObject* weak_reference, PyObject* object) {
   return alive && (object == nullptr || referent == object);
 }
 
-void Report(const char* json) { rlscope_add_metadata("asyncio", 7, json, strlen(json)); }
+void Report(const char* json) {
+  const char* key = json == kAtGreenlets ? "greenlets" : "asyncio";
+  rlscope_add_metadata(key, strlen(key), json, strlen(json));
+}
 
 bool IsEntered(const PyObject* context) {
   return context != nullptr && reinterpret_cast<const ContextHead*>(context)->entered != 0;
+}
+
+// What the thread runs: a greenlet, else a Context that it entered; null: neither, task 0.
+PyObject* CurrentTask() {
+  if (PyObject* greenlet = native_calls::CurrentGreenlet()) return greenlet;
+  PyObject* context = ThreadState()->context;
+  return IsEntered(context) ? context : nullptr;
 }
 
 }  // namespace
@@ -99,17 +112,17 @@ bool IsEntered(const PyObject* context) {
 const PyThreadState* const volatile* current_thread_word = &unseen_thread_word;
 #endif
 
-// Contexts by address, each with a weak reference: it distinguishes a Context from a later one at
-// the same address, and keeps neither alive.
+// Contexts and greenlets by address, each with a weak reference: it distinguishes an object from a
+// later one at the same address, and keeps neither alive.
 class TaskTable {
  public:
   ~TaskTable() {
     for (auto& [context, task] : tasks_) Py_DECREF(task.weak_reference);
   }
 
-  // Id of an entered Context, made if it has none; 0 when memory is short.
+  // Id of an entered Context or a greenlet, made if it has none; 0 when memory is short.
   uint32_t IdOf(PyObject* context);
-  // Id of a Context that may have none: 0 then.
+  // Id of one that may have none: 0 then.
   uint32_t KnownIdOf(PyObject* context);
 
  private:
@@ -200,6 +213,19 @@ void WriteTask(uint32_t task, const char* how) {
   written.task = task;
 }
 
+const char* HowFollowed() {
+  if (native_calls::CurrentGreenlet() != nullptr) {
+    return follows_greenlets ? kAtGreenlets : kAtAnnotations;
+  }
+  return follows_context_run ? kAtSwitches : kAtAnnotations;
+}
+
+void SwitchTo(TaskTable* table, PyObject* current) {
+  const uint32_t task = current == nullptr ? 0 : table->KnownIdOf(current);
+  if (task == (IsInStream() ? written.task : 0)) return;
+  if (runtime::HasRoom()) WriteTask(task, HowFollowed());
+}
+
 }  // namespace
 
 void FollowTask(TaskTable* table) {
@@ -207,27 +233,30 @@ void FollowTask(TaskTable* table) {
   const PyThreadState* thread = ThreadState();
   PyObject* context = thread->context;
   const uint64_t version = thread->context_ver;
-  const bool is_task = tasks_enabled && IsEntered(context);
-  const bool is_known = is_task && table->KnownIdOf(context) != 0;
-  const uint32_t task = is_task ? table->IdOf(context) : 0;
+  PyObject* current = tasks_enabled ? CurrentTask() : nullptr;
+  const bool is_known = current != nullptr && table->KnownIdOf(current) != 0;
+  const uint32_t task = current != nullptr ? table->IdOf(current) : 0;
   // A task that enters a Context without Context.run is noticed at its second step.
   const bool was_missed = is_known && IsInStream() && task != written.task;
-  WriteTask(task, follows_context_run && !was_missed ? kAtSwitches : kAtAnnotations);
+  WriteTask(task, was_missed ? kAtAnnotations : HowFollowed());
   self->context = context;
   self->context_version = static_cast<uint32_t>(version);
 }
 
 void SwitchTask(TaskTable* table, PyObject* context) {
   if (!tasks_enabled) return;
-  if (context == nullptr && IsEntered(ThreadState()->context)) context = ThreadState()->context;
-  const uint32_t task = context == nullptr ? 0 : table->KnownIdOf(context);
-  if (task == (IsInStream() ? written.task : 0)) return;
-  if (runtime::HasRoom()) WriteTask(task, kAtSwitches);
+  const bool is_greenlet = context == nullptr || native_calls::CurrentGreenlet() != nullptr;
+  SwitchTo(table, is_greenlet ? CurrentTask() : context);
 }
 
-bool RunsInTask() { return tasks_enabled && IsEntered(ThreadState()->context); }
+void SwitchToGreenlet(TaskTable* table, PyObject* greenlet) {
+  if (tasks_enabled) SwitchTo(table, greenlet);
+}
+
+bool RunsInTask() { return tasks_enabled && CurrentTask() != nullptr; }
 
 void FollowsContextRun(bool follows) { follows_context_run = follows; }
+void FollowsGreenlets(bool follows) { follows_greenlets = follows; }
 
 void ReportTasks() {
   if (!tasks_enabled) Report("\"off: rlscope does not know the layout of contextvars.Context\"");

@@ -1,9 +1,10 @@
 // Which asyncio task a thread runs, as far as its annotations and Context.run show it.
 //
 // A task is a contextvars.Context that was entered (Context.run); everything outside of one is
-// task 0, the thread's own. CPython keeps the current Context and a count of switches in the
-// thread state: comparing both with what the thread's last annotation saw costs two loads, and
-// only after a switch is the table asked.
+// task 0, the thread's own. A greenlet is a task as well, whatever Context it runs in; each switch
+// of greenlets counts as one of Contexts. CPython keeps the current Context and a count of switches
+// in the thread state: comparing both with what the thread's last annotation saw costs two loads,
+// and only after a switch is the table asked.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_TASKS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_TASKS_H_
 
@@ -55,7 +56,8 @@ inline __attribute__((always_inline)) bool HasSwitched(const PyThreadState* thre
          seen->context_version != static_cast<uint32_t>(thread->context_ver);
 }
 
-// Whether the calling thread runs in a Context that it entered, as an asyncio task does.
+// Whether the calling thread runs in a Context that it entered, as an asyncio task does, or in a
+// greenlet that is not its first.
 bool RunsInTask();
 
 // Writes a kTask record if the thread now runs another task than its last record said. The caller
@@ -67,8 +69,13 @@ void FollowTask(TaskTable* table);
 // its time is that of the thread's own stack, task 0. The caller is recording; no exception pends.
 void SwitchTask(TaskTable* table, PyObject* context);
 
+// The same for a greenlet that the thread is about to run; each is a task, too.
+void SwitchToGreenlet(TaskTable* table, PyObject* greenlet);
+
 // Whether SwitchTask() is called from now on wherever Context.run enters or leaves a Context.
 void FollowsContextRun(bool follows);
+// The same of SwitchToGreenlet() and SwitchTask(), wherever greenlets switch.
+void FollowsGreenlets(bool follows);
 
 // Notes in the trace when tasks are not distinguished.
 void ReportTasks();

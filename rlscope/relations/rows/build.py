@@ -14,11 +14,13 @@ import numpy as np
 from rlscope import _trace, cuts
 from rlscope.costs import record_costs
 from rlscope.costs.probe_costs import ProbeSamples
+from rlscope.relations.database import Database
 from rlscope.relations.files.sink import Sink
 from rlscope.relations.rows import (
     compilations,
     cuda_rows,
     imported_places,
+    imports,
     machine_samples,
     run_facts,
     unrecorded,
@@ -27,7 +29,9 @@ from rlscope.relations.rows import (
 from rlscope.relations.rows.absences import Absences
 from rlscope.relations.rows.batches import Batches
 from rlscope.relations.rows.breakdowns import Breakdowns
+from rlscope.relations.rows.collectives import Call, Collectives
 from rlscope.relations.rows.devices import Devices
+from rlscope.relations.rows.known_collectives import FUNCTIONS
 from rlscope.relations.rows.operations import RULES, Operations, read_rules
 from rlscope.relations.rows.process_rows import ProcessRows
 from rlscope.relations.rows.progress import Progress
@@ -109,6 +113,7 @@ class _Build:
         self._absences = Absences(self._tool, imported_places.marks(self._processes))
         self._devices = Devices()
         self._waits = Waits()
+        self._meeting: list[int] = []
         self._hosts = run_facts.host_ids(self._processes)
         self._samples = machine_samples.read(root, self._processes, self._hosts)
         self._utilisation = utilisation.Utilisation(self._samples)
@@ -157,9 +162,10 @@ class _Build:
         self._collect("loss", _columns_of(self._losses(index)), index)
         if process["rolled_up"]:
             self._absences.rolled_up(self._kept)
-        self._collect("metadata", _metadata(process["metadata"]), index)
+        self._collect("metadata", _metadata(imports.others(process["metadata"])), index)
         note = process["metadata"].get(compilations.NOTE)
         self._collect("compilation", compilations.columns(note), index)
+        self._collect("import", imports.columns(process["metadata"]), index)
         names = self._directory.names(index)["text"]
         self._waits.add(process, self._hosts[index], names, rows.waits(thread_ids))
         relations = {**rows.relations(), **cuda_rows.relations(cuda)}
@@ -183,6 +189,8 @@ class _Build:
                 timeline=relations["timeline"],
                 work_is_known=not why,
             )
+        if not FUNCTIONS.isdisjoint(relations["native_call"]["function"]):
+            self._meeting.append(index)
         for name, columns in relations.items():
             self._put(name, columns, index)
         self._put_iteration_times(swept, unknown, index)
@@ -290,10 +298,25 @@ class _Build:
             self._put(name, columns)
         self._put("wait", self._waits.columns())
         self._put("wait_peer", self._waits.peer_columns())
+        self._put("collective", self._collectives())
         for name, columns in self._collected.items():
             self._put(name, columns)
         no_cuda = cuda_rows.why_nothing(self._told(cuda_rows.NOTE), run)
         self._sink.put(store.absent, self._absences.columns(no_cuda))
+
+    def _collectives(self) -> dict[str, list[Any]]:
+        """Processes with such calls are read once more, call by call."""
+        found = Collectives()
+        if len(self._meeting) > 1:
+            database = Database(frugal=True)
+            try:
+                for index in self._meeting:
+                    rows = self._directory.event_rows(index, first_thread=0, operations=[])
+                    calls = [Call(*call) for call in database.calls_in(rows, FUNCTIONS)]
+                    found.add(index, self._processes[index]["parent_index"], calls)
+            finally:
+                database.close()
+        return found.columns()
 
     def _process_columns(self) -> dict[str, list[Any]]:
         command = run_facts.command_words(self._run_json)

@@ -251,3 +251,37 @@ compilation = columns.relation(
     columns.integer("count", "how often it was compiled; 0: it was only traced"),
     columns.integer("total_ns", "time of compiling it, without what was compiled for it meanwhile"),
 )
+
+import_ = columns.relation(
+    "import",
+    "A module that took 1 ms or more to import, with all that it imported.",
+    columns.process_id(),
+    columns.text("module", "name of the module; NULL: all shorter ones of the process together"),
+    columns.integer("modules", "how many modules the row is about"),
+    columns.text("imported_by", "module that imported it while it was imported itself; NULL: none"),
+    columns.text(
+        "asked_by",
+        "file and line of the import; if imported_by is NULL, the innermost line of no library",
+    ),
+    columns.start(),
+    columns.integer("total_ns", "length of the import, other imports inside included"),
+    columns.integer("self_ns", "the same without imports inside it: these add up"),
+    columns.integer("cpu_ns", "CPU time of the thread in self_ns"),
+)
+
+collective = columns.relation(
+    "collective",
+    "How long a process of a group waits in collectives for the latest process of the group.",
+    columns.process_id(),
+    columns.text(
+        "name",
+        "backward: of a model whose gradients are averaged; collective: other waits for one; "
+        "broadcast: of a model's parameters",
+    ),
+    columns.integer("calls", "calls of the process"),
+    columns.integer("meetings", "calls that every process of the group has"),
+    columns.integer("duration_ns", "sum of the calls of these meetings"),
+    columns.integer("waited_ns", "a part of it: until the latest process had begun its call"),
+    columns.integer("last", "meetings to which the process came last"),
+    columns.integer("late_ns", "in these, how long after the last but one"),
+)

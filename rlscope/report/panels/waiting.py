@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import waits
-from rlscope.report import limits, loop_sentences, units
+from rlscope.report import collective_sentences, limits, loop_sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def read(trace: Trace) -> dict[str, Table]:
     return {
         "waited_for": waits.waited_for(trace),
+        "collective": waits.collectives(trace, rows=limits.ROWS),
         "worker_step": waits.worker_steps(trace),
         "critical_iteration": waits.critical_iterations(trace),
     }
@@ -25,7 +26,8 @@ def draw(tables: Tables) -> Drawing | Nothing:
     targets = tables["waited_for"].to_dicts()
     steps = tables["worker_step"].to_dicts()
     iterations = tables["critical_iteration"].to_dicts()
-    if not targets:
+    met = tables["collective"].to_dicts()
+    if not targets and not met:
         return Nothing("rlscope recorded no wait of a process that counts.")
     return Drawing(
         notes=[
@@ -34,7 +36,8 @@ def draw(tables: Tables) -> Drawing | Nothing:
             *loop_sentences.critical(iterations),
         ],
         grids=[
-            _targets(targets),
+            *([_targets(targets)] if targets else []),
+            *([_collectives(met)] if met else []),
             *([_workers(steps)] if steps else []),
             *([_iterations(iterations)] if iterations else []),
         ],
@@ -54,6 +57,36 @@ def _targets(rows: list[dict[str, Any]]) -> Grid:
                 units.share(row["share"], 1) if row["share"] is not None else "",
             ]
             for row in shown
+        ],
+        open=True,
+    )
+
+
+def _collectives(rows: list[dict[str, Any]]) -> Grid:
+    return Grid(
+        title="Collectives: how long each process waits for the latest one of its group",
+        columns=[
+            "process",
+            "where",
+            ">meetings",
+            ">time in them",
+            ">waits for the latest",
+            ">share",
+            ">came last",
+            ">later than the last but one",
+        ],
+        rows=[
+            [
+                units.visible(row["process"]),
+                collective_sentences.place(row["name"]),
+                units.count(row["meetings"]),
+                units.duration(row["duration_ns"]),
+                units.duration(row["waited_ns"]),
+                units.share(row["waited_ns"], row["duration_ns"]),
+                units.count(row["last"]),
+                units.duration(row["late_ns"]),
+            ]
+            for row in rows
         ],
         open=True,
     )

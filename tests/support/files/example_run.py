@@ -135,6 +135,14 @@ class _Trainer:
         self.gpu.append(work)
 
 
+# module, imported by, asked by, start, total, own and CPU time in ns, modules
+IMPORTS = [
+    ["torch._C", "torch", "torch/__init__.py:9", 13_200_000, 1_500_000, 1_500_000, 900_000, 1],
+    ["torch", "", "/home/me/train.py:3", 13_000_000, 2_400_000, 900_000, 800_000, 1],
+    ["", "", "", 13_000_000, 0, 300_000, 200_000, 12],
+]
+
+
 def write(directory: Path, iterations: int = ITERATIONS) -> None:
     """Writes run.json, processes.log, trace files and machine.jsonl."""
     trainer = _Trainer(iterations)
@@ -157,6 +165,7 @@ def write(directory: Path, iterations: int = ITERATIONS) -> None:
                 "algorithm": '"ppo"',
                 "learning_rate": "0.0003",
                 "rlscope.interception": json.dumps(INTERCEPTION),
+                "rlscope.import.0": json.dumps(IMPORTS),
             },
             role="trainer",
             program="python train.py --env CartPole-v1",

@@ -1,0 +1,82 @@
+"""Ranks that meet in collectives of PyTorch, one of which comes late by a known time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.process.traced_python import TracedPython
+
+from rlscope.opening import load
+
+pytest.importorskip("torch.distributed")
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+_LATE_S = 0.02
+_MEETINGS = 12
+# The ranks begin each turn together; one sleeps. Each prints how long its own calls took.
+_PROGRAM = f"""
+import os, sys, time
+import torch
+import torch.distributed as dist
+from multiprocessing import get_context
+
+def rank(number, store, how):
+    dist.init_process_group("gloo", init_method="file://" + store, rank=number, world_size=2)
+    torch.set_num_threads(1)
+    model = torch.nn.Linear(4, 4)
+    if how == "backward":
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    spent = 0
+    for turn in range({_MEETINGS}):
+        time.sleep({_LATE_S} * (number == 1))
+        loss = model(torch.ones(1, 4)).sum()
+        if how == "collective":
+            loss.backward()
+        begun = time.monotonic_ns()
+        if how == "backward":
+            loss.backward()
+        else:
+            dist.all_reduce(model.weight.grad)
+        spent += time.monotonic_ns() - begun
+    with open(f"{{store}}.{{number}}", "w") as file:
+        file.write(str(spent))
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    ranks = [get_context("spawn").Process(target=rank, args=(n, *sys.argv[1:3])) for n in range(2)]
+    for each in ranks:
+        each.start()
+    for each in ranks:
+        each.join()
+        assert each.exitcode == 0
+"""
+
+
+@pytest.mark.parametrize("how", ["backward", "collective"])
+def test_a_rank_waits_for_the_one_that_comes_late(
+    traced: TracedPython, directory: str, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "ranks.py").write_text(_PROGRAM)
+    store = str(tmp_path / "store")
+    command = (traced.python, str(tmp_path / "ranks.py"), store, how)
+    result = traced.run("-o", directory, *command, timeout=180)
+    assert result.returncode == 0, result.stderr
+    with load(directory) as trace:
+        rows: list[dict[str, Any]] = trace.sql(
+            "SELECT collective.*, process.name AS process FROM collective"
+            " JOIN process USING (process_id) WHERE collective.name = $how ORDER BY process_id",
+            {"how": how},
+        ).to_dicts()
+    early, late = rows
+    spent = [int(Path(f"{store}.{number}").read_text()) for number in range(2)]
+    assert [row["meetings"] for row in rows] == [_MEETINGS] * 2
+    for row, own_ns in zip(rows, spent, strict=True):
+        assert row["waited_ns"] <= row["duration_ns"] <= own_ns
+    # The meetings begin together, so the early one waits for the sleep of the other; how late it
+    # begins itself is chance on a busy machine, and taken from the same clock.
+    assert early["waited_ns"] + late["late_ns"] > 0
+    assert early["waited_ns"] > 0.5 * _MEETINGS * _LATE_S * 1e9
+    assert late["last"] > _MEETINGS / 2
+    assert early["last"] + late["last"] == _MEETINGS

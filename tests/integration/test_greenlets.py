@@ -1,0 +1,140 @@
+"""Each greenlet has operations of its own, from switch to switch, whoever switches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.process.traced_python import TracedPython
+
+from rlscope.opening import load
+
+pytest.importorskip("greenlet", minversion="2")
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+_PRELUDE = """
+import ctypes, json, sys, time
+import greenlet
+import rlscope as rls
+
+spent = {}
+
+def work(name):
+    begun = time.monotonic_ns()
+    while time.monotonic_ns() - begun < 3_000_000:
+        pass
+    spent[name] = spent.get(name, 0) + time.monotonic_ns() - begun
+
+def by_method(target):
+    return target.switch()
+
+# As C code does that was built with greenlet.h: entry 6 of the table.
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+table = pointer_of(greenlet._greenlet._C_API, b"greenlet._C_API")
+prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)
+
+def by_function(target):
+    entry = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[6]
+    return prototype(entry)(target, None, None)
+"""
+# Each keeps its own operation open while the other one runs.
+_TURNS = """
+def actor():
+    for _ in range(5):
+        with rls.operation("act"):
+            work("act")
+            switch(learning)
+            work("act")
+
+def learner():
+    while True:
+        with rls.operation("learn"):
+            work("learn")
+            switch(acting)
+            work("learn")
+
+acting, learning = greenlet.greenlet(actor), greenlet.greenlet(learner)
+begun = time.monotonic_ns()
+switch(acting)
+print(json.dumps([spent, time.monotonic_ns() - begun]))
+"""
+
+
+def run(traced: TracedPython, directory: str, folder: Path, program: str) -> Any:
+    (folder / "turns.py").write_text(_PRELUDE + program)
+    result = traced.run("-o", directory, traced.python, str(folder / "turns.py"))
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def own_times(directory: str) -> dict[str, int]:
+    with load(directory) as trace:
+        return dict(
+            trace.sql(
+                "SELECT path, CAST(SUM(self_ns) AS BIGINT) FROM operation_instance"
+                " JOIN operation USING (operation_id) GROUP BY path"
+            )
+        )
+
+
+@pytest.mark.parametrize("switch", ["by_method", "by_function"])
+def test_operations_of_two_greenlets_are_not_inside_each_other(
+    traced: TracedPython, directory: str, tmp_path: Path, switch: str
+) -> None:
+    spent, wall_ns = run(traced, directory, tmp_path, f"switch = {switch}\n{_TURNS}")
+    times = own_times(directory)
+    assert times.keys() == {"act", "learn"}
+    for name, other in (("act", "learn"), ("learn", "act")):
+        assert spent[name] <= times[name] <= wall_ns - spent[other]
+
+
+def test_a_throw_is_a_switch(traced: TracedPython, directory: str, tmp_path: Path) -> None:
+    program = """
+def inner():
+    with rls.operation("inner"):
+        try:
+            work("inner")
+            main.switch()
+        except ValueError:
+            work("inner")
+            main.switch()
+
+main = greenlet.getcurrent()
+child = greenlet.greenlet(inner)
+begun = time.monotonic_ns()
+with rls.operation("outer"):
+    child.switch()
+    work("outer")
+    child.throw(ValueError)
+    work("outer")
+print(json.dumps([spent, time.monotonic_ns() - begun]))
+"""
+    spent, wall_ns = run(traced, directory, tmp_path, program)
+    times = own_times(directory)
+    # A greenlet's stack is on top of that of its thread.
+    assert times.keys() == {"outer", "outer/inner"}
+    assert spent["inner"] <= times["outer/inner"] <= wall_ns - spent["outer"]
+    assert spent["outer"] <= times["outer"] <= wall_ns - spent["inner"]
+
+
+def test_the_program_sees_nothing_of_it(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    program = """
+def echo(value):
+    while True:
+        value = main.switch(value + 1)
+
+main = greenlet.getcurrent()
+child = greenlet.greenlet(echo)
+found = [child.switch(1), child.switch(5)]
+try:
+    child.throw(KeyError, "x")
+except KeyError as error:
+    found.append(repr(error))
+print(json.dumps([*found, child.dead, greenlet.gettrace() is None]))
+"""
+    assert run(traced, directory, tmp_path, program) == [2, 6, "KeyError('x')", True, True]
