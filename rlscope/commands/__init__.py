@@ -25,7 +25,7 @@ _EPILOG = """\
   rls-prof -o runs/ppo python train.py    records the program, shows where its time went
   rlscope summary runs/ppo                shows that again
   rlscope report runs/ppo                 writes the HTML page again
-  rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM breakdown GROUP BY ALL"
+  rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM training_loop GROUP BY ALL"
 """
 
 

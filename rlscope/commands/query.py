@@ -32,7 +32,8 @@ examples:
   rlscope query runs/ppo --schema breakdown
       explains the columns of breakdown
   rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
-                          FROM breakdown GROUP BY ALL ORDER BY ns DESC"
+                          FROM training_loop GROUP BY ALL ORDER BY ns DESC"
+      where the time of the training loop goes, as the report has it
   rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
                           FROM iteration WHERE complete GROUP BY source"
       explicit: iterations that the program counts; automatic: those that rlscope found
@@ -40,7 +41,7 @@ examples:
       opens a prompt for statements; .help lists what else it takes
   rlscope query runs/ppo --file questions.sql
   rlscope query runs/seed-* "SELECT name, sum(duration_ns) / 1e9 AS seconds
-                             FROM breakdown JOIN run USING (run_id)
+                             FROM training_loop JOIN run USING (run_id)
                              WHERE operation = 'inference' GROUP BY ALL ORDER BY ALL"
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
@@ -151,7 +152,7 @@ def _answer(trace: Queries, text: str, form: str, options: argparse.Namespace) -
 
     split = statements.split(text)
     if not split:
-        raise QueryError('the statement is empty: give one such as "FROM breakdown"')
+        raise QueryError('the statement is empty: give one such as "FROM training_loop"')
     if len(split) > 1 and form != "table":
         raise QueryError(f"{form} takes the rows of one statement, not of {len(split)}")
     if form == "parquet":
