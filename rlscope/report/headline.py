@@ -16,6 +16,7 @@ from rlscope.analysis import (
     coverage,
     groups,
     iterations,
+    machine,
     operations,
     processes,
     run_facts,
@@ -55,6 +56,8 @@ class Headline:
     """Where the time goes: one sentence, or a few."""
     cut: str = ""
     """That recording stopped before the program did, and when: said first. Empty: it did not."""
+    crowd: str = ""
+    """That other programs kept the machine busy: said before the sentence. Empty: they did not."""
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
@@ -107,6 +110,7 @@ def read(trace: Trace) -> Headline:
         run=_run_line(run, facts),
         sentence=_of_nested(run, facts) or _judged(trace, run, times, facts, said),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
+        crowd=run_sentences.crowd(machine.machine_share(trace).to_dicts()),
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *_next_groups(times, facts),

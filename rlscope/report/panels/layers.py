@@ -57,7 +57,7 @@ def _crossings(rows: list[dict[str, Any]]) -> Iterator[Grid]:
         columns=["operation", "from", "into", ">entries", ">per iteration"],
         rows=[
             [
-                units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 row["from_layer"],
                 row["to_layer"],
                 units.count(row["count"]),
@@ -90,7 +90,7 @@ def _calls(rows: list[dict[str, Any]]) -> Iterator[Grid]:
 
 def _call(row: dict[str, Any]) -> list[str]:
     return [
-        units.visible(row["operation"]),
+        units.operation(row["operation"]),
         units.visible(row["function"]),
         row["layer"],
         units.count(row["calls"]),
