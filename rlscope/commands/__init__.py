@@ -17,6 +17,7 @@ from typing import Protocol
 
 from rlscope import registry
 from rlscope.errors import RlscopeError
+from rlscope.terminal.suggesting import SuggestingParser
 from rlscope.visible import visible
 
 _EPILOG = """\
@@ -82,7 +83,7 @@ def _run(arguments: list[str]) -> int:
         parser.parse_args([verb, *arguments[1:]])  # --help, --version, or an unknown option: exits
         parser.error("give a verb")
     command: Command = registry.load(registry.COMMANDS, verb)
-    own = argparse.ArgumentParser(
+    own = SuggestingParser(
         prog=f"rlscope {verb}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -95,6 +95,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Answers statements, describes the relations, or shows the prompt."""
     directories, statement = _told_apart(options.words)
+    if len(directories) > 1 and not os.path.isdir(directories[0]):
+        parser.error(f'the directory comes first: rlscope query {directories[-1]} "SELECT ..."')
     if [statement, options.schema, options.file].count(None) < 2:
         parser.error("give only one of an SQL statement, --file and --schema")
     if options.limit is not None and options.limit < 0:
