@@ -17,8 +17,8 @@ the rule of every operation compiled:<function>."""
 
 _RULES = {
     "simulation": "outermost step or reset of {}",
-    "inference": "from the first forward of {} to the next step of the environment, or a forward"
-    " that neither a step nor a backward follows; with the conversion of the observation",
+    "inference": "from the first forward of {} to the next step of the environment. If neither a"
+    " step nor a backward comes, each forward by itself. With the conversion of the observation",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
     "advantage": "forwards of {} without gradients, at the start of the first update after a step,"

@@ -299,7 +299,7 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
     with _stated("cannot read the trace"):
         held = closing.read_contents(outcome)
         if held is not None and closing.ran_no_python(outcome, held):
-            _close_without_python(outcome, options)
+            _close_without_python(outcome, held, options)
             return
         for line in closing.trace_lines(outcome, held):
             # An incomplete trace is a problem, too.
@@ -314,9 +314,13 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
         say(line)
 
 
-def _close_without_python(outcome: Outcome, options: argparse.Namespace) -> None:
+def _close_without_python(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
     """Says so; a folder that nobody asked for is removed."""
+    from rlscope.report import closing
+
     if not options.quiet:
+        for line in closing.trace_lines(outcome, held) if options.output else ():
+            say(line)
         say(f"no Python ran in {shlex.join(options.command)}: there is nothing to show")
     if not options.output:
         new_run.discard(outcome.directory)

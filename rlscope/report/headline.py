@@ -116,7 +116,7 @@ def read(trace: Trace) -> Headline:
             *_next_groups(times, facts),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_processes(trace).to_dicts())),
-            *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts())),
+            *map(Detail, loop_sentences.around(operations.around_loop(trace).to_dicts(), facts)),
             *_states(states),
             *_between(times, facts, gaps),
             *map(

@@ -9,6 +9,8 @@ from support.files.facts import assert_says
 from support.files.headlines import LOOP, read, texts
 from support.files.relation_rows import Relations, process, share
 
+from rlscope.report import loop_sentences, shares
+
 _ANNOTATE = "`with rls.operation(name):`"
 
 
@@ -268,7 +270,7 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
     mostly = (*_LITTLE, "most", "waiting", "80 ns", "mostly for")
     assert_says(read(_uncovered("wait", wait=waits)).sentence, *mostly, "learner")
     alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
-    assert_says(read(_uncovered("wait", wait=alone)).sentence, *mostly, "time to pass")
+    assert_says(read(_uncovered("wait", wait=alone)).sentence, *mostly, "a timer")
 
 
 def test_waits_around_the_loop_say_nothing_of_it() -> None:
@@ -434,3 +436,17 @@ def test_most_of_an_iteration_belongs_to_its_critical_process() -> None:
     ):
         (said,) = (text for text in texts(_vector(late_ns), warning=False) if "critical" in text)
         assert_says(said, *processes, "of 2 iterations")
+
+
+def test_start_up_of_several_processes_is_called_a_sum() -> None:
+    rows = [
+        {"stage": "start-up", "operation": None, "duration_ns": 40, "stage_ns": 40}
+        | {"stage_waited_ns": 0}
+    ]
+    (one,) = loop_sentences.around(rows, {"looping_processes": 1})
+    (several,) = loop_sentences.around(rows, {"looping_processes": 3})
+    assert "together" not in one
+    assert_says(several, "3 processes together", "start-up 40 ns")
+    facts = {"startup_ns": 40, "warmup_ns": 0, "end_ns": 0, "not_recorded_ns": 0}
+    (left_out,) = shares.left_out({**facts, "looping_processes": 3})
+    assert_says(left_out, "40 ns", "added up over 3 processes")
