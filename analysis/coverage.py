@@ -30,8 +30,3 @@ def cut(trace: Trace) -> Table:
 def why_absent(trace: Trace, relation: str) -> Table:
     """reason: why the trace cannot have a row of the relation; no row: it could, or has some."""
     return statement.run(trace, "absence", relation=relation)
-
-
-def absent(trace: Trace, *, rows: int) -> Table:
-    """relation, columns (joined by commas), reason: those that the trace cannot fill, and why."""
-    return statement.run(trace, "absent_summary", rows=rows)

@@ -24,6 +24,12 @@ def utilisation(trace: Trace, *, processes: int) -> Table:
     return statement.run(trace, "utilisation", processes=processes)
 
 
+def machine_share(trace: Trace) -> Table:
+    """host_id, cores, polled_percent, run_percent (None: not known): how busy the machines were,
+    and how much of that the run was; the busiest first."""
+    return statement.run(trace, "machine_share")
+
+
 def gpu_busy_series(trace: Trace, *, buckets: int, processes: int) -> Table:
     """process_id, name, start_ns (since the run began), bucket_ns, busy_ns of the processes that
     used a GPU: time with at least one piece of GPU work running."""

@@ -18,5 +18,6 @@ def top_calls(trace: Trace, *, functions: int, operations: int) -> Table:
 
 
 def longest_calls(trace: Trace, *, functions: int) -> Table:
-    """function, layer, calls, duration_ns, self_ns, share: the longest over all operations."""
+    """function, layer, calls, duration_ns, self_ns, share, processes: the longest over all
+    operations and processes."""
     return statement.run(trace, "native_call_total", functions=functions)

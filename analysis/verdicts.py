@@ -24,6 +24,11 @@ from rlscope.analysis.groups import (
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
+# Percent of a machine's cores that were busy, and that others than the run had.
+_CROWDED = 90
+_NOTABLE_OTHERS = 10
+# Share of a process's waits that a target has.
+_LISTED_WAIT = 0.01
 # More than this share is most of a group, of the time between operations, or of waits.
 _MOST = 0.5
 # Shares of the training loops.
@@ -299,6 +304,27 @@ def are_imports_notable(total: Row) -> bool:
     """Whether the imports of the processes of a role are worth a word, from its row of
     `import_total`."""
     return bool(total["wall_ns"] >= _NOTABLE_IMPORTS * total["run_ns"])
+
+
+def is_extrapolated(progress: Row) -> bool:
+    """Whether a row of `extrapolation` says something of the future: its work is not all done."""
+    return progress["share"] is None or bool(progress["share"] < 1)
+
+
+def is_machine_crowded(machine: Row) -> bool:
+    """Whether others kept a machine busy, from a row of `machine_share`: the run's times are then
+    longer than on an idle one."""
+    if machine["run_percent"] is None or machine["polled_percent"] < _CROWDED:
+        return False
+    return bool(machine["polled_percent"] - machine["run_percent"] > _NOTABLE_OTHERS)
+
+
+# ---- waits --------------------------------------------------------------------------------------
+
+
+def is_wait_listed(self_ns: int, process_ns: int) -> bool:
+    """Whether a target is worth a row of the waits of its process."""
+    return self_ns >= _LISTED_WAIT * process_ns
 
 
 # ---- workers ------------------------------------------------------------------------------------

@@ -17,6 +17,12 @@ def waited_for(trace: Trace) -> Table:
     return statement.run(trace, "waited_for")
 
 
+def process_waits(trace: Trace) -> Table:
+    """process_id, process, operation, kind, role, name, peers, self_ns, process_ns: the same for
+    each of these processes, the longest first."""
+    return statement.run(trace, "process_wait")
+
+
 def worker_steps(trace: Trace) -> Table:
     """One row per process served, operation and environment worker: operation_ns, steps, any_ns,
     stepped_ns, all_stepped_ns, excess_ns, tail_ns, pickled_ns, server_pickled_ns, last, late_ns.

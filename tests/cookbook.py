@@ -38,7 +38,7 @@ def write_runs(folder: Path) -> None:
     for seed in range(SEEDS):
         root = folder / f"seed-{seed}"
         root.mkdir(parents=True)
-        example_run.write(root, example_run.ITERATIONS + seed)
+        example_run.write(root, example_run.ITERATIONS + seed, serves=True)
         run = json.loads((root / "run.json").read_text())
         facts = {**run, "name": f"seed-{seed}", "start_ns": seed, "start_time": None}
         (root / "run.json").write_text(json.dumps(facts))

@@ -139,8 +139,8 @@ ROLE_ROWS = {
     "ray._private.worker": "rlscope.capture.ray_worker:watch",
     "greenlet._greenlet": "rlscope.capture.greenlets:watch",
 }
-"""The same, for roles of processes, processes that the run lacks, what a thread runs, and the end of
-the interpreter; without automatic operations, too."""
+"""The same, without automatic operations, too: roles of processes, processes that the run lacks, what
+a thread runs, and the end of the interpreter."""
 
 NAME_ROWS = {
     "torch._ops": "rlscope.frameworks.pytorch",

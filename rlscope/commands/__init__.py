@@ -17,6 +17,7 @@ from typing import Protocol
 
 from rlscope import registry
 from rlscope.errors import RlscopeError
+from rlscope.terminal.suggesting import SuggestingParser
 from rlscope.visible import visible
 
 _EPILOG = """\
@@ -25,7 +26,7 @@ _EPILOG = """\
   rls-prof -o runs/ppo python train.py    records the program, shows where its time went
   rlscope summary runs/ppo                shows that again
   rlscope report runs/ppo                 writes the HTML page again
-  rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM breakdown GROUP BY ALL"
+  rlscope query runs/ppo "SELECT operation, sum(duration_ns) FROM training_loop GROUP BY ALL"
 """
 
 
@@ -93,7 +94,7 @@ def _run(arguments: list[str]) -> int:
         parser.parse_args([verb, *arguments[1:]])  # --help, --version, or an unknown option: exits
         parser.error("give a verb")
     command: Command = registry.load(registry.COMMANDS, verb)
-    own = argparse.ArgumentParser(
+    own = SuggestingParser(
         prog=f"rlscope {verb}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

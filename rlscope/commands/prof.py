@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import re
 import shlex
@@ -19,8 +20,10 @@ from rlscope.commands.options.rare import RareOptions
 from rlscope.errors import RlscopeError
 from rlscope.record import child
 from rlscope.record.program import Outcome, Settings, record
+from rlscope.rundir import new_run
 from rlscope.terminal import stderr
 from rlscope.terminal.shown_opening import load_shown
+from rlscope.terminal.suggesting import SuggestingParser
 from rlscope.visible import visible
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point `rls-prof`: returns the program's exit code, or ends as the program ended."""
     if argv is None:
         keep_pandas_out()
-    parser = argparse.ArgumentParser(prog="rls-prof", allow_abbrev=False)
+    parser = SuggestingParser(prog="rls-prof", allow_abbrev=False)
     prepare(parser)
     return run(parser, parser.parse_args(argv))
 
@@ -255,10 +258,12 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Runs the command and prints what became of it."""
     settings = _settings(parser, options)
     _stay_out_of_a_run_around()
+    if others := new_run.foreign_names(settings.output):
+        say(f"{settings.output} has other files, such as {others[0]}: the run's lie beside them")
     try:
         outcome = record(settings, say)
     except child.CommandNotFound as error:
-        say(f"{error}{_shell_hint(settings.command)}")
+        say(f"{error}{_meant(settings.command)}")
         return error.code
     except RlscopeError as error:
         say(_with_remedy(str(error)))
@@ -279,7 +284,7 @@ def _settings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> S
     if command[:1] == ["--"]:
         command = command[1:]
     if not command:
-        parser.error("give the command to run: rls-prof [options] [--] COMMAND...")
+        parser.error("give the command to run, for example: rls-prof python train.py")
     by_time = options.delay_seconds or options.seconds
     if by_time and (options.delay_iterations or options.iterations):
         parser.error("give the window in iterations or in seconds, not in both")
@@ -296,6 +301,9 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
             say(line)
     with _stated("cannot read the trace"):
         held = closing.read_contents(outcome)
+        if held is not None and closing.ran_no_python(outcome, held):
+            _close_without_python(outcome, held, options)
+            return
         for line in closing.trace_lines(outcome, held):
             # An incomplete trace is a problem, too.
             if not options.quiet or held is None or held.cuts:
@@ -306,6 +314,20 @@ def _close(outcome: Outcome, options: argparse.Namespace) -> None:
         if held is not None:
             _analyse(outcome, held, options)
     for line in (*closing.running_lines(outcome), *outcome.warnings):
+        say(line)
+
+
+def _close_without_python(outcome: Outcome, held: Contents, options: argparse.Namespace) -> None:
+    """Says so; a folder that nobody asked for is removed."""
+    from rlscope.report import closing
+
+    if not options.quiet:
+        for line in closing.trace_lines(outcome, held) if options.output else ():
+            say(line)
+        say(f"no Python ran in {shlex.join(options.command)}: there is nothing to show")
+    if not options.output:
+        new_run.discard(outcome.directory)
+    for line in outcome.warnings:
         say(line)
 
 
@@ -328,7 +350,8 @@ def _analyse(outcome: Outcome, held: Contents, options: argparse.Namespace) -> N
         for line in closing.loss_lines(held):  # as the breakdown does
             say(line)
     if not options.no_report:
-        with _stated("cannot analyse the trace"):
+        later = f"rlscope summary {outcome.directory} does it later"
+        with _stated("cannot analyse the trace", later):
             _report(outcome.directory, held.events, options.quiet)
 
 
@@ -366,14 +389,17 @@ def _speaks_unicode() -> bool:
 
 
 @contextlib.contextmanager
-def _stated(what: str) -> Iterator[None]:
-    """A failure of ours after the program ran is one line; its exit code stays."""
+def _stated(what: str, later: str = "") -> Iterator[None]:
+    """A failure of ours after the program ran is one line; its exit code stays.
+
+    `later`: how to do it after a Ctrl-C.
+    """
     try:
         yield
     except Exception as error:
         say(f"{what}: {_one_line(error)}")
     except KeyboardInterrupt:
-        say(f"{what}: interrupted")
+        say(f"{what}: interrupted{'; ' if later else ''}{later}")
 
 
 def _one_line(error: Exception) -> str:
@@ -381,11 +407,16 @@ def _one_line(error: Exception) -> str:
     return text if isinstance(error, RlscopeError) else f"{type(error).__name__}: {text}"
 
 
-def _shell_hint(command: list[str]) -> str:
+def _meant(command: list[str]) -> str:
+    """What to type for a command that is none: a script, or shell syntax."""
+    if command[0].endswith(".py") and os.path.isfile(command[0]):
+        return f"; a script needs its interpreter: rls-prof python {shlex.join(command)}"
     if len(command) == 1 and _SHELL_SYNTAX.search(command[0]):
         return f"; for shell syntax: rls-prof sh -c {shlex.quote(command[0])}"
     return ""
 
 
 def _with_remedy(message: str) -> str:
+    if message.endswith((os.strerror(errno.EACCES), os.strerror(errno.EROFS))):
+        return f"{message}. Give a folder that you can write to: rls-prof -o DIR ..."
     return message.replace("without force", "without --force")

@@ -32,7 +32,8 @@ examples:
   rlscope query runs/ppo --schema breakdown
       explains the columns of breakdown
   rlscope query runs/ppo "SELECT operation, layer, sum(duration_ns) AS ns
-                          FROM breakdown GROUP BY ALL ORDER BY ns DESC"
+                          FROM training_loop GROUP BY ALL ORDER BY ns DESC"
+      where the time of the training loop goes, as the report has it
   rlscope query runs/ppo "SELECT source, quantile_cont(duration_ns, 0.95) AS p95_ns
                           FROM iteration WHERE complete GROUP BY source"
       explicit: iterations that the program counts; automatic: those that rlscope found
@@ -40,7 +41,7 @@ examples:
       opens a prompt for statements; .help lists what else it takes
   rlscope query runs/ppo --file questions.sql
   rlscope query runs/seed-* "SELECT name, sum(duration_ns) / 1e9 AS seconds
-                             FROM breakdown JOIN run USING (run_id)
+                             FROM training_loop JOIN run USING (run_id)
                              WHERE operation = 'inference' GROUP BY ALL ORDER BY ALL"
   rlscope query runs/ppo "FROM operation_instance" --format csv -o instances.csv
   rlscope query runs/ppo "FROM event" -o events.parquet
@@ -94,6 +95,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Answers statements, describes the relations, or shows the prompt."""
     directories, statement = _told_apart(options.words)
+    if len(directories) > 1 and not os.path.isdir(directories[0]):
+        parser.error(f'the directory comes first: rlscope query {directories[-1]} "SELECT ..."')
     if [statement, options.schema, options.file].count(None) < 2:
         parser.error("give only one of an SQL statement, --file and --schema")
     if options.limit is not None and options.limit < 0:
@@ -151,7 +154,7 @@ def _answer(trace: Queries, text: str, form: str, options: argparse.Namespace) -
 
     split = statements.split(text)
     if not split:
-        raise QueryError('the statement is empty: give one such as "FROM breakdown"')
+        raise QueryError('the statement is empty: give one such as "FROM training_loop"')
     if len(split) > 1 and form != "table":
         raise QueryError(f"{form} takes the rows of one statement, not of {len(split)}")
     if form == "parquet":

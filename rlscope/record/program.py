@@ -255,10 +255,13 @@ def program_name(command: list[str]) -> str:
 
     >>> program_name(["python3", "-u", "examples/train.py", "--seed", "1"])
     'train'
+    >>> program_name(["python3", "-", "data.py"])  # reads its program from stdin
+    'python3'
     """
     name = os.path.basename(command[0])
     if _PYTHON.fullmatch(name):
-        arguments = command[1:]
+        ends = (place for place, each in enumerate(command) if each in ("-", "-c"))
+        arguments = command[1 : next(ends, None)]
         if "-m" in arguments[:-1]:
             name = arguments[arguments.index("-m") + 1]
         scripts = (argument for argument in arguments if argument.endswith(".py"))

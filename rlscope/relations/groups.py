@@ -38,7 +38,7 @@ def group_of(path: str) -> str:
     >>> group_of("train/target"), group_of("inference/forward"), group_of("rollout")
     ('learning', 'inference', 'rollout')
     """
-    names = [name.lower().partition(":")[0] for name in _SLASH.split(path)]
+    names = _plain_names(path.lower())
     known = [name for name in names if name in _GROUP_OF]
     if any(_GROUP_OF[name] == EVALUATION for name in known):
         return EVALUATION
@@ -46,3 +46,9 @@ def group_of(path: str) -> str:
     if enclosing and known[-1] == _FORWARD:
         return _GROUP_OF[enclosing[-1]]
     return _GROUP_OF[known[-1]] if known else path
+
+
+def _plain_names(path: str) -> list[str]:
+    """Paths of recursions have thousands of names: most paths are split without a pattern."""
+    names = _SLASH.split(path) if "\\" in path else path.split("/")
+    return [name.partition(":")[0] for name in names] if ":" in path else names

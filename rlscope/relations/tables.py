@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from rlscope.relations.rows.build import build
 from rlscope.relations.rows.events import build_events
 from rlscope.relations.rows.progress import Progress, Tell
 from rlscope.relations.schema import store
+from rlscope.rundir import run_search
+
+_NAMED_RUNS = 5
 
 
 class Tables:
@@ -173,8 +177,17 @@ class Tables:
             try:
                 directory = _trace.Directory(str(self._root))
             except (_trace.TraceError, OSError) as error:
-                raise TraceError(str(error)) from error
+                raise TraceError(f"{error}{_runs_below(self._root)}") from error
             if not directory.processes:
                 raise TraceError(f"no process was traced: {self._root}")
             self._directory = directory
         return self._directory
+
+
+def _runs_below(folder: Path) -> str:
+    """The runs in a folder that is none itself, for who names it instead of one of them."""
+    with suppress(OSError):
+        if found := run_search.find(folder):
+            more = f" and {len(found) - _NAMED_RUNS} more" if len(found) > _NAMED_RUNS else ""
+            return f". Runs below it: {', '.join(found[:_NAMED_RUNS])}{more}"
+    return ""

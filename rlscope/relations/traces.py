@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlscope import registry
 from rlscope.errors import TraceError
 from rlscope.relations.database import Database
 from rlscope.relations.parts import Parts
@@ -76,8 +77,8 @@ class Traces(Queries):
         return f"<Traces of {len(self)} runs>"
 
     def _repr_html_(self) -> str:
-        """The runs in a notebook."""
-        return self.runs._repr_html_()
+        """The runs in a notebook: a row each, with its headline."""
+        return str(registry.load(registry.RENDERERS, "notebook")(self))
 
     @property
     def _database(self) -> Database:

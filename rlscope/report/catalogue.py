@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,6 +72,11 @@ def read(
     """
     found = [run for run in map(_described, run_search.find(folder)) if wanted(run)]
     return [_with_headline(run, step) for run in found]
+
+
+def describe(directories: Iterable[str]) -> list[Run]:
+    """The runs of these trace directories, in their order, with their headlines."""
+    return [_with_headline(_described(each), lambda _: None) for each in directories]
 
 
 def _described(directory: str) -> Run:

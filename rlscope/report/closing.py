@@ -54,6 +54,12 @@ def read_contents(outcome: Outcome) -> Contents | None:
     return None if outcome.removed else contents.read(outcome.directory)
 
 
+def ran_no_python(outcome: Outcome, held: Contents) -> bool:
+    """Whether nothing in the trace says anything, because no program in it was Python."""
+    whole = not (held.cuts or held.nested or held.lost or _lacks_files(outcome))
+    return whole and not (held.events or held.pythons or outcome.running)
+
+
 def measure_price(outcome: Outcome, held: Contents, *, native: bool = True) -> Price | None:
     """The price of the run; None if it recorded nothing or was too short to compare.
 

@@ -30,6 +30,8 @@ class Contents:
     """Counts of what was not recorded, by kind; without `cuts`."""
     cuts: list[dict[str, Any]] = field(default_factory=list)
     """Rows as those of the analysis `cut`: where recording stopped before the program did."""
+    pythons: int = 0
+    """Processes in which Python ran."""
     nested: list[str] = field(default_factory=list)
     """Directories of runs that other rls-prof recorded, which the program started."""
     duration_ns: int | None = None
@@ -65,6 +67,7 @@ def read(directory: str) -> Contents:
             kind: count for kind, count in lost.items() if count and verdicts.is_data_missing(kind)
         },
         cuts=_cuts(trace, rows),
+        pythons=sum(bool(process["python"]) for process in processes),
         nested=trace.nested,
         duration_ns=_duration_ns(processes),
         running=any(process["ended"] == "running" for process in processes),

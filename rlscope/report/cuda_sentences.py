@@ -73,7 +73,7 @@ def problems(rows: Rows) -> list[str]:
 def operations(rows: Rows) -> list[str]:
     """Rows of `cuda_operation`: GPU time seen from both ends of a launch."""
     shown = [
-        f"{units.label(row['operation'])} {units.duration(row['launched_ns'])} / "
+        f"{units.label(units.operation(row['operation']))} {units.duration(row['launched_ns'])} / "
         f"{units.duration(row['while_ns'])}"
         for row in rows
         if row["launched_ns"] or row["while_ns"]
@@ -89,7 +89,8 @@ def kernels(rows: Rows) -> list[str]:
     """Rows of `cuda_kernel`: the longest of each operation."""
     named = [row for row in rows if row["function"] is not None]
     shown = [
-        f"{units.label(units.kernel(row['function']))} in {units.label(row['operation'])} "
+        f"{units.label(units.kernel(row['function']))} in "
+        f"{units.label(units.operation(row['operation']))} "
         f"{units.duration(row['duration_ns'])} ({units.count(row['launches'])} x)"
         for row in named
     ]
@@ -109,7 +110,7 @@ def copies(rows: Rows) -> list[str]:
 def syncs(rows: Rows) -> list[str]:
     """Rows of `cuda_sync`: which operations waited for the GPU."""
     shown = [
-        f"{units.label(row['operation'])} {units.duration(row['waiting_ns'])} of "
+        f"{units.label(units.operation(row['operation']))} {units.duration(row['waiting_ns'])} of "
         f"{units.duration(row['duration_ns'])} ({units.count(row['calls'])} x {row['kind']})"
         for row in rows
         if row["operation"] is not None and row["waiting_ns"]

@@ -18,6 +18,7 @@ from rlscope.analysis import (
     groups,
     imports,
     iterations,
+    machine,
     operations,
     processes,
     roles,
@@ -70,6 +71,8 @@ class Headline:
     """Where the time goes: one sentence, or a few."""
     cut: str = ""
     """That recording stopped before the program did, and when: said first. Empty: it did not."""
+    crowd: str = ""
+    """That other programs kept the machine busy: said before the sentence. Empty: they did not."""
     details: list[Detail] = field(default_factory=list)
     version: str = ""
     """Version of rlscope that recorded the run; "" unknown."""
@@ -144,6 +147,7 @@ def read(trace: Trace) -> Headline:
         run=_run_line(run, facts),
         sentence=_of_nested(run, facts) or _judged(trace, run, times, facts, said),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
+        crowd=run_sentences.crowd(machine.machine_share(trace).to_dicts()),
         details=[
             *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
             *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
@@ -156,7 +160,7 @@ def read(trace: Trace) -> Headline:
             *map(Detail, role_sentences.straggler(roles.peer_steps(trace).to_dicts(), loops)),
             *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
             *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
-            *map(Detail, loop_sentences.around(around)),
+            *map(Detail, loop_sentences.around(around, facts)),
             *map(Detail, loop_sentences.ending(around, parts, facts)),
             *map(Detail, import_sentences.notable(totals, modules)),
             *_states(states),

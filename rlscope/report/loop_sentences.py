@@ -27,7 +27,7 @@ _KINDS = {
     "disk": "the disk",
     "device": "a device",
     "descriptor": "a file",
-    "sleep": "time to pass (sleep or time-out)",
+    "sleep": "a timer (sleep or timeout)",
     "result": "results of Ray's workers",
     "task": "tasks of Ray",
 }
@@ -191,14 +191,17 @@ def pair(row: Mapping[str, Any]) -> str:
     return f"{units.label(row['before'])} to {units.label(row['after'])}"
 
 
-def around(rows: Rows) -> Iterable[str]:
-    """Rows of `around_loop`: "Outside the training loop: start-up 12.3 s (import 9.10 s, ...)."."""
+def around(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:
+    """Rows of `around_loop`: "Outside the training loop: start-up 12.3 s (import 9.10 s, ...).".
+    Sums over several processes are called so: they may be longer than the run."""
     stages: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         stages.setdefault(row["stage"], []).append(row)
     if stages:
         parts = [_stage(stage, members) for stage, members in stages.items()]
-        yield f"Outside the training loop: {', '.join(parts)}."
+        processes = facts["looping_processes"]
+        loops = f"loops of {processes:,} processes together" if processes > 1 else "loop"
+        yield f"Outside the training {loops}: {', '.join(parts)}."
 
 
 def _stage(stage: str, rows: Rows) -> str:

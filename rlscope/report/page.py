@@ -139,7 +139,7 @@ def _figure(chart: Chart) -> str:
     return (
         f'<figure id="{chart.key}">\n<div class="head">'
         f"<figcaption>{_escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
-        f'<div class="chart" role="img" aria-label="{_escape(chart.title)}"></div>\n'
+        f'<div class="chart" role="group" aria-label="{_escape(chart.title)}"></div>\n'
         f"{views}\n</figure>"
     )
 
@@ -184,8 +184,10 @@ def _details(grid: Grid) -> str:
     right = [each.startswith(">") for each in grid.columns]
     body = "\n".join(_row(row, right) for row in grid.rows)
     shown = " open" if grid.open else ""
+    title = _escape(grid.title)
     return (
-        f"<details{shown}><summary>{_escape(grid.title)}</summary>\n<div class='scroll'><table>\n"
+        f"<details{shown}><summary>{title}</summary>\n"
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></details>"
     )
 

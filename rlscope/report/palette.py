@@ -36,7 +36,7 @@ LAYER_MEANING = {
     "simulator": "inside a recorded call of a simulator",
     "framework": "inside a recorded call of a machine learning framework",
     "cuda_api": "inside a recorded CUDA call",
-    "wait": "waiting for a process, a lock, the GIL, a file or time to pass",
+    "wait": "waiting for a process, a lock, the GIL, a file or a timer",
     "none": "in no recorded layer: other native threads, and the time before Python",
 }
 STATE_MEANING = {

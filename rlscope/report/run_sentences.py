@@ -10,6 +10,7 @@ from rlscope.analysis import verdicts
 from rlscope.analysis.verdicts import Brevity, Failure
 from rlscope.report import units
 
+_CORES = {1: "The core was", 2: "Both cores were"}
 _OUTSIDE = {"start-up": "startup_ns", "warm-up": "warmup_ns", "end": "end_ns"}
 
 
@@ -97,6 +98,20 @@ def cpu_lack(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
                 f"{_who(row)} lacked a CPU for {units.duration(row['runnable_ns'])} of "
                 f"{units.duration(row['measured_ns'])}: other threads had it."
             )
+
+
+def crowd(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of `machine_share`: that other programs kept the machine busy; "" where they did not."""
+    for row in rows:
+        if verdicts.is_machine_crowded(row):
+            cores = _CORES.get(row["cores"], f"All {row['cores']} cores were")
+            own = units.whole_percent(row["run_percent"])
+            return (
+                f"{cores} {units.whole_percent(row['polled_percent'])} busy, and this run used "
+                f"{own} of that machine. Other programs had the rest, so every time here is longer "
+                "than on an idle machine."
+            )
+    return ""
 
 
 def _who(row: dict[str, Any]) -> str:

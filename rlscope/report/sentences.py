@@ -9,7 +9,7 @@ from rlscope.analysis import verdicts
 from rlscope.analysis.interception import BLIND
 from rlscope.relations import step_numbers
 from rlscope.report import bookkeeping as bookkeeping_costs
-from rlscope.report import units
+from rlscope.report import layers, units
 
 # Ways between layers and functions that one sentence names.
 _WAYS = 4
@@ -150,8 +150,10 @@ def coverage(facts: dict[str, Any]) -> list[str]:
 
 def _outside(facts: dict[str, Any]) -> str:
     warm_up = f"{units.duration(facts['warmup_ns'])} in warm-up, " if facts["warmup_ns"] else ""
+    processes = facts["looping_processes"]
+    who = f"{units.plural(processes, 'process')} together" if processes > 1 else "The program"
     return (
-        f"The program spent {units.duration(facts['startup_ns'])} before the training loop, "
+        f"{who} spent {units.duration(facts['startup_ns'])} before the training loop, "
         f"{units.duration(facts['between_ns'])} in it but outside operations, {warm_up}and "
         f"{units.duration(facts['end_ns'])} after it."
     )
@@ -239,21 +241,22 @@ def _engine(row: dict[str, Any]) -> list[str]:
 
 
 def crossings(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows of `transitions`, added up over operations: one sentence."""
+    """Rows of `transitions`, added up over operations: one sentence. A count is of the whole run,
+    a rate of complete iterations."""
     counts: Counter[str] = Counter()
     rates: Counter[str] = Counter()
     for row in rows:
-        way = f"{row['from_layer']} to {row['to_layer']}"
+        way = " to ".join(layers.label(row[end], False) for end in ("from_layer", "to_layer"))
         counts[way] += row["count"]
         rates[way] += row["per_iteration"] or 0
     if not counts:
         return []
     named = [
         f"{way} {units.count(count)}"
-        + (f" ({units.rate(rates[way])} per iteration)" if rates[way] else "")
+        + (f", and {units.rate(rates[way])} in an iteration" if rates[way] else "")
         for way, count in counts.most_common(_WAYS)
     ]
-    return [f"Entries into another layer: {', '.join(named)}."]
+    return [f"Entries into another layer in the whole run: {'; '.join(named)}."]
 
 
 def longest_calls(rows: list[dict[str, Any]]) -> list[str]:
@@ -265,4 +268,6 @@ def longest_calls(rows: list[dict[str, Any]]) -> list[str]:
         f"({units.duration(row['duration_ns'] / row['calls'])} x {units.count(row['calls'])})"
         for row in rows[:_FUNCTIONS]
     ]
-    return [f"Largest shares of native time: {', '.join(calls)}."]
+    processes = rows[0]["processes"]
+    whose = f" of {units.plural(processes, 'process')} together" if processes > 1 else ""
+    return [f"Largest shares of the native time{whose}: {', '.join(calls)}."]

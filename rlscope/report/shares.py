@@ -66,4 +66,6 @@ def left_out(facts: dict[str, Any]) -> list[str]:
         "gaps between recording windows": facts["not_recorded_ns"],
     }
     named = [f"{name} {units.duration(ns)}" for name, ns in parts.items() if ns]
-    return [f"Shares leave out {', '.join(named)}."] if named else []
+    processes = facts["looping_processes"]
+    whose = f", each added up over {processes:,} processes" if processes > 1 else ""
+    return [f"Shares leave out {', '.join(named)}{whose}."] if named else []

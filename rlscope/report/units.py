@@ -5,6 +5,7 @@ Formatting only: the values come from tables and stay exact there.
 
 from __future__ import annotations
 
+from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.visible import visible as visible
 
 # Axis units of durations, smallest first: (nanoseconds in one, its name).
@@ -117,6 +118,11 @@ def kernel(function: str) -> str:
             if depth == 0:
                 return function[:place].removeprefix("void ")
     return function
+
+
+def operation(path: str) -> str:
+    """The visible path of an operation, and one name for time in no operation."""
+    return BETWEEN if path == OUTSIDE else visible(path)
 
 
 def label(text: str, limit: int = LABEL_CHARACTERS) -> str:

@@ -47,6 +47,6 @@ def _process(row: dict[str, Any]) -> str:
     )
     in_cuda = f", in CUDA calls for {cuda}" if row["cuda_api_ns"] else ""
     return (
-        f"top says that {name} uses {_percent(row['polled_percent'])} of a core. It was in Python, "
-        f"simulator or framework for {busy} of that time{in_cuda}, and waited for {waiting}."
+        f"{name} used {_percent(row['polled_percent'])} of a core. It was in Python, simulator or "
+        f"framework for {busy} of that time{in_cuda}, and waited for {waiting}."
     )

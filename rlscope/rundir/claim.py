@@ -97,6 +97,12 @@ def take(directory: str) -> Claim:
     return claim
 
 
+def forget(directory: str) -> None:
+    """Removes every claim: the run that was recorded there is over, and removed."""
+    for number in _numbers(directory):
+        _unlink(_path(directory, number))
+
+
 def check(directory: str) -> int:
     """The number of the claim that counts, of a process that is gone; 0: there is none.
 

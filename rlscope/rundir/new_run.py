@@ -5,7 +5,7 @@ import os
 
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.rundir import claim, regular_files
-from rlscope.rundir.old_run import check_room, living_processes, remove_run
+from rlscope.rundir.old_run import check_room, holds_run, living_processes, remove_run
 
 _TRIES = 10  # to make a directory that others remove
 
@@ -96,8 +96,31 @@ def prepare_directory(
             raise
     except OSError as error:
         reason = error.strerror or str(error)
+        if os.path.exists(directory) and not os.path.isdir(directory):
+            reason = "it is a file, not a folder"
         raise RecordingError(f"cannot record into {directory}: {reason}") from error
     return RunDirectory(directory, held, made or now_made)
+
+
+def foreign_names(path: str) -> list[str]:
+    """Names in a folder that is about to get a run, where none of ours lies: somebody else's."""
+    try:
+        names = os.listdir(path) if path else []
+    except OSError:
+        return []
+    return [] if holds_run(path) else sorted(name for name in names if not name.startswith("."))
+
+
+def discard(path: str) -> None:
+    """Removes a finished run whose folder was made for it, and the folder around it if it is
+    empty then."""
+    remove_run(path)
+    claim.forget(path)
+    for folder in (*(os.path.join(path, name) for name in ("trace", "rings")), path):
+        with contextlib.suppress(OSError):  # somebody else's files are in it
+            os.rmdir(folder)
+    with contextlib.suppress(OSError):
+        os.rmdir(os.path.dirname(path))
 
 
 def _make_folder(directory: str, name: str, mode: int) -> None:

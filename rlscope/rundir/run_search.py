@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from rlscope.rundir import process_log
 
@@ -40,7 +41,14 @@ def _below(folder: str, entries: list[os.DirEntry[str]], depth: int) -> Iterator
 
 
 def _is_trace(folder: str, names: set[str]) -> bool:
-    """Either of its logs may be missing or damaged; run.json alone may be anybody's."""
-    if process_log.FILE in names:
+    """Either of its logs may be missing or damaged. One alone may be anybody's, and so may a folder
+    trace beside it that has no file of ours."""
+    if process_log.FILE in names and not names.isdisjoint({"run.json", "trace", "rings"}):
         return True
-    return {"run.json", "trace"} <= names and os.path.isdir(os.path.join(folder, "trace"))
+    return {"run.json", "trace"} <= names and _has_trace_files(os.path.join(folder, "trace"))
+
+
+def _has_trace_files(folder: str) -> bool:
+    with suppress(OSError):
+        return any(name.endswith(".rls") for name in os.listdir(folder))
+    return False

@@ -138,4 +138,8 @@ def test_the_report_is_a_page_in_a_frame(trace, tmp_path):
 def test_several_runs_show_a_row_each(folder):
     with load_many(folder / "runs") as runs:
         assert runs.runs == runs.table("run")
-        assert runs._repr_html_().count("ppo-cartpole") == 2
+        page = _Checked(runs._repr_html_())
+        said = {headline.first_sentence(each) for each in runs}
+        assert page.texts.count("ppo-cartpole") == 2
+        assert said <= {*page.texts}
+        assert not any(text.startswith("{") for text in page.texts), "JSON"

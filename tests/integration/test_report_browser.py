@@ -267,3 +267,48 @@ def test_long_names_are_shortened_on_a_phone(
         shown = [each for each in report_page.names_in("operations-chart") if name[:8] in each]
         assert shown
         assert all("…" in each for each in shown)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_serious_keeps_people_out(report_page: ReportPage, page: Path, width: int) -> None:
+    with report_page.as_wide_as(width):
+        report_page.open(page)
+        report_page.open_tables()
+        assert report_page.barriers() == []
+
+
+def test_a_barrier_is_noticed(report_page: ReportPage, page: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.html"
+    text = page.read_text(encoding="utf-8").replace('role="group"', 'role="img"')
+    broken.write_text(text, encoding="utf-8")
+    report_page.open(broken)
+    assert "nested-interactive" in report_page.barriers()
+
+
+def test_no_cell_of_a_table_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:
+    """Each cell says which column it is of."""
+    with report_page.as_wide_as(390):
+        report_page.open(page)
+        report_page.open_tables()
+        assert report_page.cells_cut() == []
+        script = (
+            "return getComputedStyle(document.querySelector('#operations td:nth-child(2)'),"
+            " '::before').content"
+        )
+        assert report_page.driver.execute_script(script) == '"total"'
+
+
+def test_a_legend_of_readings_stands_beside_its_lines(opened: ReportPage, page: Path) -> None:
+    opened.open(page)
+    script = """
+    const chart = document.querySelector("#machine-chart .chart");
+    const boxes = (kind) =>
+      [...chart.querySelectorAll(kind)].map((each) => each.getBoundingClientRect());
+    const ends = boxes(".scatterlayer .js-line").map((line) => line.right);
+    const legends = boxes(".infolayer > [class^=legend]");
+    return legends.map((legend) => legend.left > Math.max(...ends));
+    """
+    axes = "return Object.keys(document.querySelector('#machine-chart .chart')._fullLayout)"
+    rows = len(opened.driver.execute_script(f"{axes}.filter((key) => /^yaxis\\d*$/.test(key))"))
+    assert opened.driver.execute_script(script) == [True] * rows
+    assert rows > 1

@@ -188,13 +188,17 @@ def test_what_is_looked_into(folder, tmp_path):
     for name in ("deep/1/2/3", "deep/1/2/3/4", ".hidden", "a/iterations-1", "environment"):
         (folder / name / "trace").mkdir(parents=True)
         (folder / name / "run.json").touch()
+        (folder / name / "trace/python.1.2.3.rls").touch()
     (folder / "environment/inner").mkdir()
     (folder / "environment").rename(folder / "venv")
     (folder / "venv/pyvenv.cfg").touch()
     (folder / "venv/run.json").unlink()
     (folder / "venv/inner/processes.log").touch()
     (folder / "other").mkdir()
+    (folder / "other/trace").mkdir()
     (folder / "other/run.json").touch()  # somebody else's
+    (folder / "log").mkdir()
+    (folder / "log/processes.log").touch()  # the same
     os.symlink(folder, folder / "loop")
     assert run_search.find(folder) == sorted([*find, str(folder / "deep/1/2/3")])
 

@@ -9,7 +9,8 @@ from rlscope.opening import Trace
 from rlscope.report import units
 
 _BY_OPERATION = """
-SELECT operation, CAST(SUM(launched) AS BIGINT), CAST(SUM(ran) AS BIGINT),
+SELECT IF(operation = '(none)', '(between operations)', operation) AS operation,
+  CAST(SUM(launched) AS BIGINT), CAST(SUM(ran) AS BIGINT),
   CAST(SUM(launches) AS BIGINT), CAST(SUM(bound) AS BIGINT), CAST(SUM(called) AS BIGINT),
   CAST(SUM(waited) AS BIGINT)
 FROM (
@@ -41,7 +42,8 @@ def check(page: ReportPage, trace: Trace) -> None:
 def device_times(trace: Trace, column: str) -> dict[tuple[str, str], int]:
     """(GPU, operation) -> ns in one column of gpu_time."""
     rows = trace.sql(
-        f"SELECT gpu, operation, CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
+        "SELECT gpu, IF(operation = '(none)', '(between operations)', operation) AS operation,"
+        f" CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
         f" GROUP BY ALL HAVING ns > 0"
     )
     return {(f"GPU {gpu}", operation): ns for gpu, operation, ns in rows}

@@ -21,7 +21,7 @@ def check(page: ReportPage, trace: Trace) -> None:
     assert_says(cost, "start-up", spent[0], "imports", spent[1])
     assert "does not see" in blind
     for way, count in _ways(trace):
-        assert f"{way} {units.count(count)} (" in entries
+        assert f"{way} {units.count(count)}" in entries
     for function, share, count in _functions(trace):
         assert f"{function} {units.share(share, 1)} (" in calls
         assert f" x {units.count(count)})" in calls

@@ -48,7 +48,7 @@ def _polled(trace: Trace) -> list[tuple[str, ...]]:
         ("nvidia-smi", "GPU 0", f"{mean:.0f} %", f"{busy:.1f} % of that time"),
         *(
             (
-                *("top", f"{name} (pid {pid})", f"{percent:.0f} % of a core"),
+                *(f"{name} (pid {pid})", f"{percent:.0f} % of a core"),
                 *("Python, simulator or framework", f"{share:.1f} % of that time"),
                 *(("CUDA", units.share(cuda_ns, ns)) if cuda_ns else ()),
                 *("wait", units.share(waiting_ns, ns)),

@@ -19,13 +19,6 @@ def check(page: ReportPage, trace: Trace) -> None:
         [kind, units.count(n), units.duration(ns), str(processes), losses.MEANING[kind], detail]
         for kind, n, ns, processes, detail in lost
     ]
-    absent = trace.sql("SELECT relation, column_name, reason FROM absent")
-    shown = [
-        (relation, column, reason)
-        for relation, columns, reason in page.table("quality", "why a relation or column is empty")
-        for column in columns.split(", ")
-    ]
-    assert sorted(shown) == sorted(absent)
 
 
 def _check_notes(

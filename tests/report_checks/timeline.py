@@ -43,7 +43,8 @@ def _layers(trace: Trace) -> dict[str, float]:
 def _operations(trace: Trace) -> dict[str, float]:
     """Percents of all buckets of each operation, each rounded up."""
     rows = trace.sql(
-        "SELECT operation, SUM(CEIL(100 * ns / bucket_ns)) FROM ("
+        "SELECT IF(operation = '(none)', '(between operations)', operation),"
+        " SUM(CEIL(100 * ns / bucket_ns)) FROM ("
         f"  SELECT operation, start_ns, bucket_ns, SUM(duration_ns) AS ns {_SHOWN} GROUP BY ALL)"
         " GROUP BY operation"
     )

@@ -11,16 +11,18 @@ from rlscope.report import units
 
 def check(page: ReportPage, trace: Trace) -> None:
     rows = trace.sql(
-        "SELECT operation, peer.name, CAST(SUM(self_ns) AS BIGINT) AS ns"
+        "SELECT own.name, IF(operation = '(none)', '(between operations)', operation), peer.name,"
+        " CAST(SUM(self_ns) AS BIGINT) AS ns"
         " FROM wait JOIN process AS peer ON peer.process_id = peer_process_id"
+        " JOIN process AS own ON own.process_id = wait.process_id"
         " GROUP BY ALL ORDER BY ns DESC"
     )
-    assert {(operation, name) for operation, name, _ in rows} == {
-        ("(none)", "trainer"),
-        ("rollout/simulation", "worker"),
+    assert {(own, operation, name) for own, operation, name, _ in rows} == {
+        ("worker", "(between operations)", "trainer"),
+        ("trainer", "rollout/simulation", "worker"),
     }
     (note,) = page.notes("waiting")
     assert_says(note, "5 µs or more", "`wait`")
     assert page.table("waiting", "Table: ") == [
-        [operation, name, units.duration(ns), units.share(1, 1)] for operation, name, ns in rows
+        [*names, units.duration(ns), units.share(1, 1)] for *names, ns in rows
     ]

@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_there_are_twenty() -> None:
-    headings = [line for line in cookbook.PAGE.read_text().splitlines() if line.startswith("## ")]
+    headings = [line for line in cookbook.PAGE.read_text().splitlines() if line.startswith("### ")]
     assert [line.split()[1] for line in headings] == [f"{number}." for number in range(1, 21)]
     assert len(RECIPES) == 20
 
@@ -35,7 +35,7 @@ def test_a_question_has_its_answer(folder: Path, query: str, shown: str) -> None
 def test_the_command_line_gives_the_same(folder: Path) -> None:
     query, shown = RECIPES[0]
     assert rlscope("query", folder / "seed-0", query).stdout == f"{shown}\n"
-    query, shown = RECIPES[-1]
+    query, shown = next(recipe for recipe in RECIPES if cookbook.is_of_many(recipe[0]))
     assert rlscope("query", *sorted(folder.iterdir()), query).stdout == f"{shown}\n"
 
 

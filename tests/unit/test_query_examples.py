@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from ground_truth.raw import RawProcess, RawThread, enter, iteration, leave
 from ground_truth.written import write
+from support.files import documented
 
-from rlscope.commands import query
 from rlscope.opening import load, load_many
 
-GUIDE = Path(__file__).parents[2] / "docs/guide/query.md"
 OWN = [
     iteration(1_000),
     enter(1_000, "update"),
@@ -21,12 +19,6 @@ OWN = [
     iteration(4_000),
     iteration(7_000),
 ]
-
-
-def statements() -> list[str]:
-    shown = re.findall(r'rlscope query \S+ "([^"]*)"', query._EXAMPLES)
-    (block,) = re.findall(r"```sql\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    return [*shown, *block.strip().split("\n\n")]
 
 
 def answer(root: Path, statement: str, *before: object) -> list[dict[str, object]]:
@@ -38,12 +30,14 @@ def answer(root: Path, statement: str, *before: object) -> list[dict[str, object
     return [row for row in rows if row.get("source") != "automatic"]
 
 
-@pytest.mark.parametrize("statement", statements())
+@pytest.mark.parametrize("statement", documented.of_queries())
 def test_an_example_runs(statement: str, tmp_path: Path) -> None:
     answer(tmp_path / "run", statement)
 
 
-@pytest.mark.parametrize("statement", [each for each in statements() if "FROM iteration" in each])
+@pytest.mark.parametrize(
+    "statement", [each for each in documented.of_queries() if "FROM iteration" in each]
+)
 def test_an_example_about_iterations_leaves_out_those_that_rlscope_finds(
     statement: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ from support.files.facts import assert_says
 from support.files.headlines import LOOP, read, texts
 from support.files.relation_rows import SECOND, Relations, process, share
 
+from rlscope.report.renderers.terminal import render_summary
+
 
 def _loop(**more: list[dict[str, object]]) -> Relations:
     return Relations(
@@ -335,3 +337,20 @@ def test_a_failure_that_may_have_come_after_updates_is_said_before_the_largest_g
     assert_says(read(_failed("fit", imported="nsys")).sentence, *largest)
     learned = ("Learning", f"100.0 % {LOOP}", "10 ns of 10 ns")
     assert_says(read(_failed("backprop")).sentence, *learned)
+
+
+def _polled(polled: float, cpu_ns: int) -> list[dict[str, object]]:
+    """Rows of `utilisation` of a machine of two cores, read for ten seconds."""
+    machine = {"host_id": 0, "kind": "machine", "duration_ns": 10 * SECOND}
+    cores = [{"host_id": 0, "kind": "core", "core": core} for core in (0, 1)]
+    return [{**machine, "polled_percent": polled, "cpu_ns": cpu_ns}, *cores]
+
+
+def test_a_machine_that_others_kept_busy_is_said_first() -> None:
+    rows = {"process": [process(0, 0, 9)], "breakdown": [share(0, "a", "python", 9)]}
+    crowded = Relations(**rows, utilisation=_polled(100.0, 8 * SECOND))
+    assert_says(read(crowded).crowd, "100 % busy", "40 %")
+    alone = Relations(**rows, utilisation=_polled(100.0, 19 * SECOND))
+    assert read(alone).crowd == ""
+    text = render_summary(crowded, width=200, unicode=True)
+    assert_says(text.partition("\n")[0], "100 % busy", "40 %")

@@ -83,7 +83,31 @@ def test_crossings_are_added_up_over_operations_in_one_sentence() -> None:
     )
     rows = transitions(trace).to_dicts()  # type: ignore[arg-type]
     (said,) = sentences.crossings(rows)
-    assert_says(said, "python to framework 40 (4 per iteration)", "python to simulator 5")
+    ways = ("python to framework 40", "4 in an iteration", "python to simulator 5")
+    assert_says(said, "whole run", *ways)
+
+
+def test_a_crossing_from_no_layer_is_called_that() -> None:
+    trace = Relations(transition=[{**_crossing("a", "framework", 124), "from_layer": "none"}])
+    (said,) = sentences.crossings(transitions(trace).to_dicts())  # type: ignore[arg-type]
+    assert_says(said, "no layer to framework 124")
+    (grid,) = _draw(trace).grids
+    assert grid.rows[0][1] == "no layer"
+
+
+def test_native_time_of_several_processes_is_called_so() -> None:
+    calls = [{**_call("a", "pickle:loads", 4, 4_000), "process_id": number} for number in (0, 1)]
+    one, both = (
+        sentences.longest_calls(
+            native_calls.longest_calls(
+                Relations(native_call=rows),
+                functions=3,  # type: ignore[arg-type]
+            ).to_dicts()
+        )[0]
+        for rows in (calls[:1], calls)
+    )
+    assert "process" not in one
+    assert_says(both, "2 processes together", "pickle:loads 100.0 %", "1.00 µs x 8")
 
 
 def test_the_panel_names_operation_function_and_time_of_a_call() -> None:

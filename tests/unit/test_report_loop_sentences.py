@@ -9,6 +9,8 @@ from support.files.facts import assert_says
 from support.files.headlines import LOOP, read, texts
 from support.files.relation_rows import Relations, process, share
 
+from rlscope.report import loop_sentences, shares
+
 _ANNOTATE = "`with rls.operation(name):`"
 
 
@@ -271,7 +273,7 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
     mostly = (*_LITTLE, "most", "waiting", "80 ns", "mostly for")
     assert_says(read(_uncovered("wait", wait=waits)).sentence, *mostly, "learner")
     alone = [{"process_id": 0, "operation": "(none)", "kind": "sleep", "self_ns": 80}]
-    assert_says(read(_uncovered("wait", wait=alone)).sentence, *mostly, "time to pass")
+    assert_says(read(_uncovered("wait", wait=alone)).sentence, *mostly, "a timer")
 
 
 def test_waits_around_the_loop_say_nothing_of_it() -> None:
@@ -481,3 +483,17 @@ def test_most_of_an_iteration_is_waiting_or_own_work(
     assert_says(said[3], *facts)
     own_work = texts(_vector(20, iteration_breakdown=_iterations(20, 0)), warning=False)
     assert not any("iteration" in text for text in own_work)
+
+
+def test_start_up_of_several_processes_is_called_a_sum() -> None:
+    rows = [
+        {"stage": "start-up", "operation": None, "duration_ns": 40, "stage_ns": 40}
+        | {"stage_waited_ns": 0}
+    ]
+    (one,) = loop_sentences.around(rows, {"looping_processes": 1})
+    (several,) = loop_sentences.around(rows, {"looping_processes": 3})
+    assert "together" not in one
+    assert_says(several, "3 processes together", "start-up 40 ns")
+    facts = {"startup_ns": 40, "warmup_ns": 0, "end_ns": 0, "not_recorded_ns": 0}
+    (left_out,) = shares.left_out({**facts, "looping_processes": 3})
+    assert_says(left_out, "40 ns", "added up over 3 processes")

@@ -225,3 +225,25 @@ def test_a_tenth_of_a_second_is_enough_to_compare_with() -> None:
 )
 def test_which_losses_mean_that_data_is_missing(kind: str, missing: bool) -> None:
     assert verdicts.is_data_missing(kind) is missing
+
+
+@pytest.mark.parametrize(
+    ("polled", "own", "crowded"),
+    [(90, 79, True), (90, 80, False), (89, 20, False), (100, None, False)],
+)
+def test_a_machine_is_crowded_where_others_take_what_is_left(
+    polled: float, own: float | None, crowded: bool
+) -> None:
+    machine = {"polled_percent": polled, "run_percent": own}
+    assert verdicts.is_machine_crowded(machine) is crowded
+
+
+def test_a_wait_has_a_row_from_a_hundredth_on() -> None:
+    assert verdicts.is_wait_listed(10, 1000)
+    assert not verdicts.is_wait_listed(9, 1000)
+
+
+def test_a_finished_run_is_not_extrapolated() -> None:
+    assert verdicts.is_extrapolated({"share": 0.999})
+    assert verdicts.is_extrapolated({"share": None})
+    assert not verdicts.is_extrapolated({"share": 1.0})

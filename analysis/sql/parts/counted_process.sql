@@ -1,4 +1,2 @@
--- process_id of "all processes": those that have a training loop, and all when none has.
--- uses: looping_process
-SELECT process_id FROM process
-WHERE process_id IN (FROM looping_process) OR NOT EXISTS (FROM looping_process)
+-- process_id of "all processes": those that shares are of.
+SELECT DISTINCT process_id FROM training_loop

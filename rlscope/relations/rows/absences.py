@@ -94,6 +94,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("breakdown_by_thread", "corrected_ns"): _NO_CALIBRATION,
     ("breakdown_by_thread", "corrected_low_ns"): _NO_CALIBRATION,
     ("breakdown_by_thread", "corrected_high_ns"): _NO_CALIBRATION,
+    ("training_loop", "overhead_ns"): _NO_CALIBRATION,
+    ("training_loop", "corrected_ns"): _NO_CALIBRATION,
+    ("training_loop", "corrected_low_ns"): _NO_CALIBRATION,
+    ("training_loop", "corrected_high_ns"): _NO_CALIBRATION,
     ("overhead", ALL): "nothing was recorded",
     (
         "overhead",
@@ -110,6 +114,7 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("api_call", "with_work"): _NO_WORK,
     ("breakdown", "gpu_busy"): _NO_WORK,
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
+    ("training_loop", "gpu_busy"): _NO_WORK,
     ("iteration_breakdown", "gpu_busy"): _NO_WORK,
     ("timeline", "gpu_busy"): _NO_WORK,
 }
@@ -127,6 +132,7 @@ _IN_EVERY_RUN = frozenset(
         "loss",
         "breakdown",
         "breakdown_by_thread",
+        "training_loop",
         "iteration_breakdown",
         "timeline",
     }

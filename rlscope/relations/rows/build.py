@@ -23,6 +23,7 @@ from rlscope.relations.rows import (
     imports,
     machine_samples,
     run_facts,
+    training_loop,
     unrecorded,
     utilisation,
 )
@@ -261,11 +262,23 @@ class _Build:
             cupti=self._has_cupti_calls(),
         )
         self._put("calibration", record_costs.columns(costs))
+        times: dict[int, dict[str, Any]] = {}
         for breakdowns in self._breakdowns:
-            for name, columns in breakdowns.relations(costs).items():
+            found = breakdowns.relations(costs)
+            times[breakdowns.process_id] = found["breakdown"]
+            for name, columns in found.items():
                 if name == "overhead" and self._tool:
                     continue  # its rows are not records of ours
                 self._put(name, columns, breakdowns.process_id)
+        self._put_training_loop(times)
+
+    def _put_training_loop(self, times: Mapping[int, Mapping[str, Any]]) -> None:
+        """Needs the rows of `breakdown` of every process: who counts depends on all of them."""
+        _, found = self._names_and_roles()
+        looping = [process for process, rows in times.items() if training_loop.has_loop(rows)]
+        for process_id in sorted(training_loop.counted(dict(enumerate(found)), looping)):
+            rows = training_loop.rows(times[process_id])
+            self._put("training_loop", rows, process_id)
 
     def _has_cupti_calls(self) -> bool:
         has_calls = any(process["cuda_events"] for process in self._processes)
@@ -318,9 +331,12 @@ class _Build:
                 database.close()
         return found.columns()
 
-    def _process_columns(self) -> dict[str, list[Any]]:
+    def _names_and_roles(self) -> tuple[list[str], list[str]]:
         command = run_facts.command_words(self._run_json)
-        names, found = roles(self._processes, self._simulating, " ".join(command))
+        return roles(self._processes, self._simulating, " ".join(command))
+
+    def _process_columns(self) -> dict[str, list[Any]]:
+        names, found = self._names_and_roles()
         columns = process_columns(self._processes, self._hosts)
         if self._tool:
             unknown = [None] * len(self._processes)

@@ -41,11 +41,11 @@ operation_instance = columns.relation(
 )
 
 
-def _share_columns(whole: str) -> tuple[Column[Any], ...]:
-    """The columns that the process view and the thread view of the breakdown share."""
+def _share_columns(whole: str, *, outside: str = "") -> tuple[Column[Any], ...]:
+    """The columns that the views of the breakdown share."""
     return (
         columns.text("phase", columns.PHASE),
-        *columns.operation("innermost open operation"),
+        *columns.operation("innermost open operation", outside),
         columns.text("layer", columns.LAYER),
         columns.flag("gpu_busy", columns.GPU_BUSY),
         columns.integer("duration_ns", f"wall time; all rows of a {whole}"),
@@ -68,6 +68,18 @@ breakdown = columns.relation(
         "process without a training loop",
     ),
     *_share_columns("process add up to its end_ns - start_ns"),
+    layout=columns.PROCESS,
+)
+
+training_loop = columns.relation(
+    "training_loop",
+    "What the shares of the report are of: the breakdown of the training loops.",
+    columns.process_id(),
+    columns.text("stage", "loop; whole: no process has a training loop, so that all time counts"),
+    *_share_columns(
+        "process add up to its training loop",
+        outside="(between operations): no operation is open. The other relations call that (none)",
+    ),
     layout=columns.PROCESS,
 )
 

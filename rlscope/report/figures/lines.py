@@ -18,7 +18,7 @@ FRAME_HEIGHT = 110
 ROW_GAP = 0.2
 # So many things have a tick each; plotly would put ticks between them.
 _EVERY_TICK = 12
-_LEGEND = {"orientation": "h", "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+_LEGEND = {"yanchor": "top", "x": 1.01, "xanchor": "left", "traceorder": "normal"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Row:
 
 
 def lines(rows: Sequence[Row], x_title: str, *, counted: bool = False) -> Figure:
-    """Rows from top to bottom, each below its legend, with one horizontal axis below the last.
+    """Rows from top to bottom, each beside its legend, with one horizontal axis below the last.
 
     Args:
         counted: x are numbers of things, and between two of them is nothing.

@@ -85,8 +85,8 @@ def _device_chart(rows: Rows) -> Iterator[Chart]:
 def _devices(rows: Rows, column: str) -> Figure:
     """The work of several operations may run at one time. Shares are those of the time in which the
     operations owned their processes, so they may add up to more."""
-    names = list(dict.fromkeys(row["operation"] for row in rows))
-    cells = {(row["gpu"], row["operation"]): row[column] for row in rows}
+    names = list(dict.fromkeys(units.operation(row["operation"]) for row in rows))
+    cells = {(row["gpu"], units.operation(row["operation"])): row[column] for row in rows}
     whole = sum(row["while_ns"] for row in rows)
     bars = [
         Bar(name, sum(ns for (_, each), ns in cells.items() if each == name), whole)
@@ -140,7 +140,7 @@ def _operations(rows: Rows) -> Grid:
         ],
         rows=[
             [
-                units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 units.duration_or_blank(row["launched_ns"]),
                 units.duration_or_blank(row["while_ns"]),
                 units.count(row["launches"]),
@@ -160,7 +160,7 @@ def _calls(rows: Rows) -> Grid:
         title="Table: time in CUDA calls of each operation",
         columns=["operation", ">in CUDA calls"],
         rows=[
-            [units.visible(row["operation"]), units.duration_or_blank(row["api_ns"])]
+            [units.operation(row["operation"]), units.duration_or_blank(row["api_ns"])]
             for row in rows
         ],
         open=True,
@@ -178,7 +178,7 @@ def _kernels(rows: Rows) -> Iterator[Grid]:
         ],
         rows=[
             [
-                units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 units.visible(_function(row)),
                 units.count(row["launches"]),
                 units.duration(row["duration_ns"]),
@@ -221,7 +221,7 @@ def _syncs(rows: Rows) -> Iterator[Grid]:
         columns=["operation", "of", ">calls", ">time", ">waiting", ">share"],
         rows=[
             [
-                units.visible(row["operation"] or _OTHER),
+                units.operation(row["operation"] or _OTHER),
                 cuda_sentences.words(row["kind"] or _OTHER),
                 units.count(row["calls"]),
                 units.duration(row["duration_ns"]),

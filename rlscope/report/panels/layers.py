@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import interception, native_calls, transitions
-from rlscope.report import limits, sentences, units
+from rlscope.report import layers, limits, sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
 
@@ -54,12 +54,12 @@ def _crossings(rows: list[dict[str, Any]]) -> Iterator[Grid]:
     )
     yield Grid(
         title=f"Table: entries into another layer, by operation{hidden}",
-        columns=["operation", "from", "into", ">entries", ">per iteration"],
+        columns=["operation", "from", "into", ">entries in the run", ">in an iteration"],
         rows=[
             [
-                units.visible(row["operation"]),
-                row["from_layer"],
-                row["to_layer"],
+                units.operation(row["operation"]),
+                layers.label(row["from_layer"], False),
+                layers.label(row["to_layer"], False),
                 units.count(row["count"]),
                 units.count(row["per_iteration"]),
             ]
@@ -73,7 +73,7 @@ def _calls(rows: list[dict[str, Any]]) -> Iterator[Grid]:
     if not rows:
         return
     yield Grid(
-        title="Table: the native calls that take most of an operation's native time",
+        title="Table: the native calls that take most of an operation's time, in all processes",
         columns=[
             "operation",
             "function",
@@ -90,7 +90,7 @@ def _calls(rows: list[dict[str, Any]]) -> Iterator[Grid]:
 
 def _call(row: dict[str, Any]) -> list[str]:
     return [
-        units.visible(row["operation"]),
+        units.operation(row["operation"]),
         units.visible(row["function"]),
         row["layer"],
         units.count(row["calls"]),

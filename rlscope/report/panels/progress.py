@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, iterations
+from rlscope.analysis import coverage, iterations, verdicts
 from rlscope.report import limits, sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -29,6 +29,8 @@ def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["extrapolation"].to_dicts()
     if not rows:
         return Nothing(next((f"{reason}." for (reason,) in tables["absence"]), _EMPTY))
+    if not any(verdicts.is_extrapolated(row) for row in rows):
+        return Nothing("")
     return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
 
 

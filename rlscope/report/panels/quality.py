@@ -17,7 +17,6 @@ def read(trace: Trace) -> dict[str, Table]:
     return {
         "coverage": coverage.coverage(trace),
         "loss_summary": coverage.loss_summary(trace, rows=limits.ROWS),
-        "absent": coverage.absent(trace, rows=limits.ROWS),
         "unrecorded_cluster": run_facts.unrecorded_cluster(trace),
     }
 
@@ -31,7 +30,7 @@ def draw(tables: Tables) -> Drawing:
             *sentences.coverage(facts),
             _loss_sentence(lost),
         ],
-        grids=[*_losses(lost), *_absent(tables["absent"])],
+        grids=_losses(lost),
     )
 
 
@@ -60,18 +59,6 @@ def _losses(lost: list[dict[str, Any]]) -> list[Grid]:
                 for row in lost
             ],
             open=True,
-        )
-    ]
-
-
-def _absent(absent: Table) -> list[Grid]:
-    if not len(absent):
-        return []
-    return [
-        Grid(
-            title=f"Table: {units.plural(len(absent), 'reason')} why a relation or column is empty",
-            columns=["relation", "columns", "reason"],
-            rows=[[str(cell) for cell in row] for row in absent],
         )
     ]
 

@@ -26,7 +26,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         columns=["operation", "thread", ">tid", "process", ">time", "mostly in", ">beside"],
         rows=[
             [
-                units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 units.visible(row["thread"] or "?"),
                 str(row["os_tid"]),
                 units.visible(row["process"] or "?"),

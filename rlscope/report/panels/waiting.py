@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import waits
+from rlscope.analysis import verdicts, waits
 from rlscope.report import collective_sentences, limits, loop_sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def read(trace: Trace) -> dict[str, Table]:
     return {
-        "waited_for": waits.waited_for(trace),
+        "process_wait": waits.process_waits(trace),
         "collective": waits.collectives(trace, rows=limits.ROWS),
         "worker_step": waits.worker_steps(trace),
         "critical_iteration": waits.critical_iterations(trace),
@@ -23,7 +23,7 @@ def read(trace: Trace) -> dict[str, Table]:
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
-    targets = tables["waited_for"].to_dicts()
+    targets = tables["process_wait"].to_dicts()
     steps = tables["worker_step"].to_dicts()
     iterations = tables["critical_iteration"].to_dicts()
     met = tables["collective"].to_dicts()
@@ -45,20 +45,20 @@ def draw(tables: Tables) -> Drawing | Nothing:
 
 
 def _targets(rows: list[dict[str, Any]]) -> Grid:
-    shown = sorted(rows, key=lambda row: -row["self_ns"])[: limits.ROWS]
+    listed = [row for row in rows if verdicts.is_wait_listed(row["self_ns"], row["process_ns"])]
     return Grid(
-        title="Table: what operations wait for",
-        columns=["operation", "waits for", ">time", ">share of its waits"],
+        title="Table: what each process waits for, added up over its threads",
+        columns=["process", "operation", "waits for", ">time", ">share of its waits"],
         rows=[
             [
-                units.visible(row["operation"]),
+                units.visible(row["process"] or "?"),
+                units.operation(row["operation"]),
                 loop_sentences.target(row),
                 units.duration(row["self_ns"]),
-                units.share(row["share"], 1) if row["share"] is not None else "",
+                units.share(row["self_ns"], row["process_ns"]),
             ]
-            for row in shown
+            for row in listed[: limits.ROWS]
         ],
-        open=True,
     )
 
 
@@ -109,7 +109,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
         rows=[
             [
                 units.visible(row["worker"]),
-                units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 units.visible(row["process"]),
                 units.duration(row["stepped_ns"]),
                 units.share(row["stepped_ns"], row["operation_ns"]),

@@ -28,7 +28,9 @@ def render(trace: Trace, *, step: Callable[[str], None] = lambda _: None) -> str
             run=summary.run,
             headline=summary.sentence,
             generator=f"rlscope {summary.version}",
-            first=[headline.Detail(summary.cut, warning=True)] if summary.cut else [],
+            first=[
+                headline.Detail(each, warning=True) for each in (summary.cut, summary.crowd) if each
+            ],
             details=summary.details,
             sections=[
                 page.Section(name, panel.title, panel.question, each)

@@ -9,7 +9,8 @@ import html
 from typing import TYPE_CHECKING
 
 from rlscope.analysis import coverage, operations
-from rlscope.report import headline, layers, limits, shares, units, views
+from rlscope.relations.traces import Traces
+from rlscope.report import catalogue, headline, layers, limits, shares, units, views
 from rlscope.report.figures import svg
 from rlscope.report.figures.amounts import Part
 
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 _BARS = 12  # the largest operations: an output is about a screen high
 
 
-def render(trace: Trace) -> str:
-    """The fragment; raises RlscopeError when a table cannot be read."""
+def render(trace: Trace | Traces) -> str:
+    """The fragment: of several runs a row each; raises RlscopeError when a table cannot be read."""
+    if isinstance(trace, Traces):
+        return _runs(trace)
     summary = headline.read(trace)
-    warnings = [summary.cut] if summary.cut else []
+    warnings = [each for each in (summary.cut, summary.crowd) if each]
     warnings += [each.text for each in summary.details if each.warning]
     details = [_escape(each.text) for each in summary.details if not each.warning]
     lines = [
@@ -33,6 +36,20 @@ def render(trace: Trace) -> str:
         _figure(trace),
     ]
     return f'<div class="rlscope">{"".join(lines)}</div>'
+
+
+def _runs(traces: Traces) -> str:
+    """What `rlscope runs` lists."""
+    columns = ("directory", "name", "length", "headline")
+    head = "".join(f"<th>{each}</th>" for each in columns)
+    rows = [
+        (run.directory, run.name, units.duration(run.duration_ns), run.headline or run.note)
+        for run in catalogue.describe(map(str, traces.paths))
+    ]
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f'<div class="rlscope"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def _figure(trace: Trace) -> str:

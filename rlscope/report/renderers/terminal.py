@@ -78,8 +78,8 @@ render = render_summary
 
 def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
-    cut = [f"! {summary.cut}"] if summary.cut else []
-    yield [*_wrapped(cut, width), summary.run, *_wrapped([summary.sentence], width), ""]
+    first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
+    yield [*_wrapped(first, width), summary.run, *_wrapped([summary.sentence], width), ""]
     yield from _operation_block(trace, width)
     yield _wrapped(
         [f"! {each.text}" if each.warning else each.text for each in summary.details], width

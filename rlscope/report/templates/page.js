@@ -84,6 +84,15 @@
     };
   }
 
+  // Legends beside their lines would take half of the width: each gets lines of its own above them.
+  function legendsAbove({ data, layout }) {
+    const keys = Object.keys(layout).filter((each) => /^legend\d*$/.test(each));
+    const above = keys.map((key) => [key, {
+      ...layout[key], orientation: "h", x: 0, xanchor: "left", yanchor: "bottom", entrywidth: 1, entrywidthmode: "fraction", font: { size: 11 },
+    }]);
+    return { data, layout: { ...layout, ...Object.fromEntries(above) } };
+  }
+
   function narrowBars(chosen, width) {
     const { row, names, height } = namesAbove(chosen.layout, "yaxis", width - 40);
     const longest = chosen.layout.xaxis.range[1] / 1.22;
@@ -121,7 +130,10 @@
     if ((chosen.layout.yaxis2 || {}).ticktext) {
       return narrowTimeline(legendAbove(chosen), width);
     }
-    return chosen.layout.yaxis.ticktext ? narrowBars(legendAbove(chosen), width) : chosen;
+    if (chosen.layout.yaxis.ticktext) {
+      return narrowBars(legendAbove(chosen), width);
+    }
+    return legendsAbove(chosen);
   }
 
   // A bar has the place of its name; the names are in the axis.
@@ -181,6 +193,13 @@
     }
   }
 
+  // On a phone a cell stands behind the name of its column.
+  for (const table of document.querySelectorAll("table")) {
+    const columns = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, i) => { cell.dataset.column = columns[i]; });
+    }
+  }
   for (const select of document.querySelectorAll("figure select")) {
     select.addEventListener("change", () => choose(select.value));
   }

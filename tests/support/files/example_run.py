@@ -32,6 +32,11 @@ INTERCEPTION = {
     "counts": {"patched": 812, "scan_ns": 41_000_000},
     "startup_ns": 4_200_000,
 }
+ENVIRONMENT_WORKER = {
+    "class": "multiprocessing.context.Process",
+    "target": "gymnasium.vector.async_vector_env._async_worker",
+    "index": 0,
+}
 WRITES = "pipe 7|posix.write"  # to the trainer, which reads pipe 7
 HOSTILE_PATH = "<\\/script><b>100%{x}"  # a "/" in a name is escaped in the path
 
@@ -143,8 +148,11 @@ IMPORTS = [
 ]
 
 
-def write(directory: Path, iterations: int = ITERATIONS) -> None:
-    """Writes run.json, processes.log, trace files and machine.jsonl."""
+def write(directory: Path, iterations: int = ITERATIONS, *, serves: bool = False) -> None:
+    """Writes run.json, processes.log, trace files and machine.jsonl.
+
+    `serves`: the worker is one of Gymnasium's environment workers, else a program of its own.
+    """
     trainer = _Trainer(iterations)
     trainer.run()
     end = (trainer.now + 5_000) * US
@@ -180,7 +188,10 @@ def write(directory: Path, iterations: int = ITERATIONS) -> None:
             threads=[RawThread(list(_worker(end // US - 4_000)))],
             os_pid=4243,
             function_layers={**raw.FUNCTIONS, WRITES: "wait"},
-            metadata={"rlscope.automatic": json.dumps({"simulation": RULE})},
+            metadata={
+                "rlscope.automatic": json.dumps({"simulation": RULE}),
+                **({"rlscope.role": json.dumps(ENVIRONMENT_WORKER)} if serves else {}),
+            },
             role="worker",
             program="python worker.py",
             parent_pid=4242,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlscope.relations.database import Database
+from rlscope.relations.rows import training_loop
 from rlscope.relations.schema import store
 from rlscope.table import Table
 
@@ -22,6 +23,7 @@ class Relations:
     def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
         rows["breakdown"] = _with_stages(rows.get("breakdown", ()))
         rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
+        rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
         self._database = Database()
         for name, relation in store.relations().items():
             self._database.create(relation)
@@ -67,3 +69,24 @@ def _peers(waits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     names = ("process_id", "kind", "object", "function", "peer_process_id")
     found = {tuple(row.get(name) for name in names) for row in waits if "peer_process_id" in row}
     return [dict(zip(names, each, strict=True)) for each in found]
+
+
+def _loop_rows(
+    breakdown: Sequence[Mapping[str, Any]], processes: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rows of `training_loop`: of breakdown, as rlscope makes them."""
+    names = [column.name for column in store.breakdown.columns]
+    times = {
+        each["process_id"]: {
+            name: [row.get(name) for row in breakdown if row["process_id"] == each["process_id"]]
+            for name in names
+        }
+        for each in processes
+    }
+    looping = [process_id for process_id, rows in times.items() if training_loop.has_loop(rows)]
+    roles = {each["process_id"]: each.get("role") for each in processes}
+    return [
+        dict(zip(names, row, strict=True))
+        for process_id in training_loop.counted(roles, looping)
+        for row in zip(*training_loop.rows(times[process_id]).values(), strict=True)
+    ]

@@ -103,6 +103,12 @@ for (const chart of document.querySelectorAll(".chart")) {
 return cut;
 """
 
+_CELLS_CUT = """
+return [...document.querySelectorAll("td")].filter((cell) => cell.getClientRects().length > 0)
+  .filter((cell) => cell.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map((cell) => cell.textContent);
+"""
+
 _NOTES = """
 return [...document.querySelectorAll(`#${arguments[0]} .note`)]
   .filter((note) => note.getClientRects().length > 0).map((note) => note.textContent);
@@ -185,6 +191,21 @@ class ReportPage:
     def cut(self) -> list[str]:
         """Texts of charts that are not whole on the screen, and charts without room."""
         return list(self.driver.execute_script(_CUT))
+
+    def open_tables(self) -> None:
+        """Shows all tables, also those behind their title."""
+        script = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+        self.driver.execute_script(script)
+
+    def cells_cut(self) -> list[str]:
+        """Cells of tables that are not whole in the window."""
+        return list(self.driver.execute_script(_CELLS_CUT))
+
+    def barriers(self) -> list[str]:
+        """What axe finds that keeps people out, in serious cases or worse."""
+        axe: Any = pytest.importorskip("axe_core_python.selenium")
+        found = axe.Axe().run(self.driver)["violations"]
+        return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
 
     def names_in(self, chart: str) -> list[str]:
         """Every text of a chart."""

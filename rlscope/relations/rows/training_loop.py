@@ -1,0 +1,60 @@
+"""The relation training_loop: the rows of `breakdown` that shares of the report are of.
+
+docs/reference/semantics.md ("Shares in the report") has the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlscope.relations.rows.known_roles import DATA_LOADER_WORKER, ENVIRONMENT_WORKER, HELPER
+from rlscope.relations.rows.operations import NONE, NOT_RECORDED
+
+LOOP = "loop"
+WHOLE = "whole"
+BETWEEN = "(between operations)"
+"""Time of a loop in no operation."""
+_SERVING = frozenset({ENVIRONMENT_WORKER, DATA_LOADER_WORKER, HELPER})
+
+
+def counted(roles: Mapping[int, str | None], looping: Collection[int]) -> set[int]:
+    """The processes that shares are of.
+
+    Args:
+        roles: role of each process; None: unknown.
+        looping: the processes that have a training loop.
+    """
+    if not looping:
+        return set(roles)
+    own = {process for process in looping if roles[process] not in _SERVING}
+    return own or set(looping)
+
+
+def has_loop(breakdown: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether rows of `breakdown` of one process are of a training loop."""
+    return LOOP in breakdown["stage"]
+
+
+def rows(breakdown: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Of the rows of `breakdown` of a process that counts, those of its loop."""
+    stages, operations = breakdown["stage"], breakdown["operation"]
+    wanted = [
+        place
+        for place, (stage, operation) in enumerate(zip(stages, operations, strict=True))
+        if stage in (LOOP, WHOLE) and operation != NOT_RECORDED
+    ]
+    found = {name: _taken(values, wanted) for name, values in breakdown.items()}
+    found["operation"] = [
+        BETWEEN if (stage, operation) == (LOOP, NONE) else operation
+        for stage, operation in zip(found["stage"], found["operation"], strict=True)
+    ]
+    return found
+
+
+def _taken(values: Sequence[Any], wanted: list[int]) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        return list(values[wanted].tolist())
+    return [values[place] for place in wanted]

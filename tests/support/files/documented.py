@@ -1,0 +1,36 @@
+"""The statements that documents show to users, as they stand there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from rlscope import commands
+from rlscope.commands import query
+
+_ROOT = Path(__file__).parents[3]
+GUIDE = _ROOT / "docs/guide/query.md"
+_NOTEBOOK = _ROOT / "docs/guide/notebook.ipynb"
+_ON_A_LINE = re.compile(r'rlscope query\s+\S+\s+"([^"]*)"')
+_IN_PYTHON = re.compile(r'\.sql\("""(.*?)"""\)', re.DOTALL)
+
+
+def of_queries() -> list[str]:
+    """Those of `rlscope query --help` and of the guide."""
+    shown = _ON_A_LINE.findall(query._EXAMPLES)
+    (block,) = re.findall(r"```sql\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    return [*shown, *block.strip().split("\n\n")]
+
+
+def of_pages() -> list[str]:
+    """Those of README, of `rlscope --help`, and of the other pages of the guide."""
+    pages = [_ROOT / "README.md", *sorted(GUIDE.parent.glob("*.md"))]
+    texts = [commands._EPILOG, *(page.read_text() for page in pages)]
+    shown = [statement for text in texts for statement in _ON_A_LINE.findall(text)]
+    return [each for each in shown if not each.endswith("...")]
+
+
+def of_notebook() -> list[str]:
+    cells = json.loads(_NOTEBOOK.read_text())["cells"]
+    return [each for cell in cells for each in _IN_PYTHON.findall("".join(cell["source"]))]
