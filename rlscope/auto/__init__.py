@@ -139,8 +139,8 @@ ROLE_ROWS = {
     "ray._private.worker": "rlscope.capture.ray_worker:watch",
     "greenlet._greenlet": "rlscope.capture.greenlets:watch",
 }
-"""The same, without automatic operations, too: roles of processes, processes that the run lacks, what
-a thread runs, and the end of the interpreter."""
+"""The same for roles of processes, processes that the run lacks, what a thread runs, and the end of
+the interpreter. They count without automatic operations, too."""
 
 NAME_ROWS = {
     "torch._ops": "rlscope.frameworks.pytorch",
