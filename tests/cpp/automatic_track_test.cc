@@ -57,8 +57,8 @@ struct Thread {
       const uint32_t kind = trace::WhatKind(what);
       if (kind != trace::kAutoSegment && kind != trace::kAutoResolve) continue;
       const AutomaticTrack::Change change = track.Next();
-      const bool named = change.operation >= trace::kAutoNamed;
-      const char letter = !change.any ? '=' : named ? 'c' : "-ibs......t....e"[change.operation];
+      const bool named = change.operation > trace::kAutoEvaluation;
+      const char letter = !change.any ? '=' : named ? 'c' : "-ibs......t....re"[change.operation];
       names += change.begins && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
     }
     return names;
