@@ -198,8 +198,9 @@ def test_processes_of_ray() -> None:
     [
         ("/usr/bin/python3.11 -u -X dev -W error /home/a/train.py --lr 1", "train.py"),
         ("python -m cleanrl.ppo --seed 1", "-m cleanrl.ppo"),
-        ("python -c print(1)", "python -c"),
-        ("python", "short"),
+        ("python -c print(1)", "-c print(1)"),
+        ("python -c " + 20 * "go on ", "-c go on go on go on go on go on go on …"),
+        ("python", "python -"),
         ("", "short"),
         ("ray::IDLE", "short"),
     ],
@@ -247,3 +248,22 @@ def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
     for number, each in enumerate(processes):  # what a process began after changes nothing in it
         if not each["python"]:
             assert found[number] == "helper"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "role"),
+    [
+        ("-m json.tool --help", "-m json.tool", "program"),
+        ("-c import os; os.getpid()", "-c import os; os.getpid()", "program"),
+        ("job.py --seed 1", "job.py", "program"),
+        ("-c from multiprocessing.resource_tracker", "resource tracker", "helper"),
+        ("-c from multiprocessing.forkserver impor", "fork server", "helper"),
+        ("-c from multiprocessing.spawn import spaw", "worker 0", "worker"),
+        ("", "python", "program"),
+    ],
+)
+def test_an_interpreter_that_recorded_nothing_is_named_by_what_it_runs(
+    arguments: str, name: str, role: str
+) -> None:
+    names, found = roles([ROOT, process(program="", arguments=arguments)], ())
+    assert (names[1], found[1]) == (name, role)
