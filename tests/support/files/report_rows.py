@@ -64,11 +64,11 @@ def full_run(
                 "operation": paths[-1],
                 "layer": "python",
                 "duration_ns": 1000,
-                "readings": 10,
-                "blocked": 5,
-                "blocked_ns": 500,
-                "blocked_low_ns": 240,
-                "blocked_high_ns": 760,
+                "readings": 20,
+                "blocked": 1,
+                "blocked_ns": 50,
+                "blocked_low_ns": 9,
+                "blocked_high_ns": 240,
             }
             for i in ids
         ],
