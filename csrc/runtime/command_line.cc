@@ -27,7 +27,8 @@ bool IsSecret(const char* name, const char* end) {
   return false;
 }
 
-char* Find(char* begin, char* end, char byte) {
+template <class Char>
+Char* Find(Char* begin, Char* end, char byte) {
   while (begin < end && *begin != byte) begin++;
   return begin;
 }
@@ -53,6 +54,26 @@ uint64_t JoinMasked(char* arguments, uint64_t size) {
   }
   while (size > 0 && arguments[size - 1] == ' ') size--;
   return size;
+}
+
+uint64_t WhatRuns(const char* command, uint64_t size, char* text, uint64_t most) {
+  const char* const end = command + size;
+  const char* word = Find(command, end, ' ');
+  uint64_t length = 0;
+  while (word < end) {
+    const char* const word_end = Find(++word, end, ' ');
+    const bool is_option = word < word_end && *word == '-' && word_end - word > 1;
+    const bool names_code = is_option && (word_end[-1] == 'c' || word_end[-1] == 'm');
+    const bool is_left_out = length == 0 && is_option && !names_code;
+    const char* from = word;
+    for (const char* at = word; at < word_end && *word == '/'; at++) {
+      if (*at == '/') from = at + 1;
+    }
+    if (length > 0 && length < most) text[length++] = ' ';
+    for (; !is_left_out && from < word_end && length < most; from++) text[length++] = *from;
+    word = word_end;
+  }
+  return length;
 }
 
 uint64_t ReadCommandLine(char* text) {

@@ -17,6 +17,11 @@ uint64_t ReadCommandLine(char* text);
 // --*secret*, be it after '=' or the next argument. Returns the bytes of the joined text.
 uint64_t JoinMasked(char* arguments, uint64_t size);
 
+// What an interpreter runs, of its command line: the words after its own name, without its options
+// before -c or -m, and without the folders of an absolute path. Copies at most `most` bytes to
+// `text`, which is then no text with a NUL at its end. Returns how many.
+uint64_t WhatRuns(const char* command, uint64_t size, char* text, uint64_t most);
+
 }  // namespace rlscope::runtime
 
 #endif  // RLSCOPE_RUNTIME_COMMAND_LINE_H_

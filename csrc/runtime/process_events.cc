@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "runtime/command_line.h"
 #include "runtime/detached.h"
 #include "runtime/helper.h"
 #include "runtime/image.h"
@@ -41,24 +42,45 @@ trace::ProcessRecord ForkRecord() {
   return record;
 }
 
-}  // namespace
-
-void LogEvent(uint16_t event, const char* name) {
+void LogText(uint16_t event, const char* name, size_t size) {
   Goodbye note;
   note.count = 0;
   if (process.forked && !process.logged) note.records[note.count++] = ForkRecord();
   trace::ProcessRecord record = MakeRecord(static_cast<trace::ProcessEvent>(event));
   if (name != nullptr) {
     memset(record.name, 0, sizeof record.name);
-    memcpy(record.name, name, strnlen(name, sizeof record.name - 1));
+    memcpy(record.name, name, size < sizeof record.name ? size : sizeof record.name - 1);
   }
   note.records[note.count++] = record;
   process.logged = true;
   RunDetached(&WriteGoodbye, &note);
 }
 
+struct CommandLine {
+  char text[kCommandLineBytes];
+  uint64_t size;
+};
+
+void ReadOwnCommandLine(void* argument) {
+  auto* line = static_cast<CommandLine*>(argument);
+  line->size = ReadCommandLine(line->text);
+}
+
+}  // namespace
+
+void LogEvent(uint16_t event, const char* name) {
+  LogText(event, name, name == nullptr ? 0 : strlen(name));
+}
+
 void LogPython() {
-  LogEvent(static_cast<uint16_t>(trace::ProcessEvent::kPython), process.python_version);
+  CommandLine line = {};
+  RunDetached(&ReadOwnCommandLine, &line);
+  char text[sizeof(trace::ProcessRecord::name)] = {};
+  const size_t version = strnlen(process.python_version, sizeof text - 2);
+  memcpy(text, process.python_version, version);
+  const uint64_t what =
+      WhatRuns(line.text, line.size, text + version + 1, sizeof text - version - 2);
+  LogText(static_cast<uint16_t>(trace::ProcessEvent::kPython), text, version + 1 + what);
 }
 
 void LogEnd(int status, int64_t began_ns, int64_t end_ns) {

@@ -183,7 +183,7 @@ def _by_process(traced: TracedPython, folder: Path, program: str) -> dict[str, d
         rows = trace.sql(
             "SELECT process.name AS process, path, count(*) AS times FROM operation"
             " JOIN operation_instance USING (operation_id) JOIN process USING (process_id)"
-            " WHERE path <> 'import' GROUP BY ALL"
+            " WHERE path NOT IN ('import', 'closing') GROUP BY ALL"
         ).to_dicts()
         assert not trace.sql("SELECT * FROM loss").to_dicts()
     by_process: dict[str, dict[str, int]] = {}
@@ -223,6 +223,6 @@ def _instances(directory: str) -> dict[str, int]:
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT path FROM operation JOIN operation_instance USING (operation_id)"
-            " WHERE source = 'automatic' AND path <> 'import'"
+            " WHERE source = 'automatic' AND path NOT IN ('import', 'closing')"
         )
         return dict(Counter(rows["path"]))

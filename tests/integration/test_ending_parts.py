@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+from support.process.automatic_programs import ENVIRONMENT
 from support.process.recorded_child import record
+
+from rlscope.opening import load
 
 _PROGRAM = """
 import atexit, functools, threading, time
@@ -61,3 +64,27 @@ def test_an_exit_function_that_fails_is_named_as_without_rlscope(directory: str)
     output = record(directory, script).output
     assert "must be callable" in output
     assert "<function fails at" in output
+
+
+_CLOSES = """
+class Slow(Env):
+    def close(self):
+        time.sleep(0.05)
+
+import time
+env = Slow()
+env.step(0)
+forward()
+env.step(0)
+env.close()
+"""
+
+
+def test_the_close_of_an_environment_is_an_operation_after_the_loop(directory: str) -> None:
+    record(directory, ENVIRONMENT + _CLOSES)
+    with load(directory) as trace:
+        rows = trace.sql("SELECT stage, SUM(duration_ns) FROM breakdown"
+                         " WHERE operation = 'closing' GROUP BY ALL")  # fmt: skip
+        ((stage, ns),) = rows
+    assert stage == "end"
+    assert ns >= 50_000_000

@@ -286,3 +286,27 @@ def test_no_frame_of_a_child_is_ours(traced: TracedPython, directory: str, tmp_p
     for method in ("fork", "spawn", "forkserver"):
         plain, traced_frames = (tmp_path / f"{kind}-{method}" for kind in ("plain", "traced"))
         assert plain.read_text() == traced_frames.read_text()
+
+
+_SILENT = """
+import subprocess, sys
+for arguments in (["-c", "pass  # of no record"], ["-m", "json.tool", "--help"], [sys.argv[1]]):
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+"""
+
+
+def test_interpreters_that_record_nothing_are_named_by_what_they_run(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    (tmp_path / "silent.py").write_text(_SILENT)
+    (tmp_path / "job.py").touch()
+    script = str(tmp_path / "silent.py")
+    result = traced.run("-o", directory, traced.python, script, str(tmp_path / "job.py"))
+    assert result.returncode == 0, result.stderr
+    rows = load(directory).sql("SELECT name, role FROM process ORDER BY process_id")
+    assert list(rows) == [
+        ("silent.py", "main"),
+        ("-c pass # of no record", "program"),
+        ("-m json.tool", "program"),
+        ("job.py", "program"),
+    ]

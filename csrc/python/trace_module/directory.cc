@@ -149,6 +149,7 @@ nb::dict Directory::ProcessDict(size_t process) const {
   facts["name"] = ToStr(image.name);
   facts["program"] = ToStr(image.program);
   facts["python"] = ToStr(image.python);
+  facts["arguments"] = ToStr(image.arguments);
   facts["python_begin_ns"] = OrNone(image.python_begin_ns);
   facts["python_end_ns"] = OrNone(image.python_end_ns);
   facts["cpu_ns"] = OrNone(image.cpu_ns);

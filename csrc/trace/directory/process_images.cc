@@ -25,6 +25,14 @@ std::string NameOf(const ProcessRecord& record) {
   return std::string(record.name, strnlen(record.name, sizeof record.name));
 }
 
+// Behind the name.
+std::string ArgumentsOf(const ProcessRecord& record) {
+  const size_t name = strnlen(record.name, sizeof record.name);
+  if (name + 1 >= sizeof record.name) return "";
+  const char* const text = record.name + name + 1;
+  return std::string(text, strnlen(text, sizeof record.name - name - 1));
+}
+
 class ImageBuilder {
  public:
   explicit ImageBuilder(const IsRunning& is_running) : is_running_(is_running) {}
@@ -76,6 +84,7 @@ void ImageBuilder::AddRecord(const ProcessRecord& record) {
     row.forked_python = image.forked && (record.flags & kForkedPython) != 0;
   } else if (event == ProcessEvent::kPython) {
     image.python = NameOf(record);
+    image.arguments = ArgumentsOf(record);
     image.python_begin_ns = ToTime(record.time_ns);
   } else if (event == ProcessEvent::kEnded) {
     row.exit_ns = ToTime(record.time_ns);

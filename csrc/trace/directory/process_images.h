@@ -41,6 +41,7 @@ struct ProcessImage {
   Ended ended = Ended::kLastRecord;
   int exit_code = -1;  // -1 unknown
   std::string comm, name, program, python;
+  std::string arguments;  // what its interpreter runs, a few words; "" unknown
   int64_t python_begin_ns = kUnknownNs;
   int64_t python_end_ns = kUnknownNs;
   int64_t cpu_ns = kUnknownNs;

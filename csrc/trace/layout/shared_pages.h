@@ -58,7 +58,8 @@ struct ProcessRecord {
   int64_t profiler_cpu_ns;  // kEnded: CPU time of our own threads in the process; else 0
   int64_t python_end_ns;    // kEnded: when the interpreter was finalised, 0 never or no Python
   union {
-    char name[48];  // kBegan: comm; kPython: "3.11.7"; NUL-padded, cut if longer
+    char name[48];  // kBegan: comm; kPython: "3.11.7", NUL, what it runs (command_line.h);
+                    // NUL-padded, cut if longer
     struct {
       char comm[40];
       int64_t exit_flush_ns;  // how long recording made the process's exit; 0 unknown

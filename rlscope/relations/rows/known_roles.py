@@ -61,7 +61,9 @@ _TORCHRUN = Known(HELPER, "torchrun")
 _CHILD = Known(WORKER, "worker")
 
 COMMANDS = {
-    "multiprocessing.spawn import spawn_main": _CHILD,  # before it knows its target
+    "multiprocessing.spawn import": _CHILD,  # before it knows its target
+    "multiprocessing.resource_tracker": Known(HELPER, "resource tracker"),
+    "multiprocessing.forkserver": Known(HELPER, "fork server"),
     "loky.backend.popen_loky_posix": _CHILD,
     "torch.distributed.run": _TORCHRUN,
     "torch.distributed.launch": _TORCHRUN,

@@ -23,6 +23,7 @@ RANK_NOTE = "rlscope.rank"
 """Keys of the metadata in which a process says what it is: rlscope/capture/roles.py."""
 
 _LONGEST_NAME = 120
+_LONGEST_CODE = 37  # of a program that is given by -c
 _MOST = 1 << 31
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 # Options of an interpreter may stand together: "-um".
@@ -97,7 +98,12 @@ def _of(
         return _Process(known.RANK, "rank", rank, always_numbered=True)
     if _is_ray_worker(process["program"], parent):
         return _ray_worker(process["program"], note)
-    return _program(process["program"], process["comm"])
+    return _program(process["program"] or _known_of(process), process["comm"])
+
+
+def _known_of(process: Mapping[str, Any]) -> str:
+    """What is known of the command line of an interpreter that recorded nothing."""
+    return f"python {process['arguments']}" if process.get("arguments") else ""
 
 
 def _imported(process: Mapping[str, Any]) -> _Process:
@@ -167,7 +173,7 @@ def _ray_worker(program: str, note: Mapping[str, Any]) -> _Process:
 
 
 def program_name(program: str, short_name: str) -> str:
-    """What a user calls a program: its script, or -m and its module.
+    """What a user calls a program: its script, -m and its module, or -c and the begin of its code.
 
     >>> program_name("python3 -u examples/train.py --seed 1", "python3")
     'train.py'
@@ -177,6 +183,10 @@ def program_name(program: str, short_name: str) -> str:
     '-m cleanrl.ppo'
     >>> program_name("python - --seed 1", "python")
     'python -'
+    >>> program_name("python -u", "python")
+    'python -'
+    >>> program_name("python -Ic import os; os.getpid()", "python")
+    '-c import os; os.getpid()'
     """
     interpreter, *words = program.split() or [""]
     if not _PYTHON.fullmatch(os.path.basename(interpreter)):
@@ -185,12 +195,16 @@ def program_name(program: str, short_name: str) -> str:
         if _MODULE.fullmatch(word) and words[place + 1 :]:
             return f"-m {words[place + 1]}"
         if _CODE.fullmatch(word):
-            return "python -c"
+            return f"-c {_shortened(' '.join(words[place + 1 :]))}"
         if word == "-":
             return "python -"
         if not word.startswith("-") and (place == 0 or words[place - 1] not in ("-W", "-X")):
             return os.path.basename(word) or short_name
-    return short_name
+    return "python -"  # it reads its program
+
+
+def _shortened(code: str) -> str:
+    return code if len(code) <= _LONGEST_CODE else f"{code[: _LONGEST_CODE - 1]}…"
 
 
 def _find_main(processes: Sequence[Mapping[str, Any]], found: Sequence[_Process]) -> None:

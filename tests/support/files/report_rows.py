@@ -57,6 +57,33 @@ def full_run(
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
         breakdown=[row for i in ids for row in _breakdown(i, paths)],
+        blocked=[
+            {
+                "process_id": i,
+                "stage": "loop",
+                "operation": paths[-1],
+                "layer": "python",
+                "duration_ns": 1000,
+                "readings": 20,
+                "blocked": 1,
+                "blocked_ns": 50,
+                "blocked_low_ns": 9,
+                "blocked_high_ns": 240,
+            }
+            for i in ids
+        ],
+        compilation=[
+            {
+                "process_id": i,
+                "compiler": name,
+                "function": name,
+                "file": name,
+                "line": 7,
+                "count": 2,
+                "total_ns": 1000,
+            }
+            for i in ids
+        ],
         # More of an operation than its process shows: another thread owned that meanwhile.
         breakdown_by_thread=[
             {**share(i, paths[-1], "python", 3 * SECOND), "thread_id": i} for i in ids
