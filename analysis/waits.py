@@ -25,8 +25,8 @@ def process_waits(trace: Trace) -> Table:
 
 def worker_steps(trace: Trace) -> Table:
     """One row per process served, operation and environment worker: operation_ns, steps, any_ns,
-    stepped_ns, all_stepped_ns, excess_ns, tail_ns, pickled_ns, server_pickled_ns, last, late_ns.
-    The slowest worker of an operation first."""
+    stepped_ns, all_stepped_ns, excess_ns, tail_ns, until_ns, pickled_ns, server_pickled_ns, last,
+    late_ns. The slowest worker of an operation first."""
     return statement.run(trace, "worker_step")
 
 

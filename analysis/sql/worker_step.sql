@@ -13,6 +13,7 @@
 --   typical_ns    what it steps for in an instance, by the median of the other workers; NULL: it is alone
 --   excess_ns     by how much stepped_ns exceeds own_steps x typical_ns
 --   tail_ns       the part of late_ns by which it exceeds typical_ns in these instances, at most excess_ns
+--   until_ns      from the starts of these instances until it ended, beyond typical_ns in each
 --   workers, cores  how many workers the process waits for, and how many CPUs the run could use
 --   pickled_ns    serialization by this worker in no operation, whole calls, of the whole run: its
 --                 results, and what it is told; NULL where no process has any
@@ -46,7 +47,8 @@ WITH _any AS (
     COUNT(*) FILTER (place = 1 AND before_ns IS NOT NULL) AS last,
     COALESCE(SUM(end_ns - before_ns) FILTER (place = 1), 0) AS late_ns,
     COALESCE(SUM(LEAST(end_ns - before_ns, GREATEST(stepped_ns - typical_ns, 0)))
-      FILTER (place = 1 AND before_ns IS NOT NULL), 0) AS tail_ns
+      FILTER (place = 1 AND before_ns IS NOT NULL), 0) AS tail_ns,
+    COALESCE(SUM(GREATEST(end_ns - served_ns - typical_ns, 0)), 0) AS until_ns
   FROM _order LEFT JOIN _typical USING (process_id, operation, worker_id) GROUP BY ALL
 ), _length AS (
   SELECT process_id, operation, COUNT(*) AS instances, SUM(end_ns - start_ns) AS operation_ns,
@@ -65,6 +67,7 @@ SELECT process_id, server.name AS process, operation, worker_id, worker.name AS 
   CAST(stepped_ns AS BIGINT) AS stepped_ns,
   CAST(SUM(stepped_ns) OVER _served AS BIGINT) AS all_stepped_ns, typical_ns,
   CAST(excess_ns AS BIGINT) AS excess_ns, CAST(LEAST(tail_ns, excess_ns) AS BIGINT) AS tail_ns,
+  CAST(until_ns AS BIGINT) AS until_ns,
   COUNT(*) OVER _served AS workers, cores,
   CASE WHEN EXISTS (FROM _pickled) THEN CAST(COALESCE(own.pickled_ns, 0) AS BIGINT) END AS pickled_ns,
   CASE WHEN EXISTS (FROM _pickled) THEN CAST(COALESCE(served.pickled_ns, 0) AS BIGINT) END

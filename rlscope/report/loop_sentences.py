@@ -344,30 +344,28 @@ def _straggler(members: Rows) -> str:
     """The worker for which the others' results waited longest, and what it costs."""
     lateness, row = verdicts.lateness(members)
     worker, operation = units.visible(row["worker"]), units.label(row["operation"])
+    usual_ns = row["own_steps"] * row["typical_ns"]
+    others = "the other one" if len(members) == 2 else "each of the others, by their median,"
+    stepped = (
+        f"steps for {units.duration(row['stepped_ns'])}, {others} for {units.duration(usual_ns)}"
+    )
     if lateness is Lateness.NOT_NOTABLE:
-        share = units.share(row["excess_ns"], row["operation_ns"])
-        return (
-            f"No worker is a straggler: if the slowest one were as fast as the others, {operation} "
-            f"would take at most {share} less."
-        )
+        return f"No worker is a straggler: the slowest one {stepped}."
     if lateness is Lateness.BEGINS_LATE:
         return (
             f"{worker} ends last in {units.share(row['last'], row['steps'])} of "
             f"{units.count(row['steps'])} steps, {units.duration(row['late_ns'])} after all others "
             "in all. That is mostly because it begins later, not because it takes longer."
         )
-    usual_ns = row["own_steps"] * row["typical_ns"]
-    others = "the other one" if len(members) == 2 else "each of the others, by their median,"
     return (
-        f"{worker} is the straggler: it steps for {units.duration(row['stepped_ns'])}, "
-        f"{others} for {units.duration(usual_ns)}. "
+        f"{worker} is the straggler: it {stepped}. "
         f"If it were as fast, {operation} would take {_savings(row)}."
     )
 
 
 def _savings(row: Mapping[str, Any]) -> str:
     """What a straggler costs: an interval, where others may use its core meanwhile."""
-    least, most = units.duration(row["tail_ns"]), units.duration(row["excess_ns"])
+    least, most = units.duration(row["tail_ns"]), units.duration(row["until_ns"])
     if not verdicts.are_cores_shared(row) or least == most:
         return f"about {least} less"
     cores = units.plural(row["cores"], "core") if row["cores"] else "the cores"

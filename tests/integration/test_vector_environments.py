@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -355,6 +356,12 @@ def test_the_sentences_name_the_straggler_and_for_whom_the_program_waits(run: Ru
     (workers,) = (text for text in texts if text.startswith("program.py spends "))
     assert " in simulation. " in workers
     assert "at least one of its 3 environment workers steps" in workers
-    slowest = max(WORKER_NAMES, key=lambda name: sum(_lengths(run.read[name].calls)))
-    assert any(text.startswith(f"{slowest} is the straggler: it steps for ") for text in texts)
+    stepped = {name: sum(_lengths(run.read[name].calls)) for name in WORKER_NAMES}
+    *others, slowest = sorted(WORKER_NAMES, key=lambda name: stepped[name])
+    excess = stepped[slowest] - statistics.median(stepped[name] for name in others)
+    # Where steps are short, waking up and pipes take nearly all of the time.
+    if excess > 0.1 * sum(_lengths(run.read["program.py"].calls)):
+        assert any(text.startswith(f"{slowest} is the straggler: it steps for ") for text in texts)
+    else:
+        assert any("straggler" in text or "ends last" in text for text in texts)
     assert any(text.startswith("Shares leave out 3 environment workers;") for text in texts)

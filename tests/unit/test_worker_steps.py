@@ -77,8 +77,10 @@ def expected(
     parts = [inside_of(start, end, steps) for start, end in served]
     usual = typical(parts)
     sums: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for inside in parts:
+    for (start, _), inside in zip(served, parts, strict=True):
         for worker, times in inside.items():
+            until = times[-1] + 1 - start - (usual[worker] or 0)
+            sums[worker]["until_ns"] += max(until, 0) if usual[worker] is not None else 0
             sums[worker]["stepped_ns"] += len(times)
             sums[worker]["own_steps"] += 1
         order = sorted(inside, key=lambda worker: (-inside[worker][-1], worker))
@@ -91,7 +93,7 @@ def expected(
             sums[last]["tail_ns"] += min(late, slower)
     rows: dict[int, dict[str, int | None]] = {}
     for worker, own in sums.items():
-        names = ("stepped_ns", "own_steps", "last", "late_ns")
+        names = ("stepped_ns", "own_steps", "until_ns", "last", "late_ns")
         of_typical = own["own_steps"] * (usual[worker] or 0)
         excess = max(own["stepped_ns"] - of_typical, 0) if usual[worker] is not None else None
         rows[worker] = {name: own[name] for name in names} | {
