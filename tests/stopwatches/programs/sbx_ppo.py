@@ -1,5 +1,6 @@
 """PPO of SBX, which is JAX, on a vector of CartPoles."""
 
+import jax
 from sbx import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stopwatch import Stopwatch
@@ -18,13 +19,14 @@ def main():
     stopwatch = Stopwatch()
     stopwatch.watch_jax()
     stopwatch.wrap("simulation", model.env, "step", "reset")
-    stopwatch.wrap("inference", model.policy, "prepare_obs", "predict_all")
+    stopwatch.wrap("inference", model.policy, "prepare_obs", "reset_noise")
+    stopwatch.wrap("inference", model.policy, "predict_all", then=jax.block_until_ready)
     stopwatch.wrap("replay", model.rollout_buffer, "add")
     stopwatch.wrap_generator("replay", model.rollout_buffer, "get")
     stopwatch.wrap("learning", model, "train")
     stopwatch.wrap("learning", model.rollout_buffer, "compute_returns_and_advantage")
     with stopwatch:
-        model.learn(24 * 1024)
+        model.learn(16 * 1024)
 
 
 if __name__ == "__main__":
