@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlscope.analysis import statement
+from rlscope.analysis.operation_tree import operation_tree as operation_tree
 from rlscope.table import Table
 
 if TYPE_CHECKING:
@@ -57,13 +58,6 @@ def unnamed_libraries(trace: Trace) -> Table:
 def gpu_absence(trace: Trace) -> Table:
     """reason: why the trace has no GPU work; without rows when it has."""
     return statement.run(trace, "gpu_absence")
-
-
-def operation_tree(trace: Trace, *, operations: int) -> Table:
-    """operation, name, depth, self_ns, total_ns (also corrected, with its interval), one column per
-    layer, gpu_ns, whole_ns: the `operations` largest paths of all processes in the order of a
-    tree."""
-    return statement.run(trace, "operation_tree", operations=operations)
 
 
 def around_loop(trace: Trace) -> Table:

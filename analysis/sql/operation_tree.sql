@@ -1,22 +1,15 @@
--- The tree of operations, parents before children, siblings by total time: one row per path.
---   self_ns   while it was the innermost open operation of its process's owner
---   total_ns  the same for it and everything inside it
---   total_corrected_ns, total_corrected_low_ns, total_corrected_high_ns
---             total_ns without what recording cost, with the ends of its 95 % interval; NULL without a
---             calibration
+-- Nodes of the tree of operations, one row per path: analysis/operation_tree.py adds them up.
+--   id, parent  ids of operations, and negative ones of times around the loop; NULL: outermost
+--   after       0: an operation; else the place of '(between operations)', '(start-up)', '(warm-up)',
+--               '(end)' and '(not recorded)', and of the operations in them, by their outermost name
+--   self_ns     while it was the innermost open operation of its process's owner; NULL: never
+--   corrected_ns, corrected_low_ns, corrected_high_ns
+--               the same without what recording cost, with the ends of its 95 % interval
 --   python_ns, simulator_ns, framework_ns, cuda_api_ns, wait_ns, none_ns, gpu_ns  parts of self_ns;
---             gpu_ns is the part with GPU work, which the six others contain too
---   whole_ns  time in the training loops of all processes that have one (the recorded time of all when
---             none has): what total_ns is a share of; NULL in the rows of start-up, warm-up, end and
---             gaps between windows, which are not in it
+--               gpu_ns is the part with GPU work, which the six others contain too
 -- An automatic operation is in the row of the annotated one with its path, if there is one.
--- Only the $operations largest paths by total time; an enclosing path's total holds the others.
--- Then, where there was any, '(between operations)', '(start-up)', '(warm-up)', '(end)' and
--- '(not recorded)': with them the rows of depth 0 add up to the whole time of these processes, if none is left out.
--- Below start-up, warm-up and end stand the largest operations that lie there, by their outermost name:
--- four at most, each with 1 % of that time or more.
 -- uses: counted_process
-WITH RECURSIVE _spent AS (
+WITH _spent AS (
   SELECT process_id, CASE
       WHEN operation = '(not recorded)' THEN operation
       WHEN stage IN ('start-up', 'warm-up', 'end') THEN '(' || stage || ')' || IF(operation = '(none)', '',
@@ -57,41 +50,16 @@ WITH RECURSIVE _spent AS (
       ['(between operations)', '(start-up)', '(warm-up)', '(end)', '(not recorded)'],
       COALESCE(child.parent, child.path)), 0)
   FROM _numbered AS child LEFT JOIN _numbered ON _numbered.path = child.parent
-), _enclosing(id, ancestor) AS (
-  SELECT id, id FROM _node
-  UNION ALL
-  SELECT _enclosing.id, _node.parent FROM _enclosing JOIN _node ON _node.id = _enclosing.ancestor
-  WHERE _node.parent IS NOT NULL AND _node.parent <> _node.id
-), _total AS (
-  SELECT ancestor AS id, SUM(self_ns) AS total_ns, SUM(corrected_ns) AS total_corrected_ns,
-    SUM(corrected_low_ns) AS total_corrected_low_ns,
-    SUM(corrected_high_ns) AS total_corrected_high_ns
-  FROM _enclosing JOIN _node USING (id) JOIN _self USING (path) GROUP BY ancestor
-), _kept AS (
-  SELECT _node.*, _total.* EXCLUDE (id), ROW_NUMBER() OVER (ORDER BY after, total_ns DESC, path) AS rank,
-    ROW_NUMBER() OVER (PARTITION BY parent ORDER BY total_ns DESC, path) AS sibling
-  FROM _node JOIN _total USING (id)
-), _placed(id, place) AS (
-  SELECT id, [rank] FROM _kept WHERE parent IS NULL OR parent NOT IN (SELECT id FROM _kept)
-  UNION ALL
-  SELECT _kept.id, list_append(place, _kept.rank) FROM _kept JOIN _placed ON _kept.parent = _placed.id
 )
-SELECT path AS operation, name, depth,
-  CAST(COALESCE(self_ns, 0) AS BIGINT) AS self_ns, CAST(total_ns AS BIGINT) AS total_ns,
-  CAST(total_corrected_ns AS BIGINT) AS total_corrected_ns,
-  CAST(total_corrected_low_ns AS BIGINT) AS total_corrected_low_ns,
-  CAST(total_corrected_high_ns AS BIGINT) AS total_corrected_high_ns,
+SELECT id, parent, path AS operation, name, depth, after, CAST(self_ns AS BIGINT) AS self_ns,
+  CAST(corrected_ns AS BIGINT) AS corrected_ns, CAST(corrected_low_ns AS BIGINT) AS corrected_low_ns,
+  CAST(corrected_high_ns AS BIGINT) AS corrected_high_ns,
   CAST(COALESCE(python_ns, 0) AS BIGINT) AS python_ns,
   CAST(COALESCE(simulator_ns, 0) AS BIGINT) AS simulator_ns,
   CAST(COALESCE(framework_ns, 0) AS BIGINT) AS framework_ns,
   CAST(COALESCE(cuda_api_ns, 0) AS BIGINT) AS cuda_api_ns,
   CAST(COALESCE(wait_ns, 0) AS BIGINT) AS wait_ns,
   CAST(COALESCE(none_ns, 0) AS BIGINT) AS none_ns,
-  CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns,
-  IF(after > 1, NULL, CAST((SELECT SUM(self_ns) FROM _self
-    WHERE path <> '(not recorded)'
-      AND NOT REGEXP_MATCHES(path, '^\((start-up|warm-up|end)\)')) AS BIGINT)) AS whole_ns
-FROM _kept JOIN _placed USING (id) LEFT JOIN _self USING (path)
-WHERE CASE WHEN after = 0 THEN rank <= $operations WHEN depth = 0 THEN TRUE
-  ELSE sibling <= 4 AND total_ns >= 0.01 * (SELECT total_ns FROM _total WHERE id = parent) END
-ORDER BY place
+  CAST(COALESCE(gpu_ns, 0) AS BIGINT) AS gpu_ns
+FROM _node LEFT JOIN _self USING (path)
+ORDER BY after, operation

@@ -48,7 +48,8 @@ void TraceEvent::Read(JsonReader* reader) {
     if (key == "ts" || key == "dur") {
       text = key == "ts" ? &ts : &dur;
       text->clear();
-      if (reader->ReadNumber()) *text = reader->text();
+      // torch_npu has its numbers as strings.
+      if (reader->ReadStringOrNumber()) *text = reader->text().substr(0, kMostText);
     } else if (text != nullptr) {
       text->clear();
       if (reader->ReadStringOrNumber()) *text = reader->text().substr(0, most);

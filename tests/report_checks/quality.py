@@ -63,7 +63,7 @@ def _check_notes(
     )
     assert_says(
         outside,
-        *(units.duration(startup_ns), "before the training loop"),
+        *("2 processes together", units.duration(startup_ns), "before the training loop"),
         *(units.duration(between_ns), "outside operations"),
         *(units.duration(end_ns), "after it"),
     )

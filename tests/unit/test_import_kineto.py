@@ -602,3 +602,23 @@ def test_what_stops_the_writing_leaves_nothing(tmp_path, monkeypatch, error, tol
     with pytest.raises(told[0], match=told[1]):
         import_files([file], str(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+def test_times_that_are_texts_are_times(tmp_path):
+    """torch_npu writes "ts": "1000.125"."""
+    numbers = [annotation("act", at(0), 300.5), op("linear", at(10), 100), launch(at(20), 5, 3)]
+    texts = [{**each, "ts": str(each["ts"]), "dur": str(each["dur"])} for each in numbers]
+    found = []
+    for name, each in (("texts", texts), ("numbers", numbers)):
+        (tmp_path / name).mkdir()
+        with load(import_rows(tmp_path / name, each)) as trace:
+            found.append([*trace.sql("SELECT operation, duration_ns FROM breakdown ORDER BY ALL")])
+    assert found[0] == found[1]
+    assert any(operation == "act" for operation, _ in found[0])
+
+
+def test_a_text_that_is_no_time_is_none(tmp_path):
+    wrong = [{**op("when", at(0), 1), "ts": "soon"}, {**op("long", at(0), 1), "dur": ""}]
+    rows = [op("right", at(0), 1), *wrong]
+    imported = import_files([str(write(tmp_path / "rows.json", rows))], str(tmp_path / "run"))
+    assert imported.not_taken() == {"cpu_op without a time": 1, "cpu_op without a duration": 1}

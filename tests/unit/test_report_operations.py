@@ -1,10 +1,14 @@
 """Time per operation, as charts and trees show it: scope, folding, sums."""
 
+import itertools
+
+import pytest
 from support.files.facts import assert_says
 from support.files.relation_rows import Relations, process, share
 from support.files.report_rows import LAYERS
 
-from rlscope.analysis import breakdown, operations
+from rlscope.analysis import breakdown, operations, statement
+from rlscope.relations.groups import group_of
 from rlscope.report import loop_sentences
 
 
@@ -238,3 +242,36 @@ def test_what_lies_around_a_gap_of_records_that_were_rolled_up_is_not_known() ->
     ]
     assert {row["between_ns"] for row in rows} == {25}
     assert_says(loop_sentences.gaps(rows), "act to learn 5 ns in 1 gap", "20 ns", "rolled up")
+
+
+def test_a_deep_recursion_is_added_up_in_one_pass() -> None:
+    """SQL has one row per path, not one per path and path around it."""
+    depth = 3_000
+    names = ["select" if number % 2 else "expand" for number in range(depth)]
+    paths = list(itertools.accumulate(names, lambda path, name: f"{path}/{name}"))
+    trace = Relations(
+        process=[process(0, 0, depth)],
+        operation=[
+            {"operation_id": number, "parent_operation_id": number - 1 if number else None}
+            | {"name": names[number], "path": path, "depth": number, "source": "explicit"}
+            for number, path in enumerate(paths)
+        ],
+        breakdown=[share(0, path, "python", 1) for path in paths],
+    )
+    assert len(statement.run(trace, "operation_tree")) == depth  # type: ignore[arg-type]
+    table = operations.operation_tree(trace, operations=depth)  # type: ignore[arg-type]
+    assert table["total_ns"] == tuple(range(depth, 0, -1))
+    assert table["operation"] == tuple(paths)
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [
+        ("a/Inference:3/forward", "inference"),
+        ("a\\/forward", "a\\/forward"),
+        ("a\\/b/backprop", "learning"),
+        ("evaluation/a\\\\/x", "evaluation"),
+    ],
+)
+def test_a_group_is_that_of_the_names_between_slashes(path: str, group: str) -> None:
+    assert group_of(path) == group

@@ -150,8 +150,6 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> Manager:
 def descriptor(function: str, owner: str = "") -> Any:
     return SimpleNamespace(function_name=function, class_name=owner)
 
-<<<<<<< ours
-=======
 @pytest.mark.parametrize(
     ("program", "name"),
     [
@@ -166,7 +164,6 @@ def descriptor(function: str, owner: str = "") -> Any:
 )
 def test_a_program_is_called_by_its_script(program: str, name: str) -> None:
     assert program_name(program, "short") == name
->>>>>>> theirs
 
 def test_a_ray_worker_notes_its_actor(notes: Notes, manager: Manager) -> None:
     actor = descriptor("__init__", "Runner")
@@ -223,7 +220,6 @@ class Learner:
         ("_Private", _wrapped(Learner), "_Private"),
     ],
 )
-<<<<<<< ours
 def test_a_class_around_a_class_of_the_program_has_the_name_of_that_one(
     notes: Notes,
     manager: Manager,
@@ -246,7 +242,6 @@ def test_a_ray_worker_notes_its_first_tasks(notes: Notes, manager: Manager) -> N
 def test_another_release_of_ray_works_on(notes: Notes, manager: Manager) -> None:
     assert manager.load_actor_class(3, None) == (3, None)
     assert notes == {}
-=======
 def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
     processes = [ROOT]
     for note, python, forked, parent in children:
@@ -277,4 +272,3 @@ def test_an_interpreter_that_recorded_nothing_is_named_by_what_it_runs(
 ) -> None:
     names, found = roles([ROOT, process(program="", arguments=arguments)], ())
     assert (names[1], found[1]) == (name, role)
->>>>>>> theirs

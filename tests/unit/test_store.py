@@ -37,6 +37,7 @@ CONTRACT = {
     " self_ns ended",
     "breakdown": "process_id stage phase operation layer gpu_busy duration_ns overhead_ns"
     " corrected_ns corrected_low_ns corrected_high_ns count",
+    "training_loop": "process_id stage phase operation source layer gpu_busy duration_ns count",
     "breakdown_by_thread": "process_id thread_id phase operation layer gpu_busy duration_ns"
     " overhead_ns corrected_ns corrected_low_ns corrected_high_ns count",
     "iteration_breakdown": "process_id iteration iteration_source complete operation layer"

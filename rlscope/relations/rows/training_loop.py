@@ -54,7 +54,7 @@ def rows(breakdown: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return found
 
 
-def _taken(values: Sequence[Any], wanted: list[int]) -> list[Any]:
+def _taken(values: Any, wanted: list[int]) -> list[Any]:
     if isinstance(values, np.ndarray):
         return list(values[wanted].tolist())
     return [values[place] for place in wanted]
