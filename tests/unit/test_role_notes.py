@@ -150,20 +150,6 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> Manager:
 def descriptor(function: str, owner: str = "") -> Any:
     return SimpleNamespace(function_name=function, class_name=owner)
 
-@pytest.mark.parametrize(
-    ("program", "name"),
-    [
-        ("/usr/bin/python3.11 -u -X dev -W error /home/a/train.py --lr 1", "train.py"),
-        ("python -m cleanrl.ppo --seed 1", "-m cleanrl.ppo"),
-        ("python -c print(1)", "-c print(1)"),
-        ("python -c " + 20 * "go on ", "-c go on go on go on go on go on go on …"),
-        ("python", "python -"),
-        ("", "short"),
-        ("ray::IDLE", "short"),
-    ],
-)
-def test_a_program_is_called_by_its_script(program: str, name: str) -> None:
-    assert program_name(program, "short") == name
 
 def test_a_ray_worker_notes_its_actor(notes: Notes, manager: Manager) -> None:
     actor = descriptor("__init__", "Runner")
@@ -242,33 +228,3 @@ def test_a_ray_worker_notes_its_first_tasks(notes: Notes, manager: Manager) -> N
 def test_another_release_of_ray_works_on(notes: Notes, manager: Manager) -> None:
     assert manager.load_actor_class(3, None) == (3, None)
     assert notes == {}
-def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
-    processes = [ROOT]
-    for note, python, forked, parent in children:
-        facts = {"note": note, "python": python, "forked": forked}
-        processes.append(process(parent % len(processes), **facts))
-    names, found = roles(processes, range(0, len(processes), 2))
-    assert len(set(names)) == len(names) == len(found)
-    assert found.count("main") == 1
-    for number, each in enumerate(processes):  # what a process began after changes nothing in it
-        if not each["python"]:
-            assert found[number] == "helper"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name", "role"),
-    [
-        ("-m json.tool --help", "-m json.tool", "program"),
-        ("-c import os; os.getpid()", "-c import os; os.getpid()", "program"),
-        ("job.py --seed 1", "job.py", "program"),
-        ("-c from multiprocessing.resource_tracker", "resource tracker", "helper"),
-        ("-c from multiprocessing.forkserver impor", "fork server", "helper"),
-        ("-c from multiprocessing.spawn import spaw", "worker 0", "worker"),
-        ("", "python", "program"),
-    ],
-)
-def test_an_interpreter_that_recorded_nothing_is_named_by_what_it_runs(
-    arguments: str, name: str, role: str
-) -> None:
-    names, found = roles([ROOT, process(program="", arguments=arguments)], ())
-    assert (names[1], found[1]) == (name, role)

@@ -1,132 +1,269 @@
-"""Processes with training loops of their own: who starves, what others do, which one is slow."""
+"""Names and roles of processes by what is known of them."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from support.files.facts import assert_says
-from support.files.headlines import read, texts
-from support.files.relation_rows import Relations, process, share
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rlscope.analysis import roles, verdicts
+from rlscope.relations.rows.known_roles import TARGETS
+from rlscope.relations.rows.roles import NOTE, RANK_NOTE, program_name, roles
 
-_QUEUE = {"kind": "pipe", "object": "7", "function": "read"}
-_WEIGHTS = {"kind": "pipe", "object": "8", "function": "read"}
-_STEPS = 10
+Process = dict[str, Any]
 
 
-def _queues(*, learning_ns: int = 30, slow_ns: int = 1, **more: Any) -> Relations:
-    """A learner with a loop of 100 ns. Two actors of 100 ns step ten times, and wait for weights.
-    A step takes actor 1 so much longer than one nanosecond."""
-    stepped = {1: _STEPS, 2: _STEPS * slow_ns}
-    return Relations(
-        process=[
-            process(0, 0, 100, name="learner"),
-            *(process(p, 0, 100, name=f"actor {p - 1}", role="worker") for p in (1, 2)),
-        ],
-        operation=[{"operation_id": 0, "name": "step", "path": "step", "depth": 0}],
-        operation_instance=[
-            {
-                "process_id": p,
-                "operation_id": 0,
-                "start_ns": 10 * n,
-                "duration_ns": ns // _STEPS,
-                "self_ns": ns // _STEPS,
-            }
-            for p, ns in stepped.items()
-            for n in range(_STEPS)
-        ],
-        breakdown=[
-            share(0, "receive", "wait", 100 - learning_ns),
-            share(0, "train", "python", learning_ns),
-            *(share(p, "step", "python", ns) for p, ns in stepped.items()),
-            *(share(p, "get", "wait", 5) for p in stepped),
-            *(share(p, "send", "python", 95 - ns) for p, ns in stepped.items()),
-        ],
-        wait=[
-            {"process_id": 0, "operation": "receive", "self_ns": 100 - learning_ns, **_QUEUE},
-            *({"process_id": p, "operation": "get", "self_ns": 5, **_WEIGHTS} for p in stepped),
-        ],
-        wait_peer=[
-            *({"process_id": 0, "peer_process_id": p, **_QUEUE} for p in stepped),
-            *({"process_id": p, "peer_process_id": 0, **_WEIGHTS} for p in stepped),
-        ],
-        **more,
+def process(parent: int | None = 0, **facts: Any) -> Process:
+    """A Python program, as _trace.Directory.processes has it."""
+    note, rank = facts.pop("note", None), facts.pop("rank", None)
+    metadata = {} if note is None else {NOTE: note if type(note) is str else json.dumps(note)}
+    if rank is not None:
+        metadata[RANK_NOTE] = json.dumps({"rank": rank, "world_size": 2})
+    known = {"os_pid": id(metadata), "start_time": 1, "name": "", "comm": "python", "forked": False}
+    given = {"python": "3.11.7", "program": "python train.py", "parent_index": parent}
+    return {**known, **given, "metadata": metadata, **facts}
+
+
+def child(target: str, parent: int = 0, **note: Any) -> Process:
+    """A child of multiprocessing."""
+    known = {"class": "SpawnProcess", "name": "SpawnProcess-1", "target": target}
+    return process(parent, note={**known, **note})
+
+
+def shell(parent: int | None = None) -> Process:
+    return process(parent, comm="bash", python="", program="")
+
+
+ROOT = process(None)
+
+
+def named(*processes: Process, simulating: tuple[int, ...] = ()) -> list[tuple[str, str]]:
+    names, found = roles(processes, simulating)
+    return list(zip(names, found, strict=True))
+
+
+def test_the_program_that_was_started_is_main() -> None:
+    assert named(ROOT) == [("train.py", "main")]
+
+
+def test_a_run_whose_program_recorded_nothing_has_its_command() -> None:
+    silent = process(None, program="")
+    assert roles([silent], (), "python -u train.py") == (["train.py"], ["main"])
+
+
+def test_a_program_that_is_not_python_is_main_where_no_other_is() -> None:
+    assert named(shell()) == [("bash", "main")]
+
+
+def test_the_one_program_below_a_shell_is_main() -> None:
+    assert named(shell(), shell(0), process(1)) == [
+        ("bash 0", "helper"), ("bash 1", "helper"), ("train.py", "main"),
+    ]  # fmt: skip
+
+
+def test_several_programs_below_a_shell_are_equals() -> None:
+    assert named(shell(), process(0), process(0), process(1)) == [
+        ("bash", "helper"), ("train.py 0", "program"), ("train.py 1", "program"),
+        ("train.py 2", "program"),
+    ]  # fmt: skip
+
+
+def test_what_main_became_by_exec_is_main() -> None:
+    before = {**shell(), "os_pid": 7}
+    assert named(before, {**process(None), "os_pid": 7}) == [
+        ("bash", "helper"), ("train.py", "main"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_a_known_target_decides(target: str) -> None:
+    kind = TARGETS[target]
+    name = kind.name if kind.role == "helper" else f"{kind.name} 0"
+    assert named(ROOT, child(target, name="Worker<AsyncVectorEnv>-0"))[1] == (name, kind.role)
+
+
+def test_the_number_of_an_argument_wins_over_the_order() -> None:
+    target = "train.collect"
+    first, second = child(target, number=1, index=5), child(target, number=2, index=4)
+    assert named(ROOT, first, second)[1:] == [("collect 5", "worker"), ("collect 4", "worker")]
+
+
+def test_children_are_numbered_in_the_order_in_which_they_were_made() -> None:
+    late, early = child("train.collect", number=2), child("train.collect", number=1)
+    assert named(ROOT, late, early)[1:] == [("collect 1", "worker"), ("collect 0", "worker")]
+
+
+def test_children_of_two_parents_are_numbered_apart() -> None:
+    processes = [ROOT, child("a.learn", number=1), child("a.learn", number=2)]
+    processes += [child("a.collect", parent=1), child("a.collect", parent=2)]
+    assert [name for name, _ in named(*processes)[1:]] == [
+        "learn 0", "learn 1", "collect 0", "collect 0 (2)",
+    ]  # fmt: skip
+
+
+def test_workers_of_a_second_epoch_have_names_of_their_own() -> None:
+    loader = "torch.utils.data._utils.worker._worker_loop"
+    workers = [child(loader, index=index) for index in (0, 1, 0, 1)]
+    assert [name for name, _ in named(ROOT, *workers)[1:]] == [
+        "data loader 0", "data loader 1", "data loader 0 (2)", "data loader 1 (2)",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("made_by", "name", "expected"),
+    [
+        ("ForkProcess", "ForkProcess-3:1", "_act 0"),
+        ("SpawnProcess", "SpawnPoolWorker-2", "_act 0"),
+        ("Process", "Process-1", "_act 0"),
+        ("Actor", "Actor-1:2", "_act 0"),
+        ("Process", "evaluator", "evaluator"),
+        ("Process", "Actor-1", "Actor-1"),
+    ],
+)
+def test_the_programs_own_name_of_a_child_wins(made_by: str, name: str, expected: str) -> None:
+    target = "train.main.<locals>._act"
+    note = {"class": made_by, "name": name, "target": target}
+    assert named(ROOT, process(note=note))[1] == (expected.lstrip("_"), "worker")
+
+
+def test_workers_that_only_simulate_step_environments() -> None:
+    processes = ROOT, child("train.collect"), child("train.learn")
+    assert named(*processes, simulating=(0, 1)) == [
+        ("train.py", "main"), ("collect 0", "environment worker"), ("learn 0", "worker"),
+    ]  # fmt: skip
+
+
+def test_a_name_that_the_program_gave_stays_and_so_does_the_role() -> None:
+    target = "train.collect"
+    actors = [{**child(target, number=n), "name": "actor"} for n in range(2)]
+    assert named(ROOT, *actors, child(target, number=2))[1:] == [
+        ("actor", "worker"), ("actor", "worker"), ("collect 0", "worker"),
+    ]  # fmt: skip
+
+
+def test_a_fork_is_a_worker() -> None:
+    assert named(ROOT, process(forked=True), process(forked=True))[1:] == [
+        ("fork 0", "worker"), ("fork 1", "worker"),
+    ]  # fmt: skip
+
+
+def test_a_fork_that_became_another_program_is_a_helper() -> None:
+    """As Ray starts its services, with a function of its own before exec."""
+    before, after = process(forked=True, os_pid=7), process(comm="raylet", python="", os_pid=7)
+    assert named(ROOT, before, after, process(forked=True))[1:] == [
+        ("fork 0", "helper"), ("raylet", "helper"), ("fork 1", "worker"),
+    ]  # fmt: skip
+
+
+def test_ranks_are_those_that_inherit_the_variables_of_no_rank() -> None:
+    agent = process(None, program="python -m torch.distributed.run train.py")
+    ranks = [process(0, rank=1), process(0, rank=0)]
+    assert named(agent, *ranks, process(1, rank=1), shell(2), process(4, rank=0)) == [
+        ("torchrun", "helper"), ("rank 1", "rank"), ("rank 0", "rank"),
+        ("train.py 0", "program"), ("bash", "helper"), ("train.py 1", "program"),
+    ]  # fmt: skip
+
+
+def test_processes_of_ray() -> None:
+    worker = "python /site-packages/ray/_private/workers/default_worker.py --node"
+    dashboard = "python /site-packages/ray/dashboard/dashboard.py --port=1"
+    runner = {"actor": "SingleAgentEnvRunner"}
+    processes = [
+        ROOT,
+        process(0, comm="gcs_server", python="", program=""),
+        process(0, comm="raylet", python="", program=""),
+        process(0, program=dashboard),
+        child("multiprocessing.spawn", parent=3),
+        process(2, program=worker),
+        process(2, program="ray::IDLE", note=runner),
+        process(2, program=worker, note=runner),
+        process(2, program=worker, note={"tasks": "rollout, evaluate"}),
+        process(2, program=""),
+        process(2, program="ray::DashboardAgent"),
+    ]
+    assert named(*processes)[1:] == [
+        ("gcs_server", "helper"), ("raylet", "helper"),
+        ("ray dashboard 0", "helper"), ("ray dashboard 1", "helper"),
+        ("ray idle worker 0", "helper"),
+        ("SingleAgentEnvRunner 0", "actor"), ("SingleAgentEnvRunner 1", "actor"),
+        ("rollout, evaluate", "task"), ("ray idle worker 1", "helper"),
+        ("ray DashboardAgent", "helper"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("/usr/bin/python3.11 -u -X dev -W error /home/a/train.py --lr 1", "train.py"),
+        ("python -m cleanrl.ppo --seed 1", "-m cleanrl.ppo"),
+        ("python -c print(1)", "-c print(1)"),
+        ("python -c " + 20 * "go on ", "-c go on go on go on go on go on go on …"),
+        ("python", "python -"),
+        ("", "short"),
+        ("ray::IDLE", "short"),
+    ],
+)
+def test_a_program_is_called_by_its_script(program: str, name: str) -> None:
+    assert program_name(program, "short") == name
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[1]", "{", '{"class": 1}', '{"class": "\\ud800"}', "[" * 100_000]
+)
+def test_a_note_may_hold_anything(note: str) -> None:
+    ((_, _), (name, role)) = named(ROOT, process(note=note))
+    assert role in ("program", "worker")
+    assert name.encode()
+
+
+_notes = st.fixed_dictionaries(
+    {"class": st.sampled_from(["Process", "Actor"]), "name": st.sampled_from(["Process-1", "a"])},
+    optional={
+        "target": st.sampled_from(["m.collect", "m.learn", *sorted(TARGETS)[:3]]),
+        "index": st.integers(0, 2),
+        "number": st.integers(1, 3),
+    },
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | _notes, st.sampled_from(["", "python"]), st.booleans(), st.integers(0, 99)
+        ),
+        max_size=12,
     )
+)
+def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
+    processes = [ROOT]
+    for note, python, forked, parent in children:
+        facts = {"note": note, "python": python, "forked": forked}
+        processes.append(process(parent % len(processes), **facts))
+    names, found = roles(processes, range(0, len(processes), 2))
+    assert len(set(names)) == len(names) == len(found)
+    assert found.count("main") == 1
+    for number, each in enumerate(processes):  # what a process began after changes nothing in it
+        if not each["python"]:
+            assert found[number] == "helper"
 
 
-def test_each_role_has_its_own_sentence_and_the_starving_one_is_first() -> None:
-    starving = "learner waits for actor 0 and actor 1 for 70.0 % of its training loop"
-    others = "send takes 85.0 % of the training loops of actor 0 and actor 1"
-    said = read(_queues()).sentence
-    assert_says(said, starving, "70 ns of 100 ns", others, "170 ns of 200 ns")
-    (together,) = (text for text in texts(_queues(), warning=False) if "together" in text)
-    assert_says(together, "send", "56.7 % of the training loops of 3 processes together",
-                "170 ns of 300 ns")  # fmt: skip
-
-
-def test_a_role_that_works_more_than_it_waits_does_not_starve() -> None:
-    said = read(_queues(learning_ns=60)).sentence
-    learner = "train takes 60.0 % of the training loop of learner"
-    assert_says(said, "send", "85.0 %", "actor 0 and actor 1", "170 ns of 200 ns", learner,
-                "60 ns of 100 ns")  # fmt: skip
-    assert verdicts.is_starving({"waited_ns": 51, "group_ns": 50})
-    assert not verdicts.is_starving({"waited_ns": 50, "group_ns": 50})
-
-
-def test_processes_with_one_loop_have_one_sentence() -> None:
-    """Three learners that do the same, and one that has less of it."""
-    trace = Relations(
-        process=[process(p, 0, 100, name=f"rank {p}") for p in (0, 1)],
-        breakdown=[
-            share(p, operation, "python", ns)
-            for p, step in ((0, 80), (1, 30))
-            for operation, ns in (("step", step), ("learn", 100 - step))
-        ],
-    )
-    assert_says(read(trace).sentence, "step takes", "55.0 %", "2 processes together",
-                "110 ns of 200 ns")  # fmt: skip
-    assert not verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.5}])
-    assert verdicts.are_loops_different([{"likeness": 1}, {"likeness": 0.49}])
-
-
-def test_the_actor_whose_step_takes_longer_is_the_straggler() -> None:
-    said = [text for text in texts(_queues(slow_ns=7), warning=False) if "straggler" in text]
-    assert len(said) == 1
-    assert_says(said[0], "actor 1 is the straggler", "step takes it 7 ns", "the other one 1 ns",
-                "adds 60 ns", "100 ns")  # fmt: skip
-    assert not any("straggler" in text for text in texts(_queues(), warning=False))
-    fed = texts(_queues(learning_ns=60, slow_ns=7), warning=False)
-    assert not any("straggler" in text for text in fed)
-
-
-def test_records_that_were_rolled_up_say_nothing_of_entries() -> None:
-    loss = [{"process_id": 2, "kind": "rolled_up", "count": 1, "duration_ns": 50}]
-    trace: Any = _queues(slow_ns=7, loss=loss)
-    assert roles.peer_steps(trace).to_dicts() == []
-
-
-def test_waits_for_others_are_no_work_of_an_entry() -> None:
-    """Of two actors, one waits in its steps for half of their time."""
-    trace: Any = Relations(
-        process=[process(0, 0, 100, name="learner"), *(
-            process(p, 0, 100, name=f"actor {p}") for p in (1, 2))],
-        operation=[{"operation_id": 0, "name": "step", "path": "step", "depth": 0}],
-        operation_instance=[
-            {"process_id": p, "operation_id": 0, "start_ns": 0, "duration_ns": ns, "self_ns": ns}
-            for p, ns in ((1, 40), (2, 20))
-        ],
-        breakdown=[share(p, "step", "python", 100) for p in (0, 1, 2)],
-        wait=[{"process_id": 1, "operation": "step", "self_ns": 15, **_WEIGHTS}],
-        wait_peer=[{"process_id": 1, "peer_process_id": 0, **_WEIGHTS}],
-    )  # fmt: skip
-    rows = roles.peer_steps(trace).to_dicts()
-    found = {row["process"]: (row["mean_ns"], row["typical_ns"], row["excess_ns"]) for row in rows}
-    assert found == {"actor 1": (25, 20, 5), "actor 2": (20, 25, 0)}
-
-
-def test_a_process_is_slower_for_a_notable_part_of_its_loop() -> None:
-    step = {"slower_ns": 51, "loop_ns": 1000, "mean_ns": 126, "typical_ns": 100}
-    assert verdicts.is_slower(step)
-    assert not verdicts.is_slower(step | {"slower_ns": 50})
-    assert not verdicts.is_slower(step | {"mean_ns": 125})
+@pytest.mark.parametrize(
+    ("arguments", "name", "role"),
+    [
+        ("-m json.tool --help", "-m json.tool", "program"),
+        ("-c import os; os.getpid()", "-c import os; os.getpid()", "program"),
+        ("job.py --seed 1", "job.py", "program"),
+        ("-c from multiprocessing.resource_tracker", "resource tracker", "helper"),
+        ("-c from multiprocessing.forkserver impor", "fork server", "helper"),
+        ("-c from multiprocessing.spawn import spaw", "worker 0", "worker"),
+        ("", "python", "program"),
+    ],
+)
+def test_an_interpreter_that_recorded_nothing_is_named_by_what_it_runs(
+    arguments: str, name: str, role: str
+) -> None:
+    names, found = roles([ROOT, process(program="", arguments=arguments)], ())
+    assert (names[1], found[1]) == (name, role)
