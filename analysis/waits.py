@@ -18,8 +18,8 @@ def waited_for(trace: Trace) -> Table:
 
 
 def process_waits(trace: Trace) -> Table:
-    """process_id, process, operation, kind, role, name, peers, self_ns, process_ns: the same for
-    each of these processes, the longest first."""
+    """process_id, process, operation, kind, role, family, name, last_name, peers, self_ns,
+    process_ns: the same for each of these processes, the longest first."""
     return statement.run(trace, "process_wait")
 
 

@@ -7,21 +7,15 @@
 --   share     of all waits of the operation
 --   loop_share  the same in the training loop, at least: waits in no operation may lie around it, and
 --               all that do may have been for this target
--- uses: counted_process, process_family, wait_target
+-- uses: counted_process, peer_set, wait_target
 WITH _around AS (
   SELECT COALESCE(SUM(duration_ns), 0) AS around_ns FROM breakdown
   WHERE operation = '(none)' AND layer = 'wait' AND stage IN ('start-up', 'end')
     AND process_id IN (FROM counted_process)
-), _named AS (  -- each set of processes, with what they have in common
-  SELECT peers, IF(MIN(role) = MAX(role), MIN(role), NULL) AS role,
-    IF(MIN(family) = MAX(family), MIN(family), NULL) AS family
-  FROM (SELECT DISTINCT peers, UNNEST(peers) AS process_id FROM wait_target)
-    JOIN process USING (process_id) JOIN process_family USING (process_id)
-  GROUP BY peers
 ), _sum AS (
   SELECT operation, kind, role, family, LIST_DISTINCT(FLATTEN(LIST(peers))) AS peers,
     SUM(self_ns) AS self_ns, SUM(SUM(self_ns)) OVER (PARTITION BY operation) AS all_ns
-  FROM wait_target LEFT JOIN _named USING (peers)
+  FROM wait_target LEFT JOIN peer_set USING (peers)
   GROUP BY operation, kind, role, family
 )
 SELECT operation, kind, _sum.role, family, first.name AS name, last.name AS last_name,

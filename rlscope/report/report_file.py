@@ -25,8 +25,9 @@ def write(
 ) -> Path:
     """Renders the run in `directory` and returns the path of the file, DIR/report.html by default.
 
-    The file appears whole or not at all: it is written under another name and renamed. `step` is
-    called with a few words whenever another part of the work begins.
+    The file appears whole or not at all: it is written under another name and renamed. A device or
+    a pipe as `output` is written to, such as /dev/null or /dev/stdout. `step` is called with a few
+    words whenever another part of the work begins.
 
     Raises:
         TraceError: not a trace directory, or nothing in it can be read.
@@ -40,16 +41,20 @@ def write(
         catalogue.keep_headline(trace)
     own = Path(directory) / _DEFAULT_NAMES.get(form, f"report.{form}")
     path = own if output is None else Path(output)
-    _write(path, text)
+    # A name may hold half a surrogate pair, which UTF-8 cannot.
+    _write(path, text.encode(errors="backslashreplace"), given=output is not None)
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, content: bytes, *, given: bool) -> None:
+    """Writes the file. A device or a pipe that the user names is no file to replace."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        # A name may hold half a surrogate pair, which UTF-8 cannot.
-        regular_files.replace(path.parent, path.name, text.encode(errors="backslashreplace"))
+        if given and path.exists() and not path.is_file():
+            path.write_bytes(content)
+        else:
+            regular_files.replace(path.parent, path.name, content)
     except OSError as error:
         raise RlscopeError(f"cannot write {path}: {error.strerror}") from error
 
