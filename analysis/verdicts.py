@@ -368,9 +368,16 @@ def is_vector_slower(worker: Row) -> bool:
     return bool(worker["all_stepped_ns"] < worker["operation_ns"])
 
 
-def are_iterations_waiting(rows: Rows) -> bool:
-    """Whether a process waits for others for a notable part of its iterations, from its rows of
-    `critical_iteration`."""
+def waiting_iterations(rows: Rows) -> list[list[Row]]:
+    """Rows of `critical_iteration`, one list for each process that waits for others for a notable
+    part of its iterations."""
+    by_process: dict[int, list[Row]] = {}
+    for row in rows:
+        by_process.setdefault(row["process_id"], []).append(row)
+    return [members for members in by_process.values() if _are_waiting(members)]
+
+
+def _are_waiting(rows: Rows) -> bool:
     waited_ns = sum(row["waited_ns"] for row in rows)
     return bool(waited_ns > _NOTABLE_WAITED * sum(row["duration_ns"] for row in rows))
 

@@ -376,13 +376,7 @@ def _savings(row: Mapping[str, Any]) -> str:
 def critical(rows: Rows) -> Iterable[str]:
     """Rows of `critical_iteration` of the process that waits most: in how many of its iterations
     others are critical, and in how many it is itself."""
-    by_process: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_process.setdefault(row["process_id"], []).append(row)
-    for members in by_process.values():
-        if verdicts.are_iterations_waiting(members):
-            yield _critical(members)
-            return
+    yield from map(_critical, verdicts.waiting_iterations(rows)[:1])
 
 
 def _critical(rows: Rows) -> str:

@@ -209,10 +209,11 @@ def test_a_vector_loses_where_its_workers_step_for_less_time_than_it_takes() -> 
 
 
 def test_a_tenth_of_the_iterations_is_worth_saying_who_is_waited_for() -> None:
-    rows = [{"waited_ns": ns, "duration_ns": 100} for ns in (0, 20)]
-    assert not verdicts.are_iterations_waiting(rows)
-    rows[1]["waited_ns"] = 21
-    assert verdicts.are_iterations_waiting(rows)
+    def row(process: int, waited_ns: int) -> dict[str, int]:
+        return {"process_id": process, "waited_ns": waited_ns, "duration_ns": 100}
+
+    waiting = [row(1, 0), row(1, 21)]
+    assert verdicts.waiting_iterations([row(0, 0), *waiting, row(0, 20)]) == [waiting]
 
 
 def test_a_tenth_of_a_second_is_enough_to_compare_with() -> None:

@@ -26,6 +26,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     targets = tables["process_wait"].to_dicts()
     steps = tables["worker_step"].to_dicts()
     iterations = tables["critical_iteration"].to_dicts()
+    waiting = [row for rows in verdicts.waiting_iterations(iterations) for row in rows]
     met = tables["collective"].to_dicts()
     if not targets and not met:
         return Nothing("rlscope recorded no wait of a process that counts.")
@@ -39,7 +40,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
             *([_targets(targets)] if targets else []),
             *([_collectives(met)] if met else []),
             *([_workers(steps)] if steps else []),
-            *([_iterations(iterations)] if iterations else []),
+            *([_iterations(waiting)] if waiting else []),
         ],
     )
 
