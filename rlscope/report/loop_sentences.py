@@ -379,7 +379,7 @@ def critical(rows: Rows) -> Iterable[str]:
     yield from map(_critical, verdicts.waiting_iterations(rows)[:1])
 
 
-def _critical(rows: Rows) -> str:
+def _critical(rows: Sequence[Mapping[str, Any]]) -> str:
     process, others, of = units.visible(rows[0]["process"]), target(rows[0]), len(rows)
     waiting = sum(verdicts.is_most(row["waited_ns"], row["duration_ns"]) for row in rows)
     if waiting in (0, of):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import verdicts, waits
@@ -125,7 +126,7 @@ def _workers(rows: list[dict[str, Any]]) -> Grid:
     )
 
 
-def _iterations(rows: list[dict[str, Any]]) -> Grid:
+def _iterations(rows: Sequence[Mapping[str, Any]]) -> Grid:
     longest = sorted(rows, key=lambda row: -row["duration_ns"])[: limits.ROWS]
     return Grid(
         title="Table: the longest iterations, and how long the process waits for others in each",
