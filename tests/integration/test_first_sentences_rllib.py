@@ -162,7 +162,7 @@ def test_ppo_with_one_runner(traced: TracedPython, directory: str, tmp_path: Pat
         assert 0.9 * (sampled + updated) <= working <= 1.1 * whole
         waited = units.duration(found["waiting between operations"])
         texts = [each.text for each in headline.read(trace).details]
-        (together,) = (text for text in texts if "processes together: " in text)
+        (together,) = (t for t in texts if " takes " in t and "processes together: " in t)
         assert_says(together[together.index("etween operations") :], "wait", waited)
         rows = trace.sql("SELECT name, role, os_pid FROM process").to_dicts()
         # "Runner 0" and so on, where a busy machine made Ray start the runner anew.
