@@ -136,7 +136,7 @@ with open(sys.argv[1], "w") as file:
 # What the trace says that they wait for, and in which function.
 _KINDS = {
     "pipe": ("pipe", "posix.read"),
-    "select": ("poll", "select.select"),
+    "select": ("pipe", "select.select"),
     "semaphore": ("semaphore", "_multiprocessing.SemLock.acquire"),
     "sleep": ("sleep", "time.sleep"),
     "process": ("process", "posix.waitpid"),
