@@ -125,7 +125,7 @@ ray.shutdown()
 """
 _LIBRARIES = {
     "gym": (_GYM, {"simulation": 8}),
-    "pettingzoo": (_PETTINGZOO, {"simulation": 13}),
+    "pettingzoo": (_PETTINGZOO, {"simulation": 13, "inference": 9}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
     # Of each of two rollouts: 16 actions, which are stored, the bootstrap value and two minibatches
     # of training, which are taken out.
