@@ -124,7 +124,7 @@ algorithm.stop()
 ray.shutdown()
 """
 _LIBRARIES = {
-    "gym": (_GYM, {"simulation": 8}),
+    "gym": (_GYM, {"simulation": 8, "inference": 6}),
     "pettingzoo": (_PETTINGZOO, {"simulation": 13, "inference": 9}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
     # Of each of two rollouts: 16 actions, which are stored, the bootstrap value and two minibatches
