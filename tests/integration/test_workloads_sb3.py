@@ -43,7 +43,7 @@ def test_operations_of_an_algorithm_are_found(
     swept = trace.sweep(0)
     assert instances(swept, "explicit") == {}
     found = instances(swept, "automatic")
-    assert found.keys() - {"import"} == _OPERATIONS | more
+    assert found.keys() - {"import"} == _OPERATIONS | more | {"closing"}
     # The conversion before a forward is a part of its own. At the end of an episode PPO asks for a
     # value, stores, and acts: an inference in two parts, too.
     assert found["simulation"] * 2.01 >= found["inference"] >= 256 / 8
