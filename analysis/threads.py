@@ -25,7 +25,7 @@ def cpu_lack(trace: Trace) -> Table:
 
 
 def blocked(trace: Trace, *, rows: int) -> Table:
-    """operation (None: between operations), blocked_ns, blocked_low_ns, blocked_high_ns, readings,
+    """operation, blocked_ns, blocked_low_ns, blocked_high_ns, readings,
     operation_ns, loop_ns: how much of each operation's time in the training loops was blocked in
     native code, where no call of the interpreter shows it."""
     return statement.run(trace, "blocked", rows=rows)

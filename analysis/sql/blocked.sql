@@ -1,6 +1,5 @@
 -- Time of the training loops in which no thread ran, although no wait was recorded: blocked in native
 -- code, by operation. Of processes that count in shares.
---   operation     NULL: between operations
 --   operation_ns  its time in the loops; loop_ns: the whole of them
 --   blocked_ns, and the ends of its interval  estimates: the thread states were read now and then
 -- A wait for a compiled function of JAX or TensorFlow is that operation already, and is left out. So is
@@ -17,7 +16,7 @@ WITH _loop AS (
   FROM (SELECT *, layer IN ('python', 'simulator', 'framework') AS is_native FROM _loop)
   GROUP BY operation
 )
-SELECT NULLIF(operation, '(none)') AS operation, CAST(blocked_ns AS BIGINT) AS blocked_ns,
+SELECT operation, CAST(blocked_ns AS BIGINT) AS blocked_ns,
   CAST(blocked_low_ns AS BIGINT) AS blocked_low_ns,
   CAST(blocked_high_ns AS BIGINT) AS blocked_high_ns, CAST(readings AS BIGINT) AS readings,
   CAST(operation_ns AS BIGINT) AS operation_ns,

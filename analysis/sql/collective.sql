@@ -3,7 +3,7 @@
 --   loop_ns    length of its training loop; NULL: it has none
 --   last_process, last_last  the process of the group that most often comes last, and how often
 WITH _loop AS (
-  SELECT process_id, CAST(SUM(duration_ns) AS BIGINT) AS loop_ns FROM breakdown
+  SELECT process_id, CAST(SUM(duration_ns) AS BIGINT) AS loop_ns FROM training_loop
   WHERE stage = 'loop' GROUP BY process_id
 ), _met AS (
   SELECT collective.*, process.name AS process, parent_process_id AS family, loop_ns

@@ -2,10 +2,8 @@
 -- row: rlscope found no such operation.
 --   duration_ns  calls of it, and waits for what they compute; loop_ns: the whole of the loops
 --   compiler     NULL: it is not known who compiled it
--- uses: counted_process
 WITH _loop AS (
-  SELECT operation, duration_ns FROM breakdown
-  WHERE stage = 'loop' AND process_id IN (FROM counted_process) AND operation <> '(not recorded)'
+  SELECT operation, duration_ns FROM training_loop WHERE stage = 'loop'
 ), _call AS (
   SELECT operation, regexp_extract(operation, '^compiled:((?:[^\\/]|\\.)*)$', 1) AS function,
     CAST(SUM(duration_ns) AS BIGINT) AS duration_ns,

@@ -27,7 +27,7 @@ WITH _waited AS (
     USING (family, operation)
   WHERE process_id <> other_id GROUP BY ALL
 ), _loop AS (
-  SELECT process_id, SUM(duration_ns) AS loop_ns FROM breakdown WHERE stage = 'loop' GROUP BY ALL
+  SELECT process_id, SUM(duration_ns) AS loop_ns FROM training_loop WHERE stage = 'loop' GROUP BY ALL
 )
 SELECT family, COUNT(*) OVER (PARTITION BY family, operation) AS processes, process_id,
   process.name AS process, operation, entries, mean_ns, typical_ns,

@@ -259,7 +259,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     settings = _settings(parser, options)
     _stay_out_of_a_run_around()
     if others := new_run.foreign_names(settings.output):
-        say(f"{settings.output} has other files, such as {others[0]}: the run's lie beside them")
+        say(f"{settings.output} has other files, such as {others[0]}; the run goes beside them")
     try:
         outcome = record(settings, say)
     except child.CommandNotFound as error:

@@ -285,13 +285,13 @@ def own_command() -> list[str]:
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "rls-prof" and os.access(script, os.X_OK):
         return [script]
-    return [sys.executable, "-m", "rlscope.commands", "prof"]
+    return [sys.executable, "-m", "rlscope", "prof"]
 
 
 def _is_wrapper(arguments: list[str]) -> bool:
     """Whether it is rls-prof, which records what it starts and not itself."""
     names = [os.path.basename(argument) for argument in arguments[:4]]
-    return "rls-prof" in names[:2] or names[1:] == ["-m", "rlscope.commands", "prof"]
+    return "rls-prof" in names[:2] or names[1:] == ["-m", "rlscope", "prof"]
 
 
 def _variables(pid: int) -> dict[str, str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -50,9 +49,7 @@ def opaque(rows: Rows) -> Iterable[str]:
 
 def place(row: dict[str, Any]) -> str:
     """ "train.py line 40"; "" where it is not known."""
-    if not row["file"]:
-        return ""
-    return units.visible(f"{os.path.basename(row['file'])} line {row['line']}")
+    return units.line_of(row["file"], row["line"]) if row["file"] else ""
 
 
 def _how_often(count: int) -> str:

@@ -8,7 +8,7 @@ All shares have one denominator, which rlscope/report/shares.py names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -80,100 +80,138 @@ class Headline:
 
 def first_sentence(trace: Trace) -> str:
     """Headline.sentence alone, which takes a tenth of the time of all."""
+    return _first_sentence(trace, _known(trace))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What several sentences are about: rows of the analysis functions of these names."""
+
+    run: dict[str, Any]
+    facts: dict[str, Any]
+    """Of `coverage`."""
+    times: Rows
+    """Of `group_time`."""
+    waited: Rows
+    """Of `waited_for`."""
+    loops: Rows
+    """Of `role_loops`."""
+    unrecorded: Rows
+    """Of `unrecorded_programs`."""
+
+    def is_loop_missing(self) -> bool:
+        """Whether the training loop may be in a program that nothing recorded."""
+        return not self.facts["looping_processes"] and bool(self.missing(Unrecorded.FIRST))
+
+    def missing(self, wanted: Unrecorded) -> list[str]:
+        return process_sentences.unrecorded(self.unrecorded, self.facts, wanted)
+
+
+def _known(trace: Trace) -> _Known:
     (facts,) = coverage.coverage(trace).to_dicts()
-    run = next(iter(trace.table("run").to_dicts()), {})
-    if nested := _of_nested(run, facts):
+    return _Known(
+        run=next(iter(trace.table("run").to_dicts()), {}),
+        facts=facts,
+        times=groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts(),
+        waited=waits.waited_for(trace).to_dicts(),
+        loops=roles.role_loops(trace).to_dicts(),
+        unrecorded=processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts(),
+    )
+
+
+def _first_sentence(trace: Trace, known: _Known) -> str:
+    """Where the time goes, behind what makes shares mean little; nothing but that where they mean
+    nothing. Other tools record a few steps on purpose."""
+    if nested := _of_nested(known.run, known.facts):
         return nested
-    times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
-    found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
-    libraries = operations.unnamed_libraries(trace).to_dicts()
-    waited = waits.waited_for(trace).to_dicts()
-    loops = roles.role_loops(trace).to_dicts()
-    said = sentence(times, facts, waited, found, libraries, loops)
-    return _judged(trace, run, times, facts, said)
-
-
-def _judged(
-    trace: Trace, run: dict[str, Any], times: Rows, facts: dict[str, Any], said: str
-) -> str:
-    """Where the time goes (`said`), behind what makes shares mean little; nothing but that where
-    they mean nothing. Other tools record a few steps on purpose."""
-    if run.get("imported"):
-        return said
-    missing = _unrecorded(trace, facts, Unrecorded.FIRST)
-    if missing and not facts["looping_processes"]:
-        said = ""  # it would ask to annotate a loop that may be there, and is not recorded
+    if known.run.get("imported"):
+        return _where(trace, known)
     (ending,) = run_facts.ending(trace).to_dicts()
-    failure = verdicts.failure(ending["exit"], times, facts)
+    failure = verdicts.failure(ending["exit"], known.times, known.facts)
     failed = run_sentences.failure(failure, ending)
     if failure is Failure.NO_UPDATE:
         return failed
     (loop,) = iterations.loop_iterations(trace).to_dicts()
-    brevity = run_sentences.brevity(facts, loop)
-    return " ".join(filter(None, [*missing, failed, brevity, said]))
+    brevity = run_sentences.brevity(known.facts, loop)
+    # It would ask to annotate a loop that may be there, and is not recorded.
+    where = "" if known.is_loop_missing() else _where(trace, known)
+    return " ".join(filter(None, [*known.missing(Unrecorded.FIRST), failed, brevity, where]))
 
 
-def _unrecorded(trace: Trace, facts: dict[str, Any], wanted: Unrecorded) -> list[str]:
-    rows = processes.unrecorded_programs(trace, programs=limits.ROWS).to_dicts()
-    return process_sentences.unrecorded(rows, facts, wanted)
+def _where(trace: Trace, known: _Known) -> str:
+    found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
+    libraries = operations.unnamed_libraries(trace).to_dicts()
+    return sentence(known.times, known.facts, known.waited, found, libraries, known.loops)
 
 
 def read(trace: Trace) -> Headline:
     """The headline of a trace; raises RlscopeError as analysis does."""
-    (facts,) = coverage.coverage(trace).to_dicts()
-    times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
-    states = operations.state_time(trace, operations=0, processes=0).to_dicts()
-    found = operations.automatic_operations(trace, operations=limits.ROWS).to_dicts()
-    lost = coverage.loss_summary(trace, rows=limits.ROWS).to_dicts()
-    waited = waits.waited_for(trace).to_dicts()
-    libraries = operations.unnamed_libraries(trace).to_dicts()
-    gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
-    lack = threads.cpu_lack(trace).to_dicts()
-    blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
-    compiled = compilations.compilations(trace, rows=limits.ROWS).to_dicts()
-    opaque = compilations.compiled_call(trace).to_dicts()
-    around = operations.around_loop(trace).to_dicts()
-    parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
-    met = waits.collectives(trace, rows=limits.ROWS).to_dicts()
-    totals = imports.totals(trace).to_dicts()
-    modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
-    run = next(iter(trace.table("run").to_dicts()), {})
-    loops = roles.role_loops(trace).to_dicts()
-    said = sentence(times, facts, waited, found, libraries, loops)
-    has_missing = bool(_unrecorded(trace, facts, Unrecorded.FIRST))
-    beside = _unrecorded(trace, facts, Unrecorded.BESIDE)
+    known = _known(trace)
     return Headline(
-        title=str(run.get("name") or "run"),
-        run=_run_line(run, facts),
-        sentence=_of_nested(run, facts) or _judged(trace, run, times, facts, said),
+        title=str(known.run.get("name") or "run"),
+        run=_run_line(known.run, known.facts),
+        sentence=_first_sentence(trace, known),
         cut=" ".join(sentences.cut(row) for row in coverage.cut(trace).to_dicts()),
         crowd=run_sentences.crowd(machine.machine_share(trace).to_dicts()),
         details=[
-            *(Detail(each, warning=True) for each in run_sentences.cpu_lack(lack)),
-            *(Detail(each, warning=True) for each in run_sentences.blocked(blocked)),
-            *(Detail(each, warning=True) for each in beside),
-            *(Detail(each, warning=True) for each in compilation_sentences.opaque(opaque)),
-            *map(Detail, compilation_sentences.compilations(compiled)),
-            *(Detail(each, warning=True) for each in collective_sentences.waiting(met)),
-            *_together(times, facts, waited, loops),
-            *([] if has_missing and not facts["looping_processes"] else _next_groups(times, facts)),
-            *map(Detail, role_sentences.straggler(roles.peer_steps(trace).to_dicts(), loops)),
-            *map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts())),
-            *map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts())),
-            *map(Detail, loop_sentences.around(around, facts)),
-            *map(Detail, loop_sentences.ending(around, parts, facts)),
-            *map(Detail, import_sentences.notable(totals, modules)),
-            *_states(states),
-            *_between(times, facts, gaps, waited),
-            *map(
-                Detail,
-                loop_sentences.uncounted(processes.uncounted_roles(trace).to_dicts(), facts),
-            ),
-            *_nested(run, facts),
-            *_lost(lost),
+            *_spoiling(trace, known),
+            *_in_loop(trace, known),
+            *_around(trace, known),
+            *_left_out(trace, known),
         ],
-        version=str(run.get("version") or ""),
+        version=str(known.run.get("version") or ""),
     )
+
+
+def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
+    """What an engineer has to know before any share."""
+    yield from _warnings(run_sentences.cpu_lack(threads.cpu_lack(trace).to_dicts()))
+    blocked = threads.blocked(trace, rows=limits.ROWS).to_dicts()
+    yield from _warnings(run_sentences.blocked(blocked))
+    yield from _warnings(known.missing(Unrecorded.BESIDE))
+    opaque = compilations.compiled_call(trace).to_dicts()
+    yield from _warnings(compilation_sentences.opaque(opaque))
+    compiled = compilations.compilations(trace, rows=limits.ROWS).to_dicts()
+    yield from map(Detail, compilation_sentences.compilations(compiled))
+    met = waits.collectives(trace, rows=limits.ROWS).to_dicts()
+    yield from _warnings(collective_sentences.waiting(met))
+
+
+def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
+    """What the time of the training loops is made of."""
+    yield from _together(known.times, known.facts, known.waited, known.loops)
+    if not known.is_loop_missing():
+        yield from _next_groups(known.times, known.facts)
+    steps = roles.peer_steps(trace).to_dicts()
+    yield from map(Detail, role_sentences.straggler(steps, known.loops))
+    yield from map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts()))
+    yield from map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts()))
+
+
+def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
+    """What runs around the training loops, and between their operations."""
+    around = operations.around_loop(trace).to_dicts()
+    yield from map(Detail, loop_sentences.around(around, known.facts))
+    parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
+    yield from map(Detail, loop_sentences.ending(around, parts, known.facts))
+    totals = imports.totals(trace).to_dicts()
+    modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
+    yield from map(Detail, import_sentences.notable(totals, modules))
+    yield from _states(operations.state_time(trace, operations=0, processes=0).to_dicts())
+    gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
+    yield from _between(known.times, known.facts, gaps, known.waited)
+
+
+def _left_out(trace: Trace, known: _Known) -> Iterator[Detail]:
+    """What the numbers do not hold."""
+    uncounted = processes.uncounted_roles(trace).to_dicts()
+    yield from map(Detail, loop_sentences.uncounted(uncounted, known.facts))
+    yield from _nested(known.run, known.facts)
+    yield from _lost(coverage.loss_summary(trace, rows=limits.ROWS).to_dicts())
+
+
+def _warnings(texts: Iterable[str]) -> Iterator[Detail]:
+    return (Detail(each, warning=True) for each in texts)
 
 
 def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,4 +49,4 @@ def _asker(row: Mapping[str, Any]) -> str:
 def place(asked_by: str) -> str:
     """ "train.py line 3" of "/home/me/train.py:3"."""
     file, _, line = asked_by.rpartition(":")
-    return units.visible(f"{os.path.basename(file)} line {line}")
+    return units.line_of(file, line)

@@ -237,6 +237,7 @@ def ending(around_rows: Rows, parts: Rows, facts: Mapping[str, Any]) -> Iterable
     """
     rows = [row for row in around_rows if row["stage"] == "end"]
     whole_ns = rows[0]["stage_ns"] if rows else 0
+    parts = [row for row in parts if verdicts.is_part_named(row["duration_ns"], whole_ns)]
     has_more = bool(parts) or bool(rows[_PARTS:])
     if not has_more or not verdicts.is_end_notable(
         whole_ns, facts["outside_ns"] + facts["span_ns"]

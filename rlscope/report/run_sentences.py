@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlscope.analysis import verdicts
+from rlscope.analysis.operations import OUTSIDE
 from rlscope.analysis.verdicts import Brevity, Failure
 from rlscope.report import units
 
@@ -135,4 +136,4 @@ def blocked(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 
 def _place(row: dict[str, Any]) -> str:
-    return "Between operations" if row["operation"] is None else units.label(row["operation"])
+    return "Between operations" if row["operation"] == OUTSIDE else units.label(row["operation"])

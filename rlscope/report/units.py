@@ -5,6 +5,8 @@ Formatting only: the values come from tables and stay exact there.
 
 from __future__ import annotations
 
+import os
+
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.visible import visible as visible
 
@@ -123,6 +125,11 @@ def kernel(function: str) -> str:
 def operation(path: str) -> str:
     """The visible path of an operation, and one name for time in no operation."""
     return BETWEEN if path == OUTSIDE else visible(path)
+
+
+def line_of(file: str, line: int | str) -> str:
+    """ "train.py line 3" of "/home/me/train.py"."""
+    return visible(f"{os.path.basename(file)} line {line}")
 
 
 def label(text: str, limit: int = LABEL_CHARACTERS) -> str:

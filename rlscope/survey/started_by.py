@@ -24,4 +24,4 @@ def _end_with(parent: int) -> None:
 if __name__ == "__main__":
     _end_with(int(sys.argv[1]))
     del sys.argv[1]
-    runpy.run_module("rlscope.commands", run_name="__main__")
+    runpy.run_module("rlscope", run_name="__main__")

@@ -158,7 +158,7 @@ class RowError(Exception):
 
 def rlscope(folder: str, verb: str, program: Program) -> str:
     python = program.python or sys.executable
-    command = [*program.launcher, python, "-m", "rlscope.commands", verb]
+    command = [*program.launcher, python, "-m", "rlscope", verb]
     command += ["--limit", str(program.limit)]
     if verb == "validate":
         command += ["--json"]

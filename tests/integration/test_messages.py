@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rls_prof(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rlscope.commands", "prof", *map(str, arguments)]
+    command = [sys.executable, "-m", "rlscope", "prof", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 

@@ -354,7 +354,7 @@ def test_later_verbs_take_in_what_a_living_child_records(
     pid = int(result.stdout)
     try:
         assert f"still running: {pid} (" in result.stderr
-        summary = [traced.python, "-m", "rlscope.commands", "summary", directory]
+        summary = [traced.python, "-m", "rlscope", "summary", directory]
         before = subprocess.run(summary, capture_output=True, text=True, check=True).stdout
         assert "early" in before and "late" not in before
         (tmp_path / "go").touch()

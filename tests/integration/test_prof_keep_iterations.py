@@ -131,7 +131,7 @@ def test_each_range_is_a_trace_with_its_records(traced: TracedPython, directory:
 
 def test_info_says_where_they_are(traced: TracedPython, directory: str) -> None:
     run(traced, directory, 'iterations(30)\nkept("iterations-3")\n', "3")
-    rlscope = [traced.python, "-m", "rlscope.commands"]
+    rlscope = [traced.python, "-m", "rlscope"]
     said = subprocess.run(
         [*rlscope, "info", directory], capture_output=True, text=True, check=True
     ).stdout
@@ -258,7 +258,7 @@ def wait_until_it_is_over(directory: str) -> None:
 def test_force_removes_what_was_kept_and_nothing_else(traced: TracedPython, directory: str) -> None:
     run(traced, directory, 'iterations(30)\nkept("iterations-3", "iterations-5-6")\n', "3,5-6")
     subprocess.run(
-        [traced.python, "-m", "rlscope.commands", "report", f"{directory}/iterations-3"], check=True
+        [traced.python, "-m", "rlscope", "report", f"{directory}/iterations-3"], check=True
     )
     Path(directory, "iterations-5-6", "notes.txt").write_text("mine")
     another = Path(directory, "iterations-7")  # a run of its own, below
@@ -347,7 +347,7 @@ sys.stdin.read()
         assert running.stdout.readline() == "kept\n"
         check_kept(directory, 3, 5)
         for folder in (directory, f"{directory}/iterations-3-5"):
-            subprocess.run([traced.python, "-m", "rlscope.commands", "summary", folder], check=True)
+            subprocess.run([traced.python, "-m", "rlscope", "summary", folder], check=True)
         running.communicate("")
     assert running.returncode == 0
 

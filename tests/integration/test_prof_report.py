@@ -113,7 +113,7 @@ def test_a_report_is_a_link_that_a_terminal_opens(tmp_path: Path) -> None:
 
 
 def test_same_as_a_verb_of_rlscope(traced: TracedPython, directory: str) -> None:
-    verb = [traced.python, "-m", "rlscope.commands", "prof"]
+    verb = [traced.python, "-m", "rlscope", "prof"]
     result = _run(traced, "-o", directory, traced.python, "-c", _PROGRAM, prof=verb)
     assert (result.returncode, result.stdout) == (3, "done\n")
     assert f"rls-prof: report file://{directory}/report.html" in result.stderr

@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _rlscope(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rlscope.commands", *map(str, arguments)],
+        [sys.executable, "-m", "rlscope", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=60,

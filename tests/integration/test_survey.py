@@ -81,7 +81,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def command(traced: TracedPython, *arguments: str) -> list[str]:
-    survey = [traced.python, "-m", "rlscope.commands", "survey", "--experiment", "mine"]
+    survey = [traced.python, "-m", "rlscope", "survey", "--experiment", "mine"]
     return [*survey, "--cells", "cells.toml", "--calibration", "0", "--seconds", "0.2", *arguments]
 
 
@@ -189,7 +189,7 @@ def test_the_trace_of_a_run_has_its_window_and_opens_with_every_verb(
     assert (recorded, run.iterations) == (whole[0]["ns"], counted[0]["done"])
     for verb in VERBS:
         ran = subprocess.run(
-            [traced.python, "-m", "rlscope.commands", verb[0], "found/good/1", *verb[1:]],
+            [traced.python, "-m", "rlscope", verb[0], "found/good/1", *verb[1:]],
             capture_output=True,
             check=False,
         )

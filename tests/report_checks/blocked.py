@@ -25,7 +25,7 @@ def check(page: ReportPage, trace: Trace) -> None:
     )
     assert page.table("blocked", "Table: ") == [
         [
-            {"(none)": "between operations"}.get(operation, operation),
+            units.operation(operation),
             *(units.duration(each) for each in (ns, times[operation], low, high)),
             f"{readings:,}",
         ]

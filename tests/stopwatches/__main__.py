@@ -54,7 +54,7 @@ def measure(script: Path, library: str, folder: Path) -> Row:
     path = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "rlscope.commands", "prof", "--quiet", "--no-report"),
+            *(sys.executable, "-m", "rlscope", "prof", "--quiet", "--no-report"),
             *("-o", str(directory), sys.executable, str(script)),
         ],
         cwd=folder,

@@ -6,24 +6,17 @@
 --   is_other whether the waits were for other processes, be they known or not
 --   self_ns  waits inside other waits once
 -- uses: counted_process, described_wait
-WITH _peers AS (
-  SELECT process_id, kind, object, function, LIST(peer_process_id ORDER BY peer_process_id) AS peers
-  FROM wait_peer GROUP BY ALL
-)
 SELECT *,
   peers IS NOT NULL OR kind IN ('other process', 'process', 'result', 'task') AS is_other
 FROM (
-  SELECT wait.process_id, wait.operation,
+  SELECT process_id, operation,
     CASE
-      WHEN peers = [wait.process_id] OR wait.kind IN ('lock', 'queue') THEN 'thread'
+      WHEN peers = [process_id] OR kind IN ('lock', 'queue') THEN 'thread'
       WHEN peers IS NOT NULL THEN NULL
-      WHEN wait.kind IN ('pipe', 'socket', 'semaphore') THEN 'other process'
-      ELSE wait.kind
+      WHEN kind IN ('pipe', 'socket', 'semaphore') THEN 'other process'
+      ELSE kind
     END AS kind,
-    NULLIF(peers, [wait.process_id]) AS peers, SUM(self_ns) AS self_ns
-  FROM described_wait AS wait LEFT JOIN _peers ON _peers.process_id = wait.process_id
-    AND _peers.kind = wait.kind AND _peers.object IS NOT DISTINCT FROM wait.object
-    AND _peers.function IS NOT DISTINCT FROM wait.function
-  WHERE wait.process_id IN (FROM counted_process)
+    NULLIF(peers, [process_id]) AS peers, SUM(self_ns) AS self_ns
+  FROM described_wait WHERE process_id IN (FROM counted_process)
   GROUP BY ALL
 )

@@ -20,18 +20,18 @@ def columns(breakdown: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, 
         breakdown: as the sweep has it.
         read: `state_reading`, as the sweep has it.
     """
-    counts = {
-        key: (readings, blocked)
-        for *key_, readings, blocked in _rows(read, "readings", "blocked")
-        for key in [tuple(key_)]
+    counts: dict[Any, tuple[Any, ...]] = {
+        row[:3]: row[3:] for row in _rows(read, "readings", "blocked")
     }
     times: Counter[tuple[Any, ...]] = Counter()
-    for *key_, duration_ns in _rows(breakdown, "duration_ns") if counts else ():
-        times[tuple(key_)] += duration_ns
-    rows = [
-        (*key, duration_ns, *counts.get(key, (0, 0)), *share(duration_ns, *counts.get(key, (0, 0))))
-        for key, duration_ns in times.items()
-    ]
+    for *key, duration_ns in _rows(breakdown, "duration_ns") if counts else ():
+        times[tuple(key)] += duration_ns
+    rows = []
+    for state, duration_ns in times.items():
+        readings, blocked = counts.get(state, (0, 0))
+        rows.append(
+            (*state, duration_ns, readings, blocked, *share(duration_ns, readings, blocked))
+        )
     return {name: [row[place] for row in rows] for place, name in enumerate(_COLUMNS)}
 
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from rlscope.relations.rows.texts import LARGEST, shown
+from rlscope.relations.rows.texts import LARGEST, json_list, shown
 
 NOTE = "rlscope.compilations"
 """Key of the metadata."""
@@ -16,16 +15,8 @@ _NAMES = ("compiler", "function", "file", "line", "count", "total_ns")
 
 def columns(note: str | None) -> dict[str, list[Any]]:
     """The rows of one process; a damaged note has none, and a damaged row is left out."""
-    rows = [row for each in _read(note) if (row := _row(each)) is not None]
+    rows = [row for each in json_list(note) if (row := _row(each)) is not None]
     return {name: [row[place] for row in rows] for place, name in enumerate(_NAMES)}
-
-
-def _read(note: str | None) -> list[Any]:
-    try:
-        found = json.loads(note or "[]")
-    except (ValueError, RecursionError):
-        return []
-    return found if isinstance(found, list) else []
 
 
 def _row(found: Any) -> tuple[Any, ...] | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rlscope.relations.rows.texts import LARGEST, shown
+from rlscope.relations.rows.texts import LARGEST, json_list, shown
 
 KEY = "rlscope.import."
 """What keys of the metadata that hold imports begin with."""
@@ -42,11 +41,7 @@ def _add(rows: dict[str | None, dict[str, Any]], row: dict[str, Any]) -> None:
 
 
 def _parse(value: str) -> Iterator[dict[str, Any]]:
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        return
-    for row in found if isinstance(found, list) else ():
+    for row in json_list(value):
         if _is_row(row):
             texts = [shown(text) or None for text in row[: len(_TEXTS)]]
             yield dict(zip((*_TEXTS, *_NUMBERS), [*texts, *row[len(_TEXTS) :]], strict=True))

@@ -20,6 +20,15 @@ _PAIR = "socketpair "
 _READING = ("read", "recv", "accept", "poll")
 
 
+class _Target(NamedTuple):
+    """What a process waits for."""
+
+    process: int
+    kind: str
+    object: str | None
+    function: str
+
+
 class _Row(NamedTuple):
     process: int
     thread_id: int
@@ -32,14 +41,9 @@ class _Row(NamedTuple):
     duration_ns: int
     self_ns: int
 
-
-class _Target(NamedTuple):
-    """What a process waits for."""
-
-    process: int
-    kind: str
-    object: str | None
-    function: str
+    @property
+    def target(self) -> _Target:
+        return _Target(self.process, self.kind, self.object, self.function)
 
 
 class _Use(NamedTuple):
@@ -79,18 +83,18 @@ class Waits:
 
     def columns(self) -> dict[str, list[Any]]:
         """The relation `wait`, of all processes."""
-        found = [(*row, self._peer(row)) for row in self._rows]
+        peers = self._peers_by_target()
+        found = [(*row, _only(peers[row.target])) for row in self._rows]
         return _columns(("process_id", *_COLUMNS, "peer_process_id"), found)
 
     def peer_columns(self) -> dict[str, list[Any]]:
         """The relation `wait_peer`, of all processes."""
-        targets = {_Target(row.process, row.kind, row.object, row.function) for row in self._rows}
-        found = [(*each, peer) for each in targets for peer in self._peers(each)]
+        peers = self._peers_by_target()
+        found = [(*target, peer) for target in peers for peer in peers[target]]
         return _columns((*_TARGET, "peer_process_id"), sorted(found))
 
-    def _peer(self, row: _Row) -> int | None:
-        peers = self._peers(_Target(row.process, row.kind, row.object, row.function))
-        return peers.pop() if len(peers) == 1 else None
+    def _peers_by_target(self) -> dict[_Target, set[int]]:
+        return {target: self._peers(target) for target in {row.target for row in self._rows}}
 
     def _peers(self, target: _Target) -> set[int]:
         """The others at the other end; the process itself where it alone uses that."""
@@ -113,6 +117,10 @@ class Waits:
             yield from (use.process for use in uses if use.reads != reads)
         elif row.kind == "semaphore":
             yield from (use.process for use in self._uses[host, "semaphore", row.object])
+
+
+def _only(found: set[int]) -> int | None:
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -26,9 +26,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         columns=["operation", ">blocked for about", ">of", ">at least", ">at most", ">readings"],
         rows=[
             [
-                "between operations"
-                if row["operation"] is None
-                else units.visible(row["operation"]),
+                units.operation(row["operation"]),
                 units.duration(row["blocked_ns"]),
                 units.duration(row["operation_ns"]),
                 units.duration(row["blocked_low_ns"]),

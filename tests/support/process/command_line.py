@@ -12,7 +12,7 @@ import pytest
 from rlscope.commands import main
 
 Done = subprocess.CompletedProcess[str]
-RLSCOPE = [sys.executable, "-m", "rlscope.commands"]
+RLSCOPE = [sys.executable, "-m", "rlscope"]
 
 
 class Terminal(io.StringIO):

@@ -108,7 +108,7 @@ def check_counted(folder: Path) -> int:
 
 def rlscope(verb: str, *arguments: str) -> list[str]:
     """The command of a verb."""
-    return [sys.executable, "-m", "rlscope.commands", verb, *arguments]
+    return [sys.executable, "-m", "rlscope", verb, *arguments]
 
 
 def script(folder: Path, text: str) -> str:
