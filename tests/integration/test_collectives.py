@@ -74,9 +74,6 @@ def test_a_rank_waits_for_the_one_that_comes_late(
     assert [row["meetings"] for row in rows] == [_MEETINGS] * 2
     for row, own_ns in zip(rows, spent, strict=True):
         assert row["waited_ns"] <= row["duration_ns"] <= own_ns
-    # The meetings begin together, so the early one waits for the sleep of the other; how late it
-    # begins itself is chance on a busy machine, and taken from the same clock.
-    assert early["waited_ns"] + late["late_ns"] > 0
     assert early["waited_ns"] > 0.5 * _MEETINGS * _LATE_S * 1e9
     assert late["last"] > _MEETINGS / 2
     assert early["last"] + late["last"] == _MEETINGS

@@ -116,4 +116,9 @@ thread.start()
 thread.join()
 train(env)
 """
-    assert "evaluation" not in found(directory, script)
+    recorded = record(directory, BEGIN + script)
+    by_thread = [names(recorded, thread) for thread in recorded.threads()]
+    assert [("simulation" in each, "evaluation" in each) for each in by_thread] == [
+        (True, False),
+        (True, False),
+    ]
