@@ -58,11 +58,8 @@ if __name__ == "__main__":
 def test_a_rank_waits_for_the_one_that_comes_late(
     traced: TracedPython, directory: str, tmp_path: Path, how: str
 ) -> None:
-    (tmp_path / "ranks.py").write_text(_PROGRAM)
     store = str(tmp_path / "store")
-    command = (traced.python, str(tmp_path / "ranks.py"), store, how)
-    result = traced.run("-o", directory, *command, timeout=180)
-    assert result.returncode == 0, result.stderr
+    traced.record(directory, tmp_path / "ranks.py", _PROGRAM, store, how, timeout=180)
     with load(directory) as trace:
         rows: list[dict[str, Any]] = trace.sql(
             "SELECT collective.*, process.name AS process FROM collective"

@@ -64,10 +64,7 @@ print(json.dumps([spent, time.monotonic_ns() - begun]))
 
 
 def run(traced: TracedPython, directory: str, folder: Path, program: str) -> Any:
-    (folder / "turns.py").write_text(_PRELUDE + program)
-    result = traced.run("-o", directory, traced.python, str(folder / "turns.py"))
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(traced.record(directory, folder / "turns.py", _PRELUDE + program))
 
 
 def own_times(directory: str) -> dict[str, int]:

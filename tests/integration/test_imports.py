@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.process.traced_python import TracedPython
 
+from rlscope.analysis import imports
 from rlscope.opening import load
 from rlscope.report import headline
 
@@ -41,9 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(traced: TracedPython, directory: str, folder: Path, program: str) -> list[dict[str, Any]]:
-    (folder / "train.py").write_text(program)
-    result = traced.run("-o", directory, traced.python, str(folder / "train.py"))
-    assert result.returncode == 0, result.stderr
+    traced.record(directory, folder / "train.py", program)
     with load(directory) as trace:
         return trace.table("import").to_dicts()
 
@@ -141,8 +140,6 @@ if __name__ == "__main__":
         worker.join()
 """
     run(traced, directory, folder, program)
-    from rlscope.analysis import imports
-
     with load(directory) as trace:
         (total,) = (row for row in imports.totals(trace).to_dicts() if row["processes"] == 3)
         rows = trace.sql(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from report_checks import CHECKS, cuda
 from support.files import example_run
-from support.files.report_page import PATIENCE_S, ReportPage
+from support.files.report_page import OPERATION, PATIENCE_S, ReportPage
 from support.files.report_rows import full_run
 
 from rlscope.opening import Trace, load
@@ -31,9 +31,8 @@ CHARTS = [
     "processes-chart",
     "machine-chart",
 ]
-_LOOP = """
-SELECT layer, gpu_busy, IF(operation = '(none)', '(between operations)', operation),
-  CAST(SUM({0}) AS BIGINT) AS ns
+_LOOP = f"""
+SELECT layer, gpu_busy, {OPERATION}, CAST(SUM({{0}}) AS BIGINT) AS ns
 FROM breakdown WHERE stage = 'loop' GROUP BY ALL HAVING ns > 0
 """
 _VIEW = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)

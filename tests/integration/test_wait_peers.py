@@ -179,17 +179,13 @@ def _run(
     traced: TracedPython, directory: str, folder: Path, program: str, *arguments: str
 ) -> list[dict[str, Any]]:
     """The rows of `wait` with the names of processes."""
-    script = folder / "program.py"
-    script.write_text(program)
-    result = traced.run("-o", directory, traced.python, str(script), *arguments)
-    assert result.returncode == 0, result.stderr
+    traced.record(directory, folder / "program.py", program, *arguments)
     with rls.load(directory) as trace:
-        rows = trace.sql("""
+        return trace.sql("""
             SELECT wait.*, own.name AS process, peer.name AS peer FROM wait
             JOIN process AS own USING (process_id)
             LEFT JOIN process AS peer ON peer.process_id = wait.peer_process_id
-            ORDER BY duration_ns DESC""")
-        return [dict(zip(rows.columns, row, strict=True)) for row in rows]
+            ORDER BY duration_ns DESC""").to_dicts()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -237,7 +233,7 @@ def test_who_puts_into_a_full_queue_waits_for_who_takes(
 def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    _run(traced, directory, tmp_path, _TWO_WRITERS)
+    traced.record(directory, tmp_path / "program.py", _TWO_WRITERS)
     with rls.load(directory) as trace:
         targets = waits.waited_for(trace).to_dicts()
         sentence = headline.read(trace).sentence
@@ -255,11 +251,7 @@ def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
 def test_a_learner_that_starves_is_first_and_its_slow_actor_is_named(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(_ACTORS)
-    result = traced.run("-o", directory, traced.python, str(script))
-    assert result.returncode == 0, result.stderr
-    waited, whole = json.loads(result.stdout)
+    waited, whole = json.loads(traced.record(directory, tmp_path / "program.py", _ACTORS))
     with rls.load(directory) as trace:
         learner, actors = roles.role_loops(trace).to_dicts()
         read = headline.read(trace)

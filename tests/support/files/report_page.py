@@ -114,6 +114,9 @@ return [...document.querySelectorAll(`#${arguments[0]} .note`)]
   .filter((note) => note.getClientRects().length > 0).map((note) => note.textContent);
 """
 
+OPERATION = "IF(operation = '(none)', '(between operations)', operation)"
+"""SQL: what charts and tables call an operation."""
+
 # Of those behind their title too.
 _TABLES = """
 return [...document.querySelectorAll(`#${arguments[0]} details`)].map((details) => [
