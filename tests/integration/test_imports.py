@@ -15,12 +15,13 @@ from rlscope.report import headline
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 MS = 1_000_000
+_QUICK = [f"quick{number}" for number in range(10)]
 # `gymnasium` stands for a library that rlscope watches: its import makes a process keep imports.
 _FILES = {
     "early.py": "import time\ntime.sleep(0.02)\n",
     "inner.py": "import time\ntime.sleep(0.05)\n",
-    "outer.py": "import time\ntime.sleep(0.03)\nimport inner\nimport quick\n",
-    "quick.py": "",
+    "outer.py": f"import time\ntime.sleep(0.03)\nimport inner\nimport {', '.join(_QUICK)}\n",
+    **{f"{name}.py": "" for name in _QUICK},
     "lazy.py": "import time\ntime.sleep(0.04)\n",
     # Takes as long as the run has taken before it.
     "slow.py": "import json, os, time\n"
@@ -72,12 +73,13 @@ def test_own_times_add_up_and_short_modules_are_one_row(
     traced: TracedPython, directory: str, folder: Path
 ) -> None:
     rows = run(traced, directory, folder, "import early\nimport outer\nimport gymnasium\n")
-    outermost = sum(
-        row["total_ns"] for row in rows if row["imported_by"] is None and row["module"] is not None
-    )
+    named = [row for row in rows if row["module"] is not None]
     (others,) = (row for row in rows if row["module"] is None)
-    assert others["modules"] >= 1  # quick, at least
-    assert not [row for row in rows if row["module"] == "quick"]
+    assert all(row["total_ns"] >= MS for row in named)
+    # On a busy machine some of these are not quick.
+    slow = [row for row in named if row["module"] in _QUICK]
+    assert others["modules"] >= len(_QUICK) - len(slow)
+    outermost = sum(row["total_ns"] for row in named if row["imported_by"] is None)
     # Short modules that nothing imported are in no outermost row.
     assert outermost <= sum(row["self_ns"] for row in rows) <= outermost + others["self_ns"]
 
