@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 
 # ctypes gives up the GIL and calls usleep: the interpreter waits for nothing.
 _PROGRAM = """
-import ctypes, json, sys, time
+import ctypes, json, time
 import rlscope as rls
 
 usleep = ctypes.CDLL(None).usleep

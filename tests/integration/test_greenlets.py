@@ -15,7 +15,7 @@ pytest.importorskip("greenlet", minversion="2")
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 _PRELUDE = """
-import ctypes, json, sys, time
+import ctypes, json, time
 import greenlet
 import rlscope as rls
 

@@ -131,7 +131,7 @@ def test_workers_are_one_role_with_the_mean_of_each(
     traced: TracedPython, directory: str, folder: Path
 ) -> None:
     program = """
-import multiprocessing, sys
+import multiprocessing
 def work():
     import gymnasium, outer
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ print(json.dumps([wall, cpu]))
 
 # Each operation waits for 10 ms or more, time and again: the first ones until their time is over.
 _TIMERS = """
-import asyncio, json, multiprocessing, queue, select, socket, threading, time
+import asyncio, multiprocessing, queue, select, socket, threading, time
 import rlscope as rls
 
 here, there = socket.socketpair()
