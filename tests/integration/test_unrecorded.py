@@ -16,7 +16,8 @@ from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
-# Works, waits until rls-prof has named it if its output is known, and says when it began and ended.
+# Works, waits until rls-prof names it (if it gets the path of what that prints), and says when it
+# began and ended.
 _TRAINER = """
 import os, sys, time
 print("began", time.monotonic_ns(), flush=True)
@@ -114,7 +115,8 @@ def test_the_variables_of_the_remedy_record_under_env_i(
     assert found is not None
     kept = " ".join(f'{name}="${name}"' for name in found.groups())
     again = str(tmp_path / "again")
-    command = f"env -i {kept} {traced.python} {tmp_path}/train.py; true"  # the shell stays
+    # Without `true` the shell would become the trainer.
+    command = f"env -i {kept} {traced.python} {tmp_path}/train.py; true"
     traced.run("-o", again, "sh", "-c", command)
     with load(again) as trace:
         assert not len(trace.table("unrecorded"))

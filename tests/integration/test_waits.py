@@ -113,7 +113,8 @@ other.join()
 print(json.dumps([wall, cpu]))
 """
 
-# Each operation waits for 10 ms or more, time and again: the first ones until their time is over.
+# Each operation waits ten times for 10 ms or more. Nothing but time ends the waits of the first
+# eight.
 _TIMERS = """
 import asyncio, multiprocessing, queue, select, socket, threading, time
 import rlscope as rls

@@ -205,7 +205,7 @@ class ReportPage:
         return list(self.driver.execute_script(_CELLS_CUT))
 
     def barriers(self) -> list[str]:
-        """What axe finds that keeps people out, in serious cases or worse."""
+        """Rules of accessibility that axe finds broken, and calls serious or critical."""
         axe: Any = pytest.importorskip("axe_core_python.selenium")
         found = axe.Axe().run(self.driver)["violations"]
         return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
