@@ -12,7 +12,6 @@ from gpu_runs import Bench, Figures, Skip, check, need
 from support.cuda.trace import KERNEL
 
 FLUSH_NS = 300_000_000  # what a kill may cost of GPU work: a flush period and its delivery
-ENDINGS = ("quick", "fork", "spawn", "threads", "memory", "profiler")
 
 
 def ending(bench: Bench, way: str) -> Figures:

@@ -139,8 +139,8 @@ ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
 ITEMS["evaluations"] = st.integers(0, 9).flatmap(_item_of_evaluation)
 
 
-# Of a training loop: names that occur again, and gaps of which some are long. Learning is rare:
-# nothing is set up after it.
+# In a training loop names occur again, and some gaps are long. Learning is rare: nothing is set up
+# after it.
 _step_of_loop = st.sampled_from(
     ("act", "act", "Act:2", "simulation", "simulation", "a/b", "forward")
 )

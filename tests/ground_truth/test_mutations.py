@@ -19,7 +19,7 @@ from ground_truth.swept import sweep
 # The rarest mutation shows on one or two traces in a hundred, which come in clusters; most show
 # within thirty traces.
 TRACES = 900
-# For so many there is one more about the training loop.
+# After every so many comes one more, about the training loop.
 LOOPING = 2
 
 

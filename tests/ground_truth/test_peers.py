@@ -111,10 +111,9 @@ def found(processes: list[RawProcess]) -> Peers:
         told[wait_of(row)].add(place_of[row["peer_process_id"]])
     assert len(pairs) == sum(map(len, told.values()))
     for row in rows:  # the same for every thread and operation
-        (*only,) = told[wait_of(row)] if len(told[wait_of(row)]) == 1 else [None]
-        assert only == [
-            None if row["peer_process_id"] is None else place_of[row["peer_process_id"]]
-        ]
+        of_wait, peer = told[wait_of(row)], row["peer_process_id"]
+        alone = of_wait if len(of_wait) == 1 else set()
+        assert alone == (set() if peer is None else {place_of[peer]})
     return {wait: frozenset(each) for wait, each in told.items()}
 
 

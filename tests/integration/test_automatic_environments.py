@@ -81,7 +81,7 @@ envs.step(envs.action_space.sample())
 
 
 def test_a_random_action_is_inference(directory: str) -> None:
-    """As of a space of several actions, one for each environment, before the program learns."""
+    """Whatever the space, and however many actions are drawn before a step."""
     recorded = record(
         directory,
         ENVIRONMENT

@@ -175,10 +175,8 @@ def test_what_stable_baselines3_makes_of_an_observation_is_inference(directory: 
 
 def _by_process(traced: TracedPython, folder: Path, program: str) -> dict[str, dict[str, int]]:
     """How often each process entered which operation, by the name of the process."""
-    script, directory = folder / "train.py", str(folder / "trace")
-    script.write_text(program)
-    done = traced.run("-o", directory, traced.python, str(script), timeout=300)
-    assert done.returncode == 0, done.stderr
+    directory = str(folder / "trace")
+    traced.record(directory, folder / "train.py", program, timeout=300)
     with load(directory) as trace:
         rows = trace.sql(
             "SELECT process.name AS process, path, count(*) AS times FROM operation"

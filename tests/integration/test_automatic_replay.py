@@ -60,7 +60,7 @@ forward(); memory.push(5, 6); env.step(0)
 
 
 DRAWS = """
-import random, sys
+import random
 random.seed(3)
 first = random.sample
 import numpy, torch

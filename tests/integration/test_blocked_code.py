@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 
 # ctypes gives up the GIL and calls usleep: the interpreter waits for nothing.
 _PROGRAM = """
-import ctypes, json, sys, time
+import ctypes, json, time
 import rlscope as rls
 
 usleep = ctypes.CDLL(None).usleep
@@ -42,13 +42,9 @@ print(json.dumps(slept))
 
 
 def test_what_no_call_of_the_interpreter_shows_is_found_where_it_lies(
-    traced: TracedPython, tmp_path: Path
+    traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(_PROGRAM)
-    directory = str(tmp_path / "run")
-    result = traced.run("-o", directory, traced.python, str(program))
-    slept = json.loads(result.stdout.splitlines()[0])
+    slept = json.loads(traced.record(directory, tmp_path / "program.py", _PROGRAM))
     rows = rls.load(directory).sql(
         "SELECT operation, SUM(blocked_low_ns) AS low, SUM(blocked_ns) AS ns,"
         " SUM(blocked_high_ns) AS high FROM blocked WHERE stage = 'loop' AND layer = 'python'"

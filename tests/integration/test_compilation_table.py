@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from support.process.recorded_child import record
 
 from rlscope.opening import load
 
-# Else TensorFlow says what the CPU has.
+# TensorFlow prints what the CPU can do without these.
 _QUIET = (
     "import os\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\n"
     "os.environ['TF_ENABLE_ONEDNN_OPTS'] = '0'\n"
@@ -78,7 +77,7 @@ triton.compiler.compile(source)
 
 
 def test_triton_says_which_kernel_it_compiles(directory: str, tmp_path: Path) -> None:
-    """A package that has Triton's function: the library itself needs a GPU."""
+    """A package with Triton's function stands for the library, which needs a GPU."""
     package = tmp_path / "lib" / "triton" / "compiler"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()
@@ -88,4 +87,3 @@ def test_triton_says_which_kernel_it_compiles(directory: str, tmp_path: Path) ->
     with load(directory) as trace:
         rows = list(trace.sql("SELECT compiler, function, count FROM compilation"))
     assert rows == [("Triton", "add", 1)]
-    assert "triton" not in sys.modules

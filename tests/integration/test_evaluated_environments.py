@@ -30,7 +30,7 @@ other = Wrapper(Env())
 """
 )
 TRAINED = ["simulation", "inference", "backprop"]
-"""In an update, each name once."""
+"""The names of an update, each once."""
 
 
 def found(directory: str, script: str) -> list[str]:
@@ -46,7 +46,7 @@ def found(directory: str, script: str) -> list[str]:
     "evaluate",
     [
         "play(other)",
-        "play(other, Wrapper(Env()))",  # of another one for each episode
+        "play(other, Wrapper(Env()))",  # each episode has an environment of its own
         "play(other); play(other, steps=1)",
         "play(other, steps=0); play(other)",
         "other.reset(); forward(); other.step(0)",
@@ -83,14 +83,14 @@ train(env, updates=1)
 @pytest.mark.parametrize(
     "script",
     [
-        "train(env, updates=3)\nplay(other)\ntrain(env)",  # too few updates have followed
-        "train(env)\nplay(other)\nlearn()\ntrain(env)",  # an update follows
-        "train(other)\ntrain(env)\nplay(other)\ntrain(env)",  # or followed long ago
+        "train(env, updates=3)\nplay(other)\ntrain(env)",  # too few updates came before
+        "train(env)\nplay(other)\nlearn()\ntrain(env)",  # the program learns from it
+        "train(other)\ntrain(env)\nplay(other)\ntrain(env)",  # or did so long ago
         "train(other, env)",  # they take turns
         "train(env)\ntrain(other)",
         "train(env)\nother.reset()\ntrain(env)",  # nobody acts
         "train(env)\nother.step(0); other.step(0)\ntrain(env)",
-        "train(env)\nplay(other)\nwith rls.operation('mine'): pass",  # it is not decided
+        "train(env)\nplay(other)\nwith rls.operation('mine'): pass",  # an annotation comes first
     ],
 )
 def test_without_evidence_the_operations_keep_their_names(directory: str, script: str) -> None:
@@ -116,4 +116,9 @@ thread.start()
 thread.join()
 train(env)
 """
-    assert "evaluation" not in found(directory, script)
+    recorded = record(directory, BEGIN + script)
+    by_thread = [names(recorded, thread) for thread in recorded.threads()]
+    assert [("simulation" in each, "evaluation" in each) for each in by_thread] == [
+        (True, False),
+        (True, False),
+    ]

@@ -113,8 +113,8 @@ def record(traced: TracedPython, directory: str, folder: Path, runners: int) -> 
 
 
 def check_sentence(trace: Trace, of: str) -> dict[str, int]:
-    """It, or where the processes have a sentence each the first one below, names the largest group
-    with its time and the loop's; times by group."""
+    """One of the sentences names the largest group, with its time and the loop's. Returns the times
+    by group."""
     (facts,) = coverage.coverage(trace).to_dicts()
     times = groups.group_time(trace, waiting=facts["looping_processes"] > 1).to_dicts()
     sums = {row["group"]: row["group_ns"] for row in times}

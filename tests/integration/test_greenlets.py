@@ -15,7 +15,7 @@ pytest.importorskip("greenlet", minversion="2")
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 _PRELUDE = """
-import ctypes, json, sys, time
+import ctypes, json, time
 import greenlet
 import rlscope as rls
 
@@ -30,7 +30,7 @@ def work(name):
 def by_method(target):
     return target.switch()
 
-# As C code does that was built with greenlet.h: entry 6 of the table.
+# C code that was built with greenlet.h switches by entry 6 of this table.
 pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 table = pointer_of(greenlet._greenlet._C_API, b"greenlet._C_API")
@@ -64,10 +64,7 @@ print(json.dumps([spent, time.monotonic_ns() - begun]))
 
 
 def run(traced: TracedPython, directory: str, folder: Path, program: str) -> Any:
-    (folder / "turns.py").write_text(_PRELUDE + program)
-    result = traced.run("-o", directory, traced.python, str(folder / "turns.py"))
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(traced.record(directory, folder / "turns.py", _PRELUDE + program))
 
 
 def own_times(directory: str) -> dict[str, int]:
@@ -114,7 +111,7 @@ print(json.dumps([spent, time.monotonic_ns() - begun]))
 """
     spent, wall_ns = run(traced, directory, tmp_path, program)
     times = own_times(directory)
-    # A greenlet's stack is on top of that of its thread.
+    # A greenlet's operations lie inside those that its thread had open before.
     assert times.keys() == {"outer", "outer/inner"}
     assert spent["inner"] <= times["outer/inner"] <= wall_ns - spent["outer"]
     assert spent["outer"] <= times["outer"] <= wall_ns - spent["inner"]

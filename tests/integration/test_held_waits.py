@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.process.traced_python import TracedPython
@@ -88,11 +87,6 @@ os.waitpid(child, 0)
 """
 
 
-def _rows(trace: Any, statement: str) -> list[dict[str, Any]]:
-    found = trace.sql(statement)
-    return [dict(zip(found.columns, row, strict=True)) for row in found]
-
-
 @pytest.mark.parametrize("end", ["killed", "exits"])
 def test_a_wait_that_never_ends_lasts_until_its_process_does(
     traced: TracedPython, directory: str, tmp_path: Path, end: str
@@ -107,11 +101,10 @@ def test_a_wait_that_never_ends_lasts_until_its_process_does(
         (end_ns,) = next(iter(trace.sql("SELECT end_ns FROM process WHERE process_id = 0")))
         waits = {
             row["operation"]: row
-            for row in _rows(
-                trace,
+            for row in trace.sql(
                 "SELECT * FROM wait WHERE process_id = 0 AND operation != '(none)'"
-                " AND kind != 'gil' ORDER BY duration_ns",
-            )
+                " AND kind != 'gil' ORDER BY duration_ns"
+            ).to_dicts()
         }
         layers = trace.sql("""
             SELECT thread_id, SUM(self_ns) AS ns FROM wait GROUP BY ALL EXCEPT
@@ -127,15 +120,12 @@ def test_a_wait_that_never_ends_lasts_until_its_process_does(
 def test_a_fork_child_does_not_inherit_the_waits_of_threads(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "program.py").write_text(_FORKED)
-    result = traced.run("-o", directory, traced.python, str(tmp_path / "program.py"))
-    assert result.returncode == 0, result.stderr
+    traced.record(directory, tmp_path / "program.py", _FORKED)
     with rls.load(directory) as trace:
-        waits = _rows(
-            trace,
+        waits = trace.sql(
             "SELECT name, operation, kind FROM wait JOIN process USING (process_id)"
-            " WHERE kind = 'queue' OR name = 'child'",
-        )
+            " WHERE kind = 'queue' OR name = 'child'"
+        ).to_dicts()
     assert [(row["name"] == "child", row["operation"], row["kind"]) for row in waits] == [
         (False, "wait", "queue")
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from support.process.traced_python import TracedPython
 from rlscope.opening import load
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
-
-FALLBACK = sys.version_info >= (3, 12)
 
 STEPS = """
 import sys; sys.path.insert(0, {folder!r})

@@ -99,10 +99,7 @@ def _run(
     traced: TracedPython, directory: str, program: str, path: Any, *arguments: str
 ) -> tuple[list[dict[str, Any]], list[list[int]], dict[int, set[str]]]:
     """Processes of the trace, the program's own pairs (pid, parent), operations by process."""
-    script = path / "program.py"
-    script.write_text(program)
-    result = traced.run("-o", directory, traced.python, str(script), *arguments)
-    assert result.returncode == 0, result.stderr
+    said = traced.record(directory, path / "program.py", program, *arguments)
     from rlscope._trace import Directory
 
     trace = Directory(directory)
@@ -110,7 +107,7 @@ def _run(
         process["index"]: set(trace.sweep(process["index"])["operation"]["name"]) - {"(none)"}
         for process in trace.processes
     }
-    return trace.processes, json.loads(result.stdout), operations
+    return trace.processes, json.loads(said), operations
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

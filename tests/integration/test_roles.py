@@ -298,11 +298,9 @@ for arguments in (["-c", "pass  # of no record"], ["-m", "json.tool", "--help"],
 def test_interpreters_that_record_nothing_are_named_by_what_they_run(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "silent.py").write_text(_SILENT)
-    (tmp_path / "job.py").touch()
-    script = str(tmp_path / "silent.py")
-    result = traced.run("-o", directory, traced.python, script, str(tmp_path / "job.py"))
-    assert result.returncode == 0, result.stderr
+    job = tmp_path / "job.py"
+    job.touch()
+    traced.record(directory, tmp_path / "silent.py", _SILENT, str(job))
     rows = load(directory).sql("SELECT name, role FROM process ORDER BY process_id")
     assert list(rows) == [
         ("silent.py", "main"),

@@ -70,8 +70,7 @@ def _run(
     result = traced.run("-o", directory, traced.python, *program)
     assert result.returncode == (0 if how == "exits" else -9), result.stderr
     with rls.load(directory) as trace:
-        found = trace.sql("SELECT * FROM thread")
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found]
+        rows = trace.table("thread").to_dicts()
     return json.loads(said.read_text()), {row["os_tid"]: row for row in rows}
 
 

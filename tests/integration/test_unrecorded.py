@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.process.traced_python import TracedPython
@@ -17,28 +16,28 @@ from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
-# Works, waits until rls-prof has seen it if a file is named, and says when it began and ended.
+# Works, waits until rls-prof names it (if it gets the path of what that prints), and says when it
+# began and ended.
 _TRAINER = """
 import os, sys, time
 print("began", time.monotonic_ns(), flush=True)
 while time.process_time() < 0.7:
     pass
-def is_seen(file):
-    return os.path.exists(file) and f'"os_pid": {os.getpid()},' in open(file).read()
+def is_named(output):
+    return f"(pid {os.getpid()}) is not recorded" in open(output).read()
 if sys.argv[1:] and "RLSCOPE_DIR" not in os.environ:
-    while not is_seen(sys.argv[1]):
+    while not is_named(sys.argv[1]):
         time.sleep(0.05)
-    time.sleep(1)
 print("ended", time.monotonic_ns(), time.process_time_ns(), flush=True)
 """
 _LAUNCHERS = {
-    "exec": "os.execve(sys.executable, [sys.executable, trainer, seen], {})",
-    "child": "subprocess.run([sys.executable, trainer, seen], env={})",
+    "exec": "os.execve(sys.executable, [sys.executable, trainer, output], {})",
+    "child": "subprocess.run([sys.executable, trainer, output], env={})",
     "orphan": """
 reader, writer = os.pipe()
 pid = os.fork()
 if pid == 0:
-    subprocess.Popen([sys.executable, trainer, seen], env={}, pass_fds=[writer])
+    subprocess.Popen([sys.executable, trainer, output], env={}, pass_fds=[writer])
     os._exit(0)
 os.close(writer)
 os.waitpid(pid, 0)
@@ -47,22 +46,29 @@ os.read(reader, 1)
 }
 
 
-def launch(traced: TracedPython, directory: str, launcher: str, folder: Path) -> Any:
+def launch(traced: TracedPython, directory: str, launcher: str, folder: Path) -> tuple[str, str]:
+    """What the programs print, and what rls-prof does."""
+    output = folder / "output"
     (folder / "train.py").write_text(_TRAINER)
     (folder / "launch.py").write_text(
         f"import os, subprocess, sys, time\ntrainer = {str(folder / 'train.py')!r}\n"
-        f"seen = {directory + '/unrecorded.jsonl'!r}\n{launcher}\n"
+        f"output = {str(output)!r}\n{launcher}\n"
     )
-    return traced.run("-o", directory, traced.python, str(folder / "launch.py"))
+    command = traced.command("-o", directory, traced.python, str(folder / "launch.py"))
+    with output.open("w") as file:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=file, text=True, timeout=60, check=False
+        )
+    return done.stdout, output.read_text()
 
 
 @pytest.mark.parametrize("how", _LAUNCHERS)
 def test_a_child_with_a_clean_environment_is_named_first(
     traced: TracedPython, directory: str, tmp_path: Path, how: str
 ) -> None:
-    result = launch(traced, directory, _LAUNCHERS[how], tmp_path)
-    began_ns, ended_ns, cpu_ns = map(int, re.findall(r"\d+", result.stdout))
-    assert "train.py" in result.stderr and "is not recorded" in result.stderr
+    printed, said_by_prof = launch(traced, directory, _LAUNCHERS[how], tmp_path)
+    began_ns, ended_ns, cpu_ns = map(int, re.findall(r"\d+", printed))
+    assert "train.py" in said_by_prof and "is not recorded" in said_by_prof
     with load(directory) as trace:
         (row,) = trace.table("unrecorded").to_dicts()
         said = headline.read(trace)
@@ -109,7 +115,8 @@ def test_the_variables_of_the_remedy_record_under_env_i(
     assert found is not None
     kept = " ".join(f'{name}="${name}"' for name in found.groups())
     again = str(tmp_path / "again")
-    command = f"env -i {kept} {traced.python} {tmp_path}/train.py; true"  # the shell stays
+    # Without `true` the shell would become the trainer.
+    command = f"env -i {kept} {traced.python} {tmp_path}/train.py; true"
     traced.run("-o", again, "sh", "-c", command)
     with load(again) as trace:
         assert not len(trace.table("unrecorded"))
@@ -161,7 +168,7 @@ def test_a_loop_that_does_not_wait_keeps_the_first_sentence(
 ) -> None:
     launcher = """
 import rlscope as rls
-child = subprocess.Popen([sys.executable, trainer, seen], env={})
+child = subprocess.Popen([sys.executable, trainer, output], env={})
 for _ in range(30):
     rls.iteration()
     with rls.operation("learn"):

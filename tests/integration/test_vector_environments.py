@@ -359,7 +359,7 @@ def test_the_sentences_name_the_straggler_and_for_whom_the_program_waits(run: Ru
     stepped = {name: sum(_lengths(run.read[name].calls)) for name in WORKER_NAMES}
     *others, slowest = sorted(WORKER_NAMES, key=lambda name: stepped[name])
     excess = stepped[slowest] - statistics.median(stepped[name] for name in others)
-    # Where steps are short, waking up and pipes take nearly all of the time.
+    # Where pipes and waking up take nearly all of the time, a slow worker is no straggler.
     if excess > 0.1 * sum(_lengths(run.read["program.py"].calls)):
         assert any(text.startswith(f"{slowest} is the straggler: it steps for ") for text in texts)
     else:

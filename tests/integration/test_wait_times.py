@@ -174,12 +174,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, traced: TracedPython) -> 
     assert result.returncode == 0, result.stderr
     check_directory(folder / "run")
     with rls.load(str(folder / "run")) as trace:
-        rows = trace.sql("""
+        waits = trace.sql("""
             SELECT path AS operation, start_ns, duration_ns
             FROM event JOIN operation USING (operation_id)
             WHERE event.kind = 'wait' AND event.process_id = 0
-              AND thread_id = (SELECT MIN(thread_id) FROM thread WHERE process_id = 0)""")
-        waits = [dict(zip(rows.columns, row, strict=True)) for row in rows]
+              AND thread_id = (SELECT MIN(thread_id) FROM thread WHERE process_id = 0)
+            """).to_dicts()
         longest = trace.sql("""
             SELECT operation, ARG_MAX((kind, function), duration_ns)
             FROM wait WHERE process_id = 0 GROUP BY ALL""")

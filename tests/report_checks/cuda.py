@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from support.files.facts import assert_says
-from support.files.report_page import ReportPage
+from support.files.report_page import OPERATION, ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import units
 
-_BY_OPERATION = """
-SELECT IF(operation = '(none)', '(between operations)', operation) AS operation,
+_BY_OPERATION = f"""
+SELECT {OPERATION} AS operation,
   CAST(SUM(launched) AS BIGINT), CAST(SUM(ran) AS BIGINT),
   CAST(SUM(launches) AS BIGINT), CAST(SUM(bound) AS BIGINT), CAST(SUM(called) AS BIGINT),
   CAST(SUM(waited) AS BIGINT)
@@ -42,7 +42,7 @@ def check(page: ReportPage, trace: Trace) -> None:
 def device_times(trace: Trace, column: str) -> dict[tuple[str, str], int]:
     """(GPU, operation) -> ns in one column of gpu_time."""
     rows = trace.sql(
-        "SELECT gpu, IF(operation = '(none)', '(between operations)', operation) AS operation,"
+        f"SELECT gpu, {OPERATION} AS operation,"
         f" CAST(SUM({column}) AS BIGINT) AS ns FROM gpu_time"
         f" GROUP BY ALL HAVING ns > 0"
     )

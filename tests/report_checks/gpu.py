@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from support.files.report_page import ReportPage
+from support.files.report_page import OPERATION, ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import units
 
 # In the training loop.
-_SPAN = """
-SELECT IF(operation = '(none)', '(between operations)', operation) AS operation, layer, gpu_busy,
-  duration_ns
+_SPAN = f"""
+SELECT {OPERATION} AS operation, layer, gpu_busy, duration_ns
 FROM breakdown WHERE stage = 'loop'
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.files.report_page import ReportPage
+from support.files.report_page import OPERATION, ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import layers, units
@@ -43,8 +43,7 @@ def _layers(trace: Trace) -> dict[str, float]:
 def _operations(trace: Trace) -> dict[str, float]:
     """Percents of all buckets of each operation, each rounded up."""
     rows = trace.sql(
-        "SELECT IF(operation = '(none)', '(between operations)', operation),"
-        " SUM(CEIL(100 * ns / bucket_ns)) FROM ("
+        f"SELECT {OPERATION}, SUM(CEIL(100 * ns / bucket_ns)) FROM ("
         f"  SELECT operation, start_ns, bucket_ns, SUM(duration_ns) AS ns {_SHOWN} GROUP BY ALL)"
         " GROUP BY operation"
     )

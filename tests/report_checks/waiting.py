@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.files.facts import assert_says
-from support.files.report_page import ReportPage
+from support.files.report_page import OPERATION, ReportPage
 
 from rlscope.opening import Trace
 from rlscope.report import units
@@ -11,8 +11,7 @@ from rlscope.report import units
 
 def check(page: ReportPage, trace: Trace) -> None:
     rows = trace.sql(
-        "SELECT own.name, IF(operation = '(none)', '(between operations)', operation), peer.name,"
-        " CAST(SUM(self_ns) AS BIGINT) AS ns"
+        f"SELECT own.name, {OPERATION}, peer.name, CAST(SUM(self_ns) AS BIGINT) AS ns"
         " FROM wait JOIN process AS peer ON peer.process_id = peer_process_id"
         " JOIN process AS own ON own.process_id = wait.process_id"
         " GROUP BY ALL ORDER BY ns DESC"

@@ -11,15 +11,15 @@ KINDS = ("simulation", "inference", "generation", "learning", "replay", "evaluat
 """Kinds of work that a stopwatch times, by the names that the page has for them."""
 BETWEEN = "between operations"
 MOST_POINTS = 5.0
-"""By which the page may be off, of a hundred of the loop."""
+"""Percent of the loop by which the page may be off."""
 
 _TABLE = re.compile(r"(?<=<!-- measured: stopwatches -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEADING = (
     f"| program | library | loop, s | {' | '.join(KINDS)} | {BETWEEN} | other operations | "
     f"first sentence of the page | |\n{'|---' * (len(KINDS) + 7)}|"
 )
-_HELD = 0.05
-"""A share below is not said, in percent."""
+_LEAST_SHOWN = 0.05
+"""Percent of the loop; a smaller share is not in the table."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Row:
 
     def _cell(self, kind: str) -> str:
         truth, page = self.truth.get(kind, 0.0), self.page.get(kind, 0.0)
-        if max(truth, page) < _HELD:
+        if max(truth, page) < _LEAST_SHOWN:
             return ""
         said = f"{truth:.1f} %, page {page:.1f} % ({page - truth:+.1f})"
         return f"**{said}**" if kind in self.misses() else said

@@ -115,7 +115,7 @@ class Stopwatch:
         monitoring.register_event_duration_secs_listener(heard)
 
     def move(self, kind: str, ns: int) -> None:
-        """The last `ns` were of this kind. They may hold some of which that was said before."""
+        """The last `ns` were of this kind. Some of them may have been moved before."""
         if not self._counts():
             return
         self._lap()

@@ -30,11 +30,6 @@ def answer(root: Path, statement: str, *before: object) -> list[dict[str, object
     return [row for row in rows if row.get("source") != "automatic"]
 
 
-@pytest.mark.parametrize("statement", documented.of_queries())
-def test_an_example_runs(statement: str, tmp_path: Path) -> None:
-    answer(tmp_path / "run", statement)
-
-
 @pytest.mark.parametrize(
     "statement", [each for each in documented.of_queries() if "FROM iteration" in each]
 )

@@ -20,8 +20,6 @@ from rlscope.report.panel import Drawing, Nothing
 from rlscope.report.panels.cuda import PANEL
 from rlscope.report.renderers.terminal import render_summary
 
-THREAD = RawThread([enter(0, "a")])
-
 
 def trace(operations: int = 5) -> Relations:
     return full_run(operations=operations, processes=2)

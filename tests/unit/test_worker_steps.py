@@ -194,7 +194,7 @@ def test_worker_steps_are_those_of_brute_force(
         assert {name: row[name] for name in of} == of
 
 
-def _waiting(**more: Any) -> Any:
+def _waiting() -> Any:
     """A learner of two iterations of 100 ns. It waits for 80 and for 30 ns: three quarters of that
     for actors, which share a queue, and the rest for the disk."""
     return Relations(
@@ -229,7 +229,6 @@ def _waiting(**more: Any) -> Any:
             for ns, target in ((75, _QUEUE), (25, {"kind": "disk", "function": "read"}))
         ],
         wait_peer=[{"process_id": 0, "peer_process_id": p, **_QUEUE} for p in (1, 2)],
-        **more,
     )
 
 

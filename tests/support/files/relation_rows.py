@@ -74,7 +74,7 @@ def _peers(waits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _loop_rows(
     breakdown: Sequence[Mapping[str, Any]], processes: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Rows of `training_loop`: of breakdown, as rlscope makes them."""
+    """Rows of `training_loop`, which rlscope makes of those of breakdown."""
     names = [column.name for column in store.breakdown.columns]
     times = {
         each["process_id"]: {

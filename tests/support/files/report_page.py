@@ -114,6 +114,9 @@ return [...document.querySelectorAll(`#${arguments[0]} .note`)]
   .filter((note) => note.getClientRects().length > 0).map((note) => note.textContent);
 """
 
+OPERATION = "IF(operation = '(none)', '(between operations)', operation)"
+"""SQL: what charts and tables call an operation."""
+
 # Of those behind their title too.
 _TABLES = """
 return [...document.querySelectorAll(`#${arguments[0]} details`)].map((details) => [
@@ -202,7 +205,7 @@ class ReportPage:
         return list(self.driver.execute_script(_CELLS_CUT))
 
     def barriers(self) -> list[str]:
-        """What axe finds that keeps people out, in serious cases or worse."""
+        """Rules of accessibility that axe finds broken, and calls serious or critical."""
         axe: Any = pytest.importorskip("axe_core_python.selenium")
         found = axe.Axe().run(self.driver)["violations"]
         return [each["id"] for each in found if each["impact"] in ("serious", "critical")]

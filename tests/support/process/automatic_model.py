@@ -103,9 +103,8 @@ class Tokens:
         self.imports: list[tuple[int, int]] = []  # of each I
         self.updates: list[Token] = []  # C, from the first one on that computed gradients
         self._trains = False
-        self.policy_calls: list[
-            int
-        ] = []  # begin of each F and C that nothing of its kind is around
+        # Begin of each F and C that nothing of its kind is around.
+        self.policy_calls: list[int] = []
         self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
         self._disturbed = 0  # open I in which something else began
         self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it

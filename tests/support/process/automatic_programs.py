@@ -36,24 +36,24 @@ env = Wrapper(Env())
 
 def track(recorded: Recorded, process: int = 0, thread: int | None = None) -> list[str]:
     """Names of the automatic operations of a thread, instance by instance."""
+    return _instances(recorded, process, thread, {})
+
+
+def names(recorded: Recorded, thread: int | None = None) -> list[str]:
+    """The same, with those that name themselves."""
+    return _instances(recorded, 0, thread, recorded.names())
+
+
+def _instances(
+    recorded: Recorded, process: int, thread: int | None, names: dict[int, str]
+) -> list[str]:
     row = recorded.process(process)
     if not recorded.threads(process):
         return []
     number = recorded.threads(process)[0] if thread is None else thread
     items = recorded.reader.items(row["index"], number)
     rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"]))]
-
-
-def names(recorded: Recorded, thread: int | None = None) -> list[str]:
-    """The same, with those that name themselves."""
-    row = recorded.process()
-    if not recorded.threads():
-        return []
-    number = recorded.threads()[0] if thread is None else thread
-    items = recorded.reader.items(row["index"], number)
-    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
-    return [name for name, _, _ in instances(read_track(rows, row["end_ns"], recorded.names()))]
+    return [name for name, _, _ in instances(read_track(rows, row["end_ns"], names))]
 
 
 def iterations(recorded: Recorded, process: int = 0) -> list[int]:

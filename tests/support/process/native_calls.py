@@ -77,10 +77,6 @@ def calls_by_operation(trace: Recorded) -> dict[str, list[str]]:
     return found
 
 
-def callbacks_of(trace: Recorded, thread: int | None = None) -> list[Callback]:
-    return [callback for call in calls_of(trace, thread) for callback in call.callbacks]
-
-
 def _flatten(callback: Callback) -> Iterator[Call]:
     for call in callback.calls:
         yield call

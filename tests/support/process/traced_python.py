@@ -42,6 +42,15 @@ class TracedPython:
             self.command(*arguments), capture_output=True, text=True, check=False, **options
         )
 
+    def record(
+        self, directory: str, script: Path, program: str, *arguments: str, **options: Any
+    ) -> str:
+        """Writes a program to `script` and records it; returns what it prints. It must succeed."""
+        script.write_text(program)
+        result = self.run("-o", directory, self.python, str(script), *arguments, **options)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
 
 def make_bare_venv(folder: Path) -> str:
     """A venv without pip and without rlscope; returns its interpreter."""
