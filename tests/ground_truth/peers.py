@@ -54,7 +54,7 @@ Peers = dict[Wait, frozenset[int]]
 
 
 def waits(processes: Sequence[RawProcess]) -> set[Wait]:
-    """Of all calls of all processes."""
+    """The waits among all calls of all processes."""
     found = set()
     for place, process in enumerate(processes):
         for thread in process.threads:

@@ -243,7 +243,7 @@ class GpuWork(NamedTuple):
     context: int = 1
     correlation: int = 0
     name: str = "gemm"
-    """Of kernels."""
+    """Only kernels have one."""
     size: int = 0
     """Bytes of a copy or set."""
     how: int = 0
@@ -284,7 +284,7 @@ class RawProcess:
     """Inodes of the two ends of pairs that it made."""
     forked: bool = False
     inherited: Sequence[str] = ()
-    """Of a fork child: what its parent had open, outermost first. Only a broken rule asks."""
+    """What the parent of a fork child had open, outermost first. Only a broken rule asks."""
     most_paths: int = 16_384
     function_layers: Mapping[str, str] = field(default_factory=lambda: FUNCTIONS)
     metadata: Mapping[str, str] = field(default_factory=dict)

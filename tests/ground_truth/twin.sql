@@ -572,7 +572,7 @@ CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
 
--- Readings of which threads were awake, each of the segment just before it.
+-- Readings of which threads were awake; each belongs to the segment just before it.
 CREATE OR REPLACE TEMP TABLE state_reading AS
 WITH placed AS (
     SELECT s.*, stage, operation, layer, NOT EXISTS (

@@ -127,8 +127,8 @@ _LIBRARIES = {
     "gym": (_GYM, {"simulation": 8, "inference": 6}),
     "pettingzoo": (_PETTINGZOO, {"simulation": 13, "inference": 9}),
     "envpool": (_ENVPOOL, {"simulation": 6}),
-    # Of each of two rollouts: 16 actions, which are stored, the bootstrap value and two minibatches
-    # of training, which are taken out.
+    # Each of two rollouts has 16 actions, which are stored, the bootstrap value, and two
+    # minibatches of training, which are taken out.
     "stable_baselines3": (
         _STABLE_BASELINES3,
         {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 36},
@@ -207,7 +207,7 @@ def test_rllib_acts_in_one_process_and_learns_in_another(
     assert len(by_process) == 2
     learner = by_process.pop("train.py")
     (worker,) = by_process.values()
-    # Of each of two updates: one batch of episodes, then at least two epochs of two minibatches.
+    # Each of two updates has one batch of episodes, then at least two epochs of two minibatches.
     assert learner.keys() == {"update", "backprop"}
     assert learner["update"] == 2
     assert learner["backprop"] >= 2 * 2 * 100 / 50

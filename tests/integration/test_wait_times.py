@@ -20,9 +20,9 @@ pytestmark = [
     ),
 ]
 
-# Of every kind ten waits. Most take about 20 ms, and another process or thread ends them; those for
-# the disk take as long as it takes. Around each one the program reads its clock, and asks the
-# kernel how long it had no core.
+# Every kind has ten waits. Most take about 20 ms, and another process or thread ends them; the disk
+# takes as long as it takes. Around each one the program reads its clock, and asks the kernel how
+# long it had no core.
 _WAITS = """
 import _queue, json, multiprocessing, os, pty, select, sys, threading, time, tty
 import rlscope as rls
@@ -155,14 +155,14 @@ _ALLOWED_SHARE = 0.02
 
 
 class Recorded(NamedTuple):
-    """Of one run."""
+    """What one run says."""
 
     said: dict[str, Any]
     """What the program measured."""
     waits: list[dict[str, Any]]
     """Those of its main thread, one by one."""
     longest: dict[str, Any]
-    """Of each operation the kind and function for which it waited longest."""
+    """The kind and function for which each operation waited longest."""
 
 
 @pytest.fixture(scope="module")

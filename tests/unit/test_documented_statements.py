@@ -147,8 +147,10 @@ def own_times(trace: Trace) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_runs(trace: Trace, statement: str) -> None:
+@pytest.mark.parametrize(
+    "statement", sorted({*STATEMENTS} - {*TIMES_OF_OPERATIONS, *OF_ANY_PROGRAM})
+)
+def test_any_other_statement_runs(trace: Trace, statement: str) -> None:
     ask(trace, statement)
 
 

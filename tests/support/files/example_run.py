@@ -134,7 +134,7 @@ class _Trainer:
         self.cuda.append(CudaCall(start * US, (start + duration) * US, name, number))
 
     def _work(self, start: int, duration: int, **facts: Any) -> None:
-        """Of the last call."""
+        """Adds work or a wait of the GPU that the last call asked for."""
         number = len(self.cuda)
         work = GpuWork(start * US, (start + duration) * US, correlation=number, **facts)
         self.gpu.append(work)

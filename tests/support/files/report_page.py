@@ -117,7 +117,7 @@ return [...document.querySelectorAll(`#${arguments[0]} .note`)]
 OPERATION = "IF(operation = '(none)', '(between operations)', operation)"
 """SQL: what charts and tables call an operation."""
 
-# Of those behind their title too.
+# Tables behind their title are among them.
 _TABLES = """
 return [...document.querySelectorAll(`#${arguments[0]} details`)].map((details) => [
   details.querySelector("summary").textContent,
@@ -244,7 +244,7 @@ class ReportPage:
         return named
 
     def shares(self, chart: str) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-        """Of a timeline: the share of each bucket of every area, and percent of every strip."""
+        """The share of each bucket in every area of a timeline, and percent of every strip."""
         areas, strips = self.driver.execute_script(_SHARES, chart)
         return dict(areas), {html.unescape(name): row for name, row in strips}
 
