@@ -258,8 +258,6 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Runs the command and prints what became of it."""
     settings = _settings(parser, options)
     _stay_out_of_a_run_around()
-    if others := new_run.foreign_names(settings.output):
-        say(f"{settings.output} has other files, such as {others[0]}; the run goes beside them")
     try:
         outcome = record(settings, say)
     except child.CommandNotFound as error:

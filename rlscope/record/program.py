@@ -168,6 +168,8 @@ def record(settings: Settings, say: Say, companion: Companion | None = None) -> 
     mask = child.block_signals()
     try:
         refuse_foreign(directory.path, settings.keep_iterations)
+        for name in directory.beside[:1]:
+            say(f"{directory.path} has other files, such as {name}; the run goes beside them")
         directory.follow()
         _describe_run(directory.path, settings)
         drainer = runtime.Drainer(directory.path)

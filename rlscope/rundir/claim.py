@@ -97,6 +97,11 @@ def take(directory: str) -> Claim:
     return claim
 
 
+def is_claim(name: str) -> bool:
+    """Whether a file of this name in a trace directory is a claim."""
+    return _NAME.fullmatch(name) is not None
+
+
 def forget(directory: str) -> None:
     """Removes every claim: the run that was recorded there is over, and removed."""
     for number in _numbers(directory):

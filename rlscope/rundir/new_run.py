@@ -5,7 +5,7 @@ import os
 
 from rlscope.errors import DirectoryInUse, RecordingError
 from rlscope.rundir import claim, regular_files
-from rlscope.rundir.old_run import check_room, holds_run, living_processes, remove_run
+from rlscope.rundir.old_run import check_room, living_processes, remove_run
 
 _TRIES = 10  # to make a directory that others remove
 
@@ -13,9 +13,11 @@ _TRIES = 10  # to make a directory that others remove
 class RunDirectory:
     """A directory that this process has claimed for a run; a path wherever one is asked for."""
 
-    def __init__(self, path: str, held: claim.Claim, made: bool) -> None:
+    def __init__(self, path: str, held: claim.Claim, made: bool, beside: list[str]) -> None:
         self.path = path
         """Absolute, symbolic links resolved."""
+        self.beside = beside
+        """Names of somebody else's files, in a directory that held no run before."""
         self._claim = held
         self._made = made
         self._descriptor = -1
@@ -86,8 +88,10 @@ def prepare_directory(
     try:
         now_made, held = _take(directory, force)
         try:
-            if check_room(directory, force):
+            held_run = check_room(directory, force)
+            if held_run:
                 remove_run(directory)
+            beside = [] if held_run else _foreign_names(directory)
             held.settle()
             _make_folder(directory, "trace", 0o777)
             _make_folder(directory, "rings", 0o700)
@@ -99,16 +103,15 @@ def prepare_directory(
         if os.path.exists(directory) and not os.path.isdir(directory):
             reason = "it is a file, not a folder"
         raise RecordingError(f"cannot record into {directory}: {reason}") from error
-    return RunDirectory(directory, held, made or now_made)
+    return RunDirectory(directory, held, made or now_made, beside)
 
 
-def foreign_names(path: str) -> list[str]:
-    """Names in a folder that is about to get a run, where none of ours lies: somebody else's."""
-    try:
-        names = os.listdir(path) if path else []
-    except OSError:
-        return []
-    return [] if holds_run(path) else sorted(name for name in names if not name.startswith("."))
+def _foreign_names(directory: str) -> list[str]:
+    return sorted(
+        name
+        for name in os.listdir(directory)
+        if not name.startswith(".") and not claim.is_claim(name)
+    )
 
 
 def discard(path: str) -> None:

@@ -102,7 +102,7 @@ def _image(record: process_log.Record) -> tuple[int, int, int]:
     return record.pid, record.start_time, record.began_ns
 
 
-def holds_run(directory: str) -> bool:
+def _holds_run(directory: str) -> bool:
     """Whether there are logs of a run, or at least files of its processes."""
     if any(os.path.lexists(os.path.join(directory, name)) for name in _LOGS):
         return True
@@ -124,7 +124,7 @@ def check_room(directory: str, force: bool) -> bool:
         OSError: it cannot be read or written.
     """
     _check_writable(directory)
-    if not holds_run(directory):
+    if not _holds_run(directory):
         _refuse_foreign_results(directory)
         return False
     _refuse_foreign_run_json(directory)

@@ -19,7 +19,7 @@ _MEETINGS = 12
 # The ranks begin each turn together; one sleeps. Each writes when its own calls began, and how long
 # they took.
 _PROGRAM = f"""
-import json, sys, time
+import json, os, sys, time
 import torch
 import torch.distributed as dist
 from multiprocessing import get_context
@@ -43,7 +43,7 @@ def rank(number, store, how):
             dist.all_reduce(model.weight.grad)
         spent += time.monotonic_ns() - begins[-1]
     with open(f"{{store}}.{{number}}", "w") as file:
-        json.dump([begins, spent], file)
+        json.dump([os.getpid(), begins, spent], file)
     dist.destroy_process_group()
 
 if __name__ == "__main__":
@@ -64,13 +64,14 @@ def test_a_rank_waits_for_the_one_that_comes_late(
     traced.record(directory, tmp_path / "ranks.py", _PROGRAM, store, how, timeout=180)
     with load(directory) as trace:
         rows: list[dict[str, Any]] = trace.sql(
-            "SELECT collective.*, process.name AS process FROM collective"
-            " JOIN process USING (process_id) WHERE collective.name = $how ORDER BY process_id",
+            "SELECT collective.*, os_pid FROM collective"
+            " JOIN process USING (process_id) WHERE collective.name = $how",
             {"how": how},
         ).to_dicts()
-    early, late = rows
     said = [json.loads(Path(f"{store}.{number}").read_text()) for number in range(2)]
-    begins, spent = zip(*said, strict=True)
+    pids, begins, spent = zip(*said, strict=True)
+    rows.sort(key=lambda row: pids.index(row["os_pid"]))
+    early, late = rows
     assert [row["meetings"] for row in rows] == [_MEETINGS] * 2
     for row, own_ns in zip(rows, spent, strict=True):
         assert row["waited_ns"] <= row["duration_ns"] <= own_ns

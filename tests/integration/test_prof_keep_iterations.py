@@ -278,8 +278,8 @@ def test_a_folder_that_is_there_already(traced: TracedPython, directory: str) ->
     Path(directory, "iterations-3").mkdir(parents=True)
     result = run(traced, directory, "print('ran')", "3")
     assert (result.returncode, result.stdout) == (1, "")
-    line = f"rls-prof: iterations-3 is there already, choose another: {directory}"
-    assert result.stderr.splitlines()[-1] == line
+    line = f"rls-prof: iterations-3 is there already, choose another: {directory}\n"
+    assert result.stderr == line
 
 
 def test_it_needs_rollup(traced: TracedPython, directory: str) -> None:
