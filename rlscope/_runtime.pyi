@@ -251,6 +251,7 @@ class Drainer:
         exit_after: int = 0,
         min_free_bytes: int = 1 << 30,
         max_bytes: int = 0,
+        stacks: bool = True,
     ) -> None: ...
     def set_recording(self, on: bool) -> None: ...
     def end_program(self) -> None:
@@ -262,6 +263,10 @@ class Drainer:
     def set_kept_bytes(self, kept: int, /) -> None:
         """Bytes of what was set aside of the run, in files that the drainer does not count: they
         are part of `max_bytes`, too."""
+
+    def take_source_files(self) -> list[str]:
+        """Some files of functions that threads were found in, each once; none: there are no more
+        for now."""
 
     def note_in(self, directory: str, /) -> None:
         """Notes in another run, to which this process belongs, that it records this one."""

@@ -134,6 +134,11 @@ class Directory:
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
                              (buckets > 0: the most at the finest level. `grid`: start and end of
                              the time that level 0 is for; (0, 0): the process's own)
+        state_reading        stage, operation, layer, stack (of the next one, 0: not known),
+                             readings, blocked
+        stack                stack, parent (0: none), function, file, line (0: not known),
+                             first_line: those of readings and their callers, by number; a caller
+                             has a lower number than what it calls
         recording_window      start_ns, duration_ns
         phase                name, start_ns, duration_ns
         iteration            iteration, start_ns, duration_ns, complete, source
@@ -271,7 +276,16 @@ class Writer:
         durations: NDArray[np.int64] | None = None,
         values: NDArray[np.uint64] | None = None,
     ) -> None: ...
-    def states(self, samples: Sequence[tuple[int, Sequence[int]]]) -> None: ...
+    def states(self, samples: Sequence[tuple[int, Sequence[int], Mapping[int, int]]]) -> None:
+        """Each a time, the numbers of the threads that were awake, and by number of a thread the
+        node of its stack."""
+
+    def stacks(
+        self, functions: Sequence[tuple[str, str, int]], nodes: Sequence[tuple[int, int, int]]
+    ) -> None:
+        """Functions are (file, name, first line), nodes (parent, function, line), with numbers from
+        1 on that go on from one call to the next; parent 0: none; line 0: not known."""
+
     def open_wait(self, thread: int, ticks: int, id: int) -> None:
         """The next item of the thread, which is still to come, is a call that began at `ticks`."""
 

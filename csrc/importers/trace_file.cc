@@ -121,10 +121,24 @@ void TraceFile::AddOpenWait(uint32_t thread, uint64_t ticks, uint32_t id) {
   EndItems();
 }
 
-void TraceFile::AddStates(int64_t time_ns, const std::vector<uint32_t>& awake) {
+void TraceFile::AddStates(int64_t time_ns, const std::vector<uint32_t>& awake,
+                          const std::vector<trace::ThreadStack>& stacks) {
   CheckOpen();
   const uint32_t end = static_cast<uint32_t>(std::min(awake.size(), trace::kMostAwake));
-  Check(trace::WriteStates(&sink_, buffer_.get(), {&time_ns, &end, awake.data(), 1}));
+  const uint32_t stack_end = static_cast<uint32_t>(std::min(stacks.size(), trace::kMostStacks));
+  const uint32_t* const stack_ends = stacks.empty() ? nullptr : &stack_end;
+  Check(trace::WriteStates(&sink_, buffer_.get(),
+                           {&time_ns, &end, awake.data(), 1, stack_ends, stacks.data()}));
+}
+
+void TraceFile::AddStacks(const std::vector<trace::FunctionFields>& functions,
+                          const std::vector<trace::NodeFields>& nodes) {
+  CheckOpen();
+  Check(trace::WriteStacks(&sink_, buffer_.get(),
+                           {functions_ + 1, functions.data(), functions.size(), nodes_ + 1,
+                            nodes.data(), nodes.size()}));
+  functions_ += static_cast<uint32_t>(functions.size());
+  nodes_ += static_cast<uint32_t>(nodes.size());
 }
 
 void TraceFile::AddItem(uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,

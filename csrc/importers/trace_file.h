@@ -46,8 +46,13 @@ class TraceFile {
   void EndItems();
   // The next item of the thread, which is still to come, is a call that began then.
   void AddOpenWait(uint32_t thread, uint64_t ticks, uint32_t id);
-  // Which threads were awake at a time (trace.proto, StatesChunk); at most trace::kMostAwake.
-  void AddStates(int64_t time_ns, const std::vector<uint32_t>& awake);
+  // Which threads were awake at a time, at most trace::kMostAwake, and where those of the
+  // interpreter were, at most trace::kMostStacks (trace.proto, StatesChunk).
+  void AddStates(int64_t time_ns, const std::vector<uint32_t>& awake,
+                 const std::vector<trace::ThreadStack>& stacks);
+  // Functions and nodes of stacks; their numbers go on from those that were added before.
+  void AddStacks(const std::vector<trace::FunctionFields>& functions,
+                 const std::vector<trace::NodeFields>& nodes);
   // In order of start, any number.
   void AddCudaCalls(uint32_t thread, const trace::CudaCall* calls, size_t count);
   // Nothing of this thread follows: what is known of it is dropped.
@@ -89,6 +94,8 @@ class TraceFile {
   std::unordered_map<uint32_t, std::unique_ptr<Stream>> streams_;
   Stream* current_ = nullptr;  // between BeginItems and EndItems
   uint32_t names_ = 0;
+  uint32_t functions_ = 0;  // of stacks, and
+  uint32_t nodes_ = 0;
   uint64_t clamped_ = 0;  // of threads that have ended, and by CountClamped()
 };
 

@@ -128,6 +128,13 @@ void rlscope_python_begin(const char* version, const char* executable) {
   }
 }
 
+void rlscope_describe_interpreter(const struct rlscope_interpreter_layout* layout) {
+  LockGuard guard(&process_lock);
+  process.interpreter = *layout;
+  rlscope::trace::ProcessPage* page = rlscope::runtime::image.page;
+  if (page != nullptr) rlscope::runtime::ShowInterpreter(page);
+}
+
 void rlscope_python_end(void) {
   LockGuard guard(&process_lock);
   if (process.python_end_ns == 0) process.python_end_ns = rlscope::base::ReadMonotonicNs();

@@ -124,6 +124,7 @@ void FillPage(const ControlPage& control, ProcessPage* page) {
   page->main_thread = process.pid;
   page->python = process.python ? 1 : 0;
   page->python_begin_ns = process.python_begin_ns;
+  ShowInterpreter(page);
   page->arena_capacity = trace::kProcessFileSize - trace::kPageSize;
   if (process.late) page->losses[trace::kLateAttachLoss] = 1;
   ChooseClock(control, page);
@@ -246,6 +247,12 @@ void MakeImagePath(char* path, uint32_t number, const char* suffix) {
       .Add(".")
       .Add(number)
       .Add(suffix);
+}
+
+void ShowInterpreter(ProcessPage* page) {
+  if (process.interpreter.interpreter == 0) return;
+  page->interpreter = process.interpreter;
+  Store(&page->has_interpreter, uint32_t{1});
 }
 
 void AnnounceFile() {

@@ -56,6 +56,9 @@ bool PublishName(const Name& name);
 constexpr int kImagePathBytes = kRingsPathBytes + kImageNameBytes + 32;
 void MakeImagePath(char* path, uint32_t number, const char* suffix);
 
+// Tells the drainer where the interpreter keeps its stacks, if that is known.
+void ShowInterpreter(trace::ProcessPage* page);
+
 // Announces a new file to the drainer (also wakes it).
 void AnnounceFile();
 

@@ -8,6 +8,7 @@
 
 #include "runtime/lock.h"
 #include "runtime/rlscope.h"
+#include "trace/layout/interpreter_layout.h"
 #include "trace/layout/shared_pages.h"
 
 namespace rlscope::runtime {
@@ -42,6 +43,7 @@ struct Process {
   int64_t python_begin_ns;
   int64_t python_end_ns;
   char python_version[48];
+  rlscope_interpreter_layout interpreter;  // none while its address is 0
 };
 
 // Zero-initialised; filled by the constructor.

@@ -202,6 +202,9 @@ RLSCOPE_EXPORT int rlscope_iteration(int automatic);
 // The interpreter: begin from the bootstrap or `import rlscope`, end from its finalisation.
 RLSCOPE_EXPORT void rlscope_python_begin(const char* version, const char* executable);
 RLSCOPE_EXPORT void rlscope_python_end(void);
+// Where a drainer finds the stacks of the interpreter's threads. Copied.
+struct rlscope_interpreter_layout;
+RLSCOPE_EXPORT void rlscope_describe_interpreter(const struct rlscope_interpreter_layout* layout);
 
 RLSCOPE_EXPORT void rlscope_count_loss(uint32_t loss, uint64_t count);
 

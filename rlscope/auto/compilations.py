@@ -12,8 +12,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from rlscope.capture.failure import is_own
 from rlscope.recorder import runtime
+from rlscope.rundir.own_code import is_own_frame
 
 METADATA = "rlscope.compilations"
 """Key of the note, JSON: a list of [compiler, function, file, line, count, total_ns]."""
@@ -21,7 +21,6 @@ METADATA = "rlscope.compilations"
 _MOST = 200  # rows of a note: those that took longest
 _LONGEST = 200
 _FIRST_NOTE_NS, _LAST_NOTE_NS = 1_000_000_000, 64_000_000_000  # between notes; it doubles
-_OWN_FOLDER = os.path.dirname(__file__) + os.sep
 
 _found: dict[tuple[str, str, str, int], list[int]] = {}
 _open = threading.local()
@@ -96,10 +95,8 @@ def _asked() -> tuple[str, int] | None:
     """The innermost line of the program itself on the stack."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        file = frame.f_code.co_filename
-        is_made = file.startswith("<") and frame.f_globals.get("__name__") != "__main__"
-        if not is_made and is_own(file) and not file.startswith(_OWN_FOLDER):
-            return file, frame.f_lineno
+        if is_own_frame(frame):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
 

@@ -5,10 +5,10 @@ sys.last_type and its neighbours, whatever sys.excepthook is.
 """
 
 import json
-import os
 import sys
 
 from rlscope.recorder import runtime
+from rlscope.rundir.own_code import is_own_frame
 
 TYPE_CHECKING = False  # the first import of typing costs 5 ms
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ METADATA = "rlscope.failure"
 """Key of the note: `type`, `message` (its first line), `file`, `line`."""
 
 _LONGEST = 200
-_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
 def note() -> None:
@@ -51,13 +49,8 @@ def _place(traceback: "TracebackType | None") -> "tuple[str, int]":
     """The innermost line of the program's own code, else the innermost one."""
     places = []
     while traceback is not None:
-        places.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
+        frame = traceback.tb_frame
+        places.append((is_own_frame(frame), frame.f_code.co_filename, traceback.tb_lineno))
         traceback = traceback.tb_next
-    own = [place for place in places if is_own(place[0])]
-    return (own or places or [("", 0)])[-1]
-
-
-def is_own(file: str) -> bool:
-    """Whether a file of code is the program's, and no library's."""
-    library = any(part in file for part in _LIBRARIES)
-    return not library and not file.startswith((_STANDARD, "<frozen "))
+    own = [place for place in places if place[0]]
+    return (own or places or [(False, "", 0)])[-1][1:]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Checks what rlscope can record on this machine and in a Python environment. It prints one line for
-each part: interpreter, native calls, frameworks, simulators, clock, disks, CUDA driver, CUPTI and
-permissions.
+each part: interpreter, native calls, source lines, frameworks, simulators, clock, disks, CUDA
+driver, CUPTI and permissions.
 
 A line that fails is followed by its remedy, and makes the exit code 1. A part that is not there,
 such as a GPU, is no failure."""
@@ -62,7 +62,7 @@ def _findings(python: str) -> Iterator[Finding]:
     from importlib import metadata
 
     from rlscope.capture.cuda import VARIABLE, variable
-    from rlscope.doctor import checks, links, probes
+    from rlscope.doctor import checks, links, probes, stacks
     from rlscope.recorder import LIBRARY
 
     facts = probes.python_facts(python, os.environ)
@@ -75,6 +75,7 @@ def _findings(python: str) -> Iterator[Finding]:
         sorted({each.major for each in linked if each.major}) or [0],
     )
     yield from checks.python_findings(facts, metadata.version("rlscope"))
+    yield stacks.finding(facts)
     yield from checks.library_findings(facts)
     yield from checks.link_findings(linked)
     yield from checks.machine_findings(os.getcwd())

@@ -131,6 +131,31 @@ def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         help="read CPU, memory and GPU of the machine every S seconds, at least "
         f"{values.SHORTEST_PERIOD}; 0: never (default: 1)",
     )
+    group.add_argument(
+        "--source",
+        type=values.folder,
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="files below DIR are the program's own code, even if they are installed as a library. "
+        "The report names lines of your own code. Repeat for several",
+    )
+    rare.add(
+        group,
+        "--no-stacks",
+        dest="stacks",
+        action="store_false",
+        help="do not read which lines of Python the program is in. rls-prof reads them from "
+        "outside, some 100 times a second",
+    )
+    rare.add(
+        group,
+        "--no-source-text",
+        dest="source_text",
+        action="store_false",
+        help="keep no copy of the program's own files in the trace. The report then names lines "
+        "without their text",
+    )
     rare.add(
         group,
         "--no-probes",

@@ -22,6 +22,7 @@ from rlscope.record.processes import Image, ProcessLog, survivors
 from rlscope.record.profile import foreign_injection, traced_environment
 from rlscope.record.rollup import RollUp
 from rlscope.record.schedule import Schedule
+from rlscope.record.sources import SourceKeeper
 from rlscope.record.unrecorded import UnrecordedWatch
 from rlscope.recorder import runtime
 from rlscope.rundir.kept_iterations import IterationRange, refuse_foreign
@@ -114,6 +115,12 @@ class Settings:
     """Modules whose native code is layer simulator, beside the simulators that rlscope knows."""
     environment: list[str] = field(default_factory=list)
     """Classes of environments, as MODULE:CLASS, beside those that rlscope knows and finds."""
+    stacks: bool = True
+    """Read which lines of Python the threads are in."""
+    source: list[str] = field(default_factory=list)
+    """Absolute folders whose files are the program's own code, beside what is no library."""
+    source_text: bool = True
+    """Keep the text of the program's own files."""
 
 
 @dataclass
@@ -217,6 +224,7 @@ def _start(
             exit_after=settings.exit_after_iterations,
             min_free_bytes=limits.min_free,
             max_bytes=settings.max_size,
+            stacks=settings.stacks,
         )
     except OSError as error:
         raise RecordingError(f"cannot record: {error.strerror or error}") from error
@@ -344,6 +352,7 @@ class _Recording:
         self._watch: InterpreterWatch | None = None
         self._absences: AbsenceWatch | None = None
         self._unrecorded: UnrecordedWatch | None = None
+        self._sources: SourceKeeper | None = None
         self._sampler: MachineSampler | None = None
         self._rollup: RollUp | None = None
 
@@ -361,6 +370,10 @@ class _Recording:
             place = self._run.place
             self._unrecorded = UnrecordedWatch(place, self._directory, log, root, self._say)
             schedule.every(_LOOK_SECONDS, self._look_for_unrecorded)
+            if self._settings.source_text:
+                take = self._drainer.take_source_files
+                self._sources = SourceKeeper(place, self._settings.source, take)
+                schedule.every(_LOOK_SECONDS, self._look_for_sources)
         schedule.every(_CUT_SECONDS, self._look_for_cut)
         if self._companion is not None:
             look = self._companion.look
@@ -398,6 +411,8 @@ class _Recording:
         with self._stated("the rest of the trace stays in its rings"):
             self._drainer.stop()
             outcome.statistics = self._drainer.stats()
+        with self._stated("cannot keep the program's files"):
+            self._look_for_sources()
         with self._stated("cannot keep iterations"):
             if self._rollup is not None and not removed:
                 self._rollup.finish()
@@ -435,6 +450,10 @@ class _Recording:
     def _look_for_unrecorded(self) -> None:
         if self._unrecorded is not None and self._run.found():
             self._unrecorded.look()
+
+    def _look_for_sources(self) -> None:
+        if self._sources is not None and self._run.found():
+            self._sources.look()
 
     def _look_for_cut(self) -> None:
         """Says at once that recording was cut short: hours may be left to begin again."""

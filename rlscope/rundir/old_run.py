@@ -22,6 +22,7 @@ from rlscope.rundir import (
     own_files,
     process_log,
     regular_files,
+    source_files,
     unrecorded_file,
 )
 from rlscope.rundir.proc import process_start_time
@@ -47,6 +48,7 @@ _FOLDERS = {
 _RESULTS = {
     "machine.jsonl": b'{"time_ns": ',
     unrecorded_file.FILE: unrecorded_file.BEGINNING,
+    source_files.FILE: source_files.BEGINNING,
     "rlscope_calibration.json": b'{\n "method": "`rlscope calibrate`',
     "report.html": b'<meta name="generator" content="rlscope ',
     "report.json": b'{\n "headline": {',

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise, zip_longest
 from typing import TypeVar
@@ -17,7 +17,7 @@ from typing import TypeVar
 from ground_truth.bookkeeping import count_records
 from ground_truth.losses import count_losses
 from ground_truth.missing import without_missing
-from ground_truth.raw import RawProcess
+from ground_truth.raw import Node, RawProcess
 from ground_truth.relations import AUTOMATIC as MARK
 from ground_truth.relations import (
     NONE,
@@ -227,8 +227,8 @@ def _state_readings(
     process: RawProcess, segments: list[Segment], loop: tuple[int, int] | None
 ) -> list[StateReading]:
     """A reading belongs to what was just before it."""
-    readings: Counter[tuple[str, str, str]] = Counter()
-    blocked: Counter[tuple[str, str, str]] = Counter()
+    readings: Counter[tuple[str, str, str, str]] = Counter()
+    blocked: Counter[tuple[str, str, str, str]] = Counter()
     late = segments[0].state.rules.reading == "of what begins then" if segments else False
     for time_ns, awake in process.states:
         at = time_ns if late else time_ns - 1
@@ -237,10 +237,36 @@ def _state_readings(
             continue
         key = _process_key(segment)
         assert key is not None
-        row = stage_at(at, loop, key[1], segment.state.rules), key[1], key[2]
+        stack = _stack(process, segment, process.stacks.get(time_ns, {}))
+        row = stage_at(at, loop, key[1], segment.state.rules), key[1], key[2], stack
         readings[row] += 1
         blocked[row] += not _is_awake(segment, awake)
     return [StateReading(*row, n, blocked[row]) for row, n in readings.items()]
+
+
+def _stack(process: RawProcess, segment: Segment, nodes: Mapping[int, int]) -> str:
+    """That of the owner, or of the main thread if nobody owns the process."""
+    state, rules = segment.state, segment.state.rules
+    main = next((each for each in state.threads if each.stream.is_main), None)
+    owning = None if rules.stack_of == "the main thread only" else owner(state)
+    if owning is None and rules.stack_of != "the owner only":
+        owning = main
+    number = nodes.get(owning.stream.number, 0) if owning else 0
+    return _stack_text(process.nodes, number, rules) or ""
+
+
+def _stack_text(nodes: Sequence[Node], number: int, rules: Rules) -> str | None:
+    """None: the node is not known, or one of its callers."""
+    if not 1 <= number <= len(nodes) or not nodes[number - 1].function:
+        return None
+    node = nodes[number - 1]
+    here = f"{node.function}:{node.line}"
+    if not node.parent:
+        return here
+    above = _stack_text(nodes, node.parent, rules) if node.parent < number else None
+    if above is None:
+        return None if rules.unknown_callers == "no stack" else here
+    return f"{above};{here}"
 
 
 def _is_awake(segment: Segment, awake: frozenset[int]) -> bool:

@@ -251,6 +251,16 @@ class GpuWork(NamedTuple):
     graph: int = 0
 
 
+class Node(NamedTuple):
+    """A line in a call of a stack."""
+
+    parent: int
+    """Number of the node of the call that made it, counted from 1; 0: none made it."""
+    function: str
+    """In `a.py`; empty: the trace does not say which."""
+    line: int = 1
+
+
 @dataclass(frozen=True)
 class RawThread:
     """A thread: its items in the order of its stream, its CUDA calls in order of start."""
@@ -280,6 +290,10 @@ class RawProcess:
     host: str = "host"
     states: Sequence[tuple[int, frozenset[int]]] = ()
     """When the kernel was asked, in order, and the numbers of the threads that were awake."""
+    nodes: Sequence[Node] = ()
+    """Numbered from 1 in the order given."""
+    stacks: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    """Time of a reading -> number of a thread -> number of its node."""
     socket_pairs: Sequence[tuple[int, int]] = ()
     """Inodes of the two ends of pairs that it made."""
     forked: bool = False

@@ -63,6 +63,8 @@ class StateReading(NamedTuple):
     stage: str
     operation: str
     layer: str
+    stack: str
+    """Functions and lines, the outermost first; empty: not known."""
     readings: int
     blocked: int
 

@@ -83,6 +83,10 @@ class Rules:
     # Readings of which threads were awake.
     reading: Literal["of what was before", "of what begins then"] = "of what was before"
     awake: Literal["those that count", "the owner only", "any thread"] = "those that count"
+    stack_of: Literal[
+        "the owner, else the main thread", "the owner only", "the main thread only"
+    ] = "the owner, else the main thread"
+    unknown_callers: Literal["no stack", "the part below them"] = "no stack"
     # Layers of a thread.
     thread_before_first_record: Literal["does not exist", "is python"] = "does not exist"
     thread_after_its_end: Literal["does not exist", "lives on"] = "does not exist"

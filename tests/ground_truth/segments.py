@@ -10,7 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from ground_truth.raw import OPEN_STATES, Auto, Item, Kind, RawProcess, RawThread, target_of
-from ground_truth.written import ItemWriter, end_record, log_records, open_writer, write_end
+from ground_truth.written import (
+    ItemWriter,
+    end_record,
+    log_records,
+    open_writer,
+    write_end,
+    write_stacks,
+    write_states,
+)
 from rlscope import _trace
 
 _HEADER = struct.Struct("<IIIHH")
@@ -104,6 +112,7 @@ class _Whole:
     def _write(self, process: RawProcess, path: Path, chunk: int) -> set[int]:
         """At which bytes the frames begin that are lost."""
         writer = open_writer(process, path)
+        write_stacks(process, writer)
         items = ItemWriter(writer, process)
         lost = set()
         for time_ns, number, begin, end, is_lost in sorted(_pieces(process, chunk)):
@@ -115,6 +124,7 @@ class _Whole:
             self._tell_open_waits(items, time_ns)
             known_ns = min((self._next_ns(each) for each in self._threads), default=FOREVER)
             self._known.append((path.stat().st_size, known_ns))
+        write_states(process, writer)
         write_end(process, writer)
         writer.close()
         return lost

@@ -37,6 +37,8 @@ INPUTS = {
     "context INT, correlation BIGINT, name TEXT, size BIGINT, how INT, graph INT",
     "function": "name TEXT, layer INT",
     "state": "time_ns BIGINT, awake INT[]",
+    "thread_stack": "time_ns BIGINT, thread INT, node INT",
+    "node": "node INT, parent INT, function TEXT, line INT",
 }
 
 
@@ -123,6 +125,12 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
             for number, work in enumerate(process.gpu)
         ],
         "state": [(time_ns, sorted(awake)) for time_ns, awake in process.states],
+        "thread_stack": [
+            (time_ns, thread, node)
+            for time_ns, nodes in process.stacks.items()
+            for thread, node in nodes.items()
+        ],
+        "node": [(number, *node) for number, node in enumerate(process.nodes, start=1)],
         "function": [
             (name, LAYERS.index(layer)) for name, layer in process.function_layers.items()
         ],

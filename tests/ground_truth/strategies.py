@@ -18,6 +18,7 @@ from ground_truth.raw import (
     GpuWork,
     Item,
     Kind,
+    Node,
     RawProcess,
     RawThread,
     Stretch,
@@ -265,6 +266,28 @@ def _states(until_ns: int) -> st.SearchStrategy[list[tuple[int, frozenset[int]]]
 
 
 @st.composite
+def _nodes(draw: st.DrawFn) -> list[Node]:
+    """Few functions and lines, each call of a caller once; some nodes name a caller or a function
+    that is not there."""
+    functions = st.sampled_from(("f", "f", "f", "g", "g", "h", ""))
+    nodes = [
+        Node(draw(st.integers(0, number)), draw(functions), draw(st.integers(0, 2)))
+        for number in range(1, 1 + draw(st.sampled_from((0, 4, 8))))
+    ]
+    return list(dict.fromkeys(nodes))
+
+
+@st.composite
+def with_readings(draw: st.DrawFn, process: RawProcess, until_ns: int) -> RawProcess:
+    """The process, read until then. Some stacks are of threads or nodes that are not there."""
+    nodes = draw(_nodes())
+    states = draw(_states(until_ns))
+    numbers = st.lists(st.integers(0, len(nodes) + 1), min_size=1, max_size=4)
+    stacks = {time_ns: dict(enumerate(draw(numbers), start=1)) for time_ns, _ in states}
+    return replace(process, states=states, nodes=nodes, stacks=stacks)
+
+
+@st.composite
 def processes(draw: st.DrawFn) -> RawProcess:
     """A process of one to four threads and up to two GPUs. It may end before its last records."""
     flavour = draw(st.sampled_from(sorted(FLAVOURS)))
@@ -282,18 +305,18 @@ def processes(draw: st.DrawFn) -> RawProcess:
     # Which paths come first is certain within one thread only.
     capped = not others and draw(st.sampled_from((False, True)))
     forked = draw(st.booleans())
-    return RawProcess(
+    process = RawProcess(
         start_ns=start,
         end_ns=start + length,
         python_begin_ns=begin,
         python_end_ns=None if begin is None else end,
         threads=tuple(drawn),
         gpu=draw(st.lists(_gpu_work, max_size=6)),
-        states=draw(_states(start + length + 2)),
         forked=forked,
         inherited=draw(st.lists(_operation, max_size=2)) if forked else (),
         most_paths=draw(st.integers(1, 3)) if capped else 16_384,
     )
+    return draw(with_readings(process, start + length + 2))
 
 
 @st.composite
@@ -304,5 +327,5 @@ def looping_processes(draw: st.DrawFn) -> RawProcess:
     others = () if worker is None else (worker,)
     end_ns = draw(st.sampled_from((300, 300, 60)))
     gpu = draw(st.lists(_gpu_work, max_size=2))
-    states = draw(_states(end_ns))
-    return RawProcess(end_ns=end_ns, threads=(main, *others), gpu=gpu, states=states)
+    process = RawProcess(end_ns=end_ns, threads=(main, *others), gpu=gpu)
+    return draw(with_readings(process, end_ns))

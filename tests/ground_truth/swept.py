@@ -18,7 +18,7 @@ from ground_truth.relations import (
     UNLINKED,
     Rows,
 )
-from ground_truth.written import ORIGIN_NS, write
+from ground_truth.written import FILE, ORIGIN_NS, write
 from rlscope import _trace
 from rlscope.relations.rows.process_rows import with_rates
 
@@ -81,6 +81,17 @@ def _joined(texts: Sequence[str], ends: Sequence[str]) -> list[str]:
     return [text + end for text, end in zip(texts, ends, strict=True)]
 
 
+def _stack_texts(stack: Mapping[str, Any]) -> dict[int, str]:
+    """By number: functions and lines, the outermost first."""
+    texts: dict[int, str] = {}
+    columns = [stack.get(name, []) for name in ("stack", "parent", "function", "line", "file")]
+    for number, parent, function, line, file in zip(*columns, strict=True):
+        assert file == FILE
+        above = f"{texts[parent]};" if parent else ""
+        texts[int(number)] = f"{above}{function}:{line}"
+    return texts
+
+
 class _Texts:
     """Turns numbers of rows and names into text, and shifts times back."""
 
@@ -90,6 +101,7 @@ class _Texts:
         ]
         self._paths = _joined(swept["operation"]["path"], self._marks)
         self._phases = list(swept["phase_name"]["name"])
+        self._stacks = _stack_texts(swept.get("stack", {}))
         self._names = dict(zip(map(int, names["id"]), names["text"], strict=True))
 
     def marked(self, operation: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -117,6 +129,8 @@ class _Texts:
             return None if value < 0 else self._paths[value]
         if field == "phase" or (relation == "phase" and field == "name"):
             return self._phases[value]
+        if field == "stack":
+            return self._stacks.get(value, "")
         if field == "function":
             return self._names[value] if isinstance(value, int) else value
         if field in ("layer", "from_layer", "to_layer"):

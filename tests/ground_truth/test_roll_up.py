@@ -16,6 +16,7 @@ from ground_truth.profiles import share
 from ground_truth.raw import (
     Item,
     Kind,
+    Node,
     RawProcess,
     RawThread,
     call,
@@ -27,7 +28,7 @@ from ground_truth.raw import (
     phase,
     progress,
 )
-from ground_truth.relations import RELATIONS, Rows
+from ground_truth.relations import RELATIONS, Rows, StateReading
 from ground_truth.segments import Segments, write_segments
 from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import read, sweep
@@ -244,6 +245,27 @@ def test_what_comes_late_takes_no_time_back(
     for relation in ("breakdown", "breakdown_by_thread", "native_call", "wait"):
         assert min(durations(rows, relation), default=0) >= 0, relation
     assert sum(durations(rows, "breakdown")) == sum(durations(sweep(process), "breakdown"))
+
+
+def test_stacks_of_a_file_that_is_gone_are_known(tmp_path: Path) -> None:
+    """Their nodes were in the first file, and the last one has a reading of them."""
+    items = [enter(2, "step"), leave(5, "step"), enter(20, "step"), leave(30, "step")]
+    process = RawProcess(
+        end_ns=60,
+        threads=[RawThread(items)],
+        nodes=[Node(0, "main", 3), Node(1, "", 5), Node(1, "f", 7)],
+        states=[(25, frozenset({1}))],
+        stacks={25: {1: 3}},
+    )
+    directory = tmp_path / "trace"
+    segments = write_segments(process, directory, chunk=1, cuts=[5])
+    for until_ns in (8, 12):
+        roll_up(process, directory, until_ns)
+    segments.end()
+    assert is_rolled_up(directory)
+    assert not (directory / "trace" / "host.4242.1.0.rls").exists()
+    known = StateReading("loop", "step", "python", "main:3;f:7", 1, 0)
+    assert read(directory)["state_reading"] == [known]
 
 
 def test_a_process_without_new_records_is_left_alone(tmp_path: Path) -> None:

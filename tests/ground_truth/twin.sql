@@ -8,9 +8,12 @@
 --   cuda_call(thread, ord, start_ns, end_ns)
 --   gpu_work(start_ns, end_ns, kind)
 --   function(name, layer)              layer 1 wait, 2 python .. 5 cuda_api: the deepest counts
+--   state(time_ns, awake)              awake: threads
+--   thread_stack(time_ns, thread, node)
+--   node(node, parent, function, line)  parent 0: none; function '': not known
 --
--- and leaves `breakdown`, `breakdown_by_thread` and `iteration_breakdown`. One statement
--- per step; each step's table is commented with its columns. A running maximum makes times run
+-- and leaves `breakdown`, `breakdown_by_thread`, `iteration_breakdown` and `state_reading`. One
+-- statement per step; each step's table is commented with its columns. A running maximum makes times run
 -- forwards; parentheses of one name are matched by their depth; paths are followed to the root by a
 -- recursion.
 
@@ -572,18 +575,35 @@ CREATE OR REPLACE TEMP TABLE breakdown AS
 SELECT * EXCLUDE (thread) FROM breakdown_by_thread WHERE thread = 0;
 DELETE FROM breakdown_by_thread WHERE thread = 0;
 
--- Readings of which threads were awake; each belongs to the segment just before it.
+-- Stacks of which all is known: (node, stack), the outermost call first.
+CREATE OR REPLACE TEMP TABLE known_stack AS
+WITH RECURSIVE stack AS (
+    SELECT node, function || ':' || line AS stack FROM node WHERE parent = 0 AND function != ''
+    UNION ALL
+    SELECT n.node, s.stack || ';' || n.function || ':' || n.line
+    FROM node AS n JOIN stack AS s ON n.parent = s.node WHERE n.node > n.parent AND n.function != ''
+)
+FROM stack;
+
+-- Readings of which threads were awake, and where; each belongs to the segment just before it.
 CREATE OR REPLACE TEMP TABLE state_reading AS
-WITH placed AS (
-    SELECT s.*, stage, operation, layer, NOT EXISTS (
+WITH main AS (
+    SELECT MAX(thread) FILTER (is_main) AS main FROM life
+),
+placed AS (
+    SELECT s.*, stage, p.operation, layer, COALESCE(k.stack, '') AS stack, NOT EXISTS (
         SELECT 1 FROM thread_state AS t LEFT JOIN owner ON owner.start_ns = t.start_ns
         WHERE t.start_ns = p.start_ns AND list_contains(s.awake, t.thread)
           AND (t.thread = owner.thread
             OR (t.outer_ns IS NULL AND (owner.thread IS NULL OR NOT t.is_main)))) AS blocked
-    FROM state AS s, range AS r
+    FROM state AS s CROSS JOIN range AS r CROSS JOIN main
     JOIN process_state AS p ON s.time_ns - 1 >= p.start_ns AND s.time_ns - 1 < p.end_ns
     JOIN around AS a ON a.start_ns = p.start_ns JOIN stage ON stage.start_ns = p.start_ns
+    LEFT JOIN owner ON owner.start_ns = p.start_ns
+    LEFT JOIN thread_stack AS t ON t.time_ns = s.time_ns
+        AND t.thread = COALESCE(owner.thread, main.main)
+    LEFT JOIN known_stack AS k USING (node)
     WHERE a.win IS NOT NULL AND s.time_ns < r.end_ns
 )
-SELECT stage, operation, layer, COUNT(*) AS readings, COUNT(*) FILTER (blocked) AS blocked
+SELECT stage, operation, layer, stack, COUNT(*) AS readings, COUNT(*) FILTER (blocked) AS blocked
 FROM placed GROUP BY ALL;

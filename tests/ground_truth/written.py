@@ -25,6 +25,8 @@ from ground_truth.raw import (
 from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
+FILE = "a.py"
+"""Of all functions on stacks."""
 
 BEGAN, FORKED, PYTHON, ENDED = 1, 2, 3, 4  # ProcessEvent of csrc/trace/layout/shared_pages.h
 
@@ -118,13 +120,35 @@ def _write_file(process: RawProcess, path: Path) -> None:
         lost += _write_items(items, number, thread, path)
         _write_cuda_calls(writer, items.all_names, number, thread)
     _write_gpu(writer, items.all_names, process)
-    writer.states([(_on_disk(time_ns), sorted(awake)) for time_ns, awake in process.states])
+    write_stacks(process, writer)
+    write_states(process, writer)
     write_end(process, writer)
     writer.close()
     content = path.read_bytes()
     for begin, end in reversed(lost):
         content = content[:begin] + content[end:]
     path.write_bytes(content)
+
+
+def write_stacks(process: RawProcess, writer: _trace.Writer) -> None:
+    """The nodes of all stacks, and their functions."""
+    functions = sorted({node.function for node in process.nodes} - {""})
+    numbers = {function: number for number, function in enumerate(functions, start=1)}
+    unknown = len(functions) + 1
+    writer.stacks(
+        [(FILE, function, 1) for function in functions],
+        [(node.parent, numbers.get(node.function, unknown), node.line) for node in process.nodes],
+    )
+
+
+def write_states(process: RawProcess, writer: _trace.Writer) -> None:
+    """The readings of the threads' states and stacks."""
+    writer.states(
+        [
+            (_on_disk(time_ns), sorted(awake), process.stacks.get(time_ns, {}))
+            for time_ns, awake in process.states
+        ]
+    )
 
 
 def _windows(process: RawProcess) -> list[tuple[int, bool]]:

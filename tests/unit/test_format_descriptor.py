@@ -35,6 +35,7 @@ MESSAGES = {
     10: "RolledUpChunk",
     11: "ClosedChunk",
     12: "StatesChunk",
+    13: "StacksChunk",
 }
 # Kinds of csrc/trace/layout/record.h.
 ENTER, EXIT, PHASE, PROGRESS_TOTAL, PROGRESS_DONE, CALL = 1, 2, 3, 6, 7, 15
@@ -144,6 +145,10 @@ ITEMS = [  # ticks, kind, name ("" none), duration, value; the exit of the inner
 ]
 
 
+FUNCTIONS = [("a.py", "main", 1), ("b.py", "Net.forward", 40)]
+NODES = [(0, 1, 9), (1, 2, 41)]  # parent, function, line
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     """One file with a frame of every type."""
@@ -194,7 +199,8 @@ def written(tmp_path: Path) -> Path:
         np.array([900, 7], np.int64),
         np.array([0, 4096], np.int64),
     )
-    writer.states([(700, [1, 3])])
+    writer.stacks(FUNCTIONS, NODES)
+    writer.states([(700, [1, 3], {1: 2}), (900, [], {})])
     writer.end(9000, exited=True, python_begin_ns=100, python_end_ns=8000, losses={"names": 3})
     writer.close()
     return path
@@ -230,8 +236,17 @@ def test_every_field_of_a_written_file(written: Path, messages: dict[str, Any]) 
     assert [(entry.key, entry.value) for entry in metadata.entry] == [("lr", "0.1")]
     assert (metadata.process_name, metadata.program, metadata.python) == ("ppo", "train.py", "3.11")
 
-    states = chunks["StatesChunk"]
-    assert (states.base_ns, list(states.step), list(states.awake)) == (700, [0], [2, 1, 3])
+    states = [chunk for kind, chunk in frames if kind == "StatesChunk"]
+    assert [(each.base_ns, list(each.step), list(each.awake)) for each in states] == [
+        (700, [0], [2, 1, 3]),
+        (900, [0], [0]),
+    ]
+    assert [list(each.stacks) for each in states] == [[1, 1, 2], []]
+
+    stacks = chunks["StacksChunk"]
+    assert [(each.file, each.name, each.line) for each in stacks.function] == FUNCTIONS
+    nodes = zip(stacks.parent, stacks.called, stacks.line, strict=True)
+    assert (stacks.first_function, stacks.first_node, list(nodes)) == (1, 1, NODES)
 
     end = chunks["EndChunk"]
     assert (end.end_ns, end.exited, end.forks) == (9000, True, 0)

@@ -49,6 +49,12 @@ CONTRACT = {
     " duration_ns self_ns",
     "blocked": "process_id stage operation layer duration_ns readings blocked blocked_ns"
     " blocked_low_ns blocked_high_ns",
+    "stack": "process_id stack_id parent_id function file line first_line is_own",
+    "stack_time": "process_id stack_id stage operation layer readings self_ns self_low_ns"
+    " self_high_ns",
+    "source_line": "process_id file line function is_own stage operation layer readings self_ns"
+    " own_ns own_low_ns own_high_ns total_ns",
+    "source_text": "file line text",
     "wait_peer": "process_id kind object function peer_process_id",
     "compilation": "process_id compiler function file line count total_ns",
     "api_call": "process_id name operation calls duration_ns errors",

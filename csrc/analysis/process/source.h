@@ -75,6 +75,7 @@ struct ProcessInput {
   uint64_t undecodable_chunks = 0;         // of threads that are left out for it
   SpillVector<ProcessItem> process_items;  // by time; ties: thread, order of recording
   std::vector<trace::Span> states;         // payloads of StatesChunk, in order of time
+  std::vector<trace::Span> stacks;         // payloads of StacksChunk
   // Records may follow those that are here: where a stream ends, its thread does not. `end_ns` is
   // later than all of them.
   bool unfinished = false;

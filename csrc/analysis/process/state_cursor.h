@@ -1,4 +1,5 @@
-// The readings of which threads were awake, one after the other, from their chunks.
+// The readings of which threads were awake and where they were, one after the other, from their
+// chunks.
 #ifndef RLSCOPE_ANALYSIS_PROCESS_STATE_CURSOR_H_
 #define RLSCOPE_ANALYSIS_PROCESS_STATE_CURSOR_H_
 
@@ -25,6 +26,9 @@ class StateCursor {
   // kNever: there are no more.
   int64_t time_ns() const { return sample_ < samples_.size() ? samples_[sample_].time_ns : kNever; }
   const std::vector<uint32_t>& awake() const { return samples_[sample_].awake; }
+  const std::vector<std::pair<uint32_t, uint32_t>>& stacks() const {
+    return samples_[sample_].stacks;
+  }
   void Next() {
     last_ns_ = time_ns();
     ++sample_;

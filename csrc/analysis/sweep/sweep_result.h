@@ -36,6 +36,7 @@ struct StateReading {
   int64_t time_ns;
   uint32_t row;         // of the process view
   uint32_t is_blocked;  // 1: none of the threads that count was awake
+  uint32_t stack;       // node of the owner, or of the main thread if there is none; 0: not known
 };
 
 struct SweepResult {

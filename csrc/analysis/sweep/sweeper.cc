@@ -197,7 +197,7 @@ void Sweeper::LeaveLoop(int64_t now) {
 }
 
 const ThreadTable::Thread* Sweeper::OwnerOrMain() {
-  const uint32_t stream = instant_.owner != kNobody ? instant_.owner : table_.main();
+  const uint32_t stream = OwnerOrMainStream();
   return stream != kNobody ? &table_[stream] : &nobody_;
 }
 
@@ -254,7 +254,8 @@ void Sweeper::ApplyIterations(int64_t now) {
 void Sweeper::TakeStates(int64_t now) {
   for (; states_.time_ns() <= now; states_.Next()) {
     const bool counts = recording_ && now < result_->history.end_ns();
-    if (counts) result_->states.push_back({now, instant_.row(), IsAwake() ? 0u : 1u});
+    if (!counts) continue;
+    result_->states.push_back({now, instant_.row(), IsAwake() ? 0u : 1u, FindStack()});
   }
 }
 
@@ -263,6 +264,15 @@ bool Sweeper::IsAwake() const {
     const auto stream = streams_.find(thread);
     return stream != streams_.end() && table_.CountsNow(stream->second);
   });
+}
+
+uint32_t Sweeper::FindStack() const {
+  const uint32_t of = OwnerOrMainStream();
+  for (const auto& [thread, node] : states_.stacks()) {
+    const auto stream = streams_.find(thread);
+    if (stream != streams_.end() && stream->second == of) return node;
+  }
+  return 0;
 }
 
 void Sweeper::AdvanceTo(int64_t now) {

@@ -50,6 +50,9 @@ class Sweeper : public KeyConsumer {
   void SetInstant(int64_t now);
   void EnterLoop(int64_t now);
   void LeaveLoop(int64_t now);
+  uint32_t OwnerOrMainStream() const {
+    return instant_.owner != kNobody ? instant_.owner : table_.main();
+  }
   const ThreadTable::Thread* OwnerOrMain();
 
   int64_t NextEdge() const;
@@ -58,6 +61,7 @@ class Sweeper : public KeyConsumer {
   void ApplyIterations(int64_t now);
   void TakeStates(int64_t now);
   bool IsAwake() const;
+  uint32_t FindStack() const;
   void CarryTimes(trace::Archive* archive);
   void CarryStage(trace::Archive* archive, const ArchivedStreams& streams);
   void CarryGrid(trace::Archive* archive);

@@ -248,6 +248,7 @@ ProcessInput MakeInput(const trace::ProcessTrace& process, int64_t start_ns, int
   for (size_t i = 0; i < process.threads().size(); ++i) AddThread(process, i, &input);
   for (size_t i = 0; i < process.gpu_streams().size(); ++i) AddGpuStream(process, i, &input);
   input.states = process.states();
+  input.stacks = process.stacks();
   input.process_items = ReadProcessItems(process, &input.saved);
   GoOnFromSaved(process, &input);
   return input;

@@ -57,13 +57,13 @@ bool FitsCount(Py_ssize_t value, const char* name, uint32_t* count) {
 
 bool ParseOptions(PyObject* arguments, PyObject* keywords, trace::DrainOptions* options) {
   static const char* names[] = {"recording",      "delay_iterations", "iterations", "exit_after",
-                                "min_free_bytes", "max_bytes",        nullptr};
-  int recording = 1;
+                                "min_free_bytes", "max_bytes",        "stacks",     nullptr};
+  int recording = 1, stacks = 1;
   Py_ssize_t delay = 0, iterations = 0, exit_after = 0;
   long long min_free = static_cast<long long>(options->min_free_bytes), most = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$pnnnLL:start", const_cast<char**>(names),
-                                   &recording, &delay, &iterations, &exit_after, &min_free,
-                                   &most)) {
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$pnnnLLp:start",
+                                   const_cast<char**>(names), &recording, &delay, &iterations,
+                                   &exit_after, &min_free, &most, &stacks)) {
     return false;
   }
   if (min_free < 0 || most < 0) {
@@ -72,6 +72,7 @@ bool ParseOptions(PyObject* arguments, PyObject* keywords, trace::DrainOptions* 
   }
   options->max_bytes = static_cast<uint64_t>(most);
   options->recording = recording != 0;
+  options->stacks = stacks != 0;
   options->min_free_bytes = static_cast<uint64_t>(min_free);
   return FitsCount(delay, "delay_iterations", &options->delay_iterations) &&
          FitsCount(iterations, "iterations", &options->iterations) &&
@@ -127,6 +128,19 @@ PyObject* SetKeptBytes(PyObject* self, PyObject* bytes) {
   if (PyErr_Occurred()) return nullptr;
   AsDrainer(self)->drainer->SetKeptBytes(kept);
   Py_RETURN_NONE;
+}
+
+PyObject* TakeSourceFiles(PyObject* self, PyObject*) {
+  char names[64 * 1024];
+  const size_t bytes = AsDrainer(self)->drainer->TakeSourceFiles(names, sizeof names);
+  PyObject* list = PyList_New(0);
+  for (const char* name = names; list != nullptr && name < names + bytes;) {
+    PyObject* text = PyUnicode_DecodeFSDefault(name);
+    if (text == nullptr || PyList_Append(list, text) != 0) Py_CLEAR(list);
+    Py_XDECREF(text);
+    name += strlen(name) + 1;
+  }
+  return list;
 }
 
 PyObject* Stop(PyObject* self, PyObject*) {
@@ -190,6 +204,7 @@ PyMethodDef object_methods[] = {
     {"begin_next_files", BeginNextFiles, METH_NOARGS, nullptr},
     {"set_kept_bytes", SetKeptBytes, METH_O, nullptr},
     {"note_in", NoteIn, METH_O, nullptr},
+    {"take_source_files", TakeSourceFiles, METH_NOARGS, nullptr},
     {"stop", Stop, METH_NOARGS, nullptr},
     {"alive", Alive, METH_NOARGS, nullptr},
     {"stats", Stats, METH_NOARGS, nullptr},

@@ -1,5 +1,7 @@
 #include "python/runtime_module/import_times.h"
 
+#include <Python.h>
+#include <frameobject.h>  // PyFrame_GetBack, before 3.11
 #include <time.h>
 
 #include <cstdint>
@@ -115,11 +117,11 @@ std::string NameOf(PyObject* module) {
   return std::string(text.data(), text.size());
 }
 
-// Python's own library, what is installed, what has no file, and our own code.
+// As rlscope/rundir/own_code.py, which has the same parts.
 bool IsLibrary(const std::string& file) {
   if (file.empty() || file.front() == '<') return true;
-  for (const char* part : {"/lib/python", "-packages/", "/rlscope/annotations/", "/rlscope/auto/",
-                           "/rlscope/capture/"}) {
+  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3",
+                           "/rlscope/annotations/", "/rlscope/auto/", "/rlscope/capture/"}) {
     if (file.find(part) != std::string::npos) return true;
   }
   return false;

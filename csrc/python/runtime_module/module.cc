@@ -10,6 +10,7 @@
 #include "python/runtime_module/automatic.h"
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/drainer.h"
+#include "python/runtime_module/interpreter_stacks.h"
 #include "python/runtime_module/iterations.h"
 #include "python/runtime_module/module_state.h"
 #include "python/runtime_module/monitoring.h"
@@ -138,6 +139,7 @@ PyObject* PythonBegin(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   const NameText version(arguments[0]);
   const NameText executable(arguments[1]);
   rlscope_python_begin(version.data(), executable.data());
+  DescribeInterpreter();
   if (runtime::IsRecording()) ReportTasks();
   Py_RETURN_NONE;
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/keys/layer_ranks.h"
+#include "trace/read/stack_tree.h"
 
 namespace rlscope::python {
 namespace {
@@ -79,27 +81,30 @@ Columns MakeBreakdown(const analysis::SweepResult& result, const PathRows& paths
   return MakeTimes(std::move(rows), /*by_thread=*/false);
 }
 
-// Readings by stage, operation and layer.
-Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& paths) {
+// Readings by stage, operation, layer and stack; 0: the stack is not known.
+Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& paths,
+                          const trace::StackTree& stacks) {
   struct Sum {
     int64_t readings = 0, blocked = 0;
   };
-  std::map<std::tuple<uint8_t, uint32_t, uint32_t>, Sum> rows;
+  std::map<std::tuple<uint8_t, uint32_t, uint32_t, uint32_t>, Sum> rows;
   const analysis::LoopStages& stages = result.process.stages();
   for (const analysis::StateReading& reading : result.states) {
     const uint32_t path = analysis::PathOfRow(reading.row);
     const uint8_t stage = stages.StageOf(reading.time_ns - 1, result.paths.node(path));
-    Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row)}];
+    const uint32_t stack = stacks.Find(reading.stack) != nullptr ? reading.stack : 0;
+    Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row), stack}];
     ++sum->readings;
     sum->blocked += reading.is_blocked;
   }
   std::vector<uint8_t> stage;
   std::vector<int32_t> operation, layer;
-  std::vector<int64_t> readings, blocked;
+  std::vector<int64_t> stack, readings, blocked;
   for (const auto& [key, sum] : rows) {
     stage.push_back(std::get<0>(key));
     operation.push_back(static_cast<int32_t>(std::get<1>(key)));
     layer.push_back(static_cast<int32_t>(std::get<2>(key)));
+    stack.push_back(std::get<3>(key));
     readings.push_back(sum.readings);
     blocked.push_back(sum.blocked);
   }
@@ -107,8 +112,42 @@ Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& p
   columns.Add("stage", Words{StageWords(), std::move(stage)});
   columns.Add("operation", std::move(operation));
   columns.Add("layer", std::move(layer));
+  columns.Add("stack", std::move(stack));
   columns.Add("readings", std::move(readings));
   columns.Add("blocked", std::move(blocked));
+  return columns;
+}
+
+// The stacks that readings found and those that called them, by number.
+Columns MakeStacks(const analysis::SweepResult& result, const trace::StackTree& stacks) {
+  std::set<uint32_t> found;
+  for (const analysis::StateReading& reading : result.states) {
+    const trace::StackNode* node = stacks.Find(reading.stack);
+    uint32_t number = reading.stack;
+    while (node != nullptr && found.insert(number).second) {
+      number = node->parent;
+      node = stacks.Find(number);
+    }
+  }
+  std::vector<int64_t> stack, parent, line, first_line;
+  std::vector<std::string> function, file;
+  for (const uint32_t number : found) {
+    const trace::StackNode* const node = stacks.Find(number);
+    const trace::StackFunction* const called = stacks.FunctionOf(*node);
+    stack.push_back(number);
+    parent.push_back(node->parent);
+    function.push_back(called->name);
+    file.push_back(called->file);
+    line.push_back(node->line);
+    first_line.push_back(called->line);
+  }
+  Columns columns;
+  columns.Add("stack", std::move(stack));
+  columns.Add("parent", std::move(parent));
+  columns.Add("function", std::move(function));
+  columns.Add("file", std::move(file));
+  columns.Add("line", std::move(line));
+  columns.Add("first_line", std::move(first_line));
   return columns;
 }
 
@@ -398,13 +437,15 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
                         const analysis::SweepOptions& options) {
   const analysis::History& history = result.history;
   const PathRows paths(result.paths, history.has_gaps());
+  const trace::StackTree stacks(input.stacks);
   Columns phase_names;
   phase_names.Add("name", history.phase_names());
   Relations relations;
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result, paths));
-  relations.emplace_back("state_reading", MakeStateReadings(result, paths));
+  relations.emplace_back("state_reading", MakeStateReadings(result, paths, stacks));
+  relations.emplace_back("stack", MakeStacks(result, stacks));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));

@@ -1,8 +1,10 @@
 #include "python/trace_module/writer.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <string.h>
 
@@ -101,8 +103,23 @@ void Writer::Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uin
   file_.EndItems();
 }
 
-void Writer::States(const std::vector<std::pair<int64_t, std::vector<uint32_t>>>& samples) {
-  for (const auto& [time_ns, awake] : samples) file_.AddStates(time_ns, awake);
+void Writer::States(const std::vector<StateSample>& samples) {
+  for (const auto& [time_ns, awake, nodes] : samples) {
+    std::vector<trace::ThreadStack> stacks;
+    for (const auto& [thread, node] : nodes) stacks.push_back({thread, node});
+    file_.AddStates(time_ns, awake, stacks);
+  }
+}
+
+void Writer::Stacks(const std::vector<std::tuple<std::string, std::string, uint32_t>>& functions,
+                    const std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>& nodes) {
+  std::vector<trace::FunctionFields> of_functions;
+  for (const auto& [file, name, line] : functions) {
+    of_functions.push_back({ToText(file), ToText(name), line});
+  }
+  std::vector<trace::NodeFields> of_nodes;
+  for (const auto& [parent, function, line] : nodes) of_nodes.push_back({parent, function, line});
+  file_.AddStacks(of_functions, of_nodes);
 }
 
 void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
@@ -220,6 +237,7 @@ void AddWriterClass(nb::module_& module) {
       .def("items", &Writer::Items, "thread"_a, "ticks"_a, "kinds"_a, "ids"_a,
            "durations"_a = nb::none(), "values"_a = nb::none())
       .def("states", &Writer::States, "samples"_a)
+      .def("stacks", &Writer::Stacks, "functions"_a, "nodes"_a)
       .def("open_wait", &Writer::OpenWait, "thread"_a, "ticks"_a, "id"_a)
       .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
            "correlations"_a, "statuses"_a = nb::none())

@@ -6,8 +6,10 @@
 #include <nanobind/ndarray.h>
 #include <stdint.h>
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,8 +49,13 @@ class Writer {
   void Items(uint32_t thread, const Array<int64_t>& ticks, const Array<uint32_t>& kinds,
              const Array<uint32_t>& ids, const OptionalArray<int64_t>& durations,
              const OptionalArray<uint64_t>& values);
-  // Times in ns, each with the threads that were awake.
-  void States(const std::vector<std::pair<int64_t, std::vector<uint32_t>>>& samples);
+  // Times in ns, each with the threads that were awake, and with the node of each thread whose
+  // stack is known.
+  using StateSample = std::tuple<int64_t, std::vector<uint32_t>, std::map<uint32_t, uint32_t>>;
+  void States(const std::vector<StateSample>& samples);
+  // Functions as (file, name, line), nodes as (parent, function, line).
+  void Stacks(const std::vector<std::tuple<std::string, std::string, uint32_t>>& functions,
+              const std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>& nodes);
   void OpenWait(uint32_t thread, int64_t ticks, uint32_t id);
   void CudaCalls(uint32_t thread, const Array<int64_t>& ticks, const Array<int64_t>& durations,
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/wire.h"
+#include "trace/read/stack_tree.h"
 #include "trace/write/chunks.h"
 #include "trace/write/frame_writer.h"
 
@@ -20,6 +21,18 @@ namespace {
 constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
 
 Text ToText(const std::string& text) { return {text.data(), text.size()}; }
+
+// Calls `take(number, place, count)` for the first of all entries whose numbers follow each other.
+template <class Entries, class Take>
+void ForEachRun(const Entries& entries, Take take) {
+  size_t first = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const bool goes_on = i + 1 < entries.size() && entries[i + 1].first == entries[i].first + 1;
+    if (goes_on) continue;
+    take(entries[first].first, first, i + 1 - first);
+    first = i + 1;
+  }
+}
 
 // Writes chunks until the first error.
 class ChunkWriter {
@@ -61,6 +74,24 @@ class ChunkWriter {
                         ToText(name.text)});
     }
     Keep(trace::WriteNames(sink_, buffer_.get(), fields.data(), fields.size()));
+  }
+
+  void WriteStacks() {
+    const StackTree tree(process_.stacks());
+    std::vector<FunctionFields> functions;
+    for (const auto& [number, function] : tree.functions()) {
+      functions.push_back({ToText(function.file), ToText(function.name), function.line});
+    }
+    std::vector<NodeFields> nodes;
+    for (const auto& [number, node] : tree.nodes()) {
+      nodes.push_back({node.parent, node.function, node.line});
+    }
+    ForEachRun(tree.functions(), [&](uint32_t number, size_t first, size_t count) {
+      Keep(trace::WriteStacks(sink_, buffer_.get(), {number, &functions[first], count, 0, {}, 0}));
+    });
+    ForEachRun(tree.nodes(), [&](uint32_t number, size_t first, size_t count) {
+      Keep(trace::WriteStacks(sink_, buffer_.get(), {0, {}, 0, number, &nodes[first], count}));
+    });
   }
 
   void WriteThreads() {
@@ -147,6 +178,7 @@ base::Status RolledUpFile::Write(uint64_t first_ticks, const std::function<void(
   writer.WriteProcess();
   writer.WriteClock(first_ticks);
   writer.WriteNames();
+  writer.WriteStacks();
   writer.WriteThreads();
   writer.WriteMetadata();
   Archive archive(

@@ -20,7 +20,7 @@ class RolledUpFile {
   RolledUpFile(const RolledUpFile&) = delete;
   RolledUpFile& operator=(const RolledUpFile&) = delete;
 
-  // Names, threads, metadata and the end, of all files; the clock pairs for chunks from
+  // Names, stacks, threads, metadata and the end, of all files; the clock pairs for chunks from
   // `first_ticks` on; and what `carry` writes.
   base::Status Write(uint64_t first_ticks, const std::function<void(Archive*)>& carry);
   uint64_t bytes() const { return bytes_; }

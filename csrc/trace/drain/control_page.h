@@ -18,6 +18,7 @@ struct DrainOptions {
   uint32_t exit_after = 0;        // end the program after this many iterations; 0 never
   uint64_t min_free_bytes = 1ull << 30;  // stop recording below this much free space
   uint64_t max_bytes = 0;                // most bytes of all files of the run; 0: no limit
+  bool stacks = true;                    // read where the interpreters' threads are
   // How long a store into a mapped page of a folder can take, in ns; tests have their own disks.
   int64_t (*longest_store_ns)(const char* folder) = &LongestStoreNs;
 };

@@ -7,10 +7,12 @@
 
 #include <new>
 
+#include "base/clock.h"
 #include "base/page_guard.h"
 #include "trace/drain/drain_scratch.h"
 #include "trace/drain/image_entries.h"
 #include "trace/drain/image_rings.h"
+#include "trace/drain/image_stacks.h"
 #include "trace/drain/mapped_file.h"
 
 namespace rlscope::trace {
@@ -35,6 +37,7 @@ struct DrainImage::State {
   uint64_t page_bytes = 0;
   ImageEntries entries;
   ImageRings rings;
+  ImageStacks stacks;
   bool failed = false;        // the sink refused
   bool page_damaged = false;  // a page of it, or of its arenas, was gone when it was read
   DrainStats stats;
@@ -90,9 +93,11 @@ bool DrainImage::Drain(Sink* sink, DrainPass pass) {
   const bool final = pass == DrainPass::kFinal;
   const uint64_t replaced = base::PagesReplaced(), damaged = state.rings.damaged();
   state.rings.Discover(/*look=*/final);
-  state.failed = !state.entries.WriteHeader(sink) ||
-                 !state.entries.WriteNew(sink, /*look=*/final) || !state.rings.Drain(sink, pass) ||
-                 state.entries.states()->Write(sink, &state.scratch->buffer) != 0;
+  state.failed =
+      !state.entries.WriteHeader(sink) || !state.entries.WriteNew(sink, /*look=*/final) ||
+      !state.rings.Drain(sink, pass) ||
+      state.stacks.numbers()->Write(sink, &state.scratch->buffer, state.scratch->files) != 0 ||
+      state.entries.states()->Write(sink, &state.scratch->buffer) != 0;
   state.stats.rings = state.rings.count();
   state.stats.events = state.rings.events();
   state.stats.chunks = state.rings.chunks();
@@ -134,9 +139,18 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
 
 void DrainImage::ReadThreads() { state_->entries.living()->Read(identity().pid); }
 
+// The time is that of the stacks, which change faster.
 void DrainImage::SampleThreads() {
-  ImageEntries& entries = state_->entries;
-  entries.living()->Sample(identity().pid, entries.states());
+  State& state = *state_;
+  const LivingThreads& living = *state.entries.living();
+  if (living.IsEmpty()) return;
+  const uint32_t pid = identity().pid;
+  if (state.scratch->reads_stacks) state.stacks.Read(pid, *state.page, living);
+  StateSamples* const samples = state.entries.states();
+  if (!samples->Begin(base::ReadMonotonicNs())) return;
+  living.AddAwake(pid, samples);
+  state.stacks.AddTo(samples);
+  samples->End();
 }
 
 bool DrainImage::WriteEnd(Sink* sink, const ImageEnd& end) {

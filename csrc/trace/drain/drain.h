@@ -78,7 +78,8 @@ class DrainImage {
   // once a second is enough. What it said last is written with the end.
   void ReadThreads();
 
-  // Asks the kernel which of them are awake; the next Drain() writes that. Of the same process.
+  // Asks the kernel which of them are awake, and reads where those of the interpreter are; the next
+  // Drain() writes that. Of the same process.
   void SampleThreads();
 
   // The EndChunk with losses. After Drain(final). False as above.

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,8 @@
 #include "trace/drain/ring_disk.h"
 #include "trace/drain/run_bytes.h"
 #include "trace/drain/run_notes.h"
+#include "trace/drain/source_files.h"
+#include "trace/drain/spin_guard.h"
 
 // A program made before glibc 2.34 may lack libpthread; such a process cannot drain.
 extern "C" int pthread_join(pthread_t, void**) __attribute__((weak));
@@ -37,10 +38,10 @@ constexpr int64_t kSecond = 1000000000;
 // every 5 ms while rings filled cost 0.5 % of a CPU for 2,500 records a second.
 constexpr int64_t kBusySleepNs = 5000000;
 constexpr int64_t kSleepNs = 250000000;
-// Between questions which threads are awake. A question costs some 30 us and 9 us a thread; where
-// that is more than a part in 200 of a CPU, the time between them is longer.
-constexpr int64_t kSampleNs = 20000000;
-constexpr int64_t kSampleParts = 200;
+// Between questions which threads are awake and where. A question costs some 30 us and 20 us a
+// thread; where that is more than a part in 100 of a CPU, the time between them is longer.
+constexpr int64_t kSampleNs = 10000000;
+constexpr int64_t kSampleParts = 100;
 
 // So that questions are not in step with the loop of a program: 3/4 to 5/4 of the time.
 int64_t OutOfStep(int64_t ns, uint32_t* random) {
@@ -52,20 +53,6 @@ void WaitForWake(uint32_t* word, uint32_t seen, int64_t ns) {
   const struct timespec timeout = {ns / kSecond, ns % kSecond};
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
-
-// For the few instructions of a copy; pthread_mutex_t would need libpthread.
-class SpinGuard {
- public:
-  explicit SpinGuard(uint32_t* word) : word_(word) {
-    while (__atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
-  }
-  ~SpinGuard() { __atomic_store_n(word_, 0, __ATOMIC_RELEASE); }
-  SpinGuard(const SpinGuard&) = delete;
-  SpinGuard& operator=(const SpinGuard&) = delete;
-
- private:
-  uint32_t* word_;
-};
 
 int64_t ThreadCpuNs() {
   struct timespec time;
@@ -85,6 +72,7 @@ struct DrainDirectory::State {
   uint64_t max_bytes = 0;   // of all files of the run; 0: no limit
   uint64_t kept_bytes = 0;  // of these, in files that RunBytes() does not count
   ByteBudget budget;
+  SourceFiles files;
   DrainedImages images;
 
   pthread_t thread;
@@ -304,6 +292,8 @@ int DrainDirectory::Start(const char* directory, const char* rings, const DrainO
   state.OpenControl();
   state.max_bytes = options.max_bytes;
   if (state.max_bytes != 0) state.budget.Ask(State::CountLeft, &state);
+  state.scratch->files = &state.files;
+  state.scratch->reads_stacks = options.stacks;
   state.images.Use(state.scratch, &state.budget);
   base::ProcStat self;
   const bool known = base::ReadProcStat(0, &self);
@@ -370,6 +360,10 @@ void DrainDirectory::BeginNextFiles() {
   if (state_ == nullptr || !state_->running) return;
   __atomic_store_n(&state_->next_files, 1, __ATOMIC_RELEASE);
   state_->Wake();
+}
+
+size_t DrainDirectory::TakeSourceFiles(char* names, size_t bytes) {
+  return state_ == nullptr ? 0 : state_->files.Take(names, bytes);
 }
 
 void DrainDirectory::VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name),

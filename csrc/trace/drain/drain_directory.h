@@ -64,6 +64,10 @@ class DrainDirectory {
   // Bytes of the run that were set aside, beside the files that are counted; they count as well.
   void SetKeptBytes(uint64_t bytes);
 
+  // Files of functions that threads were found in, each once, with a NUL at its end; as many as
+  // fit. Returns their bytes.
+  size_t TakeSourceFiles(char* names, size_t bytes);
+
   // Calls visit(context, pid, name) for every process of the run that still runs.
   void VisitAlive(void (*visit)(void* context, uint32_t pid, const char* name), void* context);
 

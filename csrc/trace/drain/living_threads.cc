@@ -45,13 +45,20 @@ void LivingThreads::Read(uint32_t pid) {
   }
 }
 
-void LivingThreads::Sample(uint32_t pid, StateSamples* samples) const {
-  if (count_ == 0 || !samples->Begin(base::ReadMonotonicNs())) return;
+bool LivingThreads::Find(uint32_t os_tid, uint32_t* thread) const {
+  for (uint32_t i = 0; i < count_; i++) {
+    if (threads_[i].os_tid != os_tid) continue;
+    *thread = threads_[i].thread;
+    return true;
+  }
+  return false;
+}
+
+void LivingThreads::AddAwake(uint32_t pid, StateSamples* samples) const {
   for (uint32_t i = 0; i < count_; i++) {
     const char state = base::ReadThreadState(pid, threads_[i].os_tid);
     if (state == 'R' || state == 0) samples->AddAwake(threads_[i].thread);
   }
-  samples->End();
 }
 
 int LivingThreads::Write(Sink* sink, ChunkBuffer* buffer) const {

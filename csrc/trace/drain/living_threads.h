@@ -26,9 +26,13 @@ class LivingThreads {
   // Asks the kernel, 7 us for each thread. `pid`: as this process sees it.
   void Read(uint32_t pid);
 
+  bool IsEmpty() const { return count_ == 0; }
+  // The number of the thread; false: it is none of them.
+  bool Find(uint32_t os_tid, uint32_t* thread) const;
+
   // Asks the kernel which of them are awake, 9 us for each. One that cannot be asked counts as
   // awake, so that nothing is said of it.
-  void Sample(uint32_t pid, StateSamples* samples) const;
+  void AddAwake(uint32_t pid, StateSamples* samples) const;
 
   // The last reading of each thread. 0 or an errno.
   int Write(Sink* sink, ChunkBuffer* buffer) const;

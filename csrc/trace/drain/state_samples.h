@@ -1,5 +1,5 @@
-// Which threads of a process image were awake, at the times at which the kernel was asked, until
-// they are written. Threads: one at a time. Libc only.
+// Which threads of a process image were awake, and where those of the interpreter were, at the
+// times at which they were asked, until they are written. Threads: one at a time. Libc only.
 #ifndef RLSCOPE_TRACE_DRAIN_STATE_SAMPLES_H_
 #define RLSCOPE_TRACE_DRAIN_STATE_SAMPLES_H_
 
@@ -16,6 +16,7 @@ class StateSamples {
   bool Begin(int64_t now_ns);
   // At the time that was begun last.
   void AddAwake(uint32_t thread);
+  void AddStack(const ThreadStack& stack);
   // The time that was begun last counts, unless there were too many threads.
   void End();
 
@@ -28,6 +29,9 @@ class StateSamples {
   uint32_t awake_[kMostAwake];
   uint32_t count_ = 0;
   uint32_t end_ = 0;  // of the time that was begun; beyond kMostAwake: there were too many
+  uint32_t stack_ends_[kMostStates];
+  ThreadStack stacks_[kMostStacks];
+  uint32_t stack_end_ = 0;  // of the time that was begun; what finds no room is not known
 };
 
 }  // namespace rlscope::trace

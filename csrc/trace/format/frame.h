@@ -35,6 +35,7 @@ enum class FrameType : uint16_t {
   kRolledUp = 10,
   kClosed = 11,
   kStates = 12,
+  kStacks = 13,
 };
 
 struct FrameHeader {

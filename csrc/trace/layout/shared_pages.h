@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "trace/layout/interpreter_layout.h"
 #include "trace/layout/thread_times.h"
 
 namespace rlscope::trace {
@@ -174,6 +175,8 @@ struct ProcessPage {
   // (from 0) lies at n % kWindowChanges. Stored before window_changes (release).
   uint64_t window_change[32];  // ticks << 1 | starts
   uint32_t window_changes;
+  uint32_t has_interpreter;  // 1: `interpreter` is filled in (release)
+  rlscope_interpreter_layout interpreter;
 };
 constexpr uint32_t kWindowChanges = 32;
 static_assert(sizeof ProcessPage::window_change == kWindowChanges * sizeof(uint64_t));

@@ -68,6 +68,53 @@ bool ParseLoss(const WireReader& entry, EndInfo* end) {
   return field.ok();
 }
 
+// The values of a packed column, one after the other.
+class Varints {
+ public:
+  Varints() = default;
+  explicit Varints(const WireReader& field)
+      : at_(field.data()), end_(field.data() + field.size()) {}
+
+  bool empty() const { return at_ == end_; }
+  // False at the end, and from the first value on that is cut off.
+  bool Next(uint64_t* value) {
+    if (at_ != nullptr) at_ = base::GetVarint(at_, end_, value);
+    return at_ != nullptr;
+  }
+  // False, too, for a number beyond 32 bits.
+  bool Next32(uint32_t* value) {
+    uint64_t number = 0;
+    if (!Next(&number)) return false;
+    *value = static_cast<uint32_t>(number);
+    return *value == number;
+  }
+
+ private:
+  const uint8_t* at_ = nullptr;
+  const uint8_t* end_ = nullptr;
+};
+
+bool ParseThreadStacks(Varints* numbers, std::vector<std::pair<uint32_t, uint32_t>>* stacks) {
+  uint64_t count;
+  if (!numbers->Next(&count)) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint32_t thread, node;
+    if (!numbers->Next32(&thread) || !numbers->Next32(&node)) return false;
+    stacks->emplace_back(thread, node);
+  }
+  return true;
+}
+
+bool ParseStackFunction(const WireReader& entry, StackFunction* function) {
+  WireReader field(entry.data(), entry.size());
+  while (field.Next()) {
+    if (field.field() == 1) function->file = ToString(field);
+    if (field.field() == 2) function->name = ToString(field);
+    if (field.field() == 3) function->line = Low32(field);
+  }
+  return field.ok();
+}
+
 // Entries of a message that holds only a repeated submessage in field 1.
 template <typename Entry, typename Parse>
 bool ParseEntries(Span payload, std::vector<Entry>* entries, Parse parse) {
@@ -160,31 +207,57 @@ bool ParseClock(Span payload, std::vector<base::ClockPair>* pairs) {
 // False, too, where a time comes before the one before it.
 bool ParseStates(Span payload, std::vector<StateSample>* samples) {
   int64_t time_ns = 0;
-  Span steps, awake;
+  Varints steps, awake, stacks;
   WireReader reader(payload.data, payload.size);
   while (reader.Next()) {
     if (reader.field() == 1) time_ns = static_cast<int64_t>(reader.value());
-    if (reader.field() == 2) steps = {reader.data(), reader.size()};
-    if (reader.field() == 3) awake = {reader.data(), reader.size()};
+    if (reader.field() == 2) steps = Varints(reader);
+    if (reader.field() == 3) awake = Varints(reader);
+    if (reader.field() == 4) stacks = Varints(reader);
   }
   if (!reader.ok() || time_ns < 0 || time_ns > base::ClockConverter::kMaxNs) return false;
-  const uint8_t *step = steps.data, *thread = awake.data;
-  const auto next = [](const uint8_t** at, const Span& of, uint64_t* number) {
-    *at = *at == nullptr ? nullptr : base::GetVarint(*at, of.data + of.size, number);
-    return *at != nullptr;
-  };
-  while (step != nullptr && step != steps.data + steps.size) {
+  const bool has_stacks = !stacks.empty();
+  while (!steps.empty()) {
     uint64_t step_ns, count, number;
-    if (!next(&step, steps, &step_ns) || !next(&thread, awake, &count)) return false;
+    if (!steps.Next(&step_ns) || !awake.Next(&count)) return false;
     if (step_ns > static_cast<uint64_t>(base::ClockConverter::kMaxNs - time_ns)) return false;
     time_ns += static_cast<int64_t>(step_ns);
-    samples->push_back({time_ns, {}});
+    samples->push_back({time_ns, {}, {}});
     for (uint64_t i = 0; i < count; ++i) {
-      if (!next(&thread, awake, &number)) return false;
+      if (!awake.Next(&number)) return false;
       samples->back().awake.push_back(static_cast<uint32_t>(number));
     }
+    if (has_stacks && !ParseThreadStacks(&stacks, &samples->back().stacks)) return false;
   }
   return true;
+}
+
+// False, too, if a number is beyond 32 bits or a node lacks a column; of these there are no nodes.
+bool ParseStacks(Span payload, StacksPart* part) {
+  Varints parents, functions, lines;
+  WireReader reader(payload.data, payload.size);
+  while (reader.Next()) {
+    if (reader.field() == 1) part->first_function = Low32(reader);
+    if (reader.field() == 2) {
+      part->functions.emplace_back();
+      if (!ParseStackFunction(reader, &part->functions.back())) return false;
+    }
+    if (reader.field() == 3) part->first_node = Low32(reader);
+    if (reader.field() == 4) parents = Varints(reader);
+    if (reader.field() == 5) functions = Varints(reader);
+    if (reader.field() == 6) lines = Varints(reader);
+  }
+  if (!reader.ok()) return false;
+  std::vector<StackNode> nodes;
+  while (!parents.empty()) {
+    nodes.emplace_back();
+    StackNode* const node = &nodes.back();
+    const bool is_whole = parents.Next32(&node->parent) && functions.Next32(&node->function) &&
+                          lines.Next32(&node->line);
+    if (!is_whole) return false;
+  }
+  part->nodes = std::move(nodes);
+  return functions.empty() && lines.empty();
 }
 
 bool ParseMetadata(Span payload, Metadata* metadata) {

@@ -65,10 +65,29 @@ struct RolledUpPiece {
   Span state;
 };
 
-// Which threads were awake at a time (StatesChunk).
+// Which threads were awake at a time, and where those of the interpreter were (StatesChunk).
 struct StateSample {
   int64_t time_ns = 0;
   std::vector<uint32_t> awake;  // numbers of threads
+  // Of interpreter's threads, by number: the node of the stack (stack_tree.h).
+  std::vector<std::pair<uint32_t, uint32_t>> stacks;
+};
+
+struct StackFunction {
+  std::string file, name;
+  uint32_t line = 0;  // at which it is defined
+};
+struct StackNode {
+  uint32_t parent = 0;    // 0: none
+  uint32_t function = 0;  // its number
+  uint32_t line = 0;      // 0: not known
+};
+// StacksChunk. Each function and node has the number after the one before it.
+struct StacksPart {
+  uint32_t first_function = 0;
+  std::vector<StackFunction> functions;
+  uint32_t first_node = 0;
+  std::vector<StackNode> nodes;
 };
 
 bool ParseRolledUp(Span payload, RolledUpPiece* piece);
@@ -78,6 +97,7 @@ bool ParseNames(Span payload, std::vector<Name>* names);
 bool ParseThreads(Span payload, std::vector<Thread>* threads);
 bool ParseClock(Span payload, std::vector<base::ClockPair>* pairs);
 bool ParseStates(Span payload, std::vector<StateSample>* samples);
+bool ParseStacks(Span payload, StacksPart* part);
 bool ParseMetadata(Span payload, Metadata* metadata);
 bool ParseEnd(Span payload, EndInfo* end);
 

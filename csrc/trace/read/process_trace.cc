@@ -208,6 +208,7 @@ void ProcessTrace::JoinRest() {
     pairs.insert(pairs.end(), file->clock_pairs().begin(), file->clock_pairs().end());
     Merge(file->metadata(), &metadata_);
     states_.insert(states_.end(), file->states().begin(), file->states().end());
+    stacks_.insert(stacks_.end(), file->stacks().begin(), file->stacks().end());
     // A file that was salvaged beside a closed one has no end.
     if (file->end() != nullptr && (end_ == nullptr || end_->end_ns == 0)) end_ = file->end();
     problems_.insert(problems_.end(), file->problems().begin(), file->problems().end());

@@ -54,6 +54,8 @@ class ProcessTrace {
   const std::vector<GpuStream>& gpu_streams() const { return gpu_streams_; }
   // Payloads of StatesChunk, in order of the files.
   const std::vector<Span>& states() const { return states_; }
+  // The same of StacksChunk.
+  const std::vector<Span>& stacks() const { return stacks_; }
   const base::ClockConverter& clock() const { return clock_; }
   const Metadata& metadata() const { return metadata_; }
   // Null: no file was closed in order. end_ns 0: read from the rings of a process whose end
@@ -98,6 +100,7 @@ class ProcessTrace {
   std::vector<ThreadChunks> threads_;
   std::vector<GpuStream> gpu_streams_;
   std::vector<Span> states_;
+  std::vector<Span> stacks_;
   std::vector<base::ClockSegment> clock_segments_;
   base::ClockConverter clock_;
   Metadata metadata_;

@@ -99,6 +99,9 @@ bool FileIndexer::AddPayload(const FrameView& frame) {
     case FrameType::kStates:
       file_->states_.push_back(frame.payload);
       return true;
+    case FrameType::kStacks:
+      file_->stacks_.push_back(frame.payload);
+      return true;
     case FrameType::kUnknown:
       break;
   }

@@ -108,6 +108,8 @@ class TraceFile {
   const std::vector<GpuChunkRef>& gpu() const { return gpu_; }
   // Payloads of StatesChunk, in the order of the file.
   const std::vector<Span>& states() const { return states_; }
+  // The same of StacksChunk.
+  const std::vector<Span>& stacks() const { return stacks_; }
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:
@@ -134,6 +136,7 @@ class TraceFile {
   std::vector<CudaChunkRef> cuda_;
   std::vector<GpuChunkRef> gpu_;
   std::vector<Span> states_;
+  std::vector<Span> stacks_;
   std::vector<Problem> problems_;
 };
 

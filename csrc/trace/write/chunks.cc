@@ -43,6 +43,33 @@ void PutSubmessage(Message* message, uint32_t field, const uint8_t* numbers, siz
   out += text_size;
 }
 
+// One list for each of `count` times, as (length, entries...); a list ends at the next of `ends`.
+template <typename PutEntry>
+void PutLists(Message* message, uint32_t field, const uint32_t* ends, size_t count,
+              PutEntry put_entry) {
+  uint8_t* const values = message->end() + kMaxFieldBytes;
+  uint8_t* out = values;
+  uint32_t from = 0;
+  for (size_t i = 0; i < count; from = ends[i++]) {
+    out = base::PutVarint(out, ends[i] - from);
+    for (uint32_t at = from; at < ends[i]; ++at) out = put_entry(out, at);
+  }
+  message->Packed(field, values, out);
+}
+
+void PutFunction(Message* message, const FunctionFields& function) {
+  uint8_t numbers[2 * kMaxFieldBytes];
+  const size_t sizes[] = {Message::Cut(function.file), Message::Cut(function.name)};
+  size_t inner = static_cast<size_t>(PutVarintField(numbers, 3, function.line) - numbers);
+  for (const size_t size : sizes) {
+    if (size > 0) inner += static_cast<size_t>(PutLength(numbers, 1, size) - numbers) + size;
+  }
+  message->end() = PutLength(message->end(), 2, inner);
+  message->String(1, function.file);
+  message->String(2, function.name);
+  message->Varint(3, function.line);
+}
+
 }  // namespace
 
 int WriteProcess(Sink* sink, ChunkBuffer* buffer, const ProcessFields& fields) {
@@ -114,30 +141,51 @@ int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, si
 }
 
 int WriteStates(Sink* sink, ChunkBuffer* buffer, const StatesFields& fields) {
-  constexpr size_t kMostBytes =
-      (kMostStates + kMostStates + kMostAwake) * base::kMaxVarintBytes + kMaxFieldBytes;
-  static_assert(kMostBytes < sizeof buffer->bytes);
+  constexpr size_t kMostNumbers = 3 * kMostStates + kMostAwake + 2 * kMostStacks;
+  static_assert(kMostNumbers * base::kMaxVarintBytes + 4 * kMaxFieldBytes < sizeof buffer->bytes);
   if (fields.count == 0) return 0;
-  uint8_t numbers[(kMostStates + kMostAwake) * base::kMaxVarintBytes];
   Message message(buffer);
   message.Fixed64(1, static_cast<uint64_t>(fields.times_ns[0]));
-  uint8_t* end = numbers;
-  for (size_t i = 0; i < fields.count; ++i) {
-    const int64_t before_ns = fields.times_ns[i == 0 ? 0 : i - 1];
-    end = base::PutVarint(end, static_cast<uint64_t>(fields.times_ns[i] - before_ns));
+  message.Column(2, fields.count, [&](size_t i) {
+    return static_cast<uint64_t>(fields.times_ns[i] - fields.times_ns[i == 0 ? 0 : i - 1]);
+  });
+  PutLists(&message, 3, fields.ends, fields.count,
+           [&](uint8_t* out, uint32_t at) { return base::PutVarint(out, fields.awake[at]); });
+  if (fields.stack_ends != nullptr) {
+    PutLists(&message, 4, fields.stack_ends, fields.count, [&](uint8_t* out, uint32_t at) {
+      out = base::PutVarint(out, fields.stacks[at].thread);
+      return base::PutVarint(out, fields.stacks[at].node);
+    });
   }
-  message.end() =
-      base::PutBytesField(message.end(), 2, numbers, static_cast<size_t>(end - numbers));
-  end = numbers;
-  uint32_t from = 0;
-  for (size_t i = 0; i < fields.count; from = fields.ends[i++]) {
-    end = base::PutVarint(end, fields.ends[i] - from);
-    for (uint32_t at = from; at < fields.ends[i]; ++at)
-      end = base::PutVarint(end, fields.awake[at]);
-  }
-  message.end() =
-      base::PutBytesField(message.end(), 3, numbers, static_cast<size_t>(end - numbers));
   return message.Append(sink, FrameType::kStates);
+}
+
+int WriteStacks(Sink* sink, ChunkBuffer* buffer, const StackFields& fields) {
+  constexpr size_t kMostNodes = 4096;  // of one frame
+  constexpr size_t kMostNodeBytes = 3 * kMostNodes * base::kMaxVarintBytes + 4 * kMaxFieldBytes;
+  static_assert(kMostNodeBytes < sizeof buffer->bytes);
+  Message message(buffer);
+  for (size_t i = 0; i < fields.function_count; ++i) {
+    const FunctionFields& function = fields.functions[i];
+    const size_t needed =
+        3 * kMaxFieldBytes + Message::Cut(function.file) + Message::Cut(function.name);
+    if (int error = MakeRoom(&message, needed, sink, FrameType::kStacks)) return error;
+    if (message.size() == 0) message.Varint(1, fields.first_function + i);
+    PutFunction(&message, function);
+  }
+  for (size_t first = 0; first < fields.node_count; first += kMostNodes) {
+    const size_t left = fields.node_count - first;
+    const size_t some = left < kMostNodes ? left : kMostNodes;
+    const NodeFields* const nodes = fields.nodes + first;
+    if (int error = MakeRoom(&message, kMostNodeBytes, sink, FrameType::kStacks)) return error;
+    message.Varint(3, fields.first_node + first);
+    message.Column(4, some, [&](size_t i) { return uint64_t{nodes[i].parent}; });
+    message.Column(5, some, [&](size_t i) { return uint64_t{nodes[i].function}; });
+    message.Column(6, some, [&](size_t i) { return uint64_t{nodes[i].line}; });
+    if (int error = message.Append(sink, FrameType::kStacks)) return error;
+    message.Clear();
+  }
+  return message.size() == 0 ? 0 : message.Append(sink, FrameType::kStacks);
 }
 
 int WriteMetadata(Sink* sink, ChunkBuffer* buffer, const ProcessNames& names,

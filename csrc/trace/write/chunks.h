@@ -51,17 +51,48 @@ int WriteThreads(Sink* sink, ChunkBuffer* buffer, const ThreadFields* threads, s
 
 int WriteClock(Sink* sink, ChunkBuffer* buffer, const base::ClockPair* pairs, size_t count);
 
+struct ThreadStack {
+  uint32_t thread;
+  uint32_t node;  // StackFields
+};
+
 // Which threads were awake, at times that ascend: `awake` has those of the first time up to
-// `ends[0]`, and so on.
+// `ends[0]`, and so on. Where the interpreter's threads were lies in `stacks` the same way.
 struct StatesFields {
   const int64_t* times_ns;
   const uint32_t* ends;
   const uint32_t* awake;
   size_t count;  // at most kMostStates, with at most kMostAwake threads in all
+  const uint32_t* stack_ends = nullptr;  // null: nothing is known of any thread
+  const ThreadStack* stacks = nullptr;   // at most kMostStacks in all
 };
 constexpr size_t kMostStates = 64;
 constexpr size_t kMostAwake = 1024;
+constexpr size_t kMostStacks = 4096;
 int WriteStates(Sink* sink, ChunkBuffer* buffer, const StatesFields& fields);
+
+struct FunctionFields {
+  Text file;
+  Text name;
+  uint32_t line;  // at which it is defined
+};
+struct NodeFields {
+  uint32_t parent;    // number of a node before it; 0: the outermost call of a thread
+  uint32_t function;  // its number
+  uint32_t line;      // 0: not known
+};
+// Functions and nodes of stacks that are new in the image. Each has the number after the one before
+// it; the first number of the image is 1.
+struct StackFields {
+  uint32_t first_function;
+  const FunctionFields* functions;
+  size_t function_count;
+  uint32_t first_node;
+  const NodeFields* nodes;
+  size_t node_count;
+};
+// Any number of both: as many frames as they need.
+int WriteStacks(Sink* sink, ChunkBuffer* buffer, const StackFields& fields);
 
 struct MetadataFields {
   Text key;

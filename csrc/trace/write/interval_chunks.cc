@@ -1,7 +1,6 @@
 #include "trace/write/interval_chunks.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/wire.h"
 #include "trace/format/frame.h"
@@ -10,29 +9,14 @@
 namespace rlscope::trace {
 namespace {
 
-using base::PutLength;
-using base::PutVarint;
 using base::ZigZag;
-
-// Writes one packed column: its values, then the tag and length in front of them.
-template <typename ValueAt>
-void PutColumn(Message* message, uint32_t field, size_t count, ValueAt value_at) {
-  uint8_t* const start = message->end();
-  uint8_t* const values = start + kMaxFieldBytes;
-  uint8_t* out = values;
-  for (size_t i = 0; i < count; ++i) out = PutVarint(out, value_at(i));
-  const size_t size = static_cast<size_t>(out - values);
-  uint8_t* const body = PutLength(start, field, size);
-  memmove(body, values, size);
-  message->end() = body + size;
-}
 
 // A column of zeros is left out.
 template <typename ValueAt>
 void PutColumnUnlessZero(Message* message, uint32_t field, size_t count, ValueAt value_at) {
   for (size_t i = 0; i < count; ++i) {
     if (value_at(i) == 0) continue;
-    PutColumn(message, field, count, value_at);
+    message->Column(field, count, value_at);
     return;
   }
 }
@@ -59,7 +43,7 @@ template <typename ValueOf>
 void PutCallColumn(Message* message, uint32_t field, const CudaCall* calls, size_t count,
                    ValueOf value_of) {
   uint64_t ahead = count == 0 ? 0 : calls[0].start_ticks;
-  PutColumn(message, field, count, [&](size_t i) {
+  message->Column(field, count, [&](size_t i) {
     const PlacedCall call = Place(calls[i], ahead);
     const uint64_t value = value_of(call, ahead);
     ahead = call.end;
@@ -86,8 +70,8 @@ bool PutDetails(Message* message, const GpuInterval* intervals, size_t count) {
   }
   if (distinct == 0) return true;
   if (message->left() < 2 * count + kMostDetailBytes * distinct + 4 * kMaxFieldBytes) return false;
-  PutColumn(message, 14, count, [&](size_t i) { return static_cast<uint64_t>(index[i]); });
-  PutColumn(message, 15, 4 * distinct, [&](size_t i) {
+  message->Column(14, count, [&](size_t i) { return static_cast<uint64_t>(index[i]); });
+  message->Column(15, 4 * distinct, [&](size_t i) {
     const GpuDetail& detail = intervals[kinds[i / 4]].detail;
     const uint64_t fields[] = {detail.grid, detail.block, detail.shared_memory,
                                uint64_t{detail.registers} << 8 | detail.how};
@@ -122,8 +106,8 @@ int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ri
                 [](const PlacedCall& call, uint64_t ahead) { return call.start - ahead; });
   PutCallColumn(&message, 8, calls, count,
                 [](const PlacedCall& call, uint64_t) { return call.end - call.start; });
-  PutColumn(&message, 9, count, [&](size_t i) { return static_cast<uint64_t>(calls[i].name); });
-  PutColumn(&message, 10, count, [&](size_t i) {
+  message.Column(9, count, [&](size_t i) { return static_cast<uint64_t>(calls[i].name); });
+  message.Column(10, count, [&](size_t i) {
     return Delta(calls[i].correlation, i == 0 ? 0 : calls[i - 1].correlation);
   });
   const auto status = [&](size_t i) { return static_cast<uint64_t>(calls[i].status); };
@@ -151,14 +135,13 @@ int WriteGpu(Sink* sink, ChunkBuffer* buffer, const GpuOrigin& origin, const Gpu
   message.Fixed64(4, static_cast<uint64_t>(min_start_ns));
   message.Fixed64(5, static_cast<uint64_t>(max_end_ns));
   message.Varint(6, count);
-  PutColumn(&message, 7, count,
-            [&](size_t i) { return i == 0 ? 0 : Delta(intervals[i].start_ns, end_of(i - 1)); });
-  PutColumn(&message, 8, count,
-            [&](size_t i) { return static_cast<uint64_t>(intervals[i].duration_ns); });
-  PutColumn(&message, 9, count, [&](size_t i) { return static_cast<uint64_t>(intervals[i].kind); });
-  PutColumn(&message, 10, count,
-            [&](size_t i) { return static_cast<uint64_t>(intervals[i].name); });
-  PutColumn(&message, 11, count, [&](size_t i) {
+  message.Column(
+      7, count, [&](size_t i) { return i == 0 ? 0 : Delta(intervals[i].start_ns, end_of(i - 1)); });
+  message.Column(8, count,
+                 [&](size_t i) { return static_cast<uint64_t>(intervals[i].duration_ns); });
+  message.Column(9, count, [&](size_t i) { return static_cast<uint64_t>(intervals[i].kind); });
+  message.Column(10, count, [&](size_t i) { return static_cast<uint64_t>(intervals[i].name); });
+  message.Column(11, count, [&](size_t i) {
     return Delta(intervals[i].correlation, i == 0 ? 0 : intervals[i - 1].correlation);
   });
   PutColumnUnlessZero(&message, 12, count, [&](size_t i) { return intervals[i].bytes; });

@@ -39,6 +39,22 @@ class Message {
     if (text != nullptr) String(field, Text{text, strlen(text)});
   }
 
+  // A packed column of varints: its values first, then the tag and length in front of them.
+  template <typename ValueAt>
+  void Column(uint32_t field, size_t count, ValueAt value_at) {
+    uint8_t* const values = end_ + kMaxFieldBytes;
+    uint8_t* out = values;
+    for (size_t i = 0; i < count; ++i) out = base::PutVarint(out, value_at(i));
+    Packed(field, values, out);
+  }
+  // The same of values that stand already where a column puts them: kMaxFieldBytes further on.
+  void Packed(uint32_t field, const uint8_t* values, const uint8_t* values_end) {
+    const size_t size = static_cast<size_t>(values_end - values);
+    uint8_t* const body = base::PutLength(end_, field, size);
+    memmove(body, values, size);
+    end_ = body + size;
+  }
+
   int Append(Sink* sink, FrameType type) { return AppendFrame(sink, type, begin_, size()); }
   void Clear() { end_ = begin_; }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from rlscope.rundir.kept_iterations import IterationRange
 
@@ -104,6 +105,13 @@ def module(text: str) -> str:
     if all(part.isidentifier() for part in text.split(".")):
         return text
     raise argparse.ArgumentTypeError(f"expected the name of a module, got {text!r}")
+
+
+def folder(text: str) -> str:
+    """A folder that is there, as an absolute path."""
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no folder")
+    return os.path.abspath(text)
 
 
 def environment_class(text: str) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 from rlscope import _trace
 from rlscope._version import __version__
 from rlscope.relations.schema import store
-from rlscope.rundir import own_files, process_log, regular_files, unrecorded_file
+from rlscope.rundir import own_files, process_log, regular_files, source_files, unrecorded_file
 
 # Counts changes of the tables' meaning that neither the schema nor the trace format shows.
 TABLES_VERSION = 7
 # Everything that the tables are computed from, relative to the trace directory; and the rings that
 # processes.log names elsewhere.
-_SOURCES = ("run.json", "processes.log", "machine.jsonl", unrecorded_file.FILE)
+_SOURCES = ("run.json", "processes.log", "machine.jsonl", unrecorded_file.FILE, source_files.FILE)
 _SOURCE_FOLDERS = ("trace", "rings")
 
 

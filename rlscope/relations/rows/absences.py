@@ -32,6 +32,10 @@ _ROLLED_UP = (
     "only what ended in the kept part has rows. The rest was rolled up (--rollup), until the time "
     "that loss rolled_up names"
 )
+_NO_STACKS = (
+    "no stack of Python was read; rls-prof reads one for each process that it drains, some 100 "
+    "times a second"
+)
 _SINGLE = ("operation_instance", "event")
 _NO_SYNC = "no CUDA synchronisation was recorded"
 
@@ -68,8 +72,19 @@ _REASONS: Mapping[tuple[str, str], str] = {
         "wait",
         "peer_process_id",
     ): "a wait was for no process, for one outside the run, or for several (relation wait_peer)",
-    ("blocked", ALL): "no thread was asked for its state; rls-prof asks some 50 times a second",
+    ("blocked", ALL): "no thread was asked for its state; rls-prof asks some 100 times a second",
     ("blocked", "blocked_ns"): "no reading fell into a state, which was too short",
+    **{(relation, ALL): _NO_STACKS for relation in ("stack", "stack_time", "source_line")},
+    ("stack", "parent_id"): "a thread began with such a call",
+    ("stack", "line"): "the interpreter has no line for a call",
+    ("source_line", "line"): "the interpreter has no line for a call",
+    (
+        "stack_time",
+        "stack_id",
+    ): "no stack could be read for a reading, or no reading fell into a state",
+    ("stack_time", "self_low_ns"): "no reading fell into a state, which was too short",
+    ("stack_time", "self_high_ns"): "no reading fell into a state, which was too short",
+    ("source_text", ALL): "rls-prof kept no text of a file in which it found the program",
     ("compilation", ALL): "no compiler that rlscope watches compiled anything",
     ("compilation", "file"): "no line of the program was on the stack when a function was compiled",
     ("compilation", "line"): "no line of the program was on the stack when a function was compiled",
@@ -174,6 +189,10 @@ _OF_RLSCOPE = frozenset(
         ("process", "program"),
         ("wait", ALL),
         ("blocked", ALL),
+        ("stack", ALL),
+        ("stack_time", ALL),
+        ("source_line", ALL),
+        ("source_text", ALL),
         ("compilation", ALL),
         ("import", ALL),
         ("collective", ALL),

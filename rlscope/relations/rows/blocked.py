@@ -18,17 +18,16 @@ def columns(breakdown: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, 
 
     Args:
         breakdown: as the sweep has it.
-        read: `state_reading`, as the sweep has it.
+        read: `state_reading`, as the sweep has it: by stack, too.
     """
-    counts: dict[Any, tuple[Any, ...]] = {
-        row[:3]: row[3:] for row in _rows(read, "readings", "blocked")
-    }
-    times: Counter[tuple[Any, ...]] = Counter()
-    for *key, duration_ns in _rows(breakdown, "duration_ns") if counts else ():
-        times[tuple(key)] += duration_ns
+    counts: Counter[tuple[Any, ...]] = Counter()
+    asleep: Counter[tuple[Any, ...]] = Counter()
+    for *key, readings, blocked in state_rows(read, "readings", "blocked"):
+        counts[tuple(key)] += readings
+        asleep[tuple(key)] += blocked
     rows = []
-    for state, duration_ns in times.items():
-        readings, blocked = counts.get(state, (0, 0))
+    for state, duration_ns in state_times(breakdown).items() if counts else ():
+        readings, blocked = counts[state], asleep[state]
         rows.append(
             (*state, duration_ns, readings, blocked, *share(duration_ns, readings, blocked))
         )
@@ -56,11 +55,21 @@ def share(duration_ns: int, readings: int, blocked: int) -> tuple[int | None, ..
     return tuple(round(duration_ns * part) for part in parts)
 
 
-def _rows(table: Mapping[str, Any], *values: str) -> list[tuple[Any, ...]]:
+def state_times(breakdown: Mapping[str, Any]) -> Counter[tuple[Any, ...]]:
+    """The exact time of each stage, operation and layer."""
+    times: Counter[tuple[Any, ...]] = Counter()
+    for *key, duration_ns in state_rows(breakdown, "duration_ns"):
+        times[tuple(key)] += duration_ns
+    return times
+
+
+def state_rows(table: Mapping[str, Any], *values: str) -> list[tuple[Any, ...]]:
+    """Rows of stage, operation, layer and those columns."""
     names = ("stage", "operation", "layer", *values)
-    lists = (_list(table[name]) for name in names)
+    lists = (as_list(table[name]) for name in names)
     return list(zip(*lists, strict=True))
 
 
-def _list(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
+    """A column of the sweep as values of Python."""
     return values.tolist() if hasattr(values, "tolist") else list(values)

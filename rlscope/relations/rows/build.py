@@ -23,6 +23,7 @@ from rlscope.relations.rows import (
     imports,
     machine_samples,
     run_facts,
+    source_texts,
     training_loop,
     unrecorded,
     utilisation,
@@ -124,6 +125,8 @@ class _Build:
         self._probes: list[ProbeSamples] = []
         self._gaps = {kind: record_costs.Gaps() for kind in record_costs.MEASURED}
         self._simulating: set[int] = set()
+        self._own_folders = run_facts.own_folders(self._run_json)
+        self._stack_files: set[str] = set()
         self._collected: dict[str, dict[str, list[Any]]] = {}
 
     def run(self) -> None:
@@ -150,7 +153,7 @@ class _Build:
         """Everything of one process; returns how many threads it has."""
         index, (swept, cuda) = process["index"], found
         ids = self._operations.number(swept["operation"])
-        rows = ProcessRows(index, swept, ids)
+        rows = ProcessRows(index, swept, ids, self._own_folders)
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", _thread_columns(threads, thread_ids(threads["thread"])), index)
@@ -173,6 +176,7 @@ class _Build:
         if self._tool:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
         note = process["metadata"].get(cuda_rows.NOTE)
+        self._stack_files.update(relations["stack"]["file"])
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(
             index, self._hosts[index], note, gpu_time, imported_places.of_process(process).gpus_of
@@ -306,6 +310,7 @@ class _Build:
         self._absences.look("operation_instance", operations)  # an operation was entered
         self._put("machine_sample", self._samples.columns)
         self._put("unrecorded", self._unrecorded)
+        self._put("source_text", source_texts.columns(self._root, self._stack_files))
         self._put_utilisation()
         for name, columns in self._devices.relations(self._directory, self._grids).items():
             self._put(name, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from rlscope import _trace
 from rlscope.costs.record_costs import AUTOMATIC, NATIVE, OPERATION
 from rlscope.relations.groups import SIMULATION, group_of
-from rlscope.relations.rows import blocked
+from rlscope.relations.rows import blocked, stacks
 from rlscope.relations.rows.breakdowns import Breakdowns
 from rlscope.relations.rows.operations import NONE, NOT_RECORDED, sources_of_rows
 
@@ -22,8 +22,19 @@ _IN_ITERATIONS = "count_in_iterations"
 class ProcessRows:
     """The sweep of one process with numbers replaced by the texts and ids of the relations."""
 
-    def __init__(self, process_id: int, swept: Mapping[str, Any], operation_ids: Any) -> None:
+    def __init__(
+        self,
+        process_id: int,
+        swept: Mapping[str, Any],
+        operation_ids: Any,
+        own_folders: Sequence[str] = (),
+    ) -> None:
+        """
+        Args:
+            own_folders: absolute paths of what is the program's own code, too.
+        """
         self.process_id = process_id
+        self._own_folders = own_folders
         self._swept = swept
         self._operation_ids = operation_ids
         self._texts = Texts(swept)
@@ -38,6 +49,7 @@ class ProcessRows:
             "transition": self._transitions(),
             "native_call": self._texts.of(self._swept["native_call"]),
             "blocked": self._blocked(),
+            **self._stacks(),
         }
 
     def breakdowns(self, thread_ids: Any, *, work_is_known: bool) -> Breakdowns:
@@ -98,8 +110,12 @@ class ProcessRows:
 
     def _blocked(self) -> dict[str, Any]:
         found = blocked.columns(self._swept["breakdown"], self._swept["state_reading"])
-        numbers = {name: np.array(found[name], dtype=np.int64) for name in ("operation", "layer")}
-        return self._texts.of({**found, **numbers})
+        return self._texts.of_lists(found)
+
+    def _stacks(self) -> dict[str, dict[str, Any]]:
+        found = stacks.relations(self._swept, self._own_folders)
+        times = {name: self._texts.of_lists(found[name]) for name in ("stack_time", "source_line")}
+        return {**found, **times}
 
     def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]
@@ -136,6 +152,11 @@ class Texts:
             for name, values in columns.items()
         }
         return {**named, "source": self._sources[columns["operation"]]}
+
+    def of_lists(self, columns: Mapping[str, list[Any]]) -> dict[str, Any]:
+        """The same of columns that are no arrays."""
+        numbers = {name: np.array(columns[name], dtype=np.int64) for name in ("operation", "layer")}
+        return self.of({**columns, **numbers})
 
 
 def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,12 @@ def read_run_json(root: Path) -> dict[str, Any]:
     return {**known, "host": host, "options": known.get("options", {})}
 
 
+def own_folders(run: Mapping[str, Any]) -> list[str]:
+    """Folders that the user said are the program's own code."""
+    folders = run["options"].get("source")
+    return [each for each in folders if isinstance(each, str)] if isinstance(folders, list) else []
+
+
 def _of_kinds(facts: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
     """The facts without those of a wrong type."""
     return {

@@ -216,6 +216,14 @@ metadata = columns.relation(
     columns.text("value", "value as JSON"),
 )
 
+source_text = columns.relation(
+    "source_text",
+    "Text of the program's own files of which stacks have lines, as they were during the run.",
+    columns.text("file", "stack.file"),
+    columns.integer("line", "from 1 on"),
+    columns.text("text", "the line without its end"),
+)
+
 unrecorded = columns.relation(
     "unrecorded",
     "A process of the run that rlscope did not record, or whose Python it did not record.",

@@ -200,6 +200,62 @@ blocked = columns.relation(
     layout=columns.PROCESS,
 )
 
+stack = columns.relation(
+    "stack",
+    "Stacks of the interpreter's threads, each a line of a call and the stack that made the call.",
+    columns.process_id(),
+    columns.integer("stack_id", "number of the stack in its process, from 1 on"),
+    columns.integer("parent_id", "stack_id of the call's caller; NULL: the thread began here"),
+    columns.text("function", "qualified name of the function"),
+    columns.text("file", "file of the function, as the interpreter has it"),
+    columns.integer("line", "line that the function was at; NULL: not known"),
+    columns.integer("first_line", "line at which the function is defined"),
+    columns.flag("is_own", "whether the file is the program's own and no library's"),
+    layout=columns.PROCESS,
+)
+
+stack_time = columns.relation(
+    "stack_time",
+    "Time of a process by its owner's stack: estimates from readings, with exact sums.",
+    columns.process_id(),
+    columns.integer("stack_id", "stack.stack_id; NULL: the stack is not known"),
+    columns.text("stage", "breakdown.stage"),
+    *columns.operation("innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.integer("readings", "how often the stack was found in this state"),
+    columns.integer(
+        "self_ns",
+        "estimate: the exact time of the state (breakdown) in the proportion of these readings",
+    ),
+    columns.integer("self_low_ns", "lower end of the 95 % interval of self_ns"),
+    columns.integer("self_high_ns", "upper end of the 95 % interval of self_ns"),
+    layout=columns.PROCESS,
+)
+
+source_line = columns.relation(
+    "source_line",
+    "Time of a process by line of Python: estimates from readings of its owner's stack.",
+    columns.process_id(),
+    columns.text("file", "stack.file"),
+    columns.integer("line", "stack.line"),
+    columns.text("function", "stack.function"),
+    columns.flag("is_own", "stack.is_own"),
+    columns.text("stage", "breakdown.stage"),
+    *columns.operation("innermost open operation"),
+    columns.text("layer", columns.LAYER),
+    columns.integer(
+        "readings", "how often the line was found in this state, anywhere on the stack"
+    ),
+    columns.integer("self_ns", "time in which the line was the innermost one"),
+    columns.integer(
+        "own_ns", "time in which the line was the innermost one of the program's own code"
+    ),
+    columns.integer("own_low_ns", "lower end of the 95 % interval of own_ns"),
+    columns.integer("own_high_ns", "upper end of the 95 % interval of own_ns"),
+    columns.integer("total_ns", "time in which the line was on the stack"),
+    layout=columns.PROCESS,
+)
+
 wait_peer = columns.relation(
     "wait_peer",
     "Processes at the other end of what a process waits for.",

@@ -42,7 +42,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
 _EMPTY = "no reading found a thread blocked in the training loop without a wait that was recorded."
 
 _NOTE = (
-    "rls-prof reads the states of the threads some 50 times a second. Here a thread was blocked, "
+    "rls-prof reads the states of the threads some 100 times a second. Here a thread was blocked, "
     "and no call of the interpreter shows why. It waited in a library's own code: for a queue, a "
     "lock, a file or the library's threads. The times are estimates from the readings, with their "
     "95 % intervals. The times of operations are exact."

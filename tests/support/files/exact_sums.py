@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope import _trace
-from rlscope.relations.rows import blocked
+from rlscope.relations.rows import blocked, stacks
 from support.files.streamed_rows import read_rows
 
 BUCKETS = 100
@@ -46,6 +46,8 @@ def _check_process(trace: _trace.Directory, process: dict[str, Any], of: str) ->
     assert timeline or length_ns == 0, f"{of}: no timeline"
     times = blocked.columns(swept["breakdown"], swept["state_reading"])["duration_ns"]
     assert sum(times) in ({length_ns} if times else {0}), f"{of}: blocked"
+    times = stacks.relations(swept)["stack_time"]["self_ns"]
+    assert sum(times) in ({length_ns} if times else {0}), f"{of}: stack_time"
     threads = trace.threads(process["index"])
     lives = zip(*(threads[name].tolist() for name in ("thread", "start_ns", "end_ns")), strict=True)
     by_thread = _sums(swept["breakdown_by_thread"], "thread")

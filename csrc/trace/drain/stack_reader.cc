@@ -1,0 +1,237 @@
+#include "trace/drain/stack_reader.h"
+
+#include <string.h>
+
+#include "trace/drain/line_table.h"
+
+namespace rlscope::trace {
+namespace {
+
+constexpr uint32_t kMostTries = 4;
+constexpr uint32_t kMostThreads = 4096;
+constexpr uint32_t kMostCodes = 4 * kMostFunctions;
+constexpr uint64_t kMostCharacters = 1024;
+constexpr uint64_t kMostLineTableBytes = 256 * 1024;
+constexpr uint64_t kPage = 4096;
+
+template <typename T>
+T Get(const uint8_t* object, uint32_t offset) {
+  T value;
+  memcpy(&value, object + offset, sizeof value);
+  return value;
+}
+
+// Bytes of an object up to the end of the last of its members, each of 8 bytes at most.
+template <typename... Offset>
+uint64_t BytesUpTo(Offset... offsets) {
+  uint32_t last = 0;
+  ((last = last < offsets ? offsets : last), ...);
+  return uint64_t{last} + 8;
+}
+
+uint64_t ThreadBytes(const StackReader::Layout& layout) {
+  return BytesUpTo(layout.next_thread, layout.os_tid, layout.current, layout.stack_chunk,
+                   layout.stack_top);
+}
+uint64_t FrameBytes(const StackReader::Layout& layout) {
+  return BytesUpTo(layout.code, layout.caller, layout.instruction, layout.owner);
+}
+uint64_t CodeBytes(const StackReader::Layout& layout) {
+  return BytesUpTo(layout.type, layout.instruction_count, layout.file, layout.name,
+                   layout.first_line, layout.line_table);
+}
+uint64_t TextBytes(const StackReader::Layout& layout) {
+  return BytesUpTo(layout.text_length, layout.text_state);
+}
+
+// Characters of 1, 2 or 4 bytes as UTF-8.
+bool AddCharacters(const uint8_t* data, uint64_t count, uint32_t width, GrowingArray<char>* text) {
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t character = 0;
+    memcpy(&character, data + i * width, width);
+    char bytes[4];
+    uint32_t length = 0;
+    if (character < 0x80) {
+      bytes[length++] = static_cast<char>(character);
+    } else {
+      const uint32_t more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+      const uint32_t mark = more == 1 ? 0xc0 : more == 2 ? 0xe0 : 0xf0;
+      bytes[length++] = static_cast<char>(mark | (character >> (6 * more) & 0x3f));
+      for (uint32_t left = more; left > 0; left--) {
+        bytes[length++] = static_cast<char>(0x80 | (character >> (6 * (left - 1)) & 0x3f));
+      }
+    }
+    if (!text->Add(bytes, length)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool StackReader::IsPlausible(const Layout& layout) {
+  constexpr uint64_t kMostOffset = 1 << 20;
+  const bool fits = ThreadBytes(layout) <= kThreadBytes && FrameBytes(layout) <= kFrameBytes &&
+                    CodeBytes(layout) <= kCodeBytes && TextBytes(layout) <= kCodeBytes;
+  const uint64_t far =
+      BytesUpTo(layout.first_thread, layout.holder_frame, layout.instructions, layout.ascii_data,
+                layout.compact_data, layout.bytes_length, layout.bytes_data);
+  return layout.interpreter != 0 && fits && far <= kMostOffset && layout.kind_mask != 0;
+}
+
+bool StackReader::Begin() {
+  threads_ = 0;
+  return memory_.Read(layout_.interpreter + layout_.first_thread, &next_, sizeof next_);
+}
+
+bool StackReader::Next(uint32_t* os_tid) {
+  if (next_ == 0 || ++threads_ > kMostThreads) return false;
+  if (!memory_.Read(next_, thread_bytes_, ThreadBytes(layout_))) return false;
+  thread_ = next_;
+  next_ = Get<uint64_t>(thread_bytes_, layout_.next_thread);
+  *os_tid = Get<uint32_t>(thread_bytes_, layout_.os_tid);
+  return true;
+}
+
+uint32_t StackReader::Read() {
+  for (uint32_t i = 0; i < kMostTries; i++) {
+    if (!ReadFrames()) continue;
+    uint32_t node = 0;
+    if (NodeOfFrames(&node)) return node;
+  }
+  return 0;
+}
+
+// ---- frames -------------------------------------------------------------------------------------
+
+bool StackReader::ReadFrames() {
+  const auto current = Get<uint64_t>(thread_bytes_, layout_.current);
+  const bool held = layout_.has_holder != 0;
+  const auto begin = Get<uint64_t>(thread_bytes_, layout_.stack_chunk);
+  const auto top = Get<uint64_t>(thread_bytes_, layout_.stack_top);
+  // To the end of the page: frames that were added since lie there.
+  stack_end_ = begin < top ? ((top - 1) | (kPage - 1)) + 1 : begin;
+  stack_begin_ = stack_end_ - begin > kStackBytes ? stack_end_ - kStackBytes : begin;
+  const uint64_t top_address = held ? current + layout_.holder_frame : thread_ + layout_.current;
+  uint64_t first = 0, last = 0;
+  const RemoteMemory::Piece pieces[] = {
+      {top_address, &first, sizeof first},
+      {stack_begin_, stack_bytes_, stack_end_ - stack_begin_},
+      {top_address, &last, sizeof last},
+      {thread_, thread_bytes_, ThreadBytes(layout_)},
+  };
+  if (!memory_.Read(pieces, sizeof pieces / sizeof *pieces)) return false;
+  const bool same = !held || Get<uint64_t>(thread_bytes_, layout_.current) == current;
+  return first == last && same && Walk(first);
+}
+
+bool StackReader::FindFrame(uint64_t address, uint8_t* frame) const {
+  const uint64_t bytes = FrameBytes(layout_);
+  if (address < stack_begin_ || address + bytes > stack_end_) {
+    return memory_.Read(address, frame, bytes);  // of a generator, or in another piece
+  }
+  memcpy(frame, stack_bytes_ + (address - stack_begin_), bytes);
+  return true;
+}
+
+bool StackReader::Walk(uint64_t top) {
+  frame_count_ = 0;
+  uint32_t seen = 0;
+  for (uint64_t address = top; address != 0;) {
+    uint8_t frame[kFrameBytes];
+    if (++seen > kMostFrames || !FindFrame(address, frame)) return false;
+    // The interpreter enters Python from C through a frame of its own.
+    const bool runs_code = Get<uint8_t>(frame, layout_.owner) < layout_.foreign_owner;
+    const uint64_t code = Get<uint64_t>(frame, layout_.code) & ~uint64_t{layout_.code_tag};
+    if (runs_code) frames_[frame_count_++] = {code, Get<uint64_t>(frame, layout_.instruction)};
+    address = Get<uint64_t>(frame, layout_.caller);
+  }
+  return true;
+}
+
+// ---- code ---------------------------------------------------------------------------------------
+
+// False: what was read is no stack; it changed while it was read.
+bool StackReader::NodeOfFrames(uint32_t* node) {
+  uint32_t left = frame_count_;
+  while (left > 0) {
+    RemoteMemory::Piece pieces[RemoteMemory::kMostPieces];
+    uint32_t count = 0;
+    for (; count < RemoteMemory::kMostPieces && count < left; count++) {
+      pieces[count] = {frames_[left - 1 - count].code, code_bytes_[count], CodeBytes(layout_)};
+    }
+    if (!memory_.Read(pieces, count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+      if (!EnterFrame(frames_[--left], code_bytes_[i], node)) return false;
+    }
+  }
+  return true;
+}
+
+bool StackReader::EnterFrame(const Frame& frame, const uint8_t* object, uint32_t* node) {
+  if (Get<uint64_t>(object, layout_.type) != layout_.code_type) return false;
+  const uint64_t begin = frame.code + layout_.instructions;
+  const uint64_t place = frame.instruction < begin ? 0 : (frame.instruction - begin) / 2;
+  const uint32_t number = FindCode(frame.code, object);
+  if (number == 0 || place >= codes_[number - 1].instruction_count) return false;
+  const auto instruction = static_cast<uint32_t>(place);
+  uint32_t* const known = nodes_.Find({*node, number, instruction});
+  if (known == nullptr) return false;
+  if (*known == 0) {
+    const Code& code = codes_[number - 1];
+    *known = numbers_->Node(*node, code.function, LineOf(code, instruction));
+  }
+  *node = *known;
+  return *node != 0;
+}
+
+// The place in codes_, from 1 on. 0: it cannot be read.
+uint32_t StackReader::FindCode(uint64_t address, const uint8_t* object) {
+  Code code = {
+      Get<uint64_t>(object, layout_.file),       Get<uint64_t>(object, layout_.name),
+      Get<uint64_t>(object, layout_.line_table), Get<uint32_t>(object, layout_.instruction_count),
+      Get<uint32_t>(object, layout_.first_line), 0};
+  uint32_t* const number = code_numbers_.Find({address, 0, 0});
+  if (number == nullptr) return 0;
+  if (*number != 0) {
+    code.function = codes_[*number - 1].function;
+    if (memcmp(&code, &codes_[*number - 1], sizeof code) == 0) return *number;
+  }
+  code.function = FunctionOf(code);
+  if (code.function == 0 || codes_.count() == kMostCodes || !codes_.Add(code)) return 0;
+  return *number = codes_.count();
+}
+
+uint32_t StackReader::FunctionOf(const Code& code) {
+  if (!ReadText(code.file, &file_) || !ReadText(code.name, &name_)) return 0;
+  return numbers_->Function({file_.begin(), file_.count()}, {name_.begin(), name_.count()},
+                            code.first_line);
+}
+
+bool StackReader::ReadText(uint64_t address, GrowingArray<char>* text) const {
+  uint8_t object[kCodeBytes];
+  if (!memory_.Read(address, object, TextBytes(layout_))) return false;
+  const auto state = Get<uint32_t>(object, layout_.text_state);
+  const auto length = Get<uint64_t>(object, layout_.text_length);
+  const bool is_ascii = (state & layout_.ascii_mask) != 0;
+  if (!is_ascii && (state & layout_.compact_mask) == 0) return false;
+  const uint32_t kind = (state & layout_.kind_mask) >> __builtin_ctz(layout_.kind_mask);
+  const uint32_t width = is_ascii ? 1 : kind;
+  if (width != 1 && width != 2 && width != 4) return false;
+  const uint64_t count = length < kMostCharacters ? length : kMostCharacters;
+  const uint64_t data = address + (is_ascii ? layout_.ascii_data : layout_.compact_data);
+  uint8_t characters[kMostCharacters * 4];
+  if (!memory_.Read(data, characters, count * width)) return false;
+  text->Clear();
+  return AddCharacters(characters, count, width, text);
+}
+
+// 0: not known.
+uint32_t StackReader::LineOf(const Code& code, uint32_t instruction) {
+  uint64_t length = 0;
+  if (!memory_.Read(code.line_table + layout_.bytes_length, &length, sizeof length)) return 0;
+  if (length > kMostLineTableBytes || !line_table_.Resize(static_cast<uint32_t>(length))) return 0;
+  if (!memory_.Read(code.line_table + layout_.bytes_data, line_table_.begin(), length)) return 0;
+  return FindLine(line_table_.begin(), length, code.first_line, instruction);
+}
+
+}  // namespace rlscope::trace

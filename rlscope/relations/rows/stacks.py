@@ -1,0 +1,210 @@
+"""The rows of the relations `stack`, `stack_time` and `source_line`: exact times of states, divided
+over the stacks that readings found in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rlscope.relations.rows.blocked import as_list, share, state_rows, state_times
+from rlscope.rundir.own_code import is_own
+
+_UNKNOWN = 0
+"""The number of no stack."""
+
+_STACK = ("stack_id", "parent_id", "function", "file", "line", "first_line", "is_own")
+_STATE = ("stage", "operation", "layer")
+_STACK_TIME = ("stack_id", *_STATE, "readings", "self_ns", "self_low_ns", "self_high_ns")
+_SOURCE_LINE = (
+    "file", "line", "function", "is_own", *_STATE, "readings", "self_ns", "own_ns", "own_low_ns",
+    "own_high_ns", "total_ns",
+)  # fmt: skip
+
+
+def relations(
+    swept: Mapping[str, Any], folders: Sequence[str] = ()
+) -> dict[str, dict[str, list[Any]]]:
+    """The three relations of a process; none has a row if no stack was read.
+
+    Args:
+        swept: the sweep of the process.
+        folders: absolute paths of what is the program's own code, too.
+    """
+    tree = _Tree(swept["stack"], folders)
+    states = _states(swept) if tree.nodes else []
+    return {
+        "stack": _columns(_STACK, map(_stack_row, tree.nodes.values())),
+        "stack_time": _columns(_STACK_TIME, (row for each in states for row in each.rows())),
+        "source_line": _columns(_SOURCE_LINE, (row for each in states for row in tree.lines(each))),
+    }
+
+
+def parts(whole: int, counts: Mapping[int, int]) -> dict[int, int]:
+    """A whole number in the proportion of the counts, with that sum: rounded down, and what is
+    missing goes to the largest remainders, of equal ones to those of lower numbers.
+
+    >>> parts(100, {1: 1, 2: 1, 3: 1})
+    {1: 34, 2: 33, 3: 33}
+    """
+    total = sum(counts.values())
+    found = {number: whole * count // total for number, count in counts.items()}
+    missing = whole - sum(found.values())
+    order = sorted(counts, key=lambda number: (-(whole * counts[number] % total), number))
+    for number in order[:missing]:
+        found[number] += 1
+    return found
+
+
+class _Line(NamedTuple):
+    file: str
+    line: int | None
+    function: str
+
+
+class _Node(NamedTuple):
+    number: int
+    parent: int
+    line: _Line
+    first_line: int
+    is_own: bool
+
+
+@dataclass
+class _State:
+    """Time of one stage, operation and layer."""
+
+    key: tuple[Any, ...]
+    duration_ns: int
+    readings: Mapping[int, int]
+    """By number of the stack."""
+    times_ns: Mapping[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.times_ns = parts(self.duration_ns, self.readings) if self.readings else {}
+
+    def interval(self, readings: int) -> tuple[int | None, ...]:
+        """Of the part of the time that as many readings stand for."""
+        return share(self.duration_ns, sum(self.readings.values()), readings)[1:]
+
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Of `stack_time`."""
+        if not self.readings:
+            yield (None, *self.key, 0, self.duration_ns, None, None)
+        for number, readings in self.readings.items():
+            time_ns = self.times_ns[number]
+            yield (number or None, *self.key, readings, time_ns, *self.interval(readings))
+
+
+def _states(swept: Mapping[str, Any]) -> list[_State]:
+    readings: dict[Any, dict[int, int]] = {}
+    for *key, number, count in state_rows(swept["state_reading"], "stack", "readings"):
+        readings.setdefault(tuple(key), {})[number] = count
+    times = state_times(swept["breakdown"])
+    return [_State(key, times_ns, readings.get(key, {})) for key, times_ns in times.items()]
+
+
+@dataclass
+class _Sums:
+    """What a line has of one state."""
+
+    self_ns: int = 0
+    own_ns: int = 0
+    own_readings: int = 0
+    total_ns: int = 0
+    readings: int = 0
+
+
+class _Tree:
+    """The stacks of a process by number. A caller has a lower number than what it calls."""
+
+    def __init__(self, stack: Mapping[str, Any], folders: Sequence[str]) -> None:
+        names = ("stack", "parent", "file", "line", "function", "first_line")
+        columns = [as_list(stack[name]) for name in names]
+        own = {file: is_own(file, folders) for file in set(stack["file"])}
+        self.nodes = {
+            number: _Node(
+                number, parent, _Line(file, line or None, function), first_line, own[file]
+            )
+            for number, parent, file, line, function, first_line in zip(*columns, strict=True)
+        }
+        self._innermost_own: dict[int, int] = {_UNKNOWN: _UNKNOWN}
+        for number, node in self.nodes.items():
+            above = self._innermost_own[node.parent]
+            self._innermost_own[number] = number if node.is_own else above
+        self._outermost = self._find_outermost()
+
+    def lines(self, state: _State) -> Iterable[tuple[Any, ...]]:
+        """Rows of `source_line`."""
+        sums: dict[_Line, _Sums] = {}
+        own: dict[_Line, bool] = {}
+
+        def of(number: int) -> _Sums:
+            node = self.nodes[number]
+            own[node.line] = node.is_own
+            return sums.setdefault(node.line, _Sums())
+
+        inside_ns = Counter(state.times_ns)
+        inside = Counter(state.readings)
+        for number in self._with_callers(state.readings):
+            if number in self._outermost:
+                of(number).total_ns += inside_ns[number]
+                of(number).readings += inside[number]
+            inside_ns[self.nodes[number].parent] += inside_ns[number]
+            inside[self.nodes[number].parent] += inside[number]
+        for number, readings in state.readings.items():
+            if number == _UNKNOWN:
+                continue
+            of(number).self_ns += state.times_ns[number]
+            innermost = self._innermost_own[number]
+            if innermost != _UNKNOWN:
+                of(innermost).own_ns += state.times_ns[number]
+                of(innermost).own_readings += readings
+        for line, each in sums.items():
+            interval = state.interval(each.own_readings) if own[line] else (0, 0)
+            yield (
+                *line, own[line], *state.key, each.readings, each.self_ns, each.own_ns, *interval,
+                each.total_ns,
+            )  # fmt: skip
+
+    def _with_callers(self, numbers: Iterable[int]) -> list[int]:
+        """Those stacks and their callers, what is called before its caller."""
+        found: set[int] = {_UNKNOWN}
+        for each in numbers:
+            number = each
+            while number not in found:
+                found.add(number)
+                number = self.nodes[number].parent
+        return sorted(found - {_UNKNOWN}, reverse=True)
+
+    def _find_outermost(self) -> set[int]:
+        """The stacks whose line is none of their callers'."""
+        called: dict[int, list[int]] = {}
+        for number, node in self.nodes.items():
+            called.setdefault(node.parent, []).append(number)
+        above: Counter[_Line] = Counter()
+        outermost = set()
+        waiting = list(called.get(_UNKNOWN, ()))
+        while waiting:
+            number = waiting.pop()
+            if number < 0:  # all that it calls was seen
+                above[self.nodes[-number].line] -= 1
+                continue
+            line = self.nodes[number].line
+            if not above[line]:
+                outermost.add(number)
+            above[line] += 1
+            waiting += [-number, *called.get(number, ())]
+        return outermost
+
+
+def _stack_row(node: _Node) -> tuple[Any, ...]:
+    file, line, function = node.line
+    parent = node.parent or None
+    return node.number, parent, function, file, line, node.first_line, node.is_own
+
+
+def _columns(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    values = list(zip(*rows, strict=True)) or [()] * len(names)
+    return {name: list(column) for name, column in zip(names, values, strict=True)}

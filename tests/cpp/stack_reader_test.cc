@@ -1,0 +1,283 @@
+#include "trace/drain/stack_reader.h"
+
+#include <gtest/gtest.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace rlscope::trace {
+namespace {
+
+// An interpreter of our own, in this process, with the parts that matter in an order of its own.
+struct FakeText {
+  uint32_t state = 0;  // 1: ascii; 2: compact; bits 4 to 6: bytes of a character
+  uint64_t length = 0;
+  char ascii[64] = "";
+  uint16_t wide[8] = {};
+};
+struct FakeBytes {
+  uint64_t length = 0;
+  char data[64] = "";
+};
+struct FakeCode {
+  const FakeText* name = nullptr;
+  const FakeText* file = nullptr;
+  const FakeBytes* line_table = nullptr;
+  uint64_t instruction_count = 0;
+  const void* type = nullptr;
+  uint32_t first_line = 0;
+  uint16_t instructions[64] = {};
+};
+struct FakeFrame {
+  const uint16_t* instruction = nullptr;
+  const FakeFrame* caller = nullptr;
+  uint64_t code = 0;
+  char owner = 0;
+};
+struct FakeThread {
+  const FakeFrame* current = nullptr;
+  FakeThread* next = nullptr;
+  uint32_t os_tid = 0;
+  const FakeFrame* stack_chunk = nullptr;
+  const FakeFrame* stack_top = nullptr;
+};
+struct FakeInterpreter {
+  uint64_t other = 0;
+  FakeThread* first_thread = nullptr;
+};
+
+const char code_type = 0;
+
+FakeText Ascii(const std::string& text) {
+  FakeText made;
+  made.state = 1 | 2 | 1 << 4;
+  made.length = text.size();
+  text.copy(made.ascii, sizeof made.ascii);
+  return made;
+}
+
+StackReader::Layout LayoutOf(const FakeInterpreter& interpreter) {
+  StackReader::Layout layout = {};
+  layout.interpreter = reinterpret_cast<uint64_t>(&interpreter);
+  layout.code_type = reinterpret_cast<uint64_t>(&code_type);
+  layout.first_thread = offsetof(FakeInterpreter, first_thread);
+  layout.next_thread = offsetof(FakeThread, next);
+  layout.os_tid = offsetof(FakeThread, os_tid);
+  layout.current = offsetof(FakeThread, current);
+  layout.stack_chunk = offsetof(FakeThread, stack_chunk);
+  layout.stack_top = offsetof(FakeThread, stack_top);
+  layout.code = offsetof(FakeFrame, code);
+  layout.code_tag = 1;
+  layout.caller = offsetof(FakeFrame, caller);
+  layout.instruction = offsetof(FakeFrame, instruction);
+  layout.owner = offsetof(FakeFrame, owner);
+  layout.foreign_owner = 3;
+  layout.type = offsetof(FakeCode, type);
+  layout.instruction_count = offsetof(FakeCode, instruction_count);
+  layout.file = offsetof(FakeCode, file);
+  layout.name = offsetof(FakeCode, name);
+  layout.first_line = offsetof(FakeCode, first_line);
+  layout.line_table = offsetof(FakeCode, line_table);
+  layout.instructions = offsetof(FakeCode, instructions);
+  layout.text_length = offsetof(FakeText, length);
+  layout.text_state = offsetof(FakeText, state);
+  layout.ascii_mask = 1;
+  layout.compact_mask = 2;
+  layout.kind_mask = 7 << 4;
+  layout.ascii_data = offsetof(FakeText, ascii);
+  layout.compact_data = offsetof(FakeText, wide);
+  layout.bytes_length = offsetof(FakeBytes, length);
+  layout.bytes_data = offsetof(FakeBytes, data);
+  return layout;
+}
+
+// A program with two functions, and one thread that runs them.
+class StackReaderTest : public testing::Test {
+ protected:
+  StackReaderTest() {
+    // Each of four instructions is on the next line.
+    for (char& byte : lines.data) byte = 0;
+    for (int i = 0; i < 4; i++) lines.data[3 * i] = static_cast<char>(0x80 | 11 << 3);
+    lines.length = 12;
+    main = {&main_name, &file, &lines, 4, &code_type, 10, {}};
+    step = {&step_name, &file, &lines, 4, &code_type, 20, {}};
+    thread.os_tid = 7;
+    thread.stack_chunk = frames;
+    thread.stack_top = frames + 8;
+    interpreter.first_thread = &thread;
+    Enter(0, main, 1);
+    Enter(1, step, 2);
+  }
+
+  FakeFrame Frame(const FakeCode& code, int instruction) {
+    return {code.instructions + instruction, thread.current, reinterpret_cast<uint64_t>(&code), 0};
+  }
+  void Enter(int place, const FakeCode& code, int instruction) {
+    frames[place] = Frame(code, instruction);
+    thread.current = &frames[place];
+  }
+
+  uint32_t Read() { return ReadWith(LayoutOf(interpreter)); }
+  uint32_t ReadWith(const StackReader::Layout& layout) {
+    if (!reader) reader = std::make_unique<StackReader>(Pid(), layout, &numbers);
+    uint32_t os_tid = 0;
+    if (!reader->Begin() || !reader->Next(&os_tid)) return 0;
+    EXPECT_EQ(os_tid, 7u);
+    return reader->Read();
+  }
+  static uint32_t Pid() { return static_cast<uint32_t>(getpid()); }
+
+  // What Read() must give of calls, the outermost first.
+  struct Call {
+    std::string name;
+    uint32_t first_line, line;
+  };
+  uint32_t NodeOf(const std::vector<Call>& calls) {
+    uint32_t node = 0;
+    for (const Call& call : calls) {
+      const uint32_t function =
+          numbers.Function({"train.py", 8}, {call.name.data(), call.name.size()}, call.first_line);
+      node = numbers.Node(node, function, call.line);
+    }
+    return node;
+  }
+
+  FakeText file = Ascii("train.py"), main_name = Ascii("main"), step_name = Ascii("Env.step");
+  FakeBytes lines;
+  FakeCode main, step;
+  FakeFrame frames[8];
+  FakeThread thread;
+  FakeInterpreter interpreter;
+  StackNumbers numbers;
+  std::unique_ptr<StackReader> reader;
+};
+
+TEST_F(StackReaderTest, FindsFunctionsAndLines) {
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}}));
+  frames[1].instruction = step.instructions + 3;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 24}}));
+}
+
+TEST_F(StackReaderTest, ALineHasOneNodeWhateverItsInstruction) {
+  lines.data[3] = static_cast<char>(0x80 | 10 << 3);  // the second is on the line of the first
+  frames[1].instruction = step.instructions;
+  const uint32_t node = Read();
+  frames[1].instruction = step.instructions + 1;
+  EXPECT_EQ(Read(), node);
+  EXPECT_EQ(node, NodeOf({{"main", 10, 11}, {"Env.step", 20, 21}}));
+}
+
+TEST_F(StackReaderTest, BeforeItsFirstInstructionAFunctionIsAtItsFirstLine) {
+  frames[1].instruction = step.instructions - 1;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 21}}));
+}
+
+TEST_F(StackReaderTest, FramesMayLieElsewhere) {
+  const FakeFrame generator = Frame(main, 3);
+  thread.current = &generator;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"main", 10, 14}}));
+}
+
+TEST_F(StackReaderTest, FramesThatRunNoCodeAreLeftOut) {
+  Enter(2, main, 0);
+  frames[2].owner = 3;
+  frames[2].code = 0;
+  Enter(3, step, 0);
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}, {"Env.step", 20, 21}}));
+}
+
+TEST_F(StackReaderTest, ThePointerToTheCodeMayBeTagged) {
+  frames[1].code |= 1;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}}));
+}
+
+TEST_F(StackReaderTest, ThePointerToTheFrameMayBeHeldByAnother) {
+  struct Holder {
+    uint64_t other;
+    const FakeFrame* frame;
+  } const holder = {0, thread.current};
+  thread.current = reinterpret_cast<const FakeFrame*>(&holder);
+  StackReader::Layout layout = LayoutOf(interpreter);
+  layout.has_holder = 1;
+  layout.holder_frame = offsetof(Holder, frame);
+  EXPECT_EQ(ReadWith(layout), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}}));
+}
+
+TEST_F(StackReaderTest, OtherCodeAtTheSamePlaceIsAnotherFunction) {
+  Read();
+  const FakeText name = Ascii("reset");
+  step.name = &name;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"reset", 20, 23}}));
+}
+
+TEST_F(StackReaderTest, NamesMayHaveAnyCharacters) {
+  FakeText name;
+  name.state = 2 | 2 << 4;
+  name.length = 3;
+  name.wide[0] = 'a';
+  name.wide[1] = 0xe4;
+  name.wide[2] = 0x20ac;
+  step.name = &name;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"a\xc3\xa4\xe2\x82\xac", 20, 23}}));
+}
+
+TEST_F(StackReaderTest, AThreadThatRunsNoPythonHasNoStack) {
+  thread.current = nullptr;
+  EXPECT_EQ(Read(), 0u);
+}
+
+TEST_F(StackReaderTest, WhatCannotBeAStackIsNone) {
+  frames[0].caller = &frames[1];
+  EXPECT_EQ(Read(), 0u) << "a circle";
+  frames[0].caller = nullptr;
+  frames[1].instruction = step.instructions + 4;
+  EXPECT_EQ(Read(), 0u) << "after the code";
+  frames[1].instruction = step.instructions;
+  step.line_table = nullptr;
+  const uint32_t node = Read();
+  EXPECT_EQ(node, NodeOf({{"main", 10, 12}, {"Env.step", 20, 0}})) << "no table of lines";
+  step.type = &step;
+  EXPECT_EQ(Read(), 0u) << "no code";
+  step.type = &code_type;
+  void* const gone = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  frames[1].code = reinterpret_cast<uint64_t>(gone);
+  EXPECT_EQ(Read(), 0u) << "code that is gone";
+  thread.current = static_cast<const FakeFrame*>(gone);
+  EXPECT_EQ(Read(), 0u) << "a frame that is gone";
+  munmap(gone, 4096);
+}
+
+TEST_F(StackReaderTest, EachThreadIsFound) {
+  FakeThread other = thread;
+  other.os_tid = 8;
+  other.next = &thread;
+  interpreter.first_thread = &other;
+  StackReader both(Pid(), LayoutOf(interpreter), &numbers);
+  uint32_t os_tid = 0;
+  ASSERT_TRUE(both.Begin() && both.Next(&os_tid));
+  EXPECT_EQ(os_tid, 8u);
+  ASSERT_TRUE(both.Next(&os_tid));
+  EXPECT_EQ(os_tid, 7u);
+  EXPECT_FALSE(both.Next(&os_tid));
+  thread.next = &other;  // a circle
+  int threads = 0;
+  for (both.Begin(); both.Next(&os_tid);) threads++;
+  EXPECT_LT(threads, 10000);
+}
+
+TEST_F(StackReaderTest, OffsetsThatLeadAnywhereAreRefused) {
+  const StackReader::Layout good = LayoutOf(interpreter);
+  EXPECT_TRUE(StackReader::IsPlausible(good));
+  EXPECT_FALSE(StackReader::IsPlausible({}));
+  for (uint32_t StackReader::Layout::* offset :
+       {&StackReader::Layout::next_thread, &StackReader::Layout::caller,
+        &StackReader::Layout::line_table, &StackReader::Layout::text_state,
+        &StackReader::Layout::first_thread, &StackReader::Layout::bytes_data}) {
+    StackReader::Layout bad = good;
+    bad.*offset = UINT32_MAX - 4;
+    EXPECT_FALSE(StackReader::IsPlausible(bad));
+  }
+}
+
+}  // namespace
+}  // namespace rlscope::trace

@@ -1,0 +1,294 @@
+"""Which lines of Python a program was in, against stopwatches inside of it."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.process.traced_python import TracedPython
+
+import rlscope as rls
+
+_STOPWATCHES = """\
+import contextlib
+import json
+import time
+
+times = {}
+
+
+@contextlib.contextmanager
+def timed(line):
+    begin = time.perf_counter_ns()
+    yield
+    times[line] = times.get(line, 0) + time.perf_counter_ns() - begin
+
+
+def spin(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+"""
+
+_KNOWN = f"""\
+import asyncio
+import hashlib
+{_STOPWATCHES}
+import rlscope as rls
+
+DATA = bytes(4_000_000)
+
+
+def nested():
+    inner()  # nested
+
+
+def inner():
+    spin(0.01)  # inner
+
+
+def recurse(depth):
+    if depth:
+        recurse(depth - 1)
+    else:
+        spin(0.01)  # recursion
+
+
+def generate():
+    while True:
+        spin(0.01)  # generator
+        yield
+
+
+async def wait():
+    await asyncio.sleep(0)
+    spin(0.01)  # coroutine
+
+
+class Key:
+    def __lt__(self, other):
+        spin(0.01)  # callback
+        return False
+
+
+made = {{}}
+exec(compile("def run(spin):\\n    spin(0.01)\\n", __file__ + ".made", "exec"), made)
+generator = generate()
+for _ in range(40):
+    with rls.operation("work"):
+        with timed("nested"):
+            nested()
+        with timed("recursion"):
+            recurse(5)
+        with timed("generator"):
+            next(generator)
+        with timed("coroutine"):
+            asyncio.run(wait())
+        with timed("callback"):
+            sorted([Key(), Key()])
+        with timed("made"):
+            made["run"](spin)
+        with timed("sleep"):
+            time.sleep(0.01)  # sleep
+        with timed("native"):
+            hashlib.sha256(DATA)  # native
+print(json.dumps(times))
+"""
+
+
+def line_of(program: str, mark: str) -> int:
+    (line,) = (
+        number
+        for number, text in enumerate(program.splitlines(), 1)
+        if text.endswith(f"  # {mark}")
+    )
+    return line
+
+
+def test_lines_have_the_times_of_stopwatches(traced: TracedPython, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    times = json.loads(traced.record(str(tmp_path / "run"), script, _KNOWN))
+    with rls.load(str(tmp_path / "run")) as trace:
+        rows = trace.sql(
+            "SELECT file, line, SUM(total_ns), SUM(own_ns) FROM source_line GROUP BY file, line"
+        )
+        lines = {(file, line): (total, own) for file, line, total, own in rows}
+        ((readings,),) = trace.sql("SELECT SUM(readings) FROM stack_time")
+        ((whole_ns,),) = trace.sql("SELECT SUM(duration_ns) FROM breakdown")
+        ((sum_ns,),) = trace.sql("SELECT SUM(self_ns) FROM stack_time")
+    assert sum_ns == whole_ns
+    for mark, expected_ns in times.items():
+        found = lines.get(
+            (f"{script}.made", 2) if mark == "made" else (str(script), line_of(_KNOWN, mark)),
+            (0, 0),
+        )
+        share = expected_ns / whole_ns
+        # Five standard deviations, and what lies between the stopwatch and the line.
+        most_off = 5 * math.sqrt(share * (1 - share) / readings) + 0.01
+        assert abs(found[0] / whole_ns - share) < most_off, (mark, found, expected_ns)
+    sleeps = lines[str(script), line_of(_KNOWN, "sleep")]
+    assert sleeps[0] == sleeps[1]  # no other line of the program's own is inside
+    inner, nested = (lines[str(script), line_of(_KNOWN, mark)] for mark in ("inner", "nested"))
+    assert inner[0] == nested[0]
+    assert inner[1] == nested[1] == 0 or inner[1] < inner[0] / 10
+
+
+_FORKS = f"""\
+import os
+{_STOPWATCHES}
+import rlscope as rls
+
+
+def child():
+    for _ in range(50):
+        with rls.operation("child"):
+            spin(0.01)  # child
+
+
+def parent():
+    for _ in range(50):
+        with rls.operation("parent"):
+            spin(0.01)  # parent
+
+
+pid = os.fork()
+if pid == 0:
+    child()
+    os._exit(0)
+parent()
+os.waitpid(pid, 0)
+"""
+
+
+def test_a_fork_child_has_lines_of_its_own(traced: TracedPython, tmp_path: Path) -> None:
+    traced.record(str(tmp_path / "run"), tmp_path / "train.py", _FORKS)
+    with rls.load(str(tmp_path / "run")) as trace:
+        rows = trace.sql(
+            "SELECT process_id, operation, line FROM source_line "
+            f"WHERE line IN ({line_of(_FORKS, 'child')}, {line_of(_FORKS, 'parent')}) "
+            "AND operation IN ('child', 'parent') GROUP BY ALL"
+        )
+        found = {(operation, line): process for process, operation, line in rows}
+    assert set(found) == {
+        ("child", line_of(_FORKS, "child")),
+        ("parent", line_of(_FORKS, "parent")),
+    }
+    assert len(set(found.values())) == 2
+
+
+_THREADS = f"""\
+import os
+import sys
+import threading
+{_STOPWATCHES}
+import rlscope as rls
+
+
+def work():
+    with rls.operation("beside"):
+        time.sleep(0.2)
+
+
+for _ in range(4):
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    with rls.operation("main"):
+        spin(0.2)  # main
+    for thread in threads:
+        thread.join()
+print("ready", flush=True)
+while sys.argv[1:]:
+    with rls.operation("main"):
+        spin(0.01)  # until killed
+"""
+
+
+def test_threads_that_come_and_go_have_no_line_of_another(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    traced.record(str(tmp_path / "run"), tmp_path / "train.py", _THREADS)
+    with rls.load(str(tmp_path / "run")) as trace:
+        ((function_count,),) = trace.sql(
+            "SELECT COUNT(*) FROM source_line WHERE operation = 'main' AND function = 'work'"
+        )
+        ((main_ns, spin_ns),) = trace.sql(
+            "SELECT (SELECT SUM(duration_ns) FROM breakdown WHERE operation = 'main'), "
+            "SUM(total_ns) FROM source_line WHERE operation = 'main' AND function = 'spin' "
+        )
+    assert function_count == 0
+    assert spin_ns == pytest.approx(main_ns, rel=0.1)
+
+
+def test_a_program_that_is_killed_has_the_lines_until_then(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_THREADS)
+    command = traced.command("-o", str(tmp_path / "run"), traced.python, str(script), "forever")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as prof:
+        assert prof.stdout is not None and prof.stdout.readline() == "ready\n"
+        (child,) = Path(f"/proc/{prof.pid}/task/{prof.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+        prof.communicate(timeout=60)
+    with rls.load(str(tmp_path / "run")) as trace:
+        ((total_ns,),) = trace.sql(
+            f"SELECT SUM(total_ns) FROM source_line WHERE line = {line_of(_THREADS, 'main')}"
+        )
+    assert total_ns > 0
+
+
+_SUBINTERPRETER = f"""\
+import _xxsubinterpreters
+{_STOPWATCHES}
+import rlscope as rls
+
+other = _xxsubinterpreters.create()
+for _ in range(3):
+    with rls.operation("work"):
+        _xxsubinterpreters.run_string(other, "sum(range(5_000_000))")  # other
+        spin(0.1)
+_xxsubinterpreters.destroy(other)
+"""
+
+
+def test_code_of_another_interpreter_counts_for_the_line_that_runs_it(
+    traced: TracedPython, tmp_path: Path
+) -> None:
+    pytest.importorskip("_xxsubinterpreters")
+    traced.record(str(tmp_path / "run"), tmp_path / "train.py", _SUBINTERPRETER)
+    with rls.load(str(tmp_path / "run")) as trace:
+        ((total_ns, self_ns),) = trace.sql(
+            "SELECT SUM(total_ns), SUM(self_ns) FROM source_line "
+            f"WHERE line = {line_of(_SUBINTERPRETER, 'other')} AND operation = 'work'"
+        )
+    assert total_ns == self_ns > 0
+
+
+def test_the_programs_own_files_are_kept_as_they_were(traced: TracedPython, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    program = _THREADS + "open(__file__, 'w').write('changed')\n"
+    traced.record(str(tmp_path / "run"), script, program)
+    assert script.read_text() == "changed"
+    with rls.load(str(tmp_path / "run")) as trace:
+        rows = trace.sql("SELECT line, text FROM source_text ORDER BY line")
+        lines = [text for _, text in rows]
+        ((files,),) = trace.sql("SELECT COUNT(DISTINCT file) FROM source_text")
+    assert lines == program.splitlines()
+    assert files == 1
+
+
+def test_what_the_switches_leave_out(traced: TracedPython, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_THREADS)
+    for option, has_lines in (("--no-source-text", True), ("--no-stacks", False)):
+        directory = str(tmp_path / option)
+        result = traced.run(option, "-o", directory, traced.python, str(script))
+        assert result.returncode == 0, result.stderr
+        with rls.load(directory) as trace:
+            ((lines,),) = trace.sql("SELECT COUNT(*) FROM source_line")
+            ((texts,),) = trace.sql("SELECT COUNT(*) FROM source_text")
+        assert (lines > 0, texts) == (has_lines, 0)
