@@ -20,6 +20,7 @@ from rlscope.relations.schema import store
 OPENED = (
     "machine.jsonl",
     "unrecorded.jsonl",
+    "sources.jsonl",
     "rlscope_calibration.json",
     "run.json",
     "processes.log",
