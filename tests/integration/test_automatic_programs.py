@@ -64,9 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Counter
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_each_block_is_found_once(
-    trained: dict[str, tuple[Counter[str], str]], name: str
-) -> None:
+def test_each_block_is_found_once(trained: dict[str, tuple[Counter[str], str]], name: str) -> None:
     found, said = trained[name]
     annotated = {
         name: int(count) for name, _, count in (each.partition("=") for each in said.split())
