@@ -16,9 +16,11 @@ pytest.register_assert_rewrite("report_checks", "support.files.report_page")
 def pytest_configure() -> None:
     """Programs under test start with the signals of a terminal's job, wherever pytest runs.
 
-    A shell starts its background jobs with SIGINT ignored, which children inherit.
+    A shell starts its background jobs with SIGINT ignored, which children inherit. Each test has
+    one core: threads of OpenMP that share it spin while they wait for each other.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from rlscope.auto import compilations, conversions, rules
 from rlscope.auto.calls import watch_global
 from rlscope.recorder import runtime
 
-# Of the module that JAX makes of a function f: jit_f, jit(f).
+# The name of the module that JAX makes of a function f: jit_f, jit(f).
 _MADE_BY_JIT = re.compile(r"^jit(?:_|\()(.*?)\)?$")
 
 

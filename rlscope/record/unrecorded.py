@@ -205,7 +205,7 @@ class UnrecordedWatch:
         )
 
     def _row_of(self, pid: int) -> Unrecorded | None:
-        """Of a process that runs without a recorder."""
+        """What a process is that runs without a recorder."""
         row = self._family[pid].row if pid in self._family else None
         return row if row is not None and row.kind == unrecorded_file.NO_RECORDER else None
 

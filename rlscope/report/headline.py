@@ -89,15 +89,15 @@ class _Known:
 
     run: dict[str, Any]
     facts: dict[str, Any]
-    """Of `coverage`."""
+    """What `coverage` says."""
     times: Rows
-    """Of `group_time`."""
+    """Rows of `group_time`."""
     waited: Rows
-    """Of `waited_for`."""
+    """Rows of `waited_for`."""
     loops: Rows
-    """Of `role_loops`."""
+    """Rows of `role_loops`."""
     unrecorded: Rows
-    """Of `unrecorded_programs`."""
+    """Rows of `unrecorded_programs`."""
 
     def is_loop_missing(self) -> bool:
         """Whether the training loop may be in a program that nothing recorded."""

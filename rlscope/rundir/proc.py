@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stat:
-    """Of one moment."""
+    """A process at one moment."""
 
     pid: int
     is_alive: bool

@@ -15,7 +15,7 @@ from rlscope.rundir import regular_files
 FILE = "unrecorded.jsonl"
 MOST_BYTES = 16 << 20
 BEGINNING = b'{"os_pid": '
-"""Of the file, by which force knows it."""
+"""The file begins with it: force knows it by that."""
 
 NO_RECORDER = "no recorder"
 NO_PYTHON_LAYER = "no python layer"

@@ -45,7 +45,7 @@ class Plan:
     """Seconds of `rlscope calibrate` for each program; 0: it was not run."""
     quick: bool
     arguments: tuple[str, ...] = ()
-    """Of `rlscope survey`, that make it again."""
+    """The arguments of `rlscope survey` that make it again."""
     device: str = ""
     """Where the networks of the cells were that take it; "" in results that do not say."""
 

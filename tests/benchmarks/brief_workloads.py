@@ -39,7 +39,7 @@ def programs() -> list[str]:
 
 
 def seconds(name: str) -> "float | None":
-    """Of one run; None: a library is missing."""
+    """How long one run takes; None: a library is missing."""
     done = subprocess.run(
         [sys.executable, "-c", _TIMED, name],
         capture_output=True,

@@ -33,7 +33,7 @@ _BEGAN, _ENDED = 1, 4
 
 
 def environment() -> dict[str, str]:
-    """Of every command: with bytecode files, as any installed package has them."""
+    """Every command runs with it: Python keeps bytecode files, as for any installed package."""
     environ = untraced_environment()
     environ.pop("PYTHONDONTWRITEBYTECODE", None)
     return environ

@@ -85,13 +85,13 @@ WORKLOADS: dict[str, tuple[str, list[str], tuple[str, ...]]] = {
 @dataclass(frozen=True)
 class Program:
     arguments: list[str]
-    """Of Python."""
+    """What Python is given."""
     variables: dict[str, str] = field(default_factory=dict)
     launcher: tuple[str, ...] = ()
     """What rlscope itself is run under."""
     limit: float = KNOWN_LIMIT
     rounds: int | None = None
-    """Of each validation; None: as many as it takes."""
+    """How many each validation has; None: as many as it takes."""
     needs: tuple[str, ...] = ()
     """Modules."""
 
@@ -212,7 +212,7 @@ def measure(program: Program) -> dict[str, Any]:
 
 
 def _runs(data: Path) -> Iterator[dict[str, Any]]:
-    """Of the calibrations in a store."""
+    """The runs of all calibrations in a store."""
     for file in data.glob("rlscope/calibrations/*.json"):
         for calibration in json.loads(file.read_text())["calibrations"]:
             yield from calibration["runs"]

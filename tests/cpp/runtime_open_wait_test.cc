@@ -50,7 +50,7 @@ std::string NameOf(const trace::ProcessTrace& process, const Item& item) {
   return name == nullptr ? "?" : name->text;
 }
 
-// Of one thread: the kinds of its items, calls by their names.
+// The kinds of a thread's items, calls by their names.
 std::vector<std::string> Named(const trace::ProcessTrace& process, size_t thread) {
   std::vector<std::string> names;
   for (const Item& item : ReadItems(process, thread)) {
@@ -61,7 +61,7 @@ std::vector<std::string> Named(const trace::ProcessTrace& process, size_t thread
   return names;
 }
 
-// Of the main thread of a program that is killed, or of the first of its processes.
+// Named() for the main thread of a program that is killed, or of the first of its processes.
 std::vector<std::string> NamedOfRun(const std::string& program) {
   TracedRun run;
   EXPECT_EQ(run.Execute(program), -SIGKILL);

@@ -25,7 +25,7 @@ void Short(uint64_t count = 1) {
 
 void Record(uint32_t kind) { rlscope_record(kind, 1); }
 
-// Of a thread: the kinds of its items, and of short waits how many.
+// The kinds of a thread's items; beside short waits, how many.
 std::vector<std::pair<uint32_t, uint64_t>> ItemsOf(const trace::ProcessImage& process,
                                                    size_t thread = 0) {
   std::vector<std::pair<uint32_t, uint64_t>> found;

@@ -46,7 +46,7 @@ inline std::vector<uint32_t> KindsOf(const std::vector<Item>& items) {
   return kinds;
 }
 
-// Of the main thread; it begins with kThreadBegin.
+// The kinds of the main thread's items, the first of which is kThreadBegin.
 inline std::vector<uint32_t> KindsOfRun(const std::string& program) {
   TracedRun run;
   EXPECT_EQ(run.Execute(program), 0);

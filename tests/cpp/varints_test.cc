@@ -11,7 +11,7 @@
 namespace rlscope::trace {
 namespace {
 
-// Of `bits` bits each, but for one in `rare` of up to 64.
+// Each has `bits` bits; one in `rare` has up to 64.
 std::vector<uint64_t> MakeValues(size_t count, int bits, uint64_t rare, std::mt19937_64* random) {
   std::vector<uint64_t> values;
   for (size_t i = 0; i < count; ++i) {

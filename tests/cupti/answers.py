@@ -134,7 +134,7 @@ def dropped(cupti: ctypes.CDLL) -> Iterator[Answer]:
 
 
 def records(cupti: ctypes.CDLL) -> Iterator[Answer]:
-    """Of a buffer in which a record of one kind begins wherever one may: how far apart two are."""
+    """Fills a buffer with records of one kind: how far apart CUPTI takes two to be."""
     buffer = (c_uint64 * 512)()
     record = c_void_p()
 

@@ -32,7 +32,7 @@ NOT_WATCHED = re.compile(
 
 
 def lines(table: str) -> list[tuple[list[int], list[str]]]:
-    """Of a table in watched_calls.cc the ids of each line, and what their functions begin with."""
+    """Each line of a table in watched_calls.cc: its ids, and what their functions begin with."""
     body = WATCHED_CALLS.partition(f"constexpr Ids {table}[] = {{\n")[2].partition("\n};")[0]
     found = []
     for line in body.splitlines():

@@ -126,7 +126,7 @@ RESULTS = {
 
 
 def members(struct: str) -> list[str]:
-    """Of a struct of ours, in order, padding left out."""
+    """The members of a struct of ours in order, without padding."""
     text = (CUPTI / "types.h").read_text()
     body = text.partition(f"struct {struct} {{")[2].partition("};")[0]
     names = re.findall(r"(\w+)(?:\[\d\])?;", body)

@@ -117,7 +117,7 @@ def test_numbers_are_those_of_the_headers(release: Release) -> None:
 
 
 def layouts() -> list[tuple[str, str, str, str]]:
-    """Of each field: its namespace, kind, own name and NVIDIA's."""
+    """Each field's namespace, kind, own name and NVIDIA's."""
     text = (SIMCUDA / "cupti" / "layouts.h").read_text()
     found = []
     for space, kind, body in re.findall(

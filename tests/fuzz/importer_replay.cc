@@ -286,7 +286,7 @@ void ReplayHostileRows() {
   }
 }
 
-// Of hundreds of megabytes: nothing is kept of them.
+// A file has hundreds of megabytes, of which an importer keeps nothing.
 void ReplayLong(uint64_t most_megabytes) {
   const std::string kilobyte(1000, 'a');
   for (const Kind& kind : kKinds) {

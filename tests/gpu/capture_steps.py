@@ -114,7 +114,7 @@ def runtime_loops(bench: Bench, linked: str) -> Figures:
 
 
 def plain_name(mangled: str) -> str:
-    """Of a kernel of loops.cu."""
+    """The name that a kernel has in loops.cu."""
     names = "Launched Streamed Threaded Pooled Captured Clustered Cooperating".split()
     return next((name for name in names if name in mangled), mangled)
 

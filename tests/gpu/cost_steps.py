@@ -74,7 +74,7 @@ def by_processes(ways: dict[str, Callable[[], Figures]], rounds: int) -> dict[st
 
 
 def medians_of(said: Figures, way: str) -> dict[str, float]:
-    """Of the calls of one process, CPU nanoseconds."""
+    """The median CPU time of each call of one process, in nanoseconds."""
     measured = "kineto" if way == "kineto" else "plain"
     return {name: statistics.median(of[measured]) for name, of in said["cpu_ns"].items()}
 
@@ -94,7 +94,7 @@ def share_of_kineto(figures: Figures, names: list[str]) -> Figures:
 
 
 def added(spent: dict[str, list[float]], ways: Sequence[str]) -> Figures:
-    """Of each way, what it takes more than none in the same round: median and 95 % interval, ns."""
+    """What each way takes more than none in the same round: median and 95 % interval, ns."""
     bare = spent["none"]
     rows = {way: [a - b for a, b in zip(spent[way], bare, strict=True)] for way in ways}
     return {

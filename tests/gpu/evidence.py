@@ -15,7 +15,7 @@ from pathlib import Path
 
 MEBIBYTE = 1 << 20
 FILE_BYTES = 15 * MEBIBYTE
-"""Of one packed file."""
+"""The most that one packed file has."""
 FILES = {"evidence": 2, "data": 3}
 """How many there may be: with results.jsonl and log.txt fewer than eight."""
 STEP_BYTES = {True: 2 * MEBIBYTE, False: 5 * MEBIBYTE}

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MEBIBYTE = 1 << 20
 MOST_BYTES = 58 * MEBIBYTE
-"""Of the folder: some machines take 64 MiB in all, a checkout of the repository included."""
+"""The folder has no more: some machines take 64 MiB in all, a checkout included."""
 
 # What the steps' programs use besides rlscope; the second kind without what it needs itself, which
 # is PyTorch and comes with the machine.

@@ -72,7 +72,7 @@ def _by_length(lengths: list[int], found: list[float]) -> dict[int, float]:
 
 
 def _drift(lag: list[int]) -> float:
-    """Of the last third against the first, by the quick ones: the CPU delays the others."""
+    """The last third against the first. The quick ones tell: the CPU delays the others."""
     third = len(lag) // 3
     return float(numpy.quantile(lag[-third:], 0.1) - numpy.quantile(lag[:third], 0.1))
 

@@ -46,7 +46,7 @@ class Cuda:
         return found[0] if found and work.correlation else None
 
     def operation_of(self, work: GpuWork) -> str:
-        """Of GPU work."""
+        """The operation that GPU work belongs to."""
         launch = self.launch_of(work)
         if launch is None:
             return UNLINKED if self.rules.work_without_launch == "is (unlinked)" else NONE

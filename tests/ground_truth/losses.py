@@ -38,7 +38,7 @@ def _moves_of_items(process: RawProcess, thread: RawThread) -> int:
 
 
 def _moves_of_calls(process: RawProcess, thread: RawThread) -> int:
-    """Of CUDA calls, of which none is lost."""
+    """Boundaries of CUDA calls that were moved; no call is lost."""
     return sum(
         _moved((call.start_ns, call.end_ns), placed) + _moved_inside(process, placed)
         for call, placed in zip(thread.cuda_calls, forward_calls(thread), strict=True)

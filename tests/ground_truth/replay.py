@@ -268,7 +268,7 @@ def _leave(state: State, thread: ThreadState, now: int, *, is_call: bool) -> Non
 
 
 def _return(state: State, thread: ThreadState, event: Event) -> None:
-    """Of a complete call, unless something closed it before."""
+    """Ends a complete call, unless something closed it before."""
     if thread.frames and thread.frames[-1].order == event.order:
         _pop_frame(state, thread, event.time_ns)
 

@@ -162,7 +162,7 @@ def is_alive(thread: ThreadState, now: int) -> bool:
 
 
 def base_layer(state: State, thread: ThreadState, now: int) -> str:
-    """Of a thread in no recorded native call: python, or none."""
+    """The layer of a thread that is in no recorded native call: python, or none."""
     process, rules = state.streams.process, state.rules
     if not thread.stream.raw.is_python and rules.python_threads == "of the interpreter":
         return "none"

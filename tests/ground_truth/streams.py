@@ -102,7 +102,7 @@ def _automatic(streams: Streams, thread: Stream, rules: Rules) -> dict[int, str]
 
 
 def _rank(item: Item) -> int:
-    """Of items of one time: windows first, then phases."""
+    """Where an item stands among those of its time: windows first, then phases."""
     return 0 if item.kind in WINDOWS else 1 if item.kind is Kind.PHASE else 2
 
 

@@ -111,13 +111,13 @@ def _outermost(path: str) -> str:
 
 
 def _ended_last(opened: list[tuple[int, int, str]], time_ns: int) -> str:
-    """Of several that ended at that time, the first one to begin."""
+    """If several ended at that time, the one that began first."""
     last = max(end for _, end, _ in opened if end <= time_ns)
     return min((start, name) for start, end, name in opened if end == last)[1]
 
 
 def _begins_first(opened: list[tuple[int, int, str]], time_ns: int) -> str:
-    """Of several that begin at that time, the last one to end."""
+    """If several begin at that time, the one that ends last."""
     first = min(start for start, _, _ in opened if start > time_ns)
     return min((-end, name) for start, end, name in opened if start == first)[1]
 

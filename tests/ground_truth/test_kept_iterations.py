@@ -128,7 +128,7 @@ def iterating(process: RawProcess, period_ns: int) -> RawProcess:
 def first_difference(
     process: RawProcess, wanted: IterationRange, chunk: int, cuts: list[int]
 ) -> str | None:
-    """Of single records of the iterations in the whole trace, and where they were kept."""
+    """How records of the iterations differ between the whole trace and where they were kept."""
     with tempfile.TemporaryDirectory(prefix="rlscope-") as folder:
         directory, whole = Path(folder) / "trace", Path(folder) / "whole"
         write([process], whole)

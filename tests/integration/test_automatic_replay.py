@@ -60,7 +60,7 @@ forward(); memory.push(5, 6); env.step(0)
 
 
 DRAWS = """
-import random
+import random, threading
 random.seed(3)
 first = random.sample
 import numpy, torch
@@ -77,41 +77,51 @@ def learn(batch):
     net(torch.tensor([[each] for each in batch])).mean().backward()
     optimizer.step()
 
-env.reset()
+def in_thread(program):
+    def run():
+        env.reset()
+        exec(program, globals())
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
 """
+BATCH = "for _ in range(2):\n    act()\n    for _ in range(2): learn({0})\n"
+BATCHES = [
+    "random.sample(items, 4)",
+    "random.choices(items, k=4)",
+    "random.Random(1).sample(items, 4)",
+    "[items[i] for i in numpy.random.randint(0, 100, size=4)]",
+    "numpy.random.choice(items, 4).tolist()",
+]
+NO_BATCHES = [
+    "random.sample(items, 4); act()",  # no update follows
+    "net(torch.zeros(1)); random.sample(items, 2); env.step(0)",
+    "random.sample(items, 4); env.reset(); learn(items)",
+    "torch.nn.Linear(1, 1); learn(items)",
+]
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        "random.sample(items, 4)",
-        "random.choices(items, k=4)",
-        "random.Random(1).sample(items, 4)",
-        "[items[i] for i in numpy.random.randint(0, 100, size=4)]",
-        "numpy.random.choice(items, 4).tolist()",
-    ],
-)
-def test_a_batch_out_of_a_list_is_replay(directory: str, draw: str) -> None:
+def drawn(directory: str, programs: list[str]) -> dict[str, list[str]]:
+    """The operations of each program, which has a thread of its own and begins with a reset."""
     need("torch")
-    script = f"{DRAWS}for _ in range(2):\n    act()\n    for _ in range(2): learn({draw})\n"
-    found = [name for name in names(record(directory, ENVIRONMENT + script)) if name != "import"]
-    found = [name for name, _ in groupby(found)]  # an import interrupts what it happens in
+    script = "".join(f"in_thread({program!r})\n" for program in programs)
+    recorded = record(directory, ENVIRONMENT + DRAWS + script)
+    found = [names(recorded, thread) for thread in recorded.threads()]
+    tracks = [[name for name in track if name != "import"] for track in found]
+    return dict(zip(programs, filter(None, tracks), strict=True))
+
+
+def test_a_batch_out_of_a_list_is_replay(directory: str) -> None:
+    found = drawn(directory, [BATCH.format(each) for each in BATCHES])
     once = ["inference", "simulation", *["replay", "backprop"] * 2]
-    assert found == ["simulation", *once * 2]
+    for program, track in found.items():
+        merged = [name for name, _ in groupby(track)]  # an import interrupts what it happens in
+        assert merged == ["simulation", *once * 2], program
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "random.sample(items, 4); act()",  # no update follows
-        "net(torch.zeros(1)); random.sample(items, 2); env.step(0)",
-        "random.sample(items, 4); env.reset(); learn(items)",
-        "torch.nn.Linear(1, 1); learn(items)",
-    ],
-)
-def test_a_draw_without_an_update_is_none(directory: str, script: str) -> None:
-    need("torch")
-    assert "replay" not in names(record(directory, ENVIRONMENT + DRAWS + script))
+def test_a_draw_without_an_update_is_none(directory: str) -> None:
+    for program, track in drawn(directory, NO_BATCHES).items():
+        assert "replay" not in track, program
 
 
 def test_draws_are_what_they_were(directory: str) -> None:

@@ -41,7 +41,7 @@ _WAITS = {
     # Whose it is, not which function was called last.
     "loss = update(w)[1][0]; action = act(x); float(loss); numpy.asarray(action)": [U, A, U, A],
     "weights = update(w)[0]; act(x); weights['w'].block_until_ready()": [U, A, U],
-    # Of no known function: JAX computes in order.
+    # No known function made it: JAX computes in order.
     "loss = update(w)[1][0]; action = act(x) * 2; float(action[0])": [U, A, A],
     # Nothing waits for a result where no function was called.
     "float(jnp.ones(()))": [A],

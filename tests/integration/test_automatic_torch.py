@@ -201,7 +201,12 @@ def test_pytorch_does_not_notice(directory: str, tmp_path: Path) -> None:
     from rlscope.record.profile import prepare_directory, traced_environment
 
     program = [sys.executable, str(ROOT / "tests" / "support" / "process" / "torch_habits.py")]
-    environ = environment(TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"))
+    # TorchInductor compiles in this process, and tries no vector instructions out before.
+    environ = environment(
+        TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"),
+        TORCHINDUCTOR_COMPILE_THREADS="1",
+        TORCHINDUCTOR_VEC_ISA_OK="1",
+    )
     drainer = _runtime.Drainer(prepare_directory(directory))
     drainer.start()
     try:

@@ -104,7 +104,7 @@ def test_the_cost_of_a_program_is_found_kept_and_taken_out(
 def test_a_calibration_goes_on_where_it_ended(traced: TracedPython, tmp_path: Path) -> None:
     """Two of the three runs that are needed are there; `--again` forgets them."""
     program = script(tmp_path, KNOWN)
-    arguments = ("--within", "50%", traced.python, program, "0.5", "100000")
+    arguments = ("--within", "50%", traced.python, program, "0.5", "400")
     assert calibrate(traced, *arguments).returncode == 0
     run = traced.run("-o", "run", traced.python, program, "0.5", "1")
     assert run.returncode == 0, run.stderr

@@ -53,7 +53,7 @@ replay(made)
 
 
 def kernels_of(run: CudaRun) -> int:
-    """Of graphs, each a record of its own."""
+    """How many kernels of graphs there are, each a record of its own."""
     (pid,) = run.pids()
     work = run.work(pid)
     assert not [row for row in work if row["kind"] == GRAPH]

@@ -128,7 +128,7 @@ print(json.dumps(spent))
 """
 _GROUPS = {"backprop": "learning"}
 ALLOWED = 0.05
-"""Of the loop's time."""
+"""A share of the loop's time."""
 
 
 def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> set[str]:

@@ -57,9 +57,9 @@ def profiled(with_stack, tmp_path_factory):
 
 
 def test_self_times_are_those_of_key_averages(profiled, with_stack):
-    """Of every name but ProfilerStep, which is an iteration. key_averages() leaves a call out whose
-    only content is a call of the same name: its counts are lower then. With stacks it has a row for
-    each function of Python, and takes them out of what the annotation around them took itself."""
+    """ProfilerStep is left out: it is an iteration. key_averages() leaves a call out whose only
+    content is a call of the same name: its counts are lower then. With stacks it has a row for each
+    function of Python, and takes them out of what the annotation around them took itself."""
     profiler, directory = profiled
     found = self_times(directory)
     names = defaultdict(set)

@@ -20,7 +20,7 @@ _runtime.intercept_at_import(None, None, True)
 import sample
 """
 
-# Of csrc/native_calls/stubs_in_use.h.
+# As in csrc/native_calls/stubs_in_use.h.
 MOST_NAMED = 12288
 
 

@@ -89,7 +89,7 @@ def test_sampled_framework_time_is_inside_recorded_calls(
 
 
 def lower_bound(hits: int, trials: int) -> float:
-    """Of a share, with 95 % confidence on one side: Wilson's score interval."""
+    """The least that a share is with 95 % confidence: Wilson's score interval, one side."""
     z = 1.645
     share = hits / trials
     middle = share + z * z / (2 * trials)

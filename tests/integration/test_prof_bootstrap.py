@@ -52,7 +52,7 @@ print(json.dumps({
     "builtins": sorted(dir(__builtins__)), "main": sorted(globals()),
 }))
 """
-# Of the standard library, whatever the program: the bootstrap and `import rlscope` need them.
+# Modules of the standard library that the bootstrap and `import rlscope` need.
 _IMPORTED_TOO = {
     "__future__",
     "atexit",

@@ -73,7 +73,7 @@ def _small(bursts: int) -> list[str]:
 
 
 def check_count(directory: str, path: str, entries: int) -> None:
-    """Of the one process; on a busy machine the drainer may have been too slow for some."""
+    """The one process has them, less those that a drainer on a busy machine was too slow for."""
     operation = _trace.Directory(directory).sweep(0)["operation"]
     counted = dict(zip(operation["path"], operation["instances"].tolist(), strict=True))[path]
     assert 0 <= entries - counted <= contents.read(directory).lost.get("ring_full", 0)

@@ -23,7 +23,7 @@ PASSES = 2 * limits.POINTS
 _FIGURE = re.compile(r'<figure id="([^"]+)">(.*?)</figure>', re.DOTALL)
 _VIEW = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 
-# Of each chart, the points and bars that plotly draws, and all elements that it makes of them.
+# The points and bars that plotly draws in each chart, and all elements that it makes of them.
 _DRAWN = """
 return [...document.querySelectorAll("figure .chart")].map((chart) => [
   chart.parentNode.id,
@@ -35,7 +35,7 @@ return [...document.querySelectorAll("figure .chart")].map((chart) => [
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Of a run, and of one with fifty times its events."""
+    """The pages of a run, and of one with fifty times its events."""
     root = tmp_path_factory.mktemp("runs")
     dense_run.write(root / "small", PASSES)
     dense_run.write(root / "large", 50 * PASSES)

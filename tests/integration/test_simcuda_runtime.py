@@ -208,7 +208,7 @@ print(runtime.cudaMemcpy3D(slices(device.value, source, 2, 1)))
     assert copies == [("HtoD", 8, False), ("HtoD", 8, True), ("DtoH", 32, False)]
 
 
-# Of a device: its number, or a location of two ints.
+# How a device is given: by its number, or as a location of two ints.
 DEVICE = {"12": "0", "13": "c_uint64(1)"}
 FLAGS = {"12": "", "13": "0, "}
 

@@ -247,7 +247,7 @@ def test_a_program_that_stops_recording_stops_the_stopwatch() -> None:
 def blocks(
     traced: TracedPython, folder: Path, text: str
 ) -> tuple[list[Block], list[TimedBlock], list[RecordedBlock]]:
-    """Of a program with blocks of all three modes; its trace is folder/run."""
+    """The blocks of a program that has all three modes; its trace is folder/run."""
     file = folder / "turns"
     result = traced.run(
         *("--no-probes", "--no-waits", "-o", str(folder / "run")),

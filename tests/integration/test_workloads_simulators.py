@@ -29,7 +29,7 @@ class Workload:
     """What must be installed."""
     options: str
     steps: int
-    """Of the environment, or of all environments of a vector together."""
+    """Those of the environment, or of all environments of a vector together."""
     counts: dict[str, int]
     """How often some other operations happen."""
 

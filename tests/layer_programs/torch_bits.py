@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def digest(*tensors: Tensor) -> str:
-    """Of all bits of some tensors."""
+    """A hash of all bits of some tensors."""
     bits = hashlib.sha256()
     for tensor in tensors:
         bits.update(tensor.detach().contiguous().numpy().tobytes())

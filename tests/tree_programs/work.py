@@ -14,12 +14,12 @@ WORKERS = 3
 # Parts in which a worker that is asked for its work step by step does it.
 STEPS = 20
 _FEWEST = 500
-# Of the worker that is killed, at the end of them.
+# The worker that is killed does so many before.
 _KILLED_AFTER = 300
 
 
 def operations(worker: int, *, kill: bool) -> int:
-    """Of the whole life of a worker: another number for each, so that none can stand for another.
+    """How many a worker has in its life: each another number, so that none can stand for another.
 
     `kill`: the first worker does not live to its end.
     """

@@ -9,7 +9,7 @@ CSRC = Path(__file__).parents[2] / "csrc"
 
 
 def violations_of(folder: Path, path: str, included: str) -> list[str]:
-    """Of one file that includes one other; both are of csrc/."""
+    """What is wrong with one file that includes one other; both are of csrc/."""
     for name in (included, path):
         (folder / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / "csrc" / included).write_text("")

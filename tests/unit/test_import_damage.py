@@ -28,7 +28,7 @@ def make_kineto(folder):
 
 
 def make_merged(folder):
-    """Of two processes, whose launches have the same ids."""
+    """A file of two processes, whose launches have the same ids."""
     rows = [op("a", at_real(0), 9), launch(at_real(1), 1, 2), kernel("gemm", at_real(5), 3, 2)]
     others = [{**row, "pid": 8} if row["cat"] != "kernel" else row for row in rows]
     return write(folder / "good.json", [*rows, *others] * 3)

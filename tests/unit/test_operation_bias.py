@@ -21,7 +21,7 @@ ROUNDS = range(12)
 
 
 class Trace:
-    """Of recorded blocks, LENGTH iterations each: block n has those that end at 100 n + 20, ...
+    """Has recorded blocks of LENGTH iterations: those of block n end at 100 n + 20, ...
 
     `times` are nanoseconds of an entry, `entries` how many an iteration has.
     """

@@ -25,7 +25,7 @@ def samples(
     recorded: Values, plain: Values, empty: Values = NONE, inside: Values = NONE,
     wait: Values = NONE, kind: str = "native_call",
 ) -> ProbeSamples:  # fmt: skip
-    """Of one kind only, and of waits."""
+    """Samples of one kind only, and of waits."""
     none = dict.fromkeys(KINDS, NONE)
     waits = {"wait": wait, "short_wait": wait / 10}
     return ProbeSamples(

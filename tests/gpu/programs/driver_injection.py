@@ -17,7 +17,7 @@ ALREADY_LOADED = 4  # RTLD_NOLOAD
 
 
 def handle() -> int:
-    """Of the library of CUDA_INJECTION64_PATH; OSError where it is not loaded."""
+    """The loaded library of CUDA_INJECTION64_PATH; OSError where it is not loaded."""
     return ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"], mode=ALREADY_LOADED)._handle
 
 

@@ -9,7 +9,7 @@ namespace simcuda {
 
 constexpr uint32_t kHostMemory = 1;  // CUmemorytype; every other kind stands in the device word
 
-// Of a Copy2D, or of a Copy3D as if it began at depth 0. Arrays do not exist here.
+// The rows of a Copy2D, or of a Copy3D as if it began at depth 0. Arrays do not exist here.
 template <class Description>
 Rows RowsOf(const Description& copy) {
   const void* source = copy.source_type == kHostMemory

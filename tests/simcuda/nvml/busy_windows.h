@@ -30,7 +30,7 @@ struct Use {
 // Kernels of all processes, read from the truth file as it grows. Its owner locks.
 class KernelLog {
  public:
-  // Of the windows of `window_ns` that ended in the `period_ns` before `now_ns`.
+  // Use in the windows of `window_ns` that ended in the `period_ns` before `now_ns`.
   Use UseOf(int gpu, uint64_t now_ns, uint64_t period_ns, uint64_t window_ns);
 
  private:

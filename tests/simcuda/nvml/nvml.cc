@@ -38,7 +38,7 @@ struct Pci {
 };
 static_assert(sizeof(Pci) == 68, "nvmlPciInfo_t");
 
-// Of an H200 that does nothing; what processes allocate is not known here.
+// What an H200 says that does nothing; what processes allocate is not known here.
 constexpr uint64_t kTotalBytes = uint64_t{141} << 30;
 constexpr uint64_t kUsedBytes = uint64_t{600} << 20;
 constexpr uint32_t kIdleMilliwatts = 75'000;

@@ -46,9 +46,9 @@ class History:
     python: Span
     """When the main thread was the interpreter's; empty without Python."""
     operations: dict[int, list[tuple[int, int, str]]]
-    """Of each thread: begin, end and path of each operation, an outer one before its inner ones."""
+    """By thread: begin, end and path of each operation, an outer one before its inner ones."""
     calls: dict[int, list[Span]]
-    """Of each thread: its outermost recorded calls."""
+    """By thread: its outermost recorded calls."""
     work: list[tuple[int, int, int]]
     """Device, begin and end of what ran on a GPU."""
 
@@ -92,7 +92,7 @@ def stretches(history: History, disputed: Iterable[Span] = ()) -> Iterator[Stret
 
 
 def _open_operations(history: History, at: int) -> dict[int, list[tuple[int, int, str]]]:
-    """Of each thread that has any: the open ones, the innermost last."""
+    """The open operations of each thread that has any, the innermost last."""
     found = {
         thread: [each for each in operations if each[0] <= at < each[1]]
         for thread, operations in history.operations.items()

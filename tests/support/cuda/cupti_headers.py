@@ -15,7 +15,7 @@ STAND_IN = ROOT / "tests" / "cupti" / "stand_in"
 OWN_FOLDERS = (ROOT / "csrc", ROOT / "tests" / "simcuda")
 HEADERS = ("activity", "callbacks", "driver_cbid", "result", "runtime_cbid", "version")
 
-# Of a function type: the sizes of what it takes and returns, as one number.
+# The sizes of what a function type takes and returns, as one number.
 SHAPE = """
 #include <cstddef>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct Shape<Result (*)(Arguments...)> : Shape<Result(Arguments...)> {};
 def differences(
     release: Release, pairs: Mapping[str, tuple[str, str]], *, own: Iterable[str] = ()
 ) -> dict[str, tuple[int, int]]:
-    """Of pairs of C++ expressions, ours and NVIDIA's, those that differ: their two values.
+    """Pairs of C++ expressions, ours and NVIDIA's, that differ, with their two values.
 
     Args:
         own: headers of this repository that the first ones need.

@@ -17,7 +17,7 @@ FOLDER = ROOT / "build" / "cupti"
 TABLE = ROOT / "tests" / "simcuda" / "core" / "cupti_versions.h"
 MADE_UP = "14.0.0"
 
-# Of a folder that has CUDA: where its headers lie, and where its libraries.
+# Where headers and libraries lie in a folder that has CUDA.
 _LAYOUTS = (
     ("include", "lib"),
     ("include", "lib64"),
@@ -39,7 +39,7 @@ class Release:
 
     @property
     def major(self) -> int:
-        """Of its CUDA."""
+        """The major release of its CUDA."""
         return int(self.library.name.split(".")[2])
 
     @property

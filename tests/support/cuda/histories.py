@@ -47,7 +47,7 @@ class Histories:
 
 
 def histories(run: CudaRun, pid: int) -> Histories:
-    """Of a process that is the only one of its trace."""
+    """The histories of a process that is the only one of its trace."""
     (process,) = run.query("SELECT * FROM process")
     python = (process["python_start_ns"] or 0, process["python_end_ns"] or 0)
     span = (process["start_ns"], process["end_ns"])

@@ -28,7 +28,7 @@ CHOSEN = re.compile(
     r"|(GreenCtx|Ctx)(RecordEvent|WaitEvent)|GreenCtxStreamCreate|DeviceReset|ModuleLoad"
     r"|LibraryLoad|FuncLoad).*"
 )
-# Of the driver, capturing is not among them: it takes no time and the runtime's is.
+# The driver's functions that capture are left out: they take no time, and the runtime's are there.
 _DRIVER_ONLY = re.compile(
     r"cu(Stream(Begin|End)Capture|StreamCreateFor|MemHostGet|MemGet|MemMapArray|EventRecord_v).*"
 )

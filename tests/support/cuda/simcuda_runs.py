@@ -21,12 +21,15 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     whole, _, _ = path.read_text().rpartition("\n")
-    return [json.loads(line) for line in whole.splitlines()]
+    rows: list[Row] = json.loads(f"[{whole.replace(chr(10), ',')}]")
+    return rows
 
 
 def having(rows: list[Row], **fields: Any) -> list[Row]:
     """The rows that have all of these values."""
-    return [row for row in rows if all(row.get(key) == value for key, value in fields.items())]
+    for key, value in fields.items():
+        rows = [row for row in rows if row.get(key) == value]
+    return rows
 
 
 @dataclass

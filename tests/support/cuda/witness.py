@@ -26,7 +26,7 @@ def compile_witness(folder: Path) -> Path:
 def witness_environment(
     library: Path, place: Path, level: str = "graph", cupti: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Of a program that the witness writes about, into the folder `place`.
+    """The variables of a program that the witness writes about, into the folder `place`.
 
     Args:
         level: `graph`: launches of graphs; `node`: their kernels.

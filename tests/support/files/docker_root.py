@@ -91,7 +91,7 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def stages() -> dict[str, list[tuple[str, str]]]:
-    """Of each stage its instructions, FROM first; "": the arguments before the first stage."""
+    """The instructions of each stage, FROM first; "": the arguments before the first stage."""
     found: dict[str, list[tuple[str, str]]] = {"": []}
     name = ""
     for instruction, value in instructions():

@@ -14,7 +14,7 @@ SESSION_NS = 1_700_000_000_000_000_000
 """When the session began, by the world's clock."""
 PID, TID, WORKER = 71, 71, 75
 GLOBAL_PID = 3 << 48 | PID << 24
-"""Of a machine whose number is not 0."""
+"""As on a machine whose number is not 0."""
 
 Rows = Mapping[str, Iterable[Mapping[str, Any]]]
 

@@ -27,7 +27,7 @@ class Shown(NamedTuple):
     whole_ns: tuple[int, int]
     """Start and length before it was cut."""
     lane: int = 0
-    """Of its track: the first one in which it overlaps no other interval in part."""
+    """The first lane of its track in which it overlaps no other interval in part."""
 
 
 def shown(trace: Trace, from_ns: int = 0, until_ns: int = LATEST_NS) -> Counter[Shown]:

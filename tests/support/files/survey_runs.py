@@ -24,7 +24,7 @@ def row(
 def run(
     cell: str, repetition: int, rows: Sequence[Row], *, entries: float = 0.0, **others: Any
 ) -> Run:
-    """Of ten iterations with one step each; `entries` into a framework in each, by inference."""
+    """Has ten iterations of one step; inference enters a framework `entries` times in each."""
     crossings = [Crossing("inference", "python", "framework", entries)] if entries else []
     facts = {"iterations": 10, "steps": 10, "gpu_absence": NO_GPU, **others}
     return Run(cell, repetition, rows=rows, crossings=crossings, **facts)

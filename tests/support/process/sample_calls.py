@@ -31,7 +31,7 @@ def counts(trace: Recorded, thread: int | None = None) -> Counter[str]:
 
 
 def outermost(trace: Recorded) -> list[Call]:
-    """Of the first thread, those that no callback is around."""
+    """Calls of the first thread that no callback is around."""
     return thread_callback(trace, trace.threads()[0]).calls
 
 

@@ -46,7 +46,7 @@ class Tree:
     workers: Mapping[int, Counted]
     """By pid."""
     rows: list[dict[str, Any]]
-    """Of the relation process; a pid has a row for each image that it executed."""
+    """Rows of the relation process; a pid has one for each image that it executed."""
     parents: Mapping[int, int | None]
     instances: Mapping[int, int]
     losses: list[tuple[Any, ...]]

@@ -18,7 +18,7 @@ class Workload:
     instances: dict[str, int]
     phases: set[str] = field(default_factory=set)
     resets: int = 1
-    """Of environments, before the first annotated operation: found automatically."""
+    """Resets of environments before the first annotated operation: found automatically."""
 
 
 def steps_of(network: str, times: int) -> dict[str, int]:
