@@ -21,3 +21,8 @@ def longest_calls(trace: Trace, *, functions: int) -> Table:
     """function, layer, calls, duration_ns, self_ns, share, processes: the longest over all
     operations and processes."""
     return statement.run(trace, "native_call_total", functions=functions)
+
+
+def short_calls(trace: Trace) -> Table:
+    """One row: calls, at least so many waits and picklings that were too short for a record."""
+    return statement.run(trace, "short_call")

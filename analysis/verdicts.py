@@ -280,6 +280,11 @@ def is_part_named(part_ns: int, stage_ns: int) -> bool:
     return part_ns > _NAMED_AROUND * stage_ns
 
 
+def is_module_named(module_ns: int, imports_ns: int) -> bool:
+    """Whether a module is a notable part of the imports of a role."""
+    return module_ns >= _NAMED_AROUND * imports_ns
+
+
 def is_cpu_lacking(runnable_ns: int, measured_ns: int) -> bool:
     """Whether threads that could run lacked a CPU for a notable time."""
     return runnable_ns > _NOTABLE_LACK * measured_ns

@@ -57,7 +57,7 @@ def read_contents(outcome: Outcome) -> Contents | None:
 def ran_no_python(outcome: Outcome, held: Contents) -> bool:
     """Whether nothing in the trace says anything, because no program in it was Python."""
     whole = not (held.cuts or held.nested or held.lost or _lacks_files(outcome))
-    return whole and not (held.events or held.pythons or outcome.running)
+    return whole and not (held.events or held.pythons or held.unrecorded or outcome.running)
 
 
 def measure_price(outcome: Outcome, held: Contents, *, native: bool = True) -> Price | None:

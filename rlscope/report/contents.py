@@ -11,6 +11,7 @@ from rlscope import _trace, cuts
 from rlscope.analysis import verdicts
 from rlscope.errors import TraceError
 from rlscope.report import bookkeeping
+from rlscope.rundir import unrecorded_file
 
 _Lost = tuple[dict[str, Any], dict[str, Any]]  # a process, and a loss of it
 
@@ -32,6 +33,8 @@ class Contents:
     """Rows as those of the analysis `cut`: where recording stopped before the program did."""
     pythons: int = 0
     """Processes in which Python ran."""
+    unrecorded: int = 0
+    """Processes that are not in the trace, or whose Python is not."""
     nested: list[str] = field(default_factory=list)
     """Directories of runs that other rls-prof recorded, which the program started."""
     duration_ns: int | None = None
@@ -68,6 +71,7 @@ def read(directory: str) -> Contents:
         },
         cuts=_cuts(trace, rows),
         pythons=sum(bool(process["python"]) for process in processes),
+        unrecorded=len(unrecorded_file.read(directory)),
         nested=trace.nested,
         duration_ns=_duration_ns(processes),
         running=any(process["ended"] == "running" for process in processes),

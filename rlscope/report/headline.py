@@ -57,6 +57,8 @@ Rows = Sequence[dict[str, Any]]
 class Detail:
     text: str
     warning: bool = False
+    minor: bool = False
+    """Said on the page, and not on the terminal's one screen."""
 
 
 @dataclass(frozen=True)
@@ -179,13 +181,13 @@ def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
 
 def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What the time of the training loops is made of."""
-    yield from _together(known.times, known.facts, known.waited, known.loops)
+    yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
     if not known.is_loop_missing():
         yield from _next_groups(known.times, known.facts)
     steps = roles.peer_steps(trace).to_dicts()
     yield from map(Detail, role_sentences.straggler(steps, known.loops))
     yield from map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts()))
-    yield from map(Detail, loop_sentences.critical(waits.critical_iterations(trace).to_dicts()))
+    yield from _minor(loop_sentences.critical(waits.critical_iterations(trace).to_dicts()))
 
 
 def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
@@ -193,10 +195,12 @@ def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
     around = operations.around_loop(trace).to_dicts()
     yield from map(Detail, loop_sentences.around(around, known.facts))
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
-    yield from map(Detail, loop_sentences.ending(around, parts, known.facts))
+    yield from _minor(loop_sentences.ending(around, parts, known.facts))
     totals = imports.totals(trace).to_dicts()
     modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
-    yield from map(Detail, import_sentences.notable(totals, modules))
+    first, *others = [*import_sentences.notable(totals, modules), ""]
+    yield from map(Detail, filter(None, [first]))
+    yield from _minor(filter(None, others))
     yield from _states(operations.state_time(trace, operations=0, processes=0).to_dicts())
     gaps = operations.between_operations(trace, rows=limits.ROWS).to_dicts()
     yield from _between(known.times, known.facts, gaps, known.waited)
@@ -212,6 +216,10 @@ def _left_out(trace: Trace, known: _Known) -> Iterator[Detail]:
 
 def _warnings(texts: Iterable[str]) -> Iterator[Detail]:
     return (Detail(each, warning=True) for each in texts)
+
+
+def _minor(texts: Iterable[str]) -> Iterator[Detail]:
+    return (Detail(each, minor=True) for each in texts)
 
 
 def _of_nested(run: dict[str, Any], facts: dict[str, Any]) -> str:
@@ -275,11 +283,11 @@ def sentence(
     return loop_sentences.largest(times, facts, waited)
 
 
-def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> Iterable[Detail]:
+def _together(times: Rows, facts: dict[str, Any], waited: Rows, loops: Rows) -> Iterable[str]:
     """The largest group of all loops, where the first sentence is about each role."""
     is_largest = verdicts.subject(times, facts) is Subject.LARGEST
     if is_largest and verdicts.are_loops_different(loops):
-        yield Detail(loop_sentences.largest(times, facts, waited))
+        yield loop_sentences.largest(times, facts, waited)
 
 
 def _length(facts: dict[str, Any]) -> str:
@@ -314,7 +322,7 @@ def _next_groups(times: Rows, facts: dict[str, Any]) -> Iterable[Detail]:
     if len(members) > 1:
         waiting_ns = _waiting(rows, "operation")
         yield Detail(f"{name} by operation: {_shares(members, waiting_ns, whole_ns)}.")
-    yield Detail(f"{name} by layer: {_layer_shares(rows)}.")
+    yield Detail(f"{name} by layer: {_layer_shares(rows)}.", minor=True)
     others = {row["group"]: row["group_ns"] for row in times if row["group"] not in said}
     if others:
         waiting_ns = _waiting(times, "group")
@@ -373,7 +381,7 @@ def _between(times: Rows, facts: dict[str, Any], gaps: Rows, waited: Rows) -> It
         )
     elif where:
         waits_said = loop_sentences.waits_of_gaps(times, waited) if is_largest else ""
-        yield Detail(f"Between operations: {where}.{waits_said}")
+        yield Detail(f"Between operations: {where}.{waits_said}", minor=True)
 
 
 def _lost(lost: list[dict[str, Any]]) -> Iterable[Detail]:

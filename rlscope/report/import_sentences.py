@@ -26,7 +26,11 @@ def notable(totals: Sequence[Mapping[str, Any]], modules: Sequence[Mapping[str, 
 
 
 def _sentence(total: Mapping[str, Any], modules: Sequence[Mapping[str, Any]]) -> str:
-    outermost = [row for row in modules if row["is_outermost"]][:SLOWEST]
+    outermost = [
+        row
+        for row in modules
+        if row["is_outermost"] and verdicts.is_module_named(row["total_ns"], total["wall_ns"])
+    ][:SLOWEST]
     slowest = ", ".join(
         f"{units.label(row['module'])} {units.duration(row['total_ns'])}{_asker(row)}"
         for row in outermost

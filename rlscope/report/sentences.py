@@ -61,6 +61,14 @@ def automatic(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
     return [f"rlscope found by itself: {'; '.join(found)}."]
 
 
+def automatic_names(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[str]:
+    """The same without shares, which a table has, and rules, which the page has."""
+    names = [units.visible(row["operation"]) for row in rows if row["loop_ns"]]
+    if not automatic(rows, facts):
+        return []
+    return [f"rlscope found by itself: {', '.join(names)}. The page says by which rules."]
+
+
 def beside_owner(row: dict[str, Any]) -> str:
     """An operation of a thread that did not own its process all the time."""
     thread = units.label(row["thread"] or f"thread {row['os_tid']}")
@@ -169,22 +177,32 @@ def overhead(facts: dict[str, Any]) -> list[str]:
     raw_ns = facts["span_ns"]
     if facts["corrected_ns"] is None or not raw_ns:
         return []
-    of = "training loop" if facts["looping_processes"] else "recorded time"
-    removed = [raw_ns - facts[f"corrected{end}_ns"] for end in ("", "_high", "_low")]
-    share, least, most = (units.share(ns, raw_ns) for ns in removed)
     low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
     left = facts["unknown_costs"]
     unknown = f" Both times include unknown costs: {left}." if left else ""
     source = facts["cost_method"]
     of_cuda = facts["cuda_cost_method"] or source
     cuda = "" if of_cuda == source else f" The cost of CUDA calls comes from {of_cuda}."
-    hidden = ", which this run cannot tell from nothing" if removed[1] <= 0 else ""
     return [
-        f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}. Without "
-        f"recording, it would have taken {units.duration(facts['corrected_ns'])} ({low} to "
-        f"{high}), not {units.duration(raw_ns)}. The cost of most records comes from {source}."
-        f"{cuda}{unknown}"
+        f"{_taken(facts)} Without recording, it would have taken "
+        f"{units.duration(facts['corrected_ns'])} ({low} to {high}), not {units.duration(raw_ns)}. "
+        f"The cost of most records comes from {source}.{cuda}{unknown}"
     ]
+
+
+def overhead_share(facts: dict[str, Any]) -> list[str]:
+    """Which share of the training loop recording took, alone."""
+    is_known = facts["corrected_ns"] is not None and facts["span_ns"]
+    return [_taken(facts)] if is_known else []
+
+
+def _taken(facts: dict[str, Any]) -> str:
+    raw_ns = facts["span_ns"]
+    of = "training loop" if facts["looping_processes"] else "recorded time"
+    removed = [raw_ns - facts[f"corrected{end}_ns"] for end in ("", "_high", "_low")]
+    share, least, most = (units.share(ns, raw_ns) for ns in removed)
+    hidden = ", which this run cannot tell from nothing" if removed[1] <= 0 else ""
+    return f"Overhead: recording took {share} of the {of} ({least} to {most}){hidden}."
 
 
 def _drainer(facts: dict[str, Any]) -> list[str]:
@@ -271,3 +289,13 @@ def longest_calls(rows: list[dict[str, Any]]) -> list[str]:
     processes = rows[0]["processes"]
     whose = f" of {units.plural(processes, 'process')} together" if processes > 1 else ""
     return [f"Largest shares of the native time{whose}: {', '.join(calls)}."]
+
+
+def short_calls(rows: list[dict[str, Any]]) -> list[str]:
+    """The row of `short_call`: what no count of calls has."""
+    return [
+        f"{units.count(row['calls'])} waits and calls of pickle took less than 5 µs each. They "
+        "left no record and are in no count of calls."
+        for row in rows
+        if row["calls"]
+    ]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ground_truth import brute, sql_twin
 from ground_truth.compare import first_difference
 from ground_truth.profiles import PROFILE, share
-from ground_truth.raw import RawProcess
-from ground_truth.relations import RELATIONS
+from ground_truth.raw import RawProcess, RawThread, enter, leave
+from ground_truth.relations import OTHER, RELATIONS
 from ground_truth.strategies import looping_processes, processes
 from ground_truth.swept import read, sweep
 from ground_truth.written import write
@@ -64,6 +64,22 @@ def test_sql_equals_brute_force(process: RawProcess) -> None:
     found = sql_twin.tables(process)
     difference = first_difference(found, brute.tables(process), found)
     assert difference is None, f"SQL - / + brute force: {difference}"
+
+
+# The brute-force twin takes minutes for operations so deep.
+def test_a_path_has_at_most_512_names() -> None:
+    names = [("select", "expand")[depth % 2] for depth in range(515)]
+    entered = [enter(0, name) for name in names]
+    left = [leave(10, name) for name in reversed(names)]
+    later = [enter(20, "update"), leave(30, "update")]
+    thread = RawThread(items=[*entered, *left, *later])
+    process = RawProcess(end_ns=40, threads=[thread], most_paths=513)
+    rows = sweep(process)["operation"]
+    assert max(len(row.path.split("/")) for row in rows) == 512
+    assert {row.path: row.instances for row in rows}[OTHER] == 515 - 512
+    assert "update" in [row.path for row in rows]
+    twin = sql_twin.tables(process)
+    assert first_difference(sweep(process), twin, twin) is None
 
 
 @share(0.3)

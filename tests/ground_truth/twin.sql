@@ -259,28 +259,31 @@ GROUP BY child.thread, child.ord, child.name;
 
 -- (thread, ord, path), from the roots down; an operation directly inside itself keeps its path.
 CREATE OR REPLACE TEMP TABLE uncapped_path AS
-WITH RECURSIVE followed(thread, ord, path) AS (
-    SELECT thread, ord, REPLACE(REPLACE(name, '\', '\\'), '/', '\/')
+WITH RECURSIVE followed(thread, ord, path, names) AS (
+    SELECT thread, ord, REPLACE(REPLACE(name, '\', '\\'), '/', '\/'), 1
     FROM nested WHERE parent_ord IS NULL
     UNION ALL
     SELECT nested.thread, nested.ord,
            CASE WHEN nested.name = nested.parent_name THEN followed.path
                 ELSE followed.path || '/' || REPLACE(REPLACE(nested.name, '\', '\\'), '/', '\/')
-           END
+           END,
+           names + (nested.name <> nested.parent_name)::INT
     FROM nested JOIN followed
       ON followed.thread = nested.thread AND followed.ord = nested.parent_ord
 )
 SELECT * FROM followed;
 
--- The same, in which all but the first paths are (other): (thread, ord, path).
+-- The same, in which all but the first paths, and those of more than 512 names, are (other):
+-- (thread, ord, path).
 CREATE OR REPLACE TEMP TABLE path AS
 WITH ranked AS (
-    SELECT thread, ord, path, DENSE_RANK() OVER (ORDER BY first_thread, first_ord) AS place
+    SELECT thread, ord, path, names,
+           DENSE_RANK() OVER (PARTITION BY names > 512 ORDER BY first_thread, first_ord) AS place
     FROM (SELECT *, FIRST_VALUE(thread) OVER by_path AS first_thread,
                  FIRST_VALUE(ord) OVER by_path AS first_ord
           FROM uncapped_path WINDOW by_path AS (PARTITION BY path ORDER BY thread, ord))
 )
-SELECT thread, ord, CASE WHEN place <= most_paths THEN path ELSE '(other)' END AS path
+SELECT thread, ord, CASE WHEN place <= most_paths AND names <= 512 THEN path ELSE '(other)' END AS path
 FROM ranked, process;
 
 -- Begins and ends of native calls and callbacks, numbered per epoch; a complete call is two steps:

@@ -127,7 +127,9 @@ def test_a_shell_that_runs_python_is_no_run_without_python() -> None:
     assert Path("rlscope_out").is_dir()
 
 
-@pytest.mark.parametrize("fact", [{"events": 1}, {"pythons": 1}, {"lost": {"events": 1}}])
+@pytest.mark.parametrize(
+    "fact", [{"events": 1}, {"pythons": 1}, {"unrecorded": 1}, {"lost": {"events": 1}}]
+)
 def test_a_trace_that_says_something_is_not_given_up(fact: dict[str, object]) -> None:
     class Ended:
         removed = False

@@ -21,7 +21,7 @@ from rlscope.analysis.coverage import coverage
 from rlscope.opening import load
 from rlscope.record.child import Ending
 from rlscope.record.program import Outcome
-from rlscope.report import bookkeeping, closing
+from rlscope.report import bookkeeping, closing, sentences
 from rlscope.report.contents import Contents
 from rlscope.report.report_file import link
 from rlscope.terminal import status_line
@@ -163,7 +163,7 @@ with rls.operation("last"):
         costs["operation_cost_ns"] + facts["native_events"] * costs["native_cost_ns"]
     )
     assert costs["native_cost_ns"] > 0
-    said = " ".join(result.stderr.split())
+    said = " ".join(sentences.bookkeeping(facts))
     assert f"Records: 1 operation, {facts['native_events']:,} native calls. " in said
 
 

@@ -152,6 +152,19 @@ def test_an_interpreter_without_site_has_a_row_of_its_process(
     assert "-S" in sentence and "unrecorded" in sentence
 
 
+def test_a_command_without_site_is_named_first(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "train.py"
+    program.write_text("import time\ntime.sleep(2)\n", encoding="utf-8")
+    done = traced.run("-o", directory, traced.python, "-S", program)
+    assert "no Python" not in done.stderr.replace("no Python layer", "")
+    with load(directory) as trace:
+        sentence = headline.read(trace).sentence
+    assert sentence.startswith("python -S") and "unrecorded" in sentence
+    assert "Run it without -S" in sentence
+
+
 def test_children_that_keep_the_environment_have_no_row(
     traced: TracedPython, directory: str, tmp_path: Path
 ) -> None:

@@ -12,7 +12,8 @@ from rlscope.report import units
 
 
 def check(page: ReportPage, trace: Trace) -> None:
-    seen, cost, blind, entries, calls = page.notes("layers")
+    seen, cost, blind, entries, calls, *short = page.notes("layers")
+    _check_short(short, trace)
     ((said,),) = trace.sql("SELECT value FROM metadata WHERE key = 'rlscope.interception'")
     facts = json.loads(said)
     for library, layer in facts["libraries"].items():
@@ -27,6 +28,15 @@ def check(page: ReportPage, trace: Trace) -> None:
         assert f" x {units.count(count)})" in calls
     assert sorted(page.table("layers", "Table: entries")) == sorted(_crossings(trace))
     assert sorted(page.table("layers", "Table: the native calls")) == sorted(_calls(trace))
+
+
+def _check_short(notes: list[str], trace: Trace) -> None:
+    ((count,),) = trace.sql(
+        "SELECT CAST(COALESCE(SUM(count), 0) AS BIGINT) FROM overhead WHERE kind = 'short wait'"
+    )
+    assert len(notes) == (count > 0)
+    for note in notes:
+        assert_says(note, f"{units.count(count)} waits", "5 µs", "no count of calls")
 
 
 def _ways(trace: Trace) -> list[tuple[str, int]]:

@@ -208,15 +208,19 @@ def test_what_the_recorder_says_of_itself_is_no_metadata_of_the_program() -> Non
     assert list(metadata_value(trace, rows=9)["key"]) == ["seed"]  # type: ignore[arg-type]
 
 
-def test_the_summary_names_crossings_and_calls_and_an_unusual_engine() -> None:
+def test_the_page_names_crossings_and_calls_and_the_summary_an_unusual_engine() -> None:
     trace = Relations(
         run=[{"run_id": "r", "name": "ppo", "start_ns": 0, "end_ns": 9}],
         process=[process(0, 0, 9)],
         transition=[_crossing("act", "framework", 30)],
         native_call=[_call("act", "torch:add", 4, 4_000)],
         metadata=[_said("monitoring", "pages stay read-only")],
+        overhead=[{"process_id": 0, "kind": "short wait", "count": 1_234}],
     )
+    *_, crossed, called, short = _draw(trace).notes
+    assert "python to framework 30" in crossed
+    assert "torch:add 100.0 % (1.00 µs x 4)" in called
+    assert_says(short, "1,234", "5 µs", "no count of calls")
     text = render_summary(trace, width=200)  # type: ignore[arg-type]
-    assert "python to framework 30" in text
-    assert "torch:add 100.0 % (1.00 µs x 4)" in text
     assert "pages stay read-only" in text
+    assert "torch:add" not in text

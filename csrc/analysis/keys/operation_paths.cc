@@ -103,7 +103,7 @@ uint32_t OperationPaths::EnterAutomatic(uint32_t operation, bool* overflowed) {
 uint32_t OperationPaths::EnterAt(uint64_t key, uint32_t parent, uint32_t name, bool* overflowed) {
   Slot* slot = Find(key);
   if (slot->key == key) return Reenter(slot->path);
-  if (size() >= kFirstPath + most_paths_) {
+  if (size() >= kFirstPath + most_paths_ || nodes_[parent].depth == kMaxDepth) {
     *overflowed = true;
     return Reenter(kOtherPath);
   }

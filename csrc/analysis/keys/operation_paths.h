@@ -20,6 +20,8 @@ constexpr uint32_t kNotRecordedPath = 1;  // (not recorded)
 constexpr uint32_t kOtherPath = 2;        // (other)
 constexpr uint32_t kFirstPath = 3;
 constexpr uint32_t kMaxPaths = 16384;  // besides those three
+// Names of a path: texts of longer ones would make the relations grow with the square of the depth.
+constexpr uint32_t kMaxDepth = 512;
 
 // Whether a thread in a state with this path has an open operation.
 constexpr bool IsOperation(uint32_t path) { return path >= kOtherPath; }
@@ -48,7 +50,7 @@ class OperationPaths {
   }
 
   // Path of an operation that is entered while `parent` is innermost, as another instance.
-  // *overflowed when it would be one path too many and became kOtherPath.
+  // *overflowed when it would be one path or one name too many and became kOtherPath.
   uint32_t Enter(uint32_t parent, uint32_t name, bool* overflowed);
   // The same for one entered directly inside itself.
   uint32_t Reenter(uint32_t path) {

@@ -147,7 +147,7 @@ native_call = columns.relation(
     columns.text("function", "module:function"),
     columns.text("layer", "layer of the function; python: the function serializes (pickle)"),
     *columns.operation("operation at the start of the call"),
-    columns.integer("calls", columns.COUNTED),
+    columns.integer("calls", f"{columns.COUNTED}; without serialization of less than 5 us"),
     columns.integer("duration_ns", "time of the outermost calls, with all calls inside them"),
     columns.integer("self_ns", "the same without callbacks into Python and CUDA calls"),
     layout=columns.PROCESS,
@@ -172,7 +172,7 @@ wait = columns.relation(
         "process at the other end of the object; NULL: several (relation wait_peer), or none of "
         "the run",
     ),
-    columns.integer("count", columns.COUNTED),
+    columns.integer("count", f"{columns.COUNTED}; without calls of less than 5 us"),
     columns.integer("duration_ns", "time from the start to the end of the calls"),
     columns.integer(
         "self_ns", "the same without waits inside, such as for the GIL at the end of a read"

@@ -27,11 +27,12 @@ def read(trace: Trace) -> dict[str, Table]:
         ),
         "native_call_total": native_calls.longest_calls(trace, functions=limits.FUNCTIONS),
         "interception": interception.interception(trace),
+        "short_call": native_calls.short_calls(trace),
     }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
-    if not any(map(len, tables.values())):
+    if not any(len(table) for name, table in tables.items() if name != "short_call"):
         return Nothing(_EMPTY)
     crossings = tables["transitions"].to_dicts()
     longest = tables["native_call_total"].to_dicts()
@@ -40,6 +41,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
             *sentences.interception(tables["interception"].to_dicts()),
             *sentences.crossings(crossings),
             *sentences.longest_calls(longest),
+            *sentences.short_calls(tables["short_call"].to_dicts()),
         ],
         grids=[*_crossings(crossings), *_calls(tables["native_call_top"].to_dicts())],
     )

@@ -15,12 +15,10 @@ from rlscope.analysis import (
     interception,
     iterations,
     machine,
-    native_calls,
     operations,
     processes,
     run_facts,
     threads,
-    transitions,
 )
 from rlscope.report import (
     cluster_sentences,
@@ -38,12 +36,11 @@ from rlscope.report import (
 if TYPE_CHECKING:
     from rlscope.opening import Trace
 
-# The screen: rows of the two tables and sentences of each kind, about 40 lines (CUDA: 9 more).
-_OPERATIONS = 12  # and up to four rows of time outside operations
-_PROCESSES = 6
+# The screen: rows of the two tables and sentences of each kind, at most 45 lines (CUDA: 9 more).
+_OPERATIONS = 10  # and up to four rows of time outside operations
+_PROCESSES = 4
 _SENTENCES = 2
 _LOSSES = 3
-_FUNCTIONS = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
 _GPUS = 2
@@ -80,14 +77,21 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
     yield [*_wrapped(first, width), summary.run, *_wrapped([summary.sentence], width), ""]
-    yield from _operation_block(trace, width)
-    yield _wrapped(
-        [f"! {each.text}" if each.warning else each.text for each in summary.details], width
-    )
     (facts,) = coverage.coverage(trace).to_dicts()
+    yield from _operation_block(trace, facts, width)
+    yield _wrapped(
+        [
+            f"! {each.text}" if each.warning else each.text
+            for each in summary.details
+            if not each.minor
+        ],
+        width,
+    )
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
-    yield _wrapped(sentences.automatic(found, facts), width)
-    yield _wrapped(_layers(trace), width)
+    yield _wrapped(sentences.automatic_names(found, facts), width)
+    engines = interception.interception(trace).to_dicts()
+    unusual = [row for row in engines if row["engine"] != "patch"]
+    yield _wrapped(sentences.interception(unusual), width)
     yield _wrapped([*_cuda(trace), *_polled(trace)], width)
     beside = threads.beside_owner(trace, rows=_THREADS).to_dicts()
     yield _wrapped([sentences.beside_owner(row) for row in beside], width)
@@ -96,13 +100,15 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     yield _wrapped([*_iterations(trace), *_losses(trace, facts)], width)
 
 
-def _operation_block(trace: Trace, width: int) -> Iterator[list[str]]:
+def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterator[list[str]]:
     rows = operations.operation_tree(trace, operations=_OPERATIONS).to_dicts()
     if not rows:
         return
+    processes = facts["looping_processes"]
+    together = f" ({processes:,} processes together)" if processes > 1 else ""
     nested = any(row["depth"] for row in rows)
     present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
-    heads = ["operation", "", ">total", ">share", *([">own"] if nested else [])]
+    heads = [f"operation{together}", "", ">total", ">share", *([">own"] if nested else [])]
     heads += [f">{layers.label(name, False)}" for name in present]
     busy = any(row["gpu_ns"] for row in rows)
     heads += [">GPU busy"] if busy else []
@@ -152,21 +158,9 @@ def _clusters(trace: Trace) -> list[str]:
     return [f"! {sentence}" for sentence in cluster_sentences.unrecorded(rows)]
 
 
-def _layers(trace: Trace) -> list[str]:
-    """Crossings and longest calls; how they were seen only where that was not by patching."""
-    engines = interception.interception(trace).to_dicts()
-    return [
-        *sentences.crossings(transitions(trace).to_dicts()),
-        *sentences.longest_calls(
-            native_calls.longest_calls(trace, functions=_FUNCTIONS).to_dicts()
-        ),
-        *sentences.interception([row for row in engines if row["engine"] != "patch"]),
-    ]
-
-
 def _cuda(trace: Trace) -> list[str]:
     """GPU time, launches, copies and waiting; or in one line why there is none."""
-    absent = [f"This trace has no CUDA: {reason}." for (reason,) in cuda.absence(trace)]
+    absent = [f"No CUDA: {reason}." for (reason,) in cuda.absence(trace)]
     operations = cuda.operations(trace, operations=_GPU_OPERATIONS).to_dicts()
     if not operations:
         return absent
@@ -199,7 +193,7 @@ def _iterations(trace: Trace) -> list[str]:
 
 def _losses(trace: Trace, facts: dict[str, Any]) -> list[str]:
     rows = coverage.loss_summary(trace, rows=_LOSSES).to_dicts()
-    lines = sentences.bookkeeping(facts) if facts["profiler_cpu_ns"] is not None else []
+    lines = sentences.overhead_share(facts)
     if not rows:
         return [*lines, "Nothing was lost."]
     return lines + [
