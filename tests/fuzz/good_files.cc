@@ -45,6 +45,30 @@ void AddIntervals(MemoryTrace* trace) {
   EXPECT_EQ(0, WriteGpu(trace->sink(), trace->buffer(), {0, 1, 7}, intervals.data() + 20, 20));
 }
 
+// Stacks of 60 functions, and readings of both threads.
+void AddStacks(MemoryTrace* trace) {
+  std::vector<FunctionFields> functions;
+  std::vector<NodeFields> nodes;
+  std::vector<int64_t> times_ns;
+  std::vector<uint32_t> ends, stack_ends;
+  std::vector<uint32_t> awake;
+  std::vector<ThreadStack> stacks;
+  for (uint32_t i = 0; i < 60; ++i) {
+    functions.push_back({{"train.py", 8}, {"step", i % 5}, i});
+    nodes.push_back({i / 2, 1 + i % 60, 10 * i});
+    times_ns.push_back(60000 + 30000 * i);
+    awake.push_back(1 + i % 2);
+    ends.push_back(i + 1);
+    stacks.insert(stacks.end(), {{1, i}, {2, 60 - i}});
+    stack_ends.push_back(2 * (i + 1));
+  }
+  EXPECT_EQ(0, WriteStacks(trace->sink(), trace->buffer(),
+                           {1, functions.data(), 60, 1, nodes.data(), 60}));
+  EXPECT_EQ(0, WriteStates(trace->sink(), trace->buffer(),
+                           {times_ns.data(), ends.data(), awake.data(), 60, stack_ends.data(),
+                            stacks.data()}));
+}
+
 std::vector<uint8_t> WholeRun(uint32_t items, uint32_t seed) {
   MemoryTrace trace;
   trace.TickShift(1)
@@ -54,6 +78,7 @@ std::vector<uint8_t> WholeRun(uint32_t items, uint32_t seed) {
   trace.Thread(1, 4242, "main").Thread(2, 4243, "worker");
   trace.Items(1, TrainingLoop(items, 100000, seed)).Items(2, TrainingLoop(items, 150000, seed + 1));
   AddIntervals(&trace);
+  AddStacks(&trace);
   trace.Items(1, {{kThreadEnd, 0, UINT64_C(1) << 40}}).Clock({{UINT64_C(1) << 41, 1 << 30}});
   return trace.End(1 << 30).bytes();
 }

@@ -16,6 +16,7 @@
 #include "trace/read/process_log_reader.h"
 #include "trace/read/process_trace.h"
 #include "trace/read/reader.h"
+#include "trace/read/stack_tree.h"
 
 namespace rlscope::trace {
 namespace {
@@ -77,7 +78,19 @@ void ReadGpu(const ProcessTrace& trace, size_t stream) {
   }
 }
 
+void ReadStacks(const ProcessTrace& trace) {
+  const StackTree tree(trace.stacks());
+  for (const auto& [number, entry] : tree.nodes()) {
+    const StackNode* const node = tree.Find(number);
+    if (node == nullptr) continue;
+    Check(node->parent < number, "a caller has a lower number");
+    Check(node->parent == 0 || tree.Find(node->parent) != nullptr, "the callers are known");
+    Check(tree.FunctionOf(*node) != nullptr, "the function is known");
+  }
+}
+
 void ReadTrace(const ProcessTrace& trace) {
+  ReadStacks(trace);
   for (size_t i = 0; i < trace.threads().size(); ++i) {
     ReadItems(trace, i);
     ReadCudaCalls(trace, i);

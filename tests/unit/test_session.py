@@ -186,6 +186,7 @@ OURS = (
     "tables/breakdown/process_id=0/part.parquet",
     "tables/breakdown/process_id=1/part.77.tmp",
     "processes.log",
+    "sources.jsonl",
     "run.json.77.tmp",
     ".report.html.77.tmp",
     "claim.0123456789abcdef.tmp",
@@ -227,7 +228,8 @@ def test_force_leaves_foreign_files_in_folders_of_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["report.html", "report.json", "machine.jsonl", "rlscope_calibration.json"]
+    "name",
+    ["report.html", "report.json", "machine.jsonl", "sources.jsonl", "rlscope_calibration.json"],
 )
 def test_force_never_removes_a_foreign_result(tmp_path: Path, name: str) -> None:
     prepared(tmp_path)

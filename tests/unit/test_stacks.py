@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlscope.opening import load
-from rlscope.relations.rows import stacks
+from rlscope.relations.rows import run_facts, stacks
 from rlscope.rundir import own_code, source_files
 
 MS = 1_000_000
@@ -195,6 +195,13 @@ def test_parts_add_up_and_none_is_off_by_one(whole, counts):
 def test_which_files_are_the_programs_own(file, is_own):
     assert own_code.is_own(file) is is_own
     assert own_code.is_own(file, ["/home/me", "/usr"]) is (is_own or file.startswith("/"))
+
+
+@pytest.mark.parametrize(
+    ("source", "folders"), [(["/opt/lib", 3], ["/opt/lib"]), ("/opt/lib", []), (None, [])]
+)
+def test_folders_of_own_code_are_those_of_the_run(source, folders):
+    assert run_facts.own_folders({"options": {"source": source}}) == folders
 
 
 def test_the_core_takes_the_same_files_for_libraries():

@@ -11,6 +11,7 @@ from typing import Any
 from rlscope.relations.rows.texts import shown
 from rlscope.rundir import source_files
 
+_COLUMNS = ("file", "line", "text")
 # A file of line ends only would be that many rows.
 _MOST_LINES = 1_000_000
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -31,9 +32,6 @@ def columns(root: Path, files: Collection[str]) -> dict[str, list[Any]]:
     )
     rows = list(islice(lines, _MOST_LINES))
     return {name: [row[place] for row in rows] for place, name in enumerate(_COLUMNS)}
-
-
-_COLUMNS = ("file", "line", "text")
 
 
 def _lines(text: str) -> list[str]:
