@@ -22,6 +22,6 @@ SELECT operation, CAST(blocked_ns AS BIGINT) AS blocked_ns,
   CAST(operation_ns AS BIGINT) AS operation_ns,
   CAST(SUM(operation_ns) OVER () AS BIGINT) AS loop_ns
 FROM _operation
-QUALIFY blocked_ns > 0 AND NOT regexp_matches(operation, '(^|/)compiled:')
+QUALIFY blocked_ns > 0 AND NOT regexp_matches(operation, '(^|/)(compiled|update):')
 ORDER BY blocked_ns DESC, operation
 LIMIT $rows

@@ -3,12 +3,12 @@
 --   duration_ns  calls of it, and waits for what they compute; loop_ns: the whole of the loops
 --   compiler     NULL: it is not known who compiled it
 WITH _loop AS (
-  SELECT operation, duration_ns FROM training_loop WHERE stage = 'loop'
+  SELECT operation, source, duration_ns FROM training_loop WHERE stage = 'loop'
 ), _call AS (
-  SELECT operation, regexp_extract(operation, '^compiled:((?:[^\\/]|\\.)*)$', 1) AS function,
+  SELECT operation, regexp_extract(operation, '^(?:compiled|update):((?:[^\\/]|\\.)*)$', 1) AS function,
     CAST(SUM(duration_ns) AS BIGINT) AS duration_ns,
     CAST((SELECT SUM(duration_ns) FROM _loop) AS BIGINT) AS loop_ns
-  FROM _loop WHERE operation LIKE 'compiled:%' GROUP BY operation
+  FROM _loop WHERE source = 'automatic' AND regexp_matches(operation, '^(compiled|update):') GROUP BY operation
   ORDER BY duration_ns DESC, operation LIMIT 1
 )
 SELECT function, duration_ns, loop_ns,

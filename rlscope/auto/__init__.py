@@ -44,6 +44,7 @@ ROWS = {
         "rlscope.auto.stable_baselines3:watch_off_policy"
     ),
     "stable_baselines3.common.policies": "rlscope.auto.stable_baselines3:watch_policies",
+    "sbx.common.policies": "rlscope.auto.stable_baselines3:watch_sbx",
     "stable_baselines3.common.vec_env.vec_normalize": (
         "rlscope.auto.stable_baselines3:watch_normalize"
     ),
@@ -113,6 +114,8 @@ ROWS = {
     "keras.src.backend.tensorflow.trainer": "rlscope.auto.keras:watch_trainer",
     "keras.src.backend.jax.trainer": "rlscope.auto.keras:watch_trainer",
     "keras.src.backend.torch.trainer": "rlscope.auto.keras:watch_trainer",
+    "keras.src.engine.training": "rlscope.auto.keras:watch_trainer",
+    "tf_keras.src.engine.training": "rlscope.auto.keras:watch_trainer",
     "keras.src.ops.core": "rlscope.auto.conversions:watch",
     "keras.src.ops.numpy": "rlscope.auto.conversions:watch",
     "tensorflow.python.framework.tensor_conversion": "rlscope.auto.conversions:watch",
@@ -121,6 +124,8 @@ ROWS = {
     "tensorflow.python.ops.math_ops": "rlscope.auto.conversions:watch",
     "jax._src.numpy.array_constructors": "rlscope.auto.conversions:watch",
     "jax._src.numpy.lax_numpy": "rlscope.auto.conversions:watch",
+    "jax._src.random": "rlscope.auto.conversions:watch_keys",
+    "jax._src.random.core": "rlscope.auto.conversions:watch_keys",
     "jax._src.api": "rlscope.auto.jax:watch_api",
     "jax._src.array": "rlscope.auto.jax:watch_array",
     "jax._src.pjit": "rlscope.auto.jax:watch_jit",

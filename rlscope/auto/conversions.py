@@ -3,6 +3,7 @@
 PyTorch's are C code, and stay in their place (torch.py).
 """
 
+import sys
 from typing import Any
 
 from rlscope.auto.calls import watch_global
@@ -36,6 +37,15 @@ def watch(module: Any) -> None:
             runtime.watch_in_place("conversion", function.__wrapped__)
         elif function is not None:
             watch_global("conversion", function, module)
+
+
+def watch_keys(module: Any) -> None:
+    """jax._src.random: a program makes a key for the action that a policy draws."""
+    holders = [module, *filter(None, [sys.modules.get("jax.random")])]
+    for name in ("split", "fold_in", "PRNGKey", "key"):
+        function = getattr(module, name, None)
+        if function is not None:
+            watch_global("random key", function, *holders)
 
 
 def watch_tianshou(module: Any) -> None:

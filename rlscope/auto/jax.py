@@ -35,7 +35,7 @@ def watch_jit(module: Any) -> None:
         for each in gc.get_objects():
             if type(each) is kind:
                 _watch(each)
-    rules.watches("compiled", "jax.jit")
+    rules.watches_compiled("jax.jit")
 
 
 def watch_array(module: Any) -> None:

@@ -11,6 +11,14 @@ from typing import Any
 from rlscope.auto import draws, rules
 from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 
+_EVENTS = {
+    "training": ("fit", "train_on_batch"),
+    "prediction": ("predict", "predict_on_batch"),
+    "evaluation": ("evaluate",),
+}
+"""Event -> methods of models."""
+_OPERATIONS = {"update": "training", "inference": "prediction", "evaluation": "evaluation"}
+
 
 def watch_layer(module: Any) -> None:
     """keras.src.layers.layer."""
@@ -41,8 +49,11 @@ def watch_loading(module: Any) -> None:
 
 
 def watch_trainer(module: Any) -> None:
-    """keras.src.backend.*.trainer: the class of it that trains models."""
+    """keras.src.backend.*.trainer, keras.src.engine.training: the class that trains models."""
     for owner in list(vars(module).values()):
         if isinstance(owner, type) and owner.__module__ == module.__name__:
-            watch_method("evaluation", owner, "evaluate")
-    rules.watches("evaluation", "keras.Model.evaluate")
+            for event, names in _EVENTS.items():
+                for name in names:
+                    watch_method(event, owner, name)
+    for operation, event in _OPERATIONS.items():
+        rules.watches(operation, *(f"keras.Model.{name}" for name in _EVENTS[event]))

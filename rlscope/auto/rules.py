@@ -32,8 +32,9 @@ _RULES = {
     "backprop": "from the first forward of {} with gradients, or else from the backward, to the end"
     " of the last optimizer step, or else of the backward",
     "compilation": "whatever {} traces and compiles",
-    "compiled": "outermost call of a function that {} compiled, or that waits for its results",
-    "update": "outermost call of {}, a part of an update",
+    "compiled": "outermost call of a function that {} compiled, or that waits for its results,"
+    " before the first step of an environment",
+    "update": "outermost call of {}: an update, or a part of one",
     "replay": "outermost call of {} that stores experience or samples a batch. From a random draw"
     " on it goes on to the first forward of the update",
     "import": "outermost execution of {}, from the first library that rlscope watches on",
@@ -78,6 +79,14 @@ def watches(operation: str, *what: str) -> None:
     if "simulation" in _watched:
         rules = _OF_ENVIRONMENTS | rules
     runtime.metadata(METADATA, json.dumps(rules))
+
+
+def watches_compiled(compiler: str) -> None:
+    """From now on calls of functions that this compiles may begin operations."""
+    watches("compiled", compiler)
+    for operation in ("inference", "backprop"):
+        watches(operation, f"a function of {compiler}")
+    watches("update", f"a function of {compiler} that computes gradients")
 
 
 def watch_methods(

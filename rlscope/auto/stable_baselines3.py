@@ -39,6 +39,11 @@ def watch_policies(module: ModuleType) -> None:
     watch_below("connector", module.BaseModel, "obs_to_tensor")
 
 
+def watch_sbx(module: ModuleType) -> None:
+    """sbx.common.policies: SBX, which is JAX, has a conversion of its own."""
+    watch_below("connector", module.BaseJaxPolicy, "prepare_obs")
+
+
 def watch_normalize(module: ModuleType) -> None:
     """stable_baselines3.common.vec_env.vec_normalize: statistics of observations."""
     _watch_files(module.VecNormalize, "save", "load")

@@ -12,7 +12,7 @@ from rlscope.auto.calls import watch_from_c, watch_global, watch_method
 def watch_function(module: ModuleType) -> None:
     """tensorflow.python.eager.polymorphic_function.polymorphic_function."""
     watch_from_c("compiled", module.Function, "__call__")
-    rules.watches("compiled", "tf.function")
+    rules.watches_compiled("tf.function")
 
 
 def watch_tracing(module: Any) -> None:

@@ -1,4 +1,5 @@
-"""Compiled functions of TensorFlow and JAX are operations of their own, and stay what they are."""
+"""Compiled functions of TensorFlow and JAX: operations of their own, until the process has stepped
+an environment; then inference, or an update. They stay what they are."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ collect = jax.jit(lambda x: jax.pure_callback(steps, x, x))
 {begin_late}
 x = jnp.ones(3)
 for _ in range(3):
-    env.step(act(x))
+    act(x).block_until_ready()
     update(x)
 jnp.exp(x)  # a compiled function, of JAX's own
 collect(x).block_until_ready()
@@ -80,7 +81,7 @@ class Agent:
 {begin_late}
 x = tf.ones(3)
 for _ in range(3):
-    env.step(act(x))
+    act(x)
     update(x)
 Agent().learn(x)
 try:
@@ -95,11 +96,9 @@ _PROGRAMS = {"jax": _JAX, "tensorflow": _TENSORFLOW}
 _EXPECTED = {
     # A call that compiles is in two parts: one before, and one behind that. In JAX each of the two
     # functions is also waited for.
-    "jax": {"simulation": 3, "compiled:act": 5 + 2 + 1, "compiled:<lambda>": 4 + 2 + 1},
-    "tensorflow": {
-        "simulation": 3, "compiled:act": 4 + 1, "compiled:update": 3 + 1, "compiled:learn": 1 + 1
-    },
-}  # fmt: skip
+    "jax": {"compiled:act": 5 + 3 + 2 + 1, "compiled:<lambda>": 4 + 2 + 1},
+    "tensorflow": {"compiled:act": 4 + 1, "compiled:update": 3 + 1, "compiled:learn": 1 + 1},
+}
 
 
 @pytest.mark.parametrize("early", [True, False], ids=["before the import", "after it"])
@@ -167,7 +166,8 @@ _LOOPS = {"jax": (_JAX_LOOP, 4), "tensorflow": (_TENSORFLOW_LOOP, 4)}
 
 
 @pytest.mark.parametrize("library", _LOOPS)
-def test_gradients_in_a_compiled_function_end_an_iteration(directory: str, library: str) -> None:
+def test_gradients_in_a_compiled_function_make_it_an_update(directory: str, library: str) -> None:
+    """And end an iteration. A function that a step of the environment follows is inference."""
     need(library)
     script, expected = _LOOPS[library]
     begin = _ENVIRONMENT.format(begin_early="rlscope.auto.begin()")
@@ -175,6 +175,13 @@ def test_gradients_in_a_compiled_function_end_an_iteration(directory: str, libra
     with load(directory) as trace:
         ((count,),) = trace.sql("SELECT COUNT(*) FROM iteration WHERE source = 'automatic'")
     assert count == expected
+    found = _automatic(directory)
+    # The first action comes before the first step, and the first update is traced.
+    assert found["inference"][0] == 11
+    assert found["update:update"][0] == 2
+    assert found["backprop"][0] >= 1
+    assert _RULES[library] in found["update:update"][1]
+    assert _RULES[library] in found["inference"][1]
 
 
 def test_what_jax_compiles_inside_a_function_is_one_instance(directory: str) -> None:

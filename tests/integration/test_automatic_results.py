@@ -12,11 +12,15 @@ from rlscope.opening import load
 _FUNCTIONS = """
 import jax, jax.numpy as jnp, numpy
 
-@jax.jit
-def update(w):
+def loss(w):
     for _ in range(20):
         w = jnp.tanh(w @ w)
-    return {"w": w}, (w.sum(), w.mean())
+    return w.sum()
+
+@jax.jit
+def update(w):
+    value, slope = jax.value_and_grad(loss)(w)
+    return {"w": slope}, (value, slope.mean())
 
 @jax.jit
 def act(x):
@@ -24,47 +28,72 @@ def act(x):
 
 w, x = jnp.full((200, 200), 0.01), jnp.ones(3)
 jax.block_until_ready((update(w), act(x)))
-env.step(0)
 """
-A, U, S = "compiled:act", "compiled:update", "simulation"
+A, U, S, END = "compiled:act", "update:update", "simulation", "closing"
+_CALL = "compiled:update"
 _WAITS = {
     # What a program does -> the operations that come of it.
     "float(act(x)[0])": [A, A],
-    "update(w)[1][0].block_until_ready()": [U, U],
+    "update(w)[1][0].block_until_ready()": [_CALL, _CALL],
     "numpy.asarray(act(x))": [A, A],
     "numpy.array(act(x))": [A, A],
     "act(x).tolist()": [A, A],
-    "update(w)[1][0].item()": [U, U],
-    "jax.device_get(update(w)[1])": [U, U, U],
-    "jax.block_until_ready(update(w)[1])": [U, U],
+    "update(w)[1][0].item()": [_CALL, _CALL],
+    "jax.device_get(update(w)[1])": [_CALL] * 3,
+    "jax.block_until_ready(update(w)[1])": [_CALL, _CALL],
     "memoryview(act(x))": [A, A],
     # Whose it is, not which function was called last.
-    "loss = update(w)[1][0]; action = act(x); float(loss); numpy.asarray(action)": [U, A, U, A],
-    "weights = update(w)[0]; act(x); weights['w'].block_until_ready()": [U, A, U],
+    "loss = update(w)[1][0]; action = act(x); float(loss); numpy.asarray(action)": [
+        *(_CALL, A, _CALL, A)
+    ],
+    "weights = update(w)[0]; act(x); weights['w'].block_until_ready()": [_CALL, A, _CALL],
     # No known function made it: JAX computes in order.
-    "loss = update(w)[1][0]; action = act(x) * 2; float(action[0])": [U, A, A],
+    "loss = update(w)[1][0]; action = act(x) * 2; float(action[0])": [_CALL, A, A],
     # Nothing waits for a result where no function was called.
     "float(jnp.ones(()))": [A],
-    # Inside another call a wait is a part of that.
-    "Waits(act(x)).step(0)": [A, S],
 }
-
-
-@pytest.mark.parametrize("program", _WAITS)
-def test_a_wait_belongs_to_the_function_whose_result_it_is(directory: str, program: str) -> None:
-    need("jax")
-    waits = """
+_I = "inference"
+_STEPS = {
+    # The same once the process has stepped an environment.
+    "numpy.asarray(act(x)); env.step(0)": [_I, S],
+    "float(update(w)[1][0]); env.step(0)": [U, U, S],
+    # A result of what was an inference, after the step.
+    "value = act(x); env.step(0); float(value[0]); env.step(0)": [_I, S, _I, S],
+    # An action waits for the update that JAX computes first; whose result it is counts.
+    "loss = update(w)[1][0]; act(x); float(loss); env.step(0)": [U, _I, U, _I, S],
+    # Before an update a forward and the wait for it are a part of that.
+    "numpy.asarray(act(x)); update(w); env.step(0)": ["backprop", "backprop", U, S],
+    # Inside another call a wait is a part of that.
+    "Waits(act(x)).step(0)": [_I, S],
+}
+_ENVIRONMENT = """
 class Waits(Env):
     def __init__(self, action):
         self.action = action
     def step(self, action):
         return float(self.action[0]), 0.0, False, False, {}
 """
-    script = f"{ENVIRONMENT}{_FUNCTIONS}{waits}"
+
+
+@pytest.mark.parametrize("program", _WAITS)
+def test_a_wait_belongs_to_the_function_whose_result_it_is(directory: str, program: str) -> None:
+    need("jax")
     # Once to compile what the program calls beside the two functions.
-    found = names(record(directory, f"{script}{program}\nenv.reset()\n{program}\n", timeout=300))
+    script = f"{ENVIRONMENT}{_FUNCTIONS}{program}\nenv.close()\n{program}\n"
+    found = names(record(directory, script, timeout=300))
     expected = _WAITS[program]
-    assert found[-len(expected) - 1 :] == [S, *expected]
+    assert found[-len(expected) - 1 :] == [END, *expected]
+
+
+@pytest.mark.parametrize("program", _STEPS)
+def test_a_wait_in_a_program_with_an_environment(directory: str, program: str) -> None:
+    need("jax")
+    script = (
+        f"{ENVIRONMENT}{_FUNCTIONS}{_ENVIRONMENT}env.step(0)\n{program}\nenv.close()\n{program}"
+    )
+    found = names(record(directory, script, timeout=300))
+    expected = _STEPS[program]
+    assert found[-len(expected) - 1 :] == [END, *expected]
 
 
 _STOPWATCH = """
@@ -86,7 +115,7 @@ def test_a_stopwatch_around_call_and_wait_agrees(directory: str) -> None:
     with load(directory) as trace:
         ((found,),) = trace.sql(
             "SELECT sum(duration_ns) FROM operation_instance JOIN operation USING (operation_id)"
-            " WHERE path = 'compiled:update' AND start_ns > ("
+            " WHERE path = 'update:update' AND start_ns > ("
             "  SELECT min(start_ns) FROM operation_instance JOIN operation USING (operation_id)"
             "  WHERE path = 'simulation')"
         )

@@ -92,7 +92,7 @@ inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
   if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
   if constexpr (event == Event::kConversion) {
-    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
+    return own_track.IsConversion(SelfOf(arguments, flagged_count));
   }
   return true;
 }
@@ -148,12 +148,15 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   if constexpr (is_conversion<event>) {
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
+  if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
   if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {
     track->EnterImport(CountsImport(arguments, flagged_count));
     BeginModule(PyVectorcall_NARGS(flagged_count) == 2 ? arguments[1] : nullptr, IsAnnotated());
   }
+  if constexpr (event == Event::kTraining) track->EnterTraining();
+  if constexpr (event == Event::kPrediction) track->EnterPrediction();
   if constexpr (event == Event::kEvaluation) track->EnterApart("evaluation");
   if constexpr (event == Event::kUpdate) track->EnterApart("update");
   if constexpr (event == Event::kGeneration) track->EnterGeneration();
@@ -173,8 +176,9 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
+  if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
   if constexpr (event == Event::kChoice) track->LeaveChoice();
-  if constexpr (event == Event::kDraw) track->LeaveDraw();
+  if constexpr (event == Event::kDraw) track->LeaveDraw(result);
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);
@@ -182,6 +186,8 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
     track->LeaveImport();
   }
   if constexpr (event == Event::kCompilation) track->LeaveCompilation(/*is_last=*/true);
+  if constexpr (event == Event::kTraining) track->LeaveTraining();
+  if constexpr (event == Event::kPrediction) track->LeavePrediction();
   if constexpr (is_apart<event>) track->LeaveApart();
 }
 

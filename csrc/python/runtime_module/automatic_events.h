@@ -21,6 +21,7 @@ namespace rlscope::python {
   X(kBlockExit, "block exit")                                                                 \
   X(kConversion, "conversion") /* if its first argument is an observation */                  \
   X(kConnector, "connector")   /* a conversion, whatever its arguments are */                 \
+  X(kRandomKey, "random key")  /* is made of another one */                                   \
   X(kChoice, "choice")         /* of an action, without a policy */                           \
   X(kDraw, "draw")             /* of some out of many, at random */                           \
   X(kCompiled, "compiled")     /* __call__(function, ...) */                                  \
@@ -33,6 +34,8 @@ namespace rlscope::python {
   X(kTracesModule, "traces module") /* TorchDynamo does, where a call would be a forward */   \
   X(kImport, "import")              /* exec_module(loader, module) of an import */            \
   X(kEvaluation, "evaluation")      /* of an agent */                                         \
+  X(kTraining, "training")          /* of a model on a batch, all of it */                    \
+  X(kPrediction, "prediction")      /* of a model, without gradients */                       \
   X(kUpdate, "update")              /* a part of one that its library makes apart */          \
   X(kGeneration, "generation")      /* of texts, by its library */                            \
   X(kReplay, "replay")              /* storing of experience, or taking a batch of it */      \

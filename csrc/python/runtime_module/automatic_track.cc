@@ -28,6 +28,12 @@ const void* ModuleOf(const Arguments& call) {
   return call.values == nullptr ? nullptr : *call.values;
 }
 
+bool HasLength(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
+         (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
+}
+
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
 }
@@ -84,6 +90,7 @@ inline void Track::Decide(Expects next) {
   import_base_ = import_;
   import_cut_ = import_;
   block_ = nullptr;
+  last_compiled_ = nullptr;
   drawn_ = false;
   run_.End();
 }
@@ -109,9 +116,9 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
                       interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
 }
 
-inline uint32_t Track::NameAllOfUpdate() const {
-  const uint32_t tail = drawn_ ? kAutoReplay : kAutoBackprop;
-  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, tail);
+// `tail`: of what runs as one, unless that is a batch that was drawn.
+inline uint32_t Track::NameAllOfUpdate(uint32_t tail = kAutoBackprop) const {
+  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, drawn_ ? kAutoReplay : tail);
 }
 
 inline void Track::Resolve(uint32_t resolve) {
@@ -132,7 +139,7 @@ inline void Track::Run(uint32_t state) {
 inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
   WriteBoth(resolve, state);
   NoteSegment();
-  state_ = static_cast<uint8_t>(state);
+  state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
 }
 
 // ---- S ------------------------------------------------------------------------------------------
@@ -154,12 +161,14 @@ bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
   generated_ = updated_ = fed_ = false;
-  has_environment = true;
+  has_environment = simulates_ = true;
   const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
   const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
   if (!FollowsNow()) return ends;
   native_calls::RecordSerialization();
+  if (acts && last_compiled_ != nullptr)
+    __atomic_store_n(&last_compiled_->acts, 1, __ATOMIC_RELAXED);
   uint32_t stretch = kAutoStretchKeeps;
   if (__builtin_expect(!evaluations_.IsUsual(environment), 0)) {
     stretch = evaluations_.Step(environment, policy_calls_.forwards);
@@ -212,11 +221,13 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
+    is_outside_ = expects_ == Expects::kChosen;
     acting_.Open(/*is_judged=*/!has_environment);
     modules_.Open();
   }
   expects_ = Expects::kName;
   has_gradients_ |= on;
+  is_outside_ |= block_ == nullptr;
   modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
@@ -256,21 +267,28 @@ __attribute__((noinline)) void Track::OpenToken() {
 
 inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
 
+inline uint32_t Track::AfterBlock() const {
+  const bool generates = expects_ == Expects::kToken || run_.is_likely();
+  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward()
+                                                                        : kAutoNothing;
+}
+
 // A forward, or its block, has ended. After a generation no S is expected to name it.
-inline void Track::RunAfterForward() {
+inline void Track::RunAfterForward(uint32_t after) {
   if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !modules_.trains()) {
-    return Run(AfterForward());
+    return Run(after);
   }
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
   const uint32_t name = modules_.is_frozen() ? frozen : kAutoBackprop;
-  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
+  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), after);
 }
 
 void Track::EndForward() {
   const bool counts = forward_ == forward_base_;
   forward_base_ = forward_;
-  if (!counts || !IsInForward(state_) || block_ != nullptr || !FollowsNow()) return;
-  if (IsInForward(state_)) RunAfterForward();
+  if (!counts || compiled_ != 0 || !IsInForward(state_) || block_ != nullptr || !FollowsNow())
+    return;
+  if (IsInForward(state_)) RunAfterForward(AfterForward());
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -282,6 +300,13 @@ void Track::NoteForward(bool has_gradients) {
   } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
     if (block_ != nullptr) OpenForward(nullptr, has_gradients);  // the one that the J interrupts
   }
+}
+
+bool Track::BeginPrediction() {
+  if (!has_environment) return false;
+  if (!IsInsideForward()) BeginForward({}, Gradients::kOff);
+  ++forward_;
+  return true;
 }
 
 void Track::EnterBlock(const void* block) {
@@ -301,7 +326,7 @@ void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
   if (block_has_forward_) {
-    RunAfterForward();
+    RunAfterForward(AfterBlock());
   } else {
     Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
@@ -374,21 +399,83 @@ void Track::EndStep() {
 
 void Track::BeginCompiled(PyObject* function) {
   called_ = function;
+  compiled_is_ = Runs::kOther;
   ++policy_calls_.forwards;
   if (!has_environment) LookForEnvironments();
   if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
-  BeginNamed(NameOfCompiled(function));
+  if (!has_environment) return BeginNamed(NameOfCompiled(function));
+  const uint32_t name = NameOfTraining(function);
+  compiled_is_ = name == 0 ? Runs::kForward : Runs::kTraining;
+  name == 0 ? BeginCompiledForward(function) : BeginTraining(name);
 }
 
 void Track::EndCompiled() {
-  if (called_ != nullptr && IsTraining(called_)) {
-    CountStep();
-    if (!IsInsideOther() && !IsPartOfOther() && Follows()) NoteOtherUpdate();
-  }
+  const bool trains = called_ != nullptr && NameOfTraining(called_) != 0;
+  if (trains) CountStep();
   called_ = nullptr;
-  if (compilation_ == 0 && name_ == 0) EndCompilation();
-  if (compilation_ == 0) before_compilation_ = kAutoStates;
+  EndPhases();
+  switch (compiled_is_) {
+    case Runs::kForward:
+      return EndCompiledForward(trains);
+    case Runs::kTraining:
+      return EndTraining();
+    case Runs::kOther:
+      return EndNamed();
+  }
+}
+
+void Track::BeginCompiledForward(PyObject* function) {
+  run_.End();
+  gives_scores_ = false;
+  OpenForward(function, /*on=*/false);
+  CompiledSlot* slot = FindCompiled(function);
+  last_compiled_ = slot->function == nullptr ? nullptr : slot;
+}
+
+// `trains`: what was an F computes gradients.
+void Track::EndCompiledForward(bool trains) {
+  if (!trains) return EndForward();
+  if (!Follows() || !IsInForward(state_)) return;  // of another window
+  ResolveAndRun(WithAutoStretch(NameAllOfUpdate(), NoteUpdate()), kAutoTail);
+  NoteTrained();
+  Decide(Expects::kMoreSteps);
+}
+
+// A B and an O in one.
+void Track::BeginTraining(uint32_t name) {
+  const uint32_t stretch = NoteUpdate();
+  if (HasOpen() || stretch != kAutoStretchKeeps) {
+    const uint32_t resolve = NameAllOfUpdate(simulates_ ? kAutoBackprop : kAutoNothing);
+    Resolve(WithAutoStretch(resolve, stretch));
+  }
+  Decide(Expects::kNothing);
+  BeginNamed(name);
+  before_named_ = kAutoTail;
+  NoteTrained();
+}
+
+inline void Track::NoteTrained() {
+  loop_generation_ = Load(rlscope_process.generation);
+  updated_ = true;
+  generated_ = false;
+}
+
+void Track::EndTraining() {
   EndNamed();
+  if (state_ == kAutoTail) Decide(Expects::kMoreSteps);  // else of another window
+}
+
+void Track::BeginLibraryTraining() {
+  library_trains_ = has_environment && !IsInsideCode() && !IsPartOfOther() && Follows();
+  if (!library_trains_) return;
+  BeginTraining(NameOfOperation("update"));
+  ++apart_;
+}
+
+void Track::EndLibraryTraining() {
+  if (!library_trains_) return;
+  library_trains_ = false;
+  if (--apart_ == 0) EndTraining();
 }
 
 void Track::BeginApart(const char* name) {
@@ -412,7 +499,7 @@ void Track::EndNamed() {
 
 void Track::BeginCompilation() {
   if (before_compilation_ != kAutoStates) return;  // its next phase
-  if (apart_ != 0 || !Follows()) return;
+  if (IsInsideApart() || !Follows()) return;
   const uint32_t name = NameOfOperation("compilation");
   if (name == 0) return;
   before_compilation_ = state_ == kAutoNamed ? kAutoNamed + name_ : state_;
@@ -424,6 +511,13 @@ void Track::EndCompilation() {
   before_compilation_ = kAutoStates;
   if (before == kAutoStates || state_ != kAutoNamed || !Follows()) return;
   if (state_ == kAutoNamed) Run(before);  // else of another window
+}
+
+// Of a compilation in the C that ends, if another phase was expected.
+void Track::EndPhases() {
+  if (compilation_ != 0) return;
+  if (name_ == 0 || apart_ != 0) EndCompilation();
+  before_compilation_ = kAutoStates;
 }
 
 void Track::NoteGradients() {
@@ -443,29 +537,53 @@ void Track::SayOfStretch(uint32_t stretch) {
   WriteRecord(kAutoResolve, WithAutoStretch(kAutoKeepAll, stretch));
 }
 
-void Track::BeginResult(uint32_t name) {
-  if ((compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
-  BeginNamed(name);
+void Track::BeginResult(const CompiledSlot* maker) {
+  waits_in_forward_ = false;
+  if (maker == nullptr || (compilation_ | apart_) != 0 || IsPartOfOther() || !Follows()) return;
+  const uint32_t trains = Load(maker->trains);
+  if (!has_environment) return BeginNamed(Load(maker->note));
+  if (trains != 0) return BeginNamed(trains);
+  if (!IsNameOpen()) {
+    return BeginNamed(Load(maker->acts) != 0 ? NameOfOperation("inference") : Load(maker->note));
+  }
+  waits_in_forward_ = state_ == kAutoBetween || state_ == kAutoAfter;
+  if (waits_in_forward_) Run(kAutoAside);
+}
+
+void Track::EndResult() {
+  EndPhases();
+  waits_in_forward_ ? EndForward() : EndNamed();
 }
 
 // ---- K ------------------------------------------------------------------------------------------
 
+// `object`: null for an L.
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  is_output_ = object != nullptr && AwaitsOutput();
+  if (is_output_ && FollowsNow()) return Run(kAutoBetween);
   if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
+  const bool goes_on = expects_ == Expects::kForward;
+  if (!goes_on) converts_ = has_key_ = false;
   if (ExpectsStep() || expects_ == Expects::kDrawn) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
-  } else if (expects_ == Expects::kForward && !observation_.IsConverted(object)) {
+  } else if (converts_ && object != nullptr && !observation_.IsConverted(object)) {
     // As an observation is converted to be stored, and once more for the forward.
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
+    has_key_ = false;
   } else {
     Run(kAutoBetween);
   }
+  object == nullptr ? has_key_ = true : converts_ = true;
   expects_ = Expects::kForward;
 }
 
 void Track::EndConversion() {
-  if (expects_ != Expects::kForward || state_ != kAutoBetween || !Follows()) return;
+  const bool is_output = is_output_;
+  is_output_ = false;
+  const bool is_open =
+      is_output ? expects_ == Expects::kName : expects_ == Expects::kForward && !has_key_;
+  if (!is_open || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 
@@ -494,7 +612,18 @@ void Track::BeginDraw() {
   ResolveAndRun(WithAutoFate(EndTailAndBlock(), kAutoBetween, kAutoNothing), kAutoTail);
   expects_ = Expects::kDrawn;
   block_ = nullptr;
-  drawn_ = true;
+  drawn_ = draws_ = true;
+}
+
+// A batch has a length, an action has none.
+void Track::EndDraw(PyObject* result) {
+  draws_ = false;
+  if (result == nullptr || result == Py_None || HasLength(result)) return;
+  if (expects_ != Expects::kDrawn || state_ != kAutoTail || !Follows()) return;
+  if (state_ != kAutoTail) return;  // of another window
+  Resolve(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoBetween));
+  expects_ = Expects::kChosen;
+  drawn_ = false;
 }
 
 // ---- I ------------------------------------------------------------------------------------------

@@ -5,10 +5,13 @@
 //   F  outermost module forward, or a        O  outermost optimizer step
 //      no-grad block with one in it
 //   C  outermost call of a compiled function (tf.function, jax.jit)
+//   U  outermost call with which a library trains a model on a batch
 //   K  outermost conversion of the observation that the thread's last S returned, also by a
 //      library's own pipeline from environment to module
+//   L  outermost call that makes a random key, for what a policy draws
 //   A  outermost sample of a space of actions
 //   D  outermost draw of some out of many, at random
+//   X  outermost conversion of anything, between a no-grad block and an S
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -22,6 +25,9 @@
 //
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
 //   |--target-|   |-------------- backprop ---------|
+//
+// Once there was an S in the process: where each F so far is in a no-grad block, and there was no
+// A, time behind a block is nothing, but for conversions of anything (X), as of an action.
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
@@ -59,20 +65,34 @@
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
 //
+// From an L to the next F is a K, which takes no other one's place. An L where something is open is
+// a part of that.
+//
 // From an A to the next S is inference, with the K before it, if there is no B and O between. With
 // an F before it, it is a part of what that opened.
 //
-// From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
-// a K between. A D that something is open at is a part of that. There must have been an S in the
-// process.
+// A D of a single item is an A from its begin on, without the K before it.
 //
-// C is `compiled:<function>`, and calls inside belong to it. It is no other event: what it
+// From another D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an
+// A or a K between. A D that something is open at is a part of that. There must have been an S in
+// the process.
+//
+// Calls inside C belong to it. Once there was an S in the process, C is one of two:
+//
+//   It computes gradients, as tracing told. Then it is a B and an O in one, `update:<function>`.
+//   Time between two of them in a row is `backprop`, if the thread has had an S. The C that is
+//   traced is an F until it ends.
+//   Else it is an F without gradients. So is a call that waits for its result, where F name it.
+//
+// Before the first S of the process it is `compiled:<function>`, and no other event: what it
 // interrupts goes on after it. Inside any other event it is a part of that.
 //
-// V is like C, with the name of its kind.
+// U is like a C that computes gradients, once there was an S. It is `update`.
 //
-// J is `compilation`. It is like C, but interrupts everything except a V, even an S, F, B, O or C
-// around it. In a C it lasts from its first phase to the end of its last one (or of the C).
+// V is like the C before the first S, with the name of its kind.
+//
+// J is `compilation`. It is like V, but interrupts everything except a V, even an S, F, B, O, C or
+// U around it. In a C it lasts from its first phase to the end of its last one (or of the C).
 //
 // I is `import` where nothing is open: no forward waits for its name, and no B for its first O.
 // Whatever else begins inside an I ends it, and I inside that one count anew: a program may train
@@ -97,6 +117,7 @@
 
 namespace rlscope::python {
 
+struct CompiledSlot;
 struct ModuleState;
 
 // The automatic track of one thread. Its methods are called by that thread only, with the GIL or
@@ -127,6 +148,13 @@ class Track {
   void EnterTapedForward(const Arguments& call) {
     if (!IsInsideForward()) BeginForward(call, tape_ > 0 ? Gradients::kOn : Gradients::kOff);
     ++forward_;
+  }
+  // The call with which a library asks a model: an F without gradients, once there was an S.
+  void EnterPrediction() {
+    if (prediction_++ == 0) predicts_ = BeginPrediction();
+  }
+  void LeavePrediction() {
+    if (--prediction_ == 0 && predicts_) LeaveForward(/*result=*/nullptr);
   }
   void EnterTape() { ++tape_; }
   void LeaveTape() {
@@ -160,16 +188,20 @@ class Track {
     BeginCompiled(function);
     return true;
   }
-  // The call waits for what a C has made: it is that C, with the name `name`, and has its
-  // LeaveCompiled().
-  void EnterResult(uint32_t name) {
-    if (compiled_++ == 0) BeginResult(name);
+  // The call waits for what a C has made, null if that is not known.
+  void EnterResult(const CompiledSlot* maker) {
+    if (compiled_++ == 0) BeginResult(maker);
+  }
+  void LeaveResult() {
+    if (--compiled_ == 0) EndResult();
   }
   void LeaveCompiled() {
     if (--compiled_ == 0) EndCompiled();
   }
-  // Whether converting the object is a K.
-  bool IsOfObservation(PyObject* object) const { return observation_.Covers(object); }
+  // Whether converting the object is a K, or an X.
+  bool IsConversion(PyObject* object) const {
+    return AwaitsOutput() || observation_.Covers(object);
+  }
   void EnterConversion(const PyObject* object) {
     if (conversion_++ == 0) BeginConversion(object);
   }
@@ -178,6 +210,13 @@ class Track {
     observation_.NoteConverted(result);
     if (--conversion_ == 0) EndConversion();
   }
+  // What a forward is given beside the observation. In an update it is a part of that.
+  void EnterRandomKey() {
+    if (conversion_++ == 0 && !ExpectsStep() && expects_ != Expects::kDrawn) {
+      BeginConversion(/*object=*/nullptr);
+    }
+  }
+  void LeaveRandomKey() { --conversion_; }
   void EnterChoice() {
     if (choice_++ == 0) BeginChoice();
   }
@@ -185,7 +224,16 @@ class Track {
   void EnterDraw() {
     if (draw_++ == 0) BeginDraw();
   }
-  void LeaveDraw() { --draw_; }
+  // `result` of the call, null if it raised.
+  void LeaveDraw(PyObject* result) {
+    if (--draw_ == 0 && draws_) EndDraw(result);
+  }
+  void EnterTraining() {
+    if (training_++ == 0) BeginLibraryTraining();
+  }
+  void LeaveTraining() {
+    if (--training_ == 0) EndLibraryTraining();
+  }
   // `name`: a constant, the name of the V.
   void EnterApart(const char* name) {
     if (apart_ == 0) BeginApart(name);
@@ -221,7 +269,7 @@ class Track {
   }
   // `is_last`: it is the last phase of the compilation.
   void LeaveCompilation(bool is_last) {
-    if (--compilation_ == 0 && apart_ == 0 && (is_last || compiled_ == 0)) EndCompilation();
+    if (--compilation_ == 0 && !IsInsideApart() && (is_last || compiled_ == 0)) EndCompilation();
   }
   // Gradients are computed, or traced for the C that is open: an iteration's last step.
   void NoteGradients();
@@ -255,6 +303,7 @@ class Track {
   enum class Gradients : uint8_t { kOff, kOn, kAsk };
   void BeginForward(const Arguments& call, Gradients gradients);
   void EndForward();
+  bool BeginPrediction();
   void BeginBackward(PyObject* outputs);
   void RepeatForward();
   void EndBackward();
@@ -263,8 +312,16 @@ class Track {
   void OpenForward(const void* module, bool has_gradients);
   void OpenToken();
   void BeginCompiled(PyObject* function);
-  void BeginResult(uint32_t name);
   void EndCompiled();
+  void BeginCompiledForward(PyObject* function);
+  void EndCompiledForward(bool trains);
+  void BeginTraining(uint32_t name);
+  void EndTraining();
+  void NoteTrained();
+  void BeginLibraryTraining();
+  void EndLibraryTraining();
+  void BeginResult(const CompiledSlot* maker);
+  void EndResult();
   void BeginApart(const char* name);
   void BeginNamed(uint32_t name);
   void EndNamed();
@@ -272,18 +329,24 @@ class Track {
   void EndImport();
   void BeginCompilation();
   void EndCompilation();
+  void EndPhases();
   void BeginConversion(const PyObject* object);
   void EndConversion();
   void BeginChoice();
   void BeginDraw();
+  void EndDraw(PyObject* result);
   uint32_t EndTailAndBlock() const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
   bool IsInsideCode() const { return (compiled_ | compilation_ | apart_) != 0; }
+  bool IsInsideApart() const { return apart_ != (library_trains_ ? 1 : 0); }
   bool IsInsideOther() const { return (simulation_ | backward_) != 0 || IsInsideCode(); }
   // Where a C or a V counts for nothing of its own.
   bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
   // Something later names it.
+  bool AwaitsOutput() const {
+    return expects_ == Expects::kName && state_ == trace::kAutoNothing && step_ == 0;
+  }
   bool IsNameOpen() const {
     return expects_ == Expects::kChosen || expects_ == Expects::kName ||
            expects_ == Expects::kToken;
@@ -295,11 +358,12 @@ class Track {
   void Forget();
   void Decide(Expects next);
   uint32_t AfterForward() const;
+  uint32_t AfterBlock() const;
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
-  void RunAfterForward();
+  void RunAfterForward(uint32_t after);
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
-  uint32_t NameAllOfUpdate() const;
+  uint32_t NameAllOfUpdate(uint32_t tail) const;
   void Resolve(uint32_t resolve);
   void Run(uint32_t state);
   void NoteSegment();
@@ -321,6 +385,8 @@ class Track {
   uint32_t choice_ = 0;
   uint32_t draw_ = 0;
   uint32_t apart_ = 0;
+  uint32_t training_ = 0;
+  uint32_t prediction_ = 0;
   uint32_t import_ = 0;
   uint32_t import_base_ = 0;  // imports that something else began inside of
   uint32_t import_cut_ = 0;   // the same; without those that do not count
@@ -336,6 +402,13 @@ class Track {
   uint8_t before_named_ = trace::kAutoNothing;  // what the C or V that runs interrupts
   uint32_t name_ = 0;                           // of the C or V that runs; 0: none does
   PyObject* called_ = nullptr;                  // the outermost C that is open, borrowed
+  CompiledSlot* last_compiled_ = nullptr;  // the last C that was an F since the operation opened
+  enum class Runs : uint8_t { kOther, kForward, kTraining };
+  Runs compiled_is_ = Runs::kOther;  // of the C that is open
+  bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
+  bool library_trains_ = false;      // a U that counts is open
+  bool predicts_ = false;            // the prediction that is open is an F
+  bool simulates_ = false;           // the thread has had an S
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
@@ -345,6 +418,11 @@ class Track {
   ForwardModules modules_;
   Acting acting_;
   Evaluations evaluations_;
+  bool converts_ = false;         // an observation was converted for the next F
+  bool has_key_ = false;          // a random key was made for it: all from there on is a K
+  bool draws_ = false;            // the D that is open began what runs
+  bool is_output_ = false;        // an X runs
+  bool is_outside_ = false;       // an F since the operation opened was in no block
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O

@@ -17,9 +17,9 @@ PyObject* CallWaiting(const CompiledSlot& slot, PyObject* function, PyObject* co
                       size_t flagged_count, PyObject* keywords) {
   Track* track = &own_track;
   PyObject* first = PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
-  track->EnterResult(NameOfMaker(first));
+  track->EnterResult(MakerOf(first));
   PyObject* result = slot.call(function, arguments, flagged_count, keywords);
-  track->LeaveCompiled();
+  track->LeaveResult();
   return result;
 }
 
@@ -31,7 +31,10 @@ PyObject* Call(PyObject* function, PyObject* const* arguments, size_t flagged_co
   const bool is_outermost = track->EnterCompiled(function);
   PyObject* result = slot->call(function, arguments, flagged_count, keywords);
   track->LeaveCompiled();
-  if (is_outermost) NoteResult(result, __atomic_load_n(&slot->note, __ATOMIC_RELAXED));
+  if (is_outermost) {
+    NameOfCompiled(function);  // for those who wait for its results
+    NoteResult(result, slot);
+  }
   return result;
 }
 
@@ -40,9 +43,9 @@ getbufferproc plain_buffer = nullptr;
 
 int GetBuffer(PyObject* array, Py_buffer* view, int flags) {
   Track* track = &own_track;
-  track->EnterResult(NameOfMaker(array));
+  track->EnterResult(MakerOf(array));
   const int done = plain_buffer(array, view, flags);
-  track->LeaveCompiled();
+  track->LeaveResult();
   return done;
 }
 

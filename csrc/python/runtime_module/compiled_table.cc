@@ -5,6 +5,7 @@
 #include "native_calls/owned.h"
 #include "native_calls/pointers.h"
 #include "python/runtime_module/name_text.h"
+#include "python/runtime_module/track_records.h"
 #include "runtime/rlscope.h"
 #include "trace/layout/shared_pages.h"
 
@@ -15,6 +16,7 @@ namespace {
 using native_calls::Owned;
 
 size_t used = 0;
+constexpr char kCompiledFormat[] = "compiled:%U";
 std::mutex mutex;                      // of writers
 vectorcallfunc replacement = nullptr;  // of ReplaceCall()
 
@@ -30,11 +32,12 @@ vectorcallfunc* PointerOf(PyObject* function) {
                                            type->tp_vectorcall_offset);
 }
 
-uint32_t AskName(PyObject* function) {
+// `format`: with a place for the function's own name.
+uint32_t AskName(PyObject* function, const char* format) {
   const native_calls::ErrorAside aside;
   const Owned own(PyObject_GetAttrString(function, "__name__"));
   if (!own || !PyUnicode_Check(own.get())) return 0;
-  const Owned name(PyUnicode_FromFormat("compiled:%U", own.get()));
+  const Owned name(PyUnicode_FromFormat(format, own.get()));
   if (!name) return 0;
   const NameText text(name.get());
   const auto kind = static_cast<uint32_t>(trace::EntryKind::kOperationName);
@@ -53,6 +56,7 @@ bool AddCompiled(PyObject* function, vectorcallfunc call) {
   slot->call = call;
   __atomic_store_n(&slot->note, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->trains, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->acts, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->waits, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->function, function, __ATOMIC_RELEASE);
   return true;
@@ -73,11 +77,11 @@ uint32_t NameOfCompiled(PyObject* function) {
   if (function == nullptr) return 0;
   const vectorcallfunc* pointer = PointerOf(function);
   const bool is_watched = pointer != nullptr && *pointer != nullptr && *pointer == replacement;
-  if (!is_watched) return AskName(function);
+  if (!is_watched) return AskName(function, kCompiledFormat);
   CompiledSlot* slot = FindCompiled(function);
   uint32_t name = __atomic_load_n(&slot->note, __ATOMIC_RELAXED);
   if (name == 0) {
-    name = AskName(function);
+    name = AskName(function, kCompiledFormat);
     __atomic_store_n(&slot->note, name, __ATOMIC_RELAXED);
   }
   return name;
@@ -86,11 +90,15 @@ uint32_t NameOfCompiled(PyObject* function) {
 void NoteTraining(PyObject* function) {
   CompiledSlot* slot = FindCompiled(function);
   if (slot->function == nullptr && !AddCompiled(function, nullptr)) return;
-  __atomic_store_n(&FindCompiled(function)->trains, 1, __ATOMIC_RELAXED);
+  slot = FindCompiled(function);
+  if (__atomic_load_n(&slot->trains, __ATOMIC_RELAXED) != 0) return;
+  uint32_t name = AskName(function, "update:%U");
+  if (name == 0) name = NameOfOperation("update");
+  __atomic_store_n(&slot->trains, name, __ATOMIC_RELAXED);
 }
 
-bool IsTraining(const PyObject* function) {
-  return __atomic_load_n(&FindCompiled(function)->trains, __ATOMIC_RELAXED) != 0;
+uint32_t NameOfTraining(const PyObject* function) {
+  return __atomic_load_n(&FindCompiled(function)->trains, __ATOMIC_RELAXED);
 }
 
 }  // namespace rlscope::python

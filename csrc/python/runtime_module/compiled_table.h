@@ -16,9 +16,10 @@ namespace rlscope::python {
 struct CompiledSlot {
   PyObject* function;  // borrowed, and not to be touched: only its address counts
   vectorcallfunc call;
-  uint32_t note;  // id of the name, 0: not asked for yet; of a function of PyTorch: Forwards
-  uint32_t trains;
-  uint32_t waits;  // for results of others: it is none itself
+  uint32_t note;    // id of the name, 0: not asked for yet; of a function of PyTorch: Forwards
+  uint32_t trains;  // id of the name once it is known to compute gradients, 0: it does not
+  uint32_t acts;    // a step of an environment followed it
+  uint32_t waits;   // for results of others: it is none itself
 };
 constexpr size_t kCompiledSlots = 1 << 14;  // a program compiles some hundred functions
 // Open addressing, at most half full; pages are zero until used. A reader needs no lock.
@@ -48,7 +49,8 @@ uint32_t NameOfCompiled(PyObject* function);
 // Tracing told that a compiled function that is being called computes gradients. The address of a
 // TensorFlow function stays remembered: a function that is made there later counts as well.
 void NoteTraining(PyObject* function);
-bool IsTraining(const PyObject* function);
+// Id of the operation name "update:<__name__>" of a function that computes gradients, else 0.
+uint32_t NameOfTraining(const PyObject* function);
 
 }  // namespace rlscope::python
 

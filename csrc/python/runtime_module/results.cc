@@ -19,14 +19,14 @@ constexpr int kMost = 64;
 struct Made {
   const PyObject* array;
   PyObject* reference;
-  uint32_t name;
+  const CompiledSlot* maker;
 };
 // The last ones of all threads, in a ring. No Python code runs while the mutex is held.
 Made made[kMost];
 uint32_t next_made = 0;
 std::mutex mutex;
 
-__thread uint32_t last_name = 0;
+__thread const CompiledSlot* last_maker = nullptr;
 
 // Calls visit(item) for the first items of a tuple, list or dictionary. False: it is none of them.
 template <class Visit>
@@ -68,27 +68,27 @@ bool Has(PyObject* reference, const PyObject* array) {
 #endif
 }
 
-uint32_t Find(const PyObject* array) {
+const CompiledSlot* Find(const PyObject* array) {
   PyObject* reference = nullptr;
-  uint32_t name = 0;
+  const CompiledSlot* maker = nullptr;
   {
     const std::lock_guard<std::mutex> guard(mutex);
     for (uint32_t i = 1; i <= kMost && reference == nullptr; i++) {
       const Made& each = made[(next_made - i) % kMost];
       if (each.array != array || each.reference == nullptr) continue;
       reference = Py_NewRef(each.reference);
-      name = each.name;
+      maker = each.maker;
     }
   }
   const Owned held(reference);
-  return reference != nullptr && Has(reference, array) ? name : 0;
+  return reference != nullptr && Has(reference, array) ? maker : nullptr;
 }
 
 }  // namespace
 
-void NoteResult(PyObject* result, uint32_t name) {
-  last_name = name;
-  if (result == nullptr || name == 0) return;
+void NoteResult(PyObject* result, const CompiledSlot* maker) {
+  last_maker = maker;
+  if (result == nullptr) return;
   Arrays arrays;
   for (int depth = 0; depth <= 2; depth++) arrays.Add(result, depth);
   for (int i = 0; i < arrays.count; i++) {
@@ -102,20 +102,20 @@ void NoteResult(PyObject* result, uint32_t name) {
       Made& slot = made[next_made++ % kMost];
       std::swap(old, slot.reference);
       slot.array = arrays.of_call[i];
-      slot.name = name;
+      slot.maker = maker;
     }
     Py_XDECREF(old);
   }
 }
 
-uint32_t NameOfMaker(PyObject* arrays) {
-  uint32_t name = 0;
+const CompiledSlot* MakerOf(PyObject* arrays) {
+  const CompiledSlot* maker = nullptr;
   if (arrays != nullptr && !ForEachItem(arrays, kMostItems, [&](PyObject* each) {
-        name = name == 0 ? Find(each) : name;
+        maker = maker == nullptr ? Find(each) : maker;
       })) {
-    name = Find(arrays);
+    maker = Find(arrays);
   }
-  return name != 0 ? name : last_name;
+  return maker != nullptr ? maker : last_maker;
 }
 
 }  // namespace rlscope::python

@@ -8,17 +8,17 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <stdint.h>
+
+#include "python/runtime_module/compiled_table.h"
 
 namespace rlscope::python {
 
-// A function, known by the id of its operation's name, returned `result` to the calling thread;
-// null: it raised. Id 0: the function has no name. Sets no Python error.
-void NoteResult(PyObject* result, uint32_t name);
+// A function returned `result` to the calling thread; null: it raised. Sets no Python error.
+void NoteResult(PyObject* result, const CompiledSlot* maker);
 
-// Of the function that made the array, or the first known one of a list; else of the function that
-// the thread called last, as JAX computes in order. 0: it called none. Sets no Python error.
-uint32_t NameOfMaker(PyObject* arrays);
+// The function that made the array, or the first known one of a list; else the one that the thread
+// called last, as JAX computes in order. Null: it called none. Sets no Python error.
+const CompiledSlot* MakerOf(PyObject* arrays);
 
 }  // namespace rlscope::python
 

@@ -8,11 +8,12 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
             F  module forward      O  optimizer step      E  block that enables gradients
             Q  forward of another module
             T  forward of one and the same module, which is given one item more than at the T before
-            C  call of a compiled function
+            C  call of a compiled function      U  call with which a library trains a model
+    Y  call with which a library asks a model    L  making of a random key
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
-    A  sample of a space of actions       D  draw of some out of many
+    A  sample of a space of actions       D  draw of some out of many    W  draw of one
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -27,7 +28,7 @@ from itertools import takewhile
 NOTHING, INFERENCE, BACKPROP, SIMULATION = "", "inference", "backprop", "simulation"
 TARGET, ADVANTAGE = "target", "advantage"
 GENERATION, REFERENCE = "generation", "reference"
-COMPILED, COMPILATION = "compiled", "compilation"
+UPDATE, COMPILATION = "update", "compilation"
 APART, IMPORT, REPLAY = "evaluation", "import", "replay"
 
 
@@ -68,10 +69,11 @@ def events(calls: Program) -> int:
 class Token:
     """What counts of a call: of a forward the part before an S, B or O that it encloses."""
 
-    kind: str  # S F B O K M, T from the fifth T in a row on
+    kind: str  # S F B O K M L, T from the fifth T in a row on; B of a C and a U, too
     start: int
     end: int
     is_elsewhere: bool = False  # an S that is a Z
+    is_whole: bool = False  # a B that is an O as well
     is_aside: bool = False  # its first forward has no gradients
     has_backward: bool = False
     in_step: bool = False
@@ -79,6 +81,9 @@ class Token:
     nested: list[tuple[int, str]] = field(default_factory=list)  # kinds inside of others that have
     # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
+    in_block: bool = False  # it is a no-grad block
+    is_draw: bool = False  # an A that is a W
+    is_text: bool = False  # at its end three T or more were in a row
     is_named: bool = False  # its name does not depend on what follows
 
     @property
@@ -97,18 +102,19 @@ class Tokens:
 
     def __init__(self, calls: Program) -> None:
         self.found: list[Token] = []
-        self.compiled: list[tuple[int, int]] = []  # begin and end of each C that counts
+        # Begin and end of each U that counts, and of each C that is known to compute gradients.
+        self.whole: list[tuple[int, int]] = []
         self.compilations: list[tuple[int, int]] = []  # of each J and P
         self.apart: list[tuple[int, int]] = []  # of each V
         self.imports: list[tuple[int, int]] = []  # of each I
-        self.updates: list[Token] = []  # C, from the first one on that computed gradients
-        self._trains = False
+        self._trains = False  # C computes gradients
         # Begin of each F and C that nothing of its kind is around.
         self.policy_calls: list[int] = []
         self._import: tuple[int, int] | None = None  # depth and begin of the I that counts
         self._disturbed = 0  # open I in which something else began
         self._paused: int | None = None  # begin of a P in the C that is open, with no J behind it
         self._time = 0
+        self._around: list[str] = []  # open calls, whether they count or not
         self._open: list[
             tuple[str, int, Token | None]
         ] = []  # kind, start, token that it is part of
@@ -118,13 +124,14 @@ class Tokens:
         self._run = 0  # T in a row
         self._items = 0  # that T were given so far, counted or not
         self._last: int | None = None  # items of the last T, if that was not the first of its run
+        self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
         self._read(calls, gradients=True)
 
     def _read(self, calls: Program, gradients: bool) -> None:
         for call in calls:
             start = self._time
-            kind = "S" if call.kind == "Z" else call.kind
+            kind = self._kind(call)
             self._items += kind == "T"
             enabled = {"N": False, "E": True}.get(kind, gradients)
             counts = self._is_apart(kind)
@@ -134,37 +141,50 @@ class Tokens:
                 self.policy_calls.append(start)
             self._trains |= kind == "B" and self._is_in("C") and not self._is_in("B")
             token = self._enter(kind, start, gradients)
+            if counts and kind in "CU":
+                token = self._begin_whole(kind, start)
             if kind == "S" and token is not None:
                 token.is_elsewhere = call.kind == "Z"
             if counts or token is not None or self._is_mark(kind):
                 self._disturb()
-            is_known = kind in self._known
+            is_output = kind in "KM" and self._awaits_output()
+            is_known = kind in self._known or kind == "L" or is_output
             self._conversions += is_known
             self._open.append((kind, start, token))
             self._time += 1
+            self._around.append(call.kind)
             self._read(call.inside, enabled)
+            self._around.pop()
             self._open.pop()
             self._conversions -= is_known
             self._leave(kind, token)
-            if is_known:
+            if is_known and kind != "L":
                 self._known = "KM"
-            if kind == "S" and not self._is_in("SV"):
+            if kind == "S" and not self._is_in("SUV"):
                 self._known = "K"
             if kind == "I":
                 self._leave_import()
             if counts:
                 self._leave_code(kind, start)
-                if kind == "C" and self._trains:
-                    self.updates.append(Token("C", self._time, self._time))
             if kind == "C" and not self._is_in("CJPV"):
                 self._end_phases()
+            if counts and token is not None and kind in "CU":
+                self._end_whole(token)
             self._time += 1
+
+    def _kind(self, call: Call) -> str:
+        """Its letter; "." where it counts for nothing: a U or Y inside another one, a U inside of
+        what it is a part of."""
+        kind = "S" if call.kind == "Z" else call.kind
+        if kind in "UY" and kind in self._around:
+            return "."
+        return "." if kind == "U" and not self._is_apart(kind) else kind
 
     def _is_apart(self, kind: str) -> bool:
         """Whether a call is one of its own, and what it interrupts goes on behind it."""
         if kind in "JP":
             return not self._is_in("JPV")
-        return kind in "CV" and not self._is_in("SBOJPCV") and self._current("FQT") is None
+        return kind in "CUV" and not self._is_in("SBOJPCUV") and self._current("FQTY") is None
 
     def _depth(self) -> int:
         return sum(kind == "I" for kind, _, _ in self._open)
@@ -172,8 +192,9 @@ class Tokens:
     def _begin_import(self) -> None:
         """An I counts where nothing is open, and inside another one if something began in that."""
         is_outermost = self._depth() == self._disturbed
-        is_part = self._is_in("SBOCJPV") or self._conversions > 0 or self._is_open()
-        if is_outermost and not is_part and self._current("FQT") is None and self._block() is None:
+        is_part = self._is_in("SBOCJPUV") or self._conversions > 0 or self._is_open()
+        is_part = is_part or self._has_key
+        if is_outermost and not is_part and self._current("FQTY") is None and self._block() is None:
             self._import = (self._depth(), self._time)
 
     def _is_open(self) -> bool:
@@ -193,9 +214,9 @@ class Tokens:
     def _is_mark(self, kind: str) -> bool:
         """Whether a call without a token of its own, from its entry on, is an O or a block."""
         if kind == "N":
-            is_part = self._current("FQT") is not None or self._block() is not None
-            return not is_part and not self._is_in("SBOCJPV")
-        return kind == "O" and not self._is_in("SBCJPV")
+            is_part = self._current("FQTY") is not None or self._block() is not None
+            return not is_part and not self._is_in("SBOCJPUV")
+        return kind == "O" and not self._is_in("SBCJPUV")
 
     def _disturb(self) -> None:
         """Something else begins than an I."""
@@ -216,14 +237,16 @@ class Tokens:
         return next(fresh, None)
 
     def _enter(self, kind: str, start: int, gradients: bool) -> Token | None:
-        if self._is_in("SBCJPV"):
+        if self._is_in("SBCJPUV"):
             return None
         if kind == "S":
             return self._cut(Token("S", start, start))
-        forward = self._current("FQT")
+        forward = self._current("FQTY")
+        if kind in "KM" and self._awaits_output():
+            return self._output(start)
         if kind in "KM":
             return self._conversion(kind, start)
-        if kind in "AD":
+        if kind in "ADW":
             return self._choice(kind, start)
         if kind == "B":
             if forward is None:
@@ -231,10 +254,14 @@ class Tokens:
             if forward[2] is not None:
                 forward[2].has_backward = True
             return None
-        if kind in "FQT" and forward is None:
+        if kind == "L":
+            return self._key(start)
+        if kind in "FQTY" and forward is None:
             self.policy_calls.append(start)
             self._count(kind)
-            return self._token(start) if self._run == 5 else self._forward(kind, start, gradients)
+            if self._run == 5:
+                return self._token(start)
+            return self._forward(kind, start, gradients and kind != "Y")
         if kind in "FQT" and gradients and forward is not None and forward[2] is not None:
             forward[2].nested.append((len(forward[2].forwards), kind))
         return None
@@ -252,7 +279,7 @@ class Tokens:
 
     def _token(self, start: int) -> Token:
         """A T that goes on a generation, until the block around it ends."""
-        self._generates = True
+        self._generates, self._has_key = True, False
         self._end("F", start)
         token = self.found[-1]
         if token.kind != "T" or token.end >= 0:
@@ -265,32 +292,112 @@ class Tokens:
         begin = start if block is None else block
         if self._generates and self.found[-1].end < 0:  # in the block of the generation
             self.found[-1].end = begin = start
-        self._generates = False
+        self._generates = self._has_key = False
         token = next((each for each in self.found if each.kind == "F" and each.end < 0), None)
         if token is None:
             self._end("KM", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
+            token.in_block = block is not None
             self.found.append(token)
         token.forwards.append((kind, gradients))
         return token
 
     def _conversion(self, kind: str, start: int) -> Token | None:
-        is_part = self._is_in("O") or self._current("FQT") is not None or self._block() is not None
+        is_part = self._is_in("O") or self._current("FQTY") is not None or self._block() is not None
         if is_part or self._generates or kind not in self._known or self._conversions > 0:
             return None
+        self._has_key &= kind == "M" or not any(each.kind in "KM" for each in self._for_next())
         token = Token(kind, start, -1)
         self.found.append(token)
         return token
 
+    def _awaits_output(self) -> bool:
+        """Whether only blocks have come, whose name is open, and the last one has ended."""
+        if self._is_in("SBCJPUVO") or self._current("FQTY") is not None:
+            return False
+        if self._block() is not None or not self.found or self._generates:
+            return False
+        forwards = [each for each in self.found if each.kind not in "KMLX"]
+        last = list(takewhile(lambda each: each.kind == "F", reversed(forwards)))
+        is_chosen = forwards[-len(last) - 1 :][:1] if len(forwards) > len(last) else []
+        if not last or last[0].is_text or any(each.kind == "A" for each in is_chosen):
+            return False
+        return all(each.in_block and not each.learning and each.end >= 0 for each in last)
+
+    def _output(self, start: int) -> Token | None:
+        if self._conversions > 0:
+            return None
+        token = Token("X", start, -1)
+        self.found.append(token)
+        return token
+
+    def _for_next(self) -> list[Token]:
+        """K, M and L since anything else."""
+        return list(takewhile(lambda each: each.kind in "KML", reversed(self.found)))
+
+    def _key(self, start: int) -> Token | None:
+        """An L, where nothing is open that it is a part of."""
+        is_part = self._is_in("O") or self._current("FQTY") is not None or self._block() is not None
+        if is_part or self._awaits_name() or self._conversions > 0 or self._expects_step():
+            return None
+        if self.found and self.found[-1].kind == "D":
+            return None
+        self._has_key = True
+        token = Token("L", start, start)
+        self.found.append(token)
+        return token
+
+    def _expects_step(self) -> bool:
+        """Whether an update goes on with the next O."""
+        has_step = False
+        for position in reversed(range(len(self.found))):
+            kind = self.found[position].kind
+            behind = reversed(self.found[:position])
+            if kind == "B":
+                return True
+            if kind == "F":
+                waiting = takewhile(
+                    lambda each: each.kind in "FKML", [self.found[position], *behind]
+                )
+                return has_step and any(each.has_backward for each in waiting)
+            before = next((each.kind for each in behind if each.kind not in "KML"), "S")
+            if kind in "STAD" or (kind in "KML" and before not in "FTA"):
+                return False
+            has_step |= kind == "O"
+        return False
+
+    def _begin_whole(self, kind: str, start: int) -> Token:
+        """A C that is not known to compute gradients is a forward without any."""
+        if kind == "C" and not self._trains:
+            self._count(kind)
+            return self._forward(kind, start, gradients=False)
+        return self._cut(Token("B", start, start, is_whole=True))
+
+    def _end_whole(self, token: Token) -> None:
+        if token.kind == "B":
+            self.whole.append((token.start, self._time))
+            token.end = self._time
+        elif self._trains:
+            self._cut(Token("B", self._time, self._time, is_whole=True))
+        else:
+            return self._end_forward()
+        self._boundary = self._time
+        self.found.append(Token("O", self._time, self._time))
+
     def _choice(self, kind: str, start: int) -> Token | None:
         """An A or D ends the block around it, as far as that counts."""
-        if self._is_in("O" + kind) or self._current("FQT") is not None or self._awaits_name():
+        if (
+            self._is_in("OA" if kind == "A" else "ODW")
+            or self._current("FQTY") is not None
+            or self._awaits_name()
+        ):
             return None
-        if kind == "D" and self.found and self.found[-1].kind == "D":
+        if kind in "DW" and self.found and self.found[-1].kind == "D":
             return None
         self._end("KM", start)
         self._boundary = start
-        token = Token(kind, start, start)
+        self._has_key = False
+        token = Token("A" if kind == "A" else "D", start, start)
         self.found.append(token)
         return token
 
@@ -300,14 +407,12 @@ class Tokens:
         for position, (kind, start, _) in enumerate(self._open):
             around = {each for each, begin, _ in self._open[:position] if begin > self._boundary}
             steps = any(each == "O" for each, _, _ in self._open[:position])
-            if kind == "N" and start > self._boundary and not around & set("FQT") and not steps:
+            if kind == "N" and start > self._boundary and not around & set("FQTY") and not steps:
                 return start
         return None
 
     def _leave_code(self, kind: str, start: int) -> None:
         """The end of a C, J, P or V that counts."""
-        if kind == "C":
-            self.compiled.append((start, self._time))
         if kind == "V":
             self.apart.append((start, self._time))
         if kind in "JP":
@@ -323,25 +428,32 @@ class Tokens:
         self._paused = None
 
     def _leave(self, kind: str, token: Token | None) -> None:
-        if kind == "O" and not self._is_in("SBOCJPV"):
+        if kind == "O" and not self._is_in("SBOCJPUV"):
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
         elif kind in "KM" and token is not None:
-            self._end("KM", self._time)
-        elif kind in "FQTN" and self._current("FQT") is None and self._block() is None:
+            self._end("KMX", self._time)
+        elif kind == "W" and token is not None and token is self.found[-1]:
+            token.kind, token.is_draw = "A", True
+        elif kind in "FQTYN" and not self._is_in("C"):
+            self._end_forward()
+
+    def _end_forward(self) -> None:
+        if self._current("FQTY") is None and self._block() is None:
             self._end("FT", self._time, is_left=True)
 
     def _end(self, kinds: str, time: int, *, is_left: bool = False) -> None:
         for token in self.found:
             if token.kind in kinds and token.end < 0:
-                token.end, token.is_left = time, is_left
+                token.end, token.is_left, token.is_text = time, is_left, self._run >= 3
 
     def _cut(self, token: Token) -> Token:
         """An S, B or O: what encloses it ends where it begins, as far as it counts."""
         self._end("FTKM", self._time)
         self._boundary = self._time
         self._run, self._generates = 0, False
+        self._has_key = False
         self.found.append(token)
         return token
 
@@ -350,7 +462,7 @@ def names(calls: Program) -> list[str]:
     """The name of the track from each event to the next one; the last entry is what remains."""
     track = [NOTHING] * events(calls)
     tokens = Tokens(calls)
-    named = {COMPILED: tokens.compiled, APART: tokens.apart, IMPORT: tokens.imports,
+    named = {UPDATE: tokens.whole, APART: tokens.apart, IMPORT: tokens.imports,
              COMPILATION: tokens.compilations}  # fmt: skip
     apart = ((start, end, name) for name, parts in named.items() for start, end in parts)
     found = ((start, end, APART) for start, end in evaluations(tokens))
@@ -362,8 +474,7 @@ def names(calls: Program) -> list[str]:
 def evaluations(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """(start, end) of each stretch of S in one environment, if the thread comes from the other one,
     goes back to it without an update, and learns from that one only."""
-    steps = [token for token in tokens.found if token.kind in "SBO"] + tokens.updates
-    steps.sort(key=lambda token: token.start)
+    steps = [token for token in tokens.found if token.kind in "SBO"]
     keys = [(token.kind == "S", token.is_elsewhere) for token in steps]
     position = 0
     while position < len(steps):
@@ -404,6 +515,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     waiting: list[Token] = []  # forwards whose name is open
     drawn: Token | None = None  # the draw of a batch, of which an update may follow
     chosen: int | None = None  # when an action was chosen, and no update has followed
+    outputs: list[Token] = []  # conversions behind blocks
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
     trains = False
@@ -419,8 +531,12 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
+        if token.kind == "X":
+            outputs.append(token)
+            continue
         if token.kind == "A":
             chosen, drawn = token.start, None
+            converted = [] if token.is_draw else converted
             continue
         if token.kind == "D":
             drawn = token
@@ -428,24 +544,28 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
-            first = waiting[0] if waiting else token
-            if tokens[position - 2].kind == "T":
-                first = tokens[position - 2]
-            start = first.start if chosen is None else chosen
-            yield from _open(waiting, start, token.end, GENERATION)
-            yield from ((each.start, each.end, GENERATION) for each in converted)
-            waiting, converted, chosen, drawn, generated = [], [], None, None, True
+            before = tokens[position - 2]
+            yield (before if before.kind == "T" else token).start, token.end, GENERATION
+            parts = list(_acting(waiting, chosen, token.start))
+            start = parts[0][0] if parts else token.start
+            yield from ((begin, end, GENERATION) for begin, end, _ in parts)
+            yield from ((each.start, each.end, GENERATION) for each in outputs)
+            parts = _for_forward(converted, start)
+            yield from ((begin, end, GENERATION) for begin, end, _ in parts)
+            waiting, outputs, converted, chosen, drawn, generated = [], [], [], None, None, True
             continue
-        if token.kind in "KM":
+        if token.kind in "KML":
             if not waiting and chosen is None:
                 drawn = None
-                converted = [token] if token.kind == "K" else [*converted, token]
+                again = token.kind == "K" and any(each.kind in "KM" for each in converted)
+                converted = [token] if again else [*converted, token]
             continue
         if token.kind == "S":
             acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
             if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield from _open(waiting, acts[0], token.start, INFERENCE)
-                yield from _themselves(converted)
+                yield from _acting(waiting, chosen, token.start)
+                yield from _themselves(outputs)
+                yield from _for_forward(converted, acts[0])
             else:
                 yield from _themselves(waiting)
             yield token.start, token.end, SIMULATION
@@ -454,7 +574,8 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             learning = {kind for each in waiting for kind in each.learning}
             trained |= learning
             trains |= bool(learning)
-            end, after = _end_of_backprop(tokens, token.end, position)
+            steps = any(each.kind == "S" for each in tokens[:position])
+            end, after = _end_of_backprop(tokens, token.end, position, steps)
             if drawn is not None:
                 yield drawn.start, waiting[0].start if waiting else token.start, REPLAY
             others = {kind for each in waiting for kind in each.aside} - trained
@@ -469,7 +590,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted, chosen, drawn = [], None, None
+        outputs, converted, chosen, drawn = [], [], None, None
     yield from _themselves(waiting)
 
 
@@ -495,8 +616,32 @@ def _open(
     yield start, end, name
 
 
+def _acting(
+    waiting: Sequence[Token], chosen: int | None, end: int
+) -> Iterator[tuple[int, int, str]]:
+    """Inference up to an S: where all forwards so far are blocks, nothing behind them."""
+    goes_on = is_outside = chosen is not None
+    begin = chosen
+    for token in waiting:
+        if goes_on and begin is not None:
+            yield begin, token.start, INFERENCE
+        if not token.is_named:
+            yield token.start, token.end, INFERENCE
+        is_outside = is_outside or not token.in_block or bool(token.learning)
+        goes_on = is_outside or token.is_text
+        begin = token.end
+    if goes_on and begin is not None:
+        yield begin, end, INFERENCE
+
+
 def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     yield from ((each.start, each.end, INFERENCE) for each in forwards if not each.is_named)
+
+
+def _for_forward(converted: Sequence[Token], start: int) -> Iterator[tuple[int, int, str]]:
+    """Conversions for a forward that begins at `start`; from a key on all time is for it."""
+    yield from _themselves(converted)
+    yield from ((each.start, start, INFERENCE) for each in converted if each.kind == "L")
 
 
 def _backprop(
@@ -510,11 +655,18 @@ def _backprop(
             yield token.start, token.end, BACKPROP if learns is None else aside
 
 
-def _end_of_backprop(tokens: Sequence[Token], end: int, position: int) -> tuple[int, int]:
-    """The end of the last B or O before the next S, K or F, and the position of that one."""
+def _end_of_backprop(
+    tokens: Sequence[Token], end: int, position: int, steps: bool
+) -> tuple[int, int]:
+    """The end of the last B or O before the next S, K or F, and the position of that one.
+
+    `steps`: the thread has had an S, or else a whole update is one of its own.
+    """
     while position < len(tokens):
         token = tokens[position]
-        if token.kind in "SKMTAD" or (token.kind == "F" and not token.in_step):
+        if token.is_whole and not steps:
+            break
+        if token.kind in "SKMTADL" or (token.kind == "F" and not token.in_step):
             break
         if token.kind in "BO":
             end = token.end
