@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from rlscope import _trace
 from rlscope.analysis import coverage, statement
 from rlscope.export.window import Window
-from rlscope.relations.database import Workspace
 from rlscope.relations.trace import Trace
+from rlscope.relations.workspace import Workspace
 
 # So many take DuckDB about 100 MB to sort.
 _MOST_ROWS = 250_000

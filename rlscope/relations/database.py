@@ -10,37 +10,30 @@ other connection of the process shares it by the name of the in-memory database.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import uuid
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
-from sqlalchemy.types import BigInteger, Boolean, Double
 
 from rlscope import _trace
 from rlscope.errors import QueryError
+from rlscope.relations import numpy_columns, statements
+from rlscope.relations.failures import REMEDY, failures, interrupts
+from rlscope.relations.workspace import Workspace, quoted
 from rlscope.rundir import regular_files
 from rlscope.table import Table
 
 _RUNS = "runs"  # schema of the tables that views over several runs join
-_SOURCE = "_columns"  # name of the numpy columns while DuckDB reads them
-_REMEDY = "--unrestricted, or rls.load(..., unrestricted=True), allows it"
-# Behind white space and comments.
-_FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*([A-Za-z]+)")
-# Without comments, which nest: what is explained must be what DuckDB sees.
-_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([^()]*\)\s*(?=\w))?", re.IGNORECASE)
 _FRUGAL = {"threads": 1, "memory_limit": "128MB"}
 Variables = Mapping[str, str | int]
 """Values of DuckDB's variables, by name."""
-_NUMPY_TYPES = {BigInteger: np.int64, Double: np.float64, Boolean: np.bool_}
 
 
 class Database:
@@ -114,19 +107,18 @@ class Database:
             for part in duckdb.extract_statements(statement):
                 # PIVOT creates a type for itself, of which there is no text.
                 of_pivot = part.type == duckdb.StatementType.CREATE and not part.query
-                if not (_reads(part) or of_pivot):
-                    raise QueryError(
-                        f"{_command(part)} is not run, because it does more than read: {_REMEDY}"
-                    )
+                if not (statements.only_reads(part) or of_pivot):
+                    word = statements.command(part)
+                    raise QueryError(f"{word} is not run, because it does more than read: {REMEDY}")
 
     def select(self, statement: sa.Executable) -> Table:
         """Rows of relations as a SQLAlchemy Core statement names them; raises QueryError."""
-        with _failures(), self._connection() as connection:
+        with failures(), self._connection() as connection:
             return _table(connection.execute(statement))
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement; `$name` is bound to a parameter. Raises QueryError."""
-        with _failures(), self._connection() as connection:
+        with failures(), self._connection() as connection:
             result = connection.exec_driver_sql(statement, dict(parameters or {}))
             if result.returns_rows:
                 return _table(result)
@@ -139,7 +131,7 @@ class Database:
 
         A result of more rows is asked for twice, but is never held. Raises QueryError.
         """
-        with _failures(), self._cursor() as cursor:
+        with failures(), self._cursor() as cursor:
             self._check(None, None, statement)
             result = cursor.sql(statement)
             if result is None:
@@ -195,11 +187,11 @@ class Database:
         """
         unfinished = path.absolute().with_name(regular_files.unfinished_name(path.name))
         try:
-            with _failures(), self._door_to(unfinished) as door, self._cursor() as cursor:
+            with failures(), self._door_to(unfinished) as door, self._cursor() as cursor:
                 self._check(None, None, statement)
                 for name, value in (variables or {}).items():
                     literal = _literal(value) if isinstance(value, str) else value
-                    cursor.execute(f"SET VARIABLE {_quoted(name)} = {literal}")
+                    cursor.execute(f"SET VARIABLE {quoted(name)} = {literal}")
                 rows = cursor.sql(statement)
                 if rows is None:
                     raise QueryError("the statement returns no rows to write")
@@ -238,7 +230,7 @@ class Database:
         # Not hive_partitioning: a user's runs/phase=2/ would take the place of a column.
         rows = self._duckdb.read_parquet([str(file) for file in files], hive_partitioning=False)
         self._files.extend(files)
-        names = ", ".join(_quoted(column.name) for column in relation.columns)
+        names = ", ".join(quoted(column.name) for column in relation.columns)
         rows.project(names).create_view(relation.name)
 
     def add_runs(self, directories: Mapping[str, str]) -> None:
@@ -251,8 +243,12 @@ class Database:
     def _insert_texts(self, table: str, rows: Sequence[tuple[str, str]]) -> None:
         """Adds rows to a table of two columns. Row by row DuckDB takes a third of a millisecond."""
         first, second = zip(*rows, strict=True)
-        with self._registered({"first": _objects(first), "second": _objects(second)}):
-            self._duckdb.execute(f"INSERT INTO {table} SELECT first, second FROM {_SOURCE}")
+        with self._registered(
+            {"first": numpy_columns.objects(first), "second": numpy_columns.objects(second)}
+        ):
+            self._duckdb.execute(
+                f"INSERT INTO {table} SELECT first, second FROM {numpy_columns.SOURCE}"
+            )
 
     def view_runs(self, relation: sa.Table, files: Mapping[str, Sequence[Path]]) -> None:
         """Makes `relation` a view over the Parquet files of several runs, by run_id. Its columns
@@ -265,11 +261,11 @@ class Database:
         self._insert_texts(f"{_RUNS}.part", rows)
         places = {"run_id": "part.run_id", "directory": "run.directory"}
         columns = ", ".join(
-            places.get(column.name) or f"file.{_quoted(column.name)}" for column in relation.columns
+            places.get(column.name) or f"file.{quoted(column.name)}" for column in relation.columns
         )
         paths = ", ".join(_literal(path) for path, _ in rows)
         self._duckdb.execute(
-            f"CREATE VIEW {_quoted(relation.name)} AS SELECT {columns}"
+            f"CREATE VIEW {quoted(relation.name)} AS SELECT {columns}"
             f" FROM read_parquet([{paths}], hive_partitioning = false, filename = true) AS file"
             f" JOIN {_RUNS}.part AS part ON part.file = file.filename"
             f" JOIN {_RUNS}.run AS run ON run.run_id = part.run_id"
@@ -286,21 +282,21 @@ class Database:
         for name, kind in made:
             if name in wanted:
                 what = "VIEW" if kind == "VIEW" else "TABLE"
-                self._duckdb.execute(f"DROP {what} {_quoted(name)}")
+                self._duckdb.execute(f"DROP {what} {quoted(name)}")
 
     def insert(self, relation: sa.Table, columns: Mapping[str, Any]) -> None:
         """Adds rows to a table made by `create`; columns that are not given are NULL."""
         names = [column.name for column in relation.columns]
-        arrays = _arrays(relation, columns)
+        arrays = numpy_columns.arrays(relation, columns)
         with self._registered(arrays):
-            rows = _cast(relation.columns, arrays)
+            rows = numpy_columns.cast(relation.columns, arrays)
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, rows)))
 
     def write(self, relation: sa.Table, columns: Mapping[str, Any], path: Path) -> int:
         """Writes rows as one Parquet file, and counts them; columns that are not given are NULL."""
-        arrays = _arrays(relation, columns)
-        with _interrupts(), self._registered(arrays):
-            return self._copy(_cast(relation.columns, arrays), path)
+        arrays = numpy_columns.arrays(relation, columns)
+        with interrupts(), self._registered(arrays):
+            return self._copy(numpy_columns.cast(relation.columns, arrays), path)
 
     def insert_rows(
         self,
@@ -313,8 +309,8 @@ class Database:
         """Adds rows of one process, as they are made, to a table made by `create`; `unknown`
         columns are NULL."""
         names = [column.name for column in relation.columns]
-        made = _of_process(relation, process_id, unknown)
-        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
+        made = numpy_columns.of_process(relation, process_id, unknown)
+        with interrupts(), self._registered(rows.__arrow_c_stream__()):
             self._duckdb.execute(self._compiled(sa.insert(relation).from_select(names, made)))
 
     def calls_in(self, rows: _trace.RowStream, functions: Collection[str]) -> list[tuple[Any, ...]]:
@@ -324,11 +320,11 @@ class Database:
         start_ns: sa.ColumnClause[Any] = sa.column("start_ns")
         calls = (
             sa.select(name, start_ns, sa.column("duration_ns"))
-            .select_from(sa.table(_SOURCE))
+            .select_from(sa.table(numpy_columns.SOURCE))
             .where(sa.column("kind") == "call", name.in_(sorted(functions)))
             .order_by(start_ns)
         )
-        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
+        with interrupts(), self._registered(rows.__arrow_c_stream__()):
             return list(self._duckdb.execute(self._compiled(calls)).fetchall())
 
     def write_rows(
@@ -342,8 +338,8 @@ class Database:
     ) -> int:
         """Writes rows of one process, as they are made, as one Parquet file, and counts them;
         `unknown` columns are NULL."""
-        with _interrupts(), self._registered(rows.__arrow_c_stream__()):
-            return self._copy(_of_process(relation, process_id, unknown), path)
+        with interrupts(), self._registered(rows.__arrow_c_stream__()):
+            return self._copy(numpy_columns.of_process(relation, process_id, unknown), path)
 
     def _copy(self, rows: sa.Select[Any], path: Path) -> int:
         """Writes a Parquet file, row group by row group; what `rows` names is read once."""
@@ -361,146 +357,19 @@ class Database:
         Rows come as a capsule: of another object DuckDB makes a dataset of pyarrow's where that is
         installed, which holds rows in memory that were read long ago.
         """
-        self._duckdb.register(_SOURCE, source)
+        self._duckdb.register(numpy_columns.SOURCE, source)
         try:
             yield
         finally:
             with suppress(duckdb.Error):  # closed, by a Ctrl-C on the way here
-                self._duckdb.unregister(_SOURCE)
+                self._duckdb.unregister(numpy_columns.SOURCE)
 
     def _compiled(self, statement: Any) -> str:
         return str(statement.compile(self.engine, compile_kwargs={"literal_binds": True}))
 
 
-class Workspace:
-    """Tables of one's own beside the relations, for a question that takes several steps.
-
-    Statements are rlscope's own: they may do whatever the database lets them. All raise QueryError.
-    """
-
-    def __init__(self, cursor: Any) -> None:
-        self._cursor = cursor
-
-    def make(self, table: str, statement: str, parameters: Mapping[str, Any] | None = None) -> None:
-        """Makes a table of the result of a statement, for the statements that follow."""
-        self._run(f"CREATE TEMP TABLE {_quoted(table)} AS\n{statement}", parameters)
-
-    def columns(
-        self, statement: str, parameters: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """The result of a statement as numpy arrays; one with NULL among its numbers is masked."""
-        self._run(statement, parameters)
-        with _failures():
-            return dict(self._cursor.fetchnumpy())
-
-    def rows(
-        self, statement: str, parameters: Mapping[str, Any] | None = None
-    ) -> list[tuple[Any, ...]]:
-        """The result of a statement row by row."""
-        self._run(statement, parameters)
-        with _failures():
-            return list(self._cursor.fetchall())
-
-    def _run(self, statement: str, parameters: Mapping[str, Any] | None) -> None:
-        with _failures():
-            self._cursor.execute(statement, dict(parameters or {}))
-
-
-def _reads(part: Any) -> bool:
-    """Whether a statement is a SELECT, or explains one; what EXPLAIN ANALYZE explains is run."""
-    if part.type != duckdb.StatementType.EXPLAIN:
-        return bool(part.type == duckdb.StatementType.SELECT)
-    before = _EXPLAIN.match(part.query)
-    if before is None:
-        return False
-    try:
-        explained = duckdb.extract_statements(part.query[before.end() :])
-    except duckdb.Error:
-        return False
-    return [each.type for each in explained] == [duckdb.StatementType.SELECT]
-
-
-def _command(part: Any) -> str:
-    """The word that a statement begins with: DuckDB's own name of INSTALL is LOAD."""
-    word = _FIRST_WORD.match(part.query)
-    return word[1].upper() if word else str(part.type.name)
-
-
-def _arrays(relation: sa.Table, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The given columns as numpy arrays.
-
-    DuckDB ignores the masks of numpy arrays, so a column with NULLs travels with a second one
-    that says which of its values are valid.
-    """
-    arrays: dict[str, Any] = {}
-    for column in relation.columns:
-        if column.name in columns:
-            plain, valid = array_of(columns[column.name], column.type)
-            arrays[column.name] = plain
-            if valid is not None:
-                arrays[_valid(column.name)] = valid
-    return arrays
-
-
-def _valid(name: str) -> str:
-    return f"{name} is valid"
-
-
-def array_of(values: Any, type_: Any) -> tuple[Any, Any]:
-    """A column as (array that DuckDB reads, flags of its valid values or None: all)."""
-    wanted = _NUMPY_TYPES.get(type(type_))
-    if wanted is None:
-        return _objects(values), None
-    if isinstance(values, np.ma.MaskedArray):
-        return values.data.astype(wanted, copy=False), ~np.ma.getmaskarray(values)
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        return values, None
-    values = list(values)
-    valid = np.fromiter((value is not None for value in values), np.bool_, len(values))
-    return np.array([0 if value is None else value for value in values], dtype=wanted), valid
-
-
-def _objects(values: Any) -> Any:
-    """Text: an array of objects, because DuckDB takes numpy's own text type for an ENUM."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _cast(wanted: Iterable[sa.Column[Any]], arrays: Container[str]) -> sa.Select[Any]:
-    """The registered columns with the names, order and types of the wanted ones."""
-    return sa.select(*(_cell(column, arrays) for column in wanted)).select_from(sa.table(_SOURCE))
-
-
-def _of_process(relation: sa.Table, process_id: int, unknown: Collection[str]) -> sa.Select[Any]:
-    """The registered rows of one process as those of the relation."""
-    cells = [
-        sa.literal(process_id)
-        if column.name == "process_id"
-        else sa.null()
-        if column.name in unknown
-        else sa.column(column.name)
-        for column in relation.columns
-    ]
-    typed = zip(cells, relation.columns, strict=True)
-    return sa.select(
-        *(sa.cast(cell, column.type).label(column.name) for cell, column in typed)
-    ).select_from(sa.table(_SOURCE))
-
-
-def _cell(column: sa.Column[Any], arrays: Container[str]) -> sa.ColumnElement[Any]:
-    value: Any = sa.column(column.name) if column.name in arrays else sa.null()
-    if _valid(column.name) in arrays:
-        value = sa.case((sa.column(_valid(column.name)), value))
-    return sa.cast(value, column.type).label(column.name)
-
-
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _table(result: sa.CursorResult[Any]) -> Table:
@@ -516,39 +385,3 @@ def _distinct(names: list[str]) -> list[str]:
         seen[name] = seen.get(name, -1) + 1
         distinct.append(f"{name}_{seen[name]}" if seen[name] else name)
     return distinct
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turns what a statement raises into QueryError, and an interrupted one into Ctrl-C."""
-    try:
-        with _interrupts():
-            yield
-    except (sa.exc.SQLAlchemyError, duckdb.Error, OSError, UnicodeEncodeError) as error:
-        reason = _one_line(error)
-        if isinstance(getattr(error, "orig", error), duckdb.PermissionException):
-            reason = f"only relations can be read ({reason}): {_REMEDY}"
-        raise QueryError(reason) from error
-
-
-@contextmanager
-def _interrupts() -> Iterator[None]:
-    """Turns what DuckDB makes of a Ctrl-C into one.
-
-    It polls for signals while it works, and reports one as RuntimeError, its cause the
-    KeyboardInterrupt, or as an error of its own that names it.
-    """
-    try:
-        yield
-    except (RuntimeError, duckdb.Error) as error:
-        named = str(error).startswith("KeyboardInterrupt")
-        if named or isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from error
-        raise
-
-
-def _one_line(error: object) -> str:
-    """DuckDB's message without the excerpt of the statement below it."""
-    message = str(getattr(error, "orig", None) or error)
-    lines = message.split("\nLINE ")[0].splitlines()
-    return " ".join(line.strip() for line in lines if line.strip())

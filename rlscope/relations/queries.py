@@ -12,8 +12,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlscope.errors import QueryError
-from rlscope.relations.database import Database, Variables, Workspace
+from rlscope.relations.database import Database, Variables
 from rlscope.relations.schema import store
+from rlscope.relations.workspace import Workspace
 from rlscope.table import Table
 
 if TYPE_CHECKING:

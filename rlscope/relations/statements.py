@@ -1,18 +1,23 @@
-"""Where the statements of a text of SQL end: at each semicolon outside of quotes and comments.
+"""Where the statements of a text of SQL end, and which of them only read.
 
-DuckDB's own tokens say so. Its list of parsed statements would not do: PIVOT is two of them there,
-of which there is no text.
+One ends at each semicolon outside of quotes and comments: DuckDB's own tokens say so. Its list of
+parsed statements would not do: PIVOT is two of them there, of which there is no text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 
 # Half a pair, which is no text to DuckDB; it takes three bytes, as what stands for it here does.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+# After white space and comments.
+_FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*([A-Za-z]+)")
+# Without comments, which nest: what is explained must be what DuckDB sees.
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([^()]*\)\s*(?=\w))?", re.IGNORECASE)
 
 
 def split(text: str) -> list[str]:
@@ -54,3 +59,23 @@ def _is_comment(rest: bytes) -> bool:
     """Whether what has no tokens is blank or comments, not a quote without an end."""
     rest = rest.strip()
     return not rest or rest.startswith(b"--") or (rest.startswith(b"/*") and b"*/" in rest)
+
+
+def only_reads(part: Any) -> bool:
+    """Whether a statement is a SELECT, or explains one; what EXPLAIN ANALYZE explains is run."""
+    if part.type != duckdb.StatementType.EXPLAIN:
+        return bool(part.type == duckdb.StatementType.SELECT)
+    before = _EXPLAIN.match(part.query)
+    if before is None:
+        return False
+    try:
+        explained = duckdb.extract_statements(part.query[before.end() :])
+    except duckdb.Error:
+        return False
+    return [each.type for each in explained] == [duckdb.StatementType.SELECT]
+
+
+def command(part: Any) -> str:
+    """The word that a statement begins with: DuckDB's own name of INSTALL is LOAD."""
+    word = _FIRST_WORD.match(part.query)
+    return word[1].upper() if word else str(part.type.name)

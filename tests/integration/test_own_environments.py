@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support.process.traced_python import TracedPython
+from support.process.traced_python import TracedPython, untraced_environment
 
 import rlscope as rls
 
@@ -60,7 +60,6 @@ def record(
     classes: str,
     train: str,
     *options: str,
-    counts_inference: bool = False,
 ) -> dict[str, int]:
     """How often each operation was found."""
     program = folder / "train.py"
@@ -71,8 +70,8 @@ def record(
         rows = trace.sql("SELECT path, COUNT(*) FROM operation_instance JOIN operation"
                          " USING (operation_id) GROUP BY path")  # fmt: skip
         found = {name: count for name, count in rows if name != "import"}
-    if not counts_inference:  # a conversion before a forward is an instance of its own
-        assert found.pop("inference", STEPS) >= STEPS
+    # A conversion before a forward is an instance of its own.
+    assert found.pop("inference", STEPS) >= STEPS
     return found
 
 
@@ -81,30 +80,6 @@ def test_a_class_is_found_by_what_its_steps_do(traced: TracedPython, tmp_path: P
     with rls.load(tmp_path / "run") as trace:
         (rule,) = trace.sql("SELECT DISTINCT rule FROM operation WHERE path = 'simulation'")
     assert rule == ("outermost step or reset of __main__.World",)
-
-
-def test_a_wrapper_is_the_environment(traced: TracedPython, tmp_path: Path) -> None:
-    """The step of what it wraps is a part of its own."""
-    classes = """
-    class Wrapper:
-        def __init__(self, inner): self.inner = inner
-        def reset(self): return self.inner.reset()
-        def step(self, action): return self.inner.step(action)
-    """
-    assert record(traced, tmp_path, classes, "train(Wrapper(World()))") == FOUND_INSIDE
-
-
-def test_classes_below_and_those_that_inherit_one_method(
-    traced: TracedPython, tmp_path: Path
-) -> None:
-    classes = """
-    class Base:
-        def reset(self): return World.reset(self)
-    class Child(Base):
-        def step(self, action): return World.step(self, action)
-    class Grandchild(Child): pass
-    """
-    assert record(traced, tmp_path, classes, "train(Grandchild())") == FOUND_INSIDE
 
 
 def test_what_else_has_a_step_and_a_reset(traced: TracedPython, tmp_path: Path) -> None:
@@ -161,11 +136,6 @@ class Steps:
     assert record(traced, tmp_path, "", train, "--environment", "worlds:Steps") == NAMED
 
 
-def test_a_class_that_the_program_names(traced: TracedPython, tmp_path: Path) -> None:
-    classes = "import rlscope; rlscope.environment(World)"
-    assert record(traced, tmp_path, classes, "train(World())") == NAMED
-
-
 def test_no_class_is_changed_without_automatic_operations(
     traced: TracedPython, tmp_path: Path
 ) -> None:
@@ -203,19 +173,101 @@ for _ in range(10):
 """
 
 
-@pytest.mark.parametrize(
-    ("keep", "loss", "inference"),
-    [
-        # The first update is over before its graph tells that the program acts with gradients.
-        ("outputs = outputs[-1:]", "net(torch.zeros(20, 4))", 5 * (EPISODES - 1)),
-        ("", "net(torch.zeros(20, 4))", 5 * (EPISODES - 1)),
-        ("", "torch.stack(outputs)", 0),
-        ("", "(net(torch.zeros(20, 4)) + torch.stack(outputs).sum())", 0),
-    ],
-)
-def test_acting_with_gradients_without_an_environment(
-    traced: TracedPython, tmp_path: Path, keep: str, loss: str, inference: int
-) -> None:
-    """Learning is what a backward uses."""
-    found = record(traced, tmp_path, "", ACTS.format(keep=keep, loss=loss), counts_inference=True)
-    assert found == {"backprop": EPISODES} | ({"inference": inference} if inference else {})
+NEW_GRAPH = "net(torch.zeros(20, 4))"
+# Programs as (classes, train), each with what is found in it.
+CHILDREN: dict[str, tuple[str, str, dict[str, int]]] = {
+    # The step of what it wraps is a part of its own.
+    "a wrapper": (
+        """
+        class Wrapper:
+            def __init__(self, inner): self.inner = inner
+            def reset(self): return self.inner.reset()
+            def step(self, action): return self.inner.step(action)
+        """,
+        "train(Wrapper(World()))",
+        FOUND_INSIDE,
+    ),
+    "classes below, and those that inherit one method": (
+        """
+        class Base:
+            def reset(self): return World.reset(self)
+        class Child(Base):
+            def step(self, action): return World.step(self, action)
+        class Grandchild(Child): pass
+        """,
+        "train(Grandchild())",
+        FOUND_INSIDE,
+    ),
+    "a class that the program names": (
+        "import rlscope; rlscope.environment(World)",
+        "train(World())",
+        NAMED,
+    ),
+    # Learning is what a backward uses. The first update is over before its graph tells that the
+    # program acts with gradients.
+    "acting with gradients, which one step keeps": (
+        "",
+        ACTS.format(keep="outputs = outputs[-1:]", loss=NEW_GRAPH),
+        {"backprop": EPISODES, "inference": 5 * (EPISODES - 1)},
+    ),
+    "acting with gradients": (
+        "",
+        ACTS.format(keep="", loss=NEW_GRAPH),
+        {"backprop": EPISODES, "inference": 5 * (EPISODES - 1)},
+    ),
+    "learning from what was acted": (
+        "",
+        ACTS.format(keep="", loss="torch.stack(outputs)"),
+        {"backprop": EPISODES},
+    ),
+    "learning from both": (
+        "",
+        ACTS.format(keep="", loss=f"({NEW_GRAPH} + torch.stack(outputs).sum())"),
+        {"backprop": EPISODES},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found_in_children(
+    traced: TracedPython, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, int]]:
+    """What each of CHILDREN has: they are forks of one program, which imports PyTorch for all."""
+    folder = tmp_path_factory.mktemp("children")
+    texts = [f"{textwrap.dedent(classes)}\n{train}" for classes, train, _ in CHILDREN.values()]
+    program = LOOP.format(classes="", train="") + FORKS.format(texts=texts)
+    (folder / "train.py").write_text(program)
+    command = (traced.python, str(folder / "train.py"))
+    done = traced.run("-o", "run", *command, cwd=folder, env=untraced_environment(), timeout=120)
+    assert done.returncode == 0, done.stderr
+    pids = [int(line) for line in done.stdout.splitlines()]
+    with rls.load(folder / "run") as trace:
+        rows = trace.sql(
+            "SELECT os_pid, path, COUNT(*) FROM operation_instance JOIN operation"
+            " USING (operation_id) JOIN process USING (process_id) GROUP BY os_pid, path"
+        )
+        counts = {(pid, path): count for pid, path, count in rows if path != "import"}
+    return {
+        name: {path: count for (other, path), count in counts.items() if other == pid}
+        for name, pid in zip(CHILDREN, pids, strict=True)
+    }
+
+
+FORKS = """
+import os
+for text in {texts!r}:
+    child = os.fork()
+    if child == 0:
+        exec(text, globals())
+        os._exit(0)
+    print(child)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("name", CHILDREN)
+def test_what_is_found_in_a_child(found_in_children: dict[str, dict[str, int]], name: str) -> None:
+    found, (_, _, expected) = found_in_children[name], CHILDREN[name]
+    if "simulation" in expected:  # a conversion before a forward is an instance of its own
+        assert found.pop("inference", STEPS) >= STEPS
+    assert found == expected

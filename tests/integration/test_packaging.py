@@ -188,7 +188,7 @@ def test_an_editable_install_carries_the_pth_line() -> None:
 @pytest.fixture(scope="module")
 def beside_frameworks(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a venv into which the wheel came after the frameworks; nothing else moved."""
-    python = new_venv(tmp_path_factory.mktemp("frameworks"), *FRAMEWORKS)
+    python = new_venv(tmp_path_factory.mktemp("frameworks"), "pip", *FRAMEWORKS)
     before = set(run(python, "-m", "pip", "freeze").splitlines())
     assert {line.partition("==")[0] for line in before} >= {"torch", "jax", "tensorflow_cpu"}
     run(python, "-m", "pip", "install", "--quiet", wheel)

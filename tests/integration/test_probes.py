@@ -248,8 +248,9 @@ until_probed(turn)
 asyncio.run(main())
 """
     recorded = record_probed(directory, script)
-    entered = Counter(name for name in recorded.operations() if name.startswith("+"))
-    left = Counter(name for name in recorded.operations() if name.startswith("-"))
+    counts = Counter(recorded.operations())
+    entered = Counter({name: count for name, count in counts.items() if name.startswith("+")})
+    left = Counter({name: count for name, count in counts.items() if name.startswith("-")})
     assert (entered["+a"], entered["+b"], entered["+inner"]) == (2, 2, 80)
     assert {name[1:]: count for name, count in left.items()} == {
         name[1:]: count for name, count in entered.items()

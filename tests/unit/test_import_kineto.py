@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 
-import pytest
 from support.files.kineto_files import (
-    GOLDEN,
-    RANKS,
     REAL_US,
-    TAKEN,
     annotation,
-    import_golden,
     import_rows,
     kernel,
     launch,
     op,
-    read,
     row,
     self_times,
-    to_ns,
     write,
 )
 
-from rlscope import _trace
 from rlscope.commands import main
-from rlscope.errors import DirectoryInUse, RlscopeError
 from rlscope.importing.directory import import_files
 from rlscope.opening import load
 
@@ -37,111 +27,6 @@ BEGIN_NS = REAL_US * US
 def at(microseconds):
     """Microseconds since the begin, as a file has them: exact text, not a float."""
     return REAL_US + microseconds
-
-
-def named(path):
-    return path.name.removesuffix(".json.gz")
-
-
-# ---- real files ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", params=GOLDEN, ids=named)
-def golden(request, tmp_path_factory):
-    """(content, what import_files says, trace directory) of a real file."""
-    folder = tmp_path_factory.mktemp("golden")
-    return read(request.param), import_golden(request.param, folder), folder / "run"
-
-
-def test_rows_of_a_real_file_are_taken_by_category(golden):
-    content, imported, _ = golden
-    rows = [each for each in content["traceEvents"] if each["ph"] == "X"]
-    assert imported.taken() == Counter(each["cat"] for each in rows if each["cat"] in TAKEN)
-    others = [each for each in content["traceEvents"] if each["ph"] != "M"]
-    assert imported.not_taken().total() == len(others) - imported.taken().total()
-
-
-def test_the_sum_of_the_breakdown_is_the_time_range_of_the_file(golden):
-    content, _, directory = golden
-    base_ns = content.get("baseTimeNanoseconds", 0)
-    rows = [each for each in content["traceEvents"] if each.get("cat") in TAKEN]
-    start_ns = min(to_ns(each["ts"]) for each in rows) + base_ns
-    end_ns = max(to_ns(each["ts"]) + to_ns(each["dur"]) for each in rows) + base_ns
-    with load(directory) as trace:
-        (process,) = trace.table("process").to_dicts()
-        assert (process["start_ns"], process["end_ns"]) == (start_ns, end_ns)
-        ((total,),) = trace.sql("SELECT sum(duration_ns)::BIGINT FROM breakdown")
-        assert total == end_ns - start_ns
-        assert not trace.table("loss").to_dicts()
-
-
-def test_kernels_of_a_real_file_have_its_times_streams_and_correlation(golden):
-    content, _, directory = golden
-    base_ns = content.get("baseTimeNanoseconds", 0)
-    trace = _trace.Directory(str(directory))
-    found = trace.gpu_intervals(0)
-    kinds = {"kernel": 1, "gpu_memcpy": 2, "gpu_memset": 3, "cuda_sync": 5}
-    names = ("device", "context", "stream", "start_ns", "duration_ns", "kind", "correlation")
-    rows = Counter(zip(*(found[name].tolist() for name in names), strict=True))
-    expected = Counter(
-        (
-            each["args"]["device"],
-            each["args"]["context"],
-            signed(each["args"]["stream"]),
-            to_ns(each["ts"]) + base_ns,
-            to_ns(each["dur"]),
-            kinds[each["cat"]],
-            each["args"]["correlation"],
-        )
-        for each in content["traceEvents"]
-        if each.get("cat") in kinds
-    )
-    assert rows == expected
-
-
-def signed(stream):
-    """No stream is -1, which some files have as a number of 32 bits without a sign."""
-    return stream - (1 << 32) if stream >= 1 << 31 else stream
-
-
-def test_launches_of_a_real_file_are_found_by_correlation(golden):
-    content, _, directory = golden
-    calls = {
-        each["args"]["correlation"]
-        for each in content["traceEvents"]
-        if each.get("cat") in ("cuda_runtime", "cuda_driver")
-    }
-    kernels = [each for each in content["traceEvents"] if each.get("cat") == "kernel"]
-    linked = sum(each["args"]["correlation"] in calls for each in kernels)
-    with load(directory) as trace:
-        ((count,),) = trace.sql(
-            """SELECT coalesce(sum("count"), 0)::BIGINT FROM kernel
-            WHERE operation <> '(unlinked)'"""
-        )
-    assert count == linked
-
-
-def test_every_call_of_a_real_file_is_there_and_nests(golden):
-    content, _, directory = golden
-    rows = [
-        each
-        for each in content["traceEvents"]
-        if each.get("cat") in ("cpu_op", "user_annotation")
-        and not each["name"].startswith("ProfilerStep#")
-    ]
-    counts = {name: count for name, (count, _) in self_times(directory).items()}
-    assert counts == Counter(each["name"] for each in rows)
-
-
-def test_two_ranks_are_one_run_by_their_clocks(tmp_path):
-    imported = import_files([str(path) for path in RANKS], str(tmp_path / "run"))
-    assert not imported.unaligned()
-    with load(tmp_path / "run") as trace:
-        processes = trace.sql("SELECT name, role, start_ns FROM process ORDER BY process_id")
-        assert list(processes) == [
-            ("rank 0", "rank", 1682725898079292000),
-            ("rank 1", "rank", 1682725898079484000),
-        ]
 
 
 # ---- what becomes what --------------------------------------------------------------------------
@@ -485,123 +370,6 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path, capsys):
     assert main(["import", str(tmp_path / "no.json"), "-o", str(tmp_path / "run")]) == 1
     told = capsys.readouterr().err
     assert told == f"rlscope: cannot read {tmp_path}/no.json: No such file or directory\n"
-
-
-# ---- refused ------------------------------------------------------------------------------------
-
-
-def nested(depth, rows):
-    """Calls inside of calls, and the rows inside of the innermost one."""
-    calls = [op(f"a{n % 3}", at(n), 2 * (depth - n) + 100) for n in range(depth)]
-    return [*calls, *rows]
-
-
-@pytest.mark.parametrize("more", [0, 1, 3000])
-def test_calls_inside_of_too_many_others_are_left_out_and_counted(tmp_path, more):
-    """What is inside of them stays."""
-    depth = _MOST_CALLS + more
-    inner = op("inner", at(depth + 5), 20)
-    directory = import_rows(tmp_path, nested(depth, [inner, op("leaf", at(depth + 7), 2)]))
-    found = self_times(directory)
-    assert found["leaf"] == (1, 2 * US)
-    assert found.get("inner", (0, 0))[0] == 0
-    assert sum(count for count, _ in found.values()) == _MOST_CALLS + 1
-    with load(directory) as trace:
-        lost = trace.sql("SELECT \"count\" FROM loss WHERE kind = 'too_deep'")
-        assert list(lost) == [(more + 1,)]
-        ((call_ns,),) = trace.sql("SELECT sum(duration_ns)::BIGINT FROM native_call")
-        ((length_ns,),) = trace.sql("SELECT end_ns - start_ns FROM process")
-        assert call_ns == length_ns == (2 * depth + 100) * US
-
-
-_MOST_CALLS = 16_384
-
-
-def test_functions_of_python_inside_of_too_many_calls_are_left_out_and_counted(tmp_path):
-    frame = row("python_function", "train.py(3): step", at(_MOST_CALLS + 5), 20)
-    directory = import_rows(tmp_path, nested(_MOST_CALLS, [frame, op("x", at(_MOST_CALLS + 7), 2)]))
-    with load(directory) as trace:
-        lost = trace.sql("SELECT \"count\" FROM loss WHERE kind = 'too_deep'")
-        # All of the calls have room, and then the frame has none.
-        assert list(lost) == [(1,)]
-
-
-def test_a_run_in_the_way_is_refused_and_removed_with_force(tmp_path):
-    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
-    import_files([file], str(tmp_path / "run"))
-    before = sorted(tmp_path.rglob("*.rls"))
-    with pytest.raises(DirectoryInUse):
-        import_files([file], str(tmp_path / "run"))
-    assert sorted(tmp_path.rglob("*.rls")) == before
-    import_files([file, file], str(tmp_path / "run"), force=True)
-    assert len(list(tmp_path.rglob("*.rls"))) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "is none of torch.profiler"),
-        (b'{"some": "json"}', "is none of torch.profiler"),
-        (b'{"schemaVersion": 1}', "no traceEvents"),
-        (b'{"schemaVersion": 1, "traceEvents": [', "ends too early"),
-        (b'{"schemaVersion": 1, "traceEvents": []}', "no row that rlscope can import"),
-        (b'{"schemaVersion": 1, "traceEvents": [}', "invalid JSON at byte"),
-        (b'{"schemaVersion": 1, "a": ' + b"[" * 100_000, "nested too deeply"),
-        (b'{"schemaVersion": 1, "baseTimeNanoseconds": 1e40, "traceEvents": []}', "possible time"),
-        (b"\x1f\x8b\x08\x00", "is damaged"),
-    ],
-)
-def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(tmp_path, content, reason):
-    (tmp_path / "file").write_bytes(content)
-    with pytest.raises(RlscopeError) as error:
-        import_files([str(tmp_path / "file")], str(tmp_path / "run"))
-    assert reason in str(error.value)
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "run").exists()
-
-
-def test_times_of_no_one_recording_are_refused(tmp_path):
-    file = write(tmp_path / "rows.json", [op("a", at(0), 5), op("b", 0, 5)])
-    with pytest.raises(RlscopeError, match="days apart"):
-        import_files([str(file)], str(tmp_path / "run"))
-
-
-def test_an_interrupt_while_it_reads_leaves_nothing(tmp_path):
-    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
-
-    def step(text):
-        if "reading" in text:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        import_files([file], str(tmp_path / "run"), step=step)
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (
-            (OSError, 28, "No space left on device"),
-            (RlscopeError, "cannot write .*: No space left"),
-        ),
-        ((KeyboardInterrupt,), (KeyboardInterrupt, "^$")),
-    ],
-    ids=["full", "interrupt"],
-)
-def test_what_stops_the_writing_leaves_nothing(tmp_path, monkeypatch, error, told):
-    file = str(write(tmp_path / "rows.json", [op("a", at(0), 5)]))
-    written = _trace.ImportedRows.write
-
-    def write_and_fail(rows, path, **options):
-        written(rows, path, **options)
-        kind, *arguments = error
-        raise kind(*arguments)
-
-    monkeypatch.setattr(_trace.ImportedRows, "write", write_and_fail)
-    with pytest.raises(told[0], match=told[1]):
-        import_files([file], str(tmp_path / "run"))
-    assert not (tmp_path / "run").exists()
 
 
 def test_times_that_are_texts_are_times(tmp_path):

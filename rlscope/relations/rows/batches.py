@@ -13,8 +13,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from rlscope import _trace
-from rlscope.relations.database import array_of
 from rlscope.relations.files.sink import Sink
+from rlscope.relations.numpy_columns import array_of
 from rlscope.relations.schema import store
 
 # Rows of a relation that wait for others; some MiB.

@@ -74,7 +74,8 @@ def build_wheel(sdist: Path, folder: Path, python: str = sys.executable) -> Path
 
 def new_venv(folder: Path, *requirements: object) -> Path:
     """The Python of a new venv that holds these requirements, nothing else."""
-    run(sys.executable, "-m", "venv", folder)
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", *requirements)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", "--no-compile", *requirements)
     return python
