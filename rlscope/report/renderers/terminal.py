@@ -105,7 +105,7 @@ def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterato
     if not rows:
         return
     processes = facts["looping_processes"]
-    together = f" ({processes:,} processes together)" if processes > 1 else ""
+    together = f" ({processes:,} processes)" if processes > 1 else ""
     nested = any(row["depth"] for row in rows)
     present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
     heads = [f"operation{together}", "", ">total", ">share", *([">own"] if nested else [])]
