@@ -73,6 +73,9 @@ _NOTABLE_UNRECORDED = 0.1
 _NOTABLE_COLLECTIVE = 0.05
 # Share of the run that imports of a process take.
 _NOTABLE_IMPORTS = 0.1
+# Share of the loops that a line of source takes at least; how wide its interval is, by its share.
+_NAMED_LINE = 0.05
+_WIDE_INTERVAL = 0.2
 # CPU time of a program that is enough to say which share of it recording took.
 _SHORTEST_PROGRAM_NS = 100_000_000
 
@@ -446,3 +449,17 @@ def unrecorded(program: Row, facts: Row) -> Unrecorded:
         return Unrecorded.NOT_NOTABLE
     waits = program["waited_ns"] >= _NOTABLE_UNRECORDED * program["run_ns"]
     return Unrecorded.BESIDE if facts["looping_processes"] and not waits else Unrecorded.FIRST
+
+
+# ---- source lines -------------------------------------------------------------------------------
+
+
+def is_line_named(own_low_ns: float, loop_ns: float) -> bool:
+    """Whether a line takes so much of the loops, by the lower end of its interval, that the
+    headline names it."""
+    return own_low_ns >= _NAMED_LINE * loop_ns
+
+
+def is_interval_wide(low: float, value: float, high: float) -> bool:
+    """Whether an estimate is shown with the ends of its interval."""
+    return high - low > _WIDE_INTERVAL * value

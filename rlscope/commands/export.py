@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Writes a recorded or imported run in a format that other tools read. As perfetto, chrome or
 speedscope it becomes a timeline of operations, calls, waits, GPU work, iterations and phases. As
-parquet or csv, every relation becomes a table. If the run is long, choose a part of it."""
+collapsed, pprof or speedscope, the time of each stack of Python calls is there. As parquet or csv,
+every relation becomes a table. If the run is long, choose a part of it."""
 
 _EXAMPLES = """\
 examples:
@@ -33,6 +34,8 @@ examples:
       exports one iteration; 100-110 exports several
   rlscope export runs/ppo --from 12.5s --to 13s -o part.pftrace.gz
   rlscope export runs/ppo --format speedscope
+  rlscope export runs/ppo --format pprof
+      writes ppo.pb.gz; open it with: go tool pprof -http=: ppo.pb.gz
   rlscope export runs/ppo --format parquet -o ppo-tables
       writes one file for each relation of the SQL reference
 """
@@ -50,8 +53,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--format",
         default="perfetto",
         metavar="FORMAT",
-        help="write perfetto, chrome, speedscope, parquet, csv, or a format of another package "
-        "(default: perfetto)",
+        help="write perfetto, chrome, speedscope, collapsed, pprof, parquet, csv, or a format of "
+        "another package (default: perfetto)",
     )
     parser.add_argument(
         "-o",

@@ -18,6 +18,7 @@ from rlscope.analysis import (
     groups,
     imports,
     iterations,
+    lines,
     machine,
     operations,
     processes,
@@ -34,11 +35,13 @@ from rlscope.report import (
     import_sentences,
     layers,
     limits,
+    line_sentences,
     loop_sentences,
     process_sentences,
     role_sentences,
     run_sentences,
     sentences,
+    shares,
     units,
 )
 
@@ -181,6 +184,8 @@ def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
 
 def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What the time of the training loops is made of."""
+    hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
+    yield from map(Detail, line_sentences.hottest(hot, shares.whole_name(known.facts)))
     yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
     if not known.is_loop_missing():
         yield from _next_groups(known.times, known.facts)

@@ -1,23 +1,21 @@
 """What an HTML page of ours is made of: one self-contained file, nothing from the network. Only a
 page that a repository keeps may have the plotly bundle beside it.
 
-Everything that a user can name is escaped: texts of the page by `html.escape`, JSON inside
-<script> elements by `_script_json`, texts inside figures by `rlscope.report.figures.layout.plain`.
+Everything that a user can name is escaped: texts of the page and JSON inside <script> elements by
+`rlscope.report.markup`, texts inside figures by `rlscope.report.figures.layout.plain`.
 """
 
 from __future__ import annotations
 
-import html
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
-from typing import Any
 from urllib.parse import quote
 
-from rlscope.report import units
+from rlscope.report import code_listing, flame_graph
 from rlscope.report.headline import Detail
+from rlscope.report.markup import escape, json_element, select
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
@@ -65,23 +63,36 @@ def render(page: Page) -> str:
     """The file."""
     template = Template(resource("templates/page.html"))
     return template.substitute(
-        generator=_escape(page.generator),
-        title=_escape(page.title),
+        generator=escape(page.generator),
+        title=escape(page.title),
         cut="\n".join(map(_detail, page.first)),
-        run=_escape(page.run),
-        headline=_escape(page.headline),
+        run=escape(page.run),
+        headline=escape(page.headline),
         details="\n".join(map(_detail, page.details)),
         contents=" ".join(
-            f'<a href="#{each.name}">{_escape(each.title)}</a>' for each in page.sections
+            f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections
         ),
         panels="\n".join(map(_section, page.sections)),
         nothing=_absent(page.absent_title, page.absent),
-        footer=" ".join([_escape(page.footer), *map(_link, page.files)]),
+        footer=" ".join([escape(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
-        script=resource("templates/page.js"),
+        script="\n".join(map(resource, _scripts(page.sections))),
         plotly=_plotly(page.plotly),
         plotly_from="file: 'self'" if page.plotly else "",
     )
+
+
+def _scripts(sections: Sequence[Section]) -> Iterator[str]:
+    """Those that the page needs."""
+    drawn = [each.drawing for each in sections]
+    yield "templates/page.js"
+    codes, flames = any(each.codes for each in drawn), any(each.flames for each in drawn)
+    if codes or flames:
+        yield "templates/amounts.js"
+    if codes:
+        yield "templates/code.js"
+    if flames:
+        yield "templates/flame.js"
 
 
 def resource(path: str) -> str:
@@ -91,55 +102,53 @@ def resource(path: str) -> str:
 
 def _plotly(path: str) -> str:
     if path:
-        return f'<script src="{_escape(quote(path))}"></script>'
+        return f'<script src="{escape(quote(path))}"></script>'
     return f"<script>{resource(PLOTLY)}</script>"
 
 
-def _escape(text: str) -> str:
-    return html.escape(units.visible(text))
-
-
 def _link(name: str) -> str:
-    return f'<a href="{_escape(quote(name))}">{_escape(name)}</a>'
+    return f'<a href="{escape(quote(name))}">{escape(name)}</a>'
 
 
 def _detail(detail: Detail) -> str:
     kind = "detail warning" if detail.warning else "detail"
-    return f'<p class="{kind}">{_escape(detail.text)}</p>'
+    return f'<p class="{kind}">{escape(detail.text)}</p>'
 
 
 def _absent(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    rows = "".join(f"<li>{_escape(line)}</li>" for line in lines)
-    return f"<aside><h2>{_escape(title)}</h2>\n<ul>{rows}</ul></aside>"
+    rows = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<aside><h2>{escape(title)}</h2>\n<ul>{rows}</ul></aside>"
 
 
 def _section(section: Section) -> str:
     drawing = section.drawing
     body = "\n".join(
-        [f'<p class="note">{_escape(note)}</p>' for note in drawing.notes]
+        [f'<p class="note">{escape(note)}</p>' for note in drawing.notes]
         + [_figure(chart) for chart in drawing.charts]
+        + [flame_graph.render(flame) for flame in drawing.flames]
+        + [code_listing.render(code) for code in drawing.codes]
         + [_details(grid) for grid in drawing.grids]
     )
     return (
-        f'<section id="{section.name}">\n<h2>{_escape(section.title)}</h2>\n'
-        f'<p class="question">{_escape(section.question)}</p>\n{body}\n</section>'
+        f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
+        f'<p class="question">{escape(section.question)}</p>\n{body}\n</section>'
     )
 
 
 def _figure(chart: Chart) -> str:
     views = "\n".join(
-        [_view(figure) for figure in chart.views.values()]
+        [json_element(figure) for figure in chart.views.values()]
         + [
-            _view(_difference(figure, chart.views[name]), ' class="corrected"')
+            json_element(_difference(figure, chart.views[name]), ' class="corrected"')
             for name, figure in chart.corrected.items()
         ]
     )
     return (
         f'<figure id="{chart.key}">\n<div class="head">'
-        f"<figcaption>{_escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
-        f'<div class="chart" role="group" aria-label="{_escape(chart.title)}"></div>\n'
+        f"<figcaption>{escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
+        f'<div class="chart" role="group" aria-label="{escape(chart.title)}"></div>\n'
         f"{views}\n</figure>"
     )
 
@@ -152,10 +161,6 @@ def _difference(figure: Figure, other: Figure) -> Figure:
     return {**figure, "layout": layout}
 
 
-def _view(figure: Figure, kind: str = "") -> str:
-    return f'<script type="application/json"{kind}>{_script_json(figure)}</script>'
-
-
 def _correct(chart: Chart) -> str:
     if not chart.corrected:
         return ""
@@ -163,20 +168,7 @@ def _correct(chart: Chart) -> str:
 
 
 def _select(chart: Chart) -> str:
-    if len(chart.views) < 2:
-        return ""
-    options = "".join(
-        f'<option value="{_escape(name)}">{_escape(units.label(name))}</option>'
-        for name in chart.views
-    )
-    # autocomplete off: a reloaded page shows what it draws, the first view.
-    return f'<label>Show <select autocomplete="off">{options}</select></label>'
-
-
-def _script_json(value: Any) -> str:
-    """JSON that cannot end its <script> element, nor begin a comment in it."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return select(chart.views) if len(chart.views) > 1 else ""
 
 
 def _details(grid: Grid) -> str:
@@ -184,7 +176,7 @@ def _details(grid: Grid) -> str:
     right = [each.startswith(">") for each in grid.columns]
     body = "\n".join(_row(row, right) for row in grid.rows)
     shown = " open" if grid.open else ""
-    title = _escape(grid.title)
+    title = escape(grid.title)
     return (
         f"<details{shown}><summary>{title}</summary>\n"
         f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table>\n'
@@ -194,7 +186,7 @@ def _details(grid: Grid) -> str:
 
 def _heading(column: str) -> str:
     kind = ' class="number"' if column.startswith(">") else ""
-    return f"<th{kind}>{_escape(column.removeprefix('>'))}</th>"
+    return f"<th{kind}>{escape(column.removeprefix('>'))}</th>"
 
 
 def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
@@ -207,4 +199,4 @@ def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
 
 def _cell(text: str, flush: bool) -> str:
     kind = ' class="number"' if flush else ' class="long"' if len(text) > _LONG else ""
-    return f"<td{kind}>{_escape(text)}</td>"
+    return f"<td{kind}>{escape(text)}</td>"

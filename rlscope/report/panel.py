@@ -51,11 +51,84 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class CodeLine:
+    """A line of a program's source."""
+
+    number: int
+    text: str
+    place: int | None = None
+    """Its place in `Code.lines`; None: it is shown because it is near such a line."""
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """The lines of a file that are shown, in their order."""
+
+    title: str
+    path: str
+    lines: Sequence[CodeLine]
+    length: int
+    """How many lines the file has."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Source text, its lines with their times. The reader chooses an operation."""
+
+    key: str
+    """Unique in a page; names the element that holds it."""
+    files: Sequence[CodeFile]
+    lines: Sequence[str]
+    """The lines that have times, by name."""
+    choices: Mapping[str, Sequence[int]]
+    """Name of what the reader chooses -> the places of its operations; the first is shown."""
+    layers: Sequence[tuple[str, str]]
+    """Names and colours."""
+    waiting: int | None
+    """The place of layer wait among them."""
+    parts: Sequence[tuple[int, int, int, int, int]]
+    """Places of line, operation and layer, own time and total time in ns."""
+    whole_ns: int
+    """What shares are of."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A call in a flame graph."""
+
+    caller: int | None
+    """Its place in `Flame.frames`, before this one; None: nobody called it."""
+    name: str
+    place: str
+    """Where in the source, in full."""
+
+
+@dataclass(frozen=True)
+class Flame:
+    """Calls above the calls that they made. The reader chooses an operation."""
+
+    key: str
+    """Unique in a page; names the element that holds it."""
+    title: str
+    """For readers who cannot see it."""
+    frames: Sequence[Frame]
+    """After those, the time that belongs to none has frames of its own."""
+    choices: Mapping[str, Sequence[int]]
+    """As those of `Code`."""
+    layers: Sequence[tuple[str, str]]
+    """Names and colours."""
+    parts: Sequence[tuple[int, int, int, int]]
+    """Places of frame, operation and layer, and time of the frame itself in ns."""
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """Sentences, charts and grids, shown in this order."""
+    """Sentences, charts, flame graphs, source text and grids, shown in this order."""
 
     notes: Sequence[str] = ()
     charts: Sequence[Chart] = ()
+    flames: Sequence[Flame] = ()
+    codes: Sequence[Code] = ()
     grids: Sequence[Grid] = field(default=())
 
 

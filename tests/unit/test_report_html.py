@@ -78,7 +78,7 @@ def test_a_name_with_markup_is_shown_letter_by_letter() -> None:
     page = Page(_render(full_run(name="<b>x</b>")))
     assert "<b>x</b>" in page.text
     labels = page.figures()[0]["layout"]["yaxis"]["ticktext"]  # type: ignore[index]
-    assert "&lt;b&gt;x&lt;/b&gt;" in labels
+    assert "&lt;b&gt;x&lt;\\/b&gt;" in labels
 
 
 def test_the_page_needs_no_network() -> None:
@@ -93,8 +93,9 @@ def test_the_page_needs_no_network() -> None:
 
 
 def test_no_style_or_script_of_ours_loads_anything() -> None:
-    for name in ("templates/page.css", "templates/page.js"):
-        assert not re.search(r"https?:|url\(|@import|fetch\(|import\(", page.resource(name))
+    for name in ("page.css", "page.js", "amounts.js", "code.js", "flame.js"):
+        text = page.resource(f"templates/{name}")
+        assert not re.search(r"https?:|url\(|@import|fetch\(|import\(", text)
 
 
 def test_the_page_is_bounded_at_every_limit() -> None:
@@ -105,8 +106,25 @@ def test_the_page_is_bounded_at_every_limit() -> None:
         buckets=limits.BUCKETS,
         iterations=limits.POINTS * 2,
         samples=limits.POINTS * 2,
+        stacks=1000,
+        file_lines=5000,
     )
-    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_100_000
+    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 4_000_000
+
+
+def test_a_long_file_of_the_program_is_shown_in_part() -> None:
+    """Its hot lines and those around them, in a page below 3 MB."""
+    text = _render(full_run(stacks=1000, file_lines=5000))
+    assert len(text.encode()) < 3_000_000
+    rows = [attrs["id"] for tag, attrs in Page(text).elements if tag == "tr" and "id" in attrs]
+    assert len(rows) == len(set(rows)) == limits.LINES
+    assert 3 * limits.LINES < text.count("step(") < 4 * 7 * limits.LINES
+    assert "… lines 1 to " in text
+
+
+def test_the_scripts_of_lines_are_there_only_with_lines() -> None:
+    assert "new FlameGraph" in _render(full_run())
+    assert "new FlameGraph" not in _render(Relations())
 
 
 def test_an_empty_run_is_a_page_that_says_why() -> None:

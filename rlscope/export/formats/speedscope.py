@@ -1,7 +1,8 @@
-"""speedscope's evented JSON: a profile for each thread, stream and other track.
+"""speedscope's JSON: an evented profile for each thread, stream and other track, and a sampled one
+for the stacks of each process.
 
 Times are nanoseconds since the start of the run. There are no arrows, no readings and no
-annotations: the format has none.
+annotations: the format has none. Stacks have sums over the run, so a part of a run has no stacks.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlscope import _trace
 from rlscope._version import __version__
+from rlscope.export import stacks
 from rlscope.export.exporter import Exported, Tell
+from rlscope.export.stacks import Frame, StackTime
 from rlscope.export.timeline import Slices, Timeline, Track
 from rlscope.export.viewers import viewer_file
 from rlscope.export.window import Window
@@ -37,7 +40,9 @@ class _Speedscope:
     ) -> Exported:
         with viewer_file(trace, window, path, force=force, tell=tell) as opened:
             (name,) = trace.table("run")["name"]
-            opened.file.write(_head(name, opened.timeline.names).encode())
+            sampled = _Stacks(_stack_times(trace, window), len(opened.timeline.names))
+            frames = [*({"name": each} for each in opened.timeline.names), *sampled.frames()]
+            opened.file.write(_head(name, frames).encode())
             profiles = _Profiles(opened.file, opened.timeline)
             lanes = _trace.Lanes()
             for slices in opened.slices(arrows=False):
@@ -45,15 +50,58 @@ class _Speedscope:
                     slices, lanes.add(slices["track"], slices["start_ns"], slices["end_ns"])
                 )
             profiles.end_track()
+            for profile in sampled.profiles():
+                profiles.write(profile)
+                opened.exported.counts["stacks"] += len(profile["samples"])
             opened.file.write(b"\n]}\n")
+        if not window.is_whole and stacks.has_stacks(trace):
+            opened.exported.left_out.append("without stacks: their times are of the whole run")
         opened.exported.left_out.append("without arrows and readings: the format has none")
         return opened.exported
 
 
-def _head(name: str, frames: Sequence[str]) -> str:
+def _stack_times(trace: Trace, window: Window) -> list[StackTime]:
+    return stacks.read(trace, window) if window.is_whole and stacks.has_stacks(trace) else []
+
+
+def _head(name: str, frames: Sequence[dict[str, Any]]) -> str:
     facts = {"$schema": _SCHEMA, "name": name, "exporter": f"rlscope@{__version__}"}
-    shared = {"frames": [{"name": frame} for frame in frames]}
+    shared = {"frames": frames}
     return f'{json.dumps(facts)[:-1]},\n"shared": {json.dumps(shared)},\n"profiles": ['
+
+
+class _Stacks:
+    """Makes a profile of the stacks of each process.
+
+    Args:
+        first: the place of their first frame among all frames of the file.
+    """
+
+    def __init__(self, times: Sequence[StackTime], first: int) -> None:
+        self._times = times
+        frames = dict.fromkeys(frame for time in times for frame in time.frames)
+        self._places = {frame: place for place, frame in enumerate(frames, first)}
+
+    def frames(self) -> Iterator[dict[str, Any]]:
+        for frame in self._places:
+            where = {"file": frame.file, "line": frame.line} if frame.file else {}
+            yield {"name": frame.function, **where}
+
+    def profiles(self) -> Iterator[dict[str, Any]]:
+        sums: dict[str, dict[Sequence[Frame], int]] = {}
+        for time in self._times:
+            of_process = sums.setdefault(time.process, {})
+            of_process[time.frames] = of_process.get(time.frames, 0) + time.self_ns
+        for process, stack_sums in sums.items():
+            yield {
+                "type": "sampled",
+                "name": f"{process}: stacks",
+                "unit": "nanoseconds",
+                "startValue": 0,
+                "endValue": sum(stack_sums.values()),
+                "samples": [[self._places[frame] for frame in each] for each in stack_sums],
+                "weights": [*stack_sums.values()],
+            }
 
 
 class _Profiles:
@@ -98,6 +146,11 @@ class _Profiles:
                     kept.seek(0)
                     shutil.copyfileobj(kept, self._file)
         self._lanes.clear()
+
+    def write(self, profile: dict[str, Any]) -> None:
+        """Writes a whole profile, when no track is open."""
+        self._file.write(f"{self._before}{json.dumps(profile)}".encode())
+        self._before = ",\n"
 
     def _begin_lane(self, track: Track, start_ns: int) -> None:
         number = len(self._lanes)

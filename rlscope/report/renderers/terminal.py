@@ -14,6 +14,7 @@ from rlscope.analysis import (
     cuda,
     interception,
     iterations,
+    lines,
     machine,
     operations,
     processes,
@@ -25,10 +26,13 @@ from rlscope.report import (
     cuda_sentences,
     headline,
     layers,
+    limits,
+    line_sentences,
     losses,
     palette,
     process_sentences,
     sentences,
+    shares,
     units,
     utilisation,
 )
@@ -40,11 +44,13 @@ if TYPE_CHECKING:
 _OPERATIONS = 10  # and up to four rows of time outside operations
 _PROCESSES = 4
 _SENTENCES = 2
+_LINES = 5
 _LOSSES = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
 _GPUS = 2
 _THREADS = 1
+_LINES = 5
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
@@ -89,6 +95,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     )
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
     yield _wrapped(sentences.automatic_names(found, facts), width)
+    yield _line_block(trace, facts, width)
     engines = interception.interception(trace).to_dicts()
     unusual = [row for row in engines if row["engine"] != "patch"]
     yield _wrapped(sentences.interception(unusual), width)
@@ -128,6 +135,24 @@ def _operation_row(
         *([units.duration(row["self_ns"])] if nested else []),
         *(units.duration_or_blank(row[f"{name}_ns"]) for name in present),
         *([units.duration_or_blank(row["gpu_ns"])] if busy else []),
+    ]
+
+
+def _line_block(trace: Trace, facts: dict[str, Any], width: int) -> list[str]:
+    """The hottest lines of the program's own code, a line each."""
+    hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
+    rows = line_sentences.listed(hot)[:_LINES]
+    if not rows:
+        return []
+    shares_width, places_width = (max(cells(row[i]) for row in rows) for i in (0, 1))
+    whole = shares.whole_name(facts)
+    title = f"Hottest lines of the program's own code, by their share of {whole}:"
+    return [
+        *_wrapped([title], width),
+        *(
+            f"  {_padded(share, shares_width, True)}  {_padded(place, places_width, False)}  {text}"
+            for share, place, text in rows
+        ),
     ]
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ground_truth import raw, written
-from ground_truth.raw import Auto, CudaCall, Gpu, GpuWork, Item, RawProcess, RawThread
+from ground_truth.raw import Auto, CudaCall, Gpu, GpuWork, Item, Node, RawProcess, RawThread
+
+from rlscope.rundir import source_files
 
 US = 1_000
 ITERATIONS = 30
@@ -140,6 +142,31 @@ class _Trainer:
         self.gpu.append(work)
 
 
+# What calls what in the trainer, and its source. A hostile name is a function's, and in its text.
+NODES = [
+    Node(0, "<module>", 10),
+    Node(1, "rollout", 4),
+    Node(1, "rollout", 6),
+    Node(1, HOSTILE, 8),
+]
+SOURCE = f"""import gymnasium
+
+def rollout(env, policy):
+    action = policy(observation)
+
+    return env.step(action)
+
+def update(batch): return backprop(batch)  # {HOSTILE}
+
+update(rollout(env, policy))
+"""
+
+
+def _node(number: int) -> int:
+    """The node of a reading: of some none is known."""
+    return (2, 3, 4, 2, 3, 3, 1, 0)[number % 8]
+
+
 # module, imported by, asked by, start, total, own and CPU time in ns, modules
 IMPORTS = [
     ["torch._C", "torch", "torch/__init__.py:9", 13_200_000, 1_500_000, 1_500_000, 900_000, 1],
@@ -156,6 +183,7 @@ def write(directory: Path, iterations: int = ITERATIONS, *, serves: bool = False
     trainer = _Trainer(iterations)
     trainer.run()
     end = (trainer.now + 5_000) * US
+    readings = list(enumerate(range(START * US, end, 999 * US)))
     processes = [
         RawProcess(
             end_ns=end,
@@ -164,10 +192,9 @@ def write(directory: Path, iterations: int = ITERATIONS, *, serves: bool = False
             threads=[RawThread(trainer.items, trainer.cuda), RawThread(SAVER, main=False)],
             # The last kernel runs on when the interpreter has ended: GPU busy, no layer.
             gpu=[*trainer.gpu, GpuWork(end - 2_500 * US, end - 500 * US)],
-            states=[
-                (at, frozenset({1} if number % 3 else ()))
-                for number, at in enumerate(range(START * US, end, 999 * US))
-            ],
+            states=[(at, frozenset({1} if number % 3 else ())) for number, at in readings],
+            nodes=NODES,
+            stacks={at: {1: _node(number)} for number, at in readings if _node(number)},
             metadata={
                 "rlscope.compilations": json.dumps(COMPILATIONS),
                 "algorithm": '"ppo"',
@@ -200,6 +227,7 @@ def write(directory: Path, iterations: int = ITERATIONS, *, serves: bool = False
         ),
     ]
     written.write(processes, directory)
+    source_files.append(str(directory), written.FILE, SOURCE)
     _describe(directory)
     _sample(directory, end)
 

@@ -105,6 +105,7 @@ return cut;
 
 _CELLS_CUT = """
 return [...document.querySelectorAll("td")].filter((cell) => cell.getClientRects().length > 0)
+  .filter((cell) => !cell.closest(".code")) // source text scrolls
   .filter((cell) => cell.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((cell) => cell.textContent);
 """
@@ -126,8 +127,10 @@ return [...document.querySelectorAll(`#${arguments[0]} details`)].map((details) 
 ]);
 """
 
-# The parts of a panel that hold its answer: sentences, charts, tables.
-_PARTS = "[...document.querySelectorAll(`#${arguments[0]} :is(.note, figure, tbody)`)]"
+# The parts of a panel that hold its answer: sentences, charts, flame graphs, lists, tables.
+_PARTS = (
+    "[...document.querySelectorAll(`#${arguments[0]} :is(.note, figure, .frames, .jump, tbody)`)]"
+)
 
 _NAMES = f"""
 return {_PARTS}.map((part) =>

@@ -16,6 +16,7 @@ from sqlalchemy import BigInteger, Boolean, Double, Text
 from rlscope.relations.schema import store
 from support.cuda.rows import cuda_relations
 from support.files.relation_rows import SECOND, Relations, process, share
+from support.files.stack_rows import State, stack_relations
 
 BEGAN = 1_000 * SECOND
 LENGTH = 8 * SECOND
@@ -35,10 +36,14 @@ def full_run(
     buckets: int = 16,
     iterations: int = 25,
     samples: int = 8,
+    stacks: int = 200,
+    file_lines: int = 400,
 ) -> Relations:
     """A root operation with `operations` inside it, over the same layers in each process."""
-    paths = [name, *(f"{name}/{name}{i}" for i in range(operations))]
+    part = name.replace("/", "\\/")  # as in paths of operations
+    paths = [part, *(f"{part}/{part}{i}" for i in range(operations))]
     ids = range(processes)
+    breakdown = [row for i in ids for row in _breakdown(i, paths)]
     rows: dict[str, list[dict[str, Any]]] = dict(
         run=[
             {
@@ -56,7 +61,7 @@ def full_run(
         process=[_process(i, name) for i in ids],
         thread=[{"thread_id": i, "process_id": i, "os_tid": 100 + i, "name": name} for i in ids],
         operation=[_operation(number, path, name) for number, path in enumerate(paths)],
-        breakdown=[row for i in ids for row in _breakdown(i, paths)],
+        breakdown=breakdown,
         blocked=[
             {
                 "process_id": i,
@@ -105,6 +110,7 @@ def full_run(
         metadata=[{"process_id": 0, "key": name, "value": f'"{name}"'}],
         absent=[{"relation": name, "column_name": name, "reason": name}],
         **cuda_relations(ids, paths, name),
+        **stack_relations(_states(breakdown), name, stacks=stacks, file_lines=file_lines),
     )
     others = (each for each in store.relations().values() if each.name not in {*rows, *_EMPTY})
     return Relations(**rows, **{each.name: _of_any(each, ids, name) for each in others})
@@ -139,6 +145,15 @@ def _breakdown(process_id: int, paths: list[str]) -> list[dict[str, Any]]:
         for layer in LAYERS
         for busy in (False, True)
     ]
+
+
+def _states(breakdown: list[dict[str, Any]]) -> dict[tuple[int, State], int]:
+    """Exact time of each state in the loop."""
+    times: dict[tuple[int, State], int] = {}
+    for row in breakdown:
+        key = (row["process_id"], ("loop", row["operation"], row["layer"]))
+        times[key] = times.get(key, 0) + row["duration_ns"]
+    return times
 
 
 def _corrected(row: dict[str, Any]) -> dict[str, Any]:

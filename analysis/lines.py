@@ -1,0 +1,54 @@
+"""Lines of the program's source and stacks of calls, by time in the training loops; columns are
+described in analysis/sql.
+
+All of these are estimates (docs/reference/semantics.md, "Source lines"). The times are those of the
+processes that count in shares. If none has a training loop, they are of the whole run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlscope.analysis import statement
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.relations.trace import Trace
+
+# Frames below this share of the loops are merged.
+_LEAST_SHARE = 0.001
+
+
+def hot_lines(trace: Trace, *, lines: int) -> Table:
+    """file, line, function, text (None: not kept), own_ns and the ends of its interval, total_ns,
+    wait_ns, loop_ns: the `lines` hottest lines of the program's own code."""
+    return statement.run(trace, "hot_line", lines=lines)
+
+
+def hot_line_parts(trace: Trace, *, lines: int) -> Table:
+    """file, line, operation, layer, own_ns, total_ns: the times of the same lines."""
+    return statement.run(trace, "hot_line_part", lines=lines)
+
+
+def hot_line_texts(trace: Trace, *, lines: int, context: int) -> Table:
+    """file, line, text, lines (of the file): the text of the same lines, and of `context` lines
+    before and after each."""
+    return statement.run(trace, "hot_line_text", lines=lines, context=context)
+
+
+def inner_lines(trace: Trace, *, rows: int) -> Table:
+    """function, file, line, is_own, self_ns, loop_ns: the lines in which most time was spent,
+    those of libraries too."""
+    return statement.run(trace, "inner_line", rows=rows)
+
+
+def flame_frames(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
+    """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns: the
+    frames of a flame graph, a frame after its caller."""
+    return statement.run(trace, "flame_frame", frames=frames, least_share=least_share)
+
+
+def flame_parts(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
+    """frame (None: in none), is_known, is_small, operation, layer, self_ns: the time of the same
+    frames without that of the frames they called. It adds up to the time of the loops."""
+    return statement.run(trace, "flame_part", frames=frames, least_share=least_share)

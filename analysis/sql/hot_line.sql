@@ -1,0 +1,18 @@
+-- The hottest lines of the program's own code in the training loops of the processes that count.
+--   function  the function that spends most time in the line
+--   text      as it was when the program ran; NULL: not kept
+--   own_ns    time in which the line was the innermost one of the program's own code: an estimate
+--             with the ends of its 95 % interval
+--   total_ns  time in which the line was on the stack
+--   wait_ns   the part of own_ns in layer wait
+--   loop_ns   all time of these loops
+-- uses: listed_line
+WITH _function AS (
+  SELECT file, line, ARG_MAX(function, total_ns) AS function FROM source_line GROUP BY ALL
+)
+SELECT file, line, function, text, CAST(own_ns AS BIGINT) AS own_ns,
+  CAST(own_low_ns AS BIGINT) AS own_low_ns, CAST(own_high_ns AS BIGINT) AS own_high_ns,
+  CAST(total_ns AS BIGINT) AS total_ns, CAST(wait_ns AS BIGINT) AS wait_ns,
+  CAST(loop_ns AS BIGINT) AS loop_ns
+FROM listed_line LEFT JOIN _function USING (file, line) LEFT JOIN source_text USING (file, line)
+ORDER BY own_ns DESC, total_ns DESC, file, line

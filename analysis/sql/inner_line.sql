@@ -1,0 +1,11 @@
+-- The $rows lines in which the training loops spent most time themselves, those of libraries too.
+--   self_ns  time in which the line was the innermost one
+--   loop_ns  all time of these loops
+-- uses: loop_stack
+SELECT function, file, line, is_own, CAST(SUM(self_ns) AS BIGINT) AS self_ns,
+  CAST((SELECT SUM(duration_ns) FROM training_loop) AS BIGINT) AS loop_ns
+FROM loop_stack JOIN stack USING (process_id, stack_id)
+GROUP BY function, file, line, is_own
+HAVING SUM(self_ns) > 0
+ORDER BY self_ns DESC, file, line, function
+LIMIT $rows

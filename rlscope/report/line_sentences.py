@@ -1,0 +1,66 @@
+"""Lines of the program's source in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rlscope.analysis import verdicts
+from rlscope.report import source_names, units
+
+Rows = Sequence[dict[str, Any]]
+
+_TEXT_CHARACTERS = 60
+
+
+def hottest(rows: Rows, whole: str) -> list[str]:
+    """The hottest line, if it is surely hot: one sentence, or none.
+
+    Args:
+        rows: rows of `hot_lines`.
+        whole: what shares are of, by name.
+    """
+    if not rows or not verdicts.is_line_named(rows[0]["own_low_ns"], rows[0]["loop_ns"]):
+        return []
+    code = f" (`{text(rows[0])}`)" if text(rows[0]) else ""
+    share = units.share(rows[0]["own_ns"], rows[0]["loop_ns"])
+    return [f"The hottest line is {_places(rows)[0]}{code}: {share} of {whole}."]
+
+
+def listed(rows: Rows) -> list[tuple[str, str, str]]:
+    """Share, place and text of each line: ("12.3 %", "ppo.py:213", "loss.backward()")."""
+    return [(_share(row), place, text(row)) for row, place in zip(rows, _places(rows), strict=True)]
+
+
+def text(row: dict[str, Any]) -> str:
+    """The line without its blanks; "" where it was not kept."""
+    return units.label((row["text"] or "").strip(), _TEXT_CHARACTERS)
+
+
+def estimates(whole: str) -> str:
+    """What the times of a panel are."""
+    return (
+        f"Shares are of {whole}. Own time is the time in which a line was the innermost one of the "
+        "program's own code, so it has the calls of libraries that the line makes. Total has "
+        "the calls of the program's own functions, too. The times are estimates: rls-prof reads "
+        "the stack of the process some 100 times a second. The table has their 95 % intervals."
+    )
+
+
+def absence(reasons: Iterable[str]) -> str:
+    """Why there is nothing to show."""
+    return next((f"{reason}." for reason in reasons), "no stack was read in the training loop.")
+
+
+def _places(rows: Rows) -> list[str]:
+    names = source_names.short(row["file"] for row in rows)
+    return [units.visible(f"{names[row['file']]}:{row['line']}") for row in rows]
+
+
+def _share(row: dict[str, Any]) -> str:
+    whole = row["loop_ns"]
+    share = units.share(row["own_ns"], whole)
+    if not verdicts.is_interval_wide(row["own_low_ns"], row["own_ns"], row["own_high_ns"]):
+        return share
+    low, high = (units.share(row[f"own_{end}_ns"], whole) for end in ("low", "high"))
+    return f"{share} ({low} to {high})"

@@ -1,0 +1,35 @@
+"""Texts and values as parts of an HTML page: nothing that a program names can be markup or code."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from rlscope.report import units
+
+
+def escape(text: str) -> str:
+    """The text, which may stand between tags or in an attribute."""
+    return html.escape(units.visible(text))
+
+
+def script_json(value: Any) -> str:
+    """JSON that cannot end its <script> element, nor begin a comment in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def json_element(value: Any, kind: str = "") -> str:
+    """The value, for a script of the page."""
+    return f'<script type="application/json"{kind}>{script_json(value)}</script>'
+
+
+def select(names: Iterable[str]) -> str:
+    """A list to choose from; the first one is chosen."""
+    options = "".join(
+        f'<option value="{escape(name)}">{escape(units.label(name))}</option>' for name in names
+    )
+    # autocomplete off: a reloaded page shows what it draws, the first one.
+    return f'<label>Show <select autocomplete="off">{options}</select></label>'

@@ -1,0 +1,125 @@
+"""Flame graph: which calls the time of the training loops lies in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlscope.analysis import coverage, lines
+from rlscope.report import limits, line_sentences, shares, source_names, units
+from rlscope.report.operation_choices import OperationChoices
+from rlscope.report.panel import Drawing, Flame, Frame, Grid, Nothing, Panel, Tables
+from rlscope.table import Table
+
+if TYPE_CHECKING:
+    from rlscope.opening import Trace
+
+Rows = list[dict[str, Any]]
+
+_UNKNOWN = "(stack not known)"
+_SMALL = "(smaller calls)"
+
+
+def read(trace: Trace) -> dict[str, Table]:
+    return {
+        "flame_frame": lines.flame_frames(trace, frames=limits.FRAMES),
+        "flame_part": lines.flame_parts(trace, frames=limits.FRAMES),
+        "inner_line": lines.inner_lines(trace, rows=limits.INNER_LINES),
+        "coverage": coverage.coverage(trace),
+        "absence": coverage.why_absent(trace, "stack"),
+    }
+
+
+def draw(tables: Tables) -> Drawing | Nothing:
+    frames = tables["flame_frame"].to_dicts()
+    if not frames:
+        return Nothing(line_sentences.absence(tables["absence"]["reason"]))
+    (facts,) = tables["coverage"].to_dicts()
+    whole = shares.whole_name(facts)
+    return Drawing(
+        notes=[_NOTE.format(whole=whole)],
+        flames=[_flame(frames, tables["flame_part"].to_dicts(), whole)],
+        grids=[_grid(tables["inner_line"].to_dicts())],
+    )
+
+
+def _flame(rows: Rows, parts: Rows, whole: str) -> Flame:
+    names = source_names.short(row["file"] for row in rows)
+    states = OperationChoices(parts, "self_ns", of=("frame", "is_known", "is_small"))
+    frames = [
+        Frame(
+            row["caller_frame"] and row["caller_frame"] - 1,
+            f"{row['function']} ({names[row['file']]}:{row['line'] or '?'})",
+            row["file"],
+        )
+        for row in rows
+    ]
+    nowhere = {place: number for number, place in enumerate(_nowhere(parts), len(frames))}
+    frames += [Frame(caller, name, "") for caller, name in nowhere]
+    return Flame(
+        key="flame-graph",
+        title=f"Calls by their share of {whole}, below the calls that made them",
+        frames=frames,
+        choices=states.choices(),
+        layers=states.layers(),
+        parts=_added((_frame(row, nowhere), *states.place(row), row["self_ns"]) for row in parts),
+    )
+
+
+def _added(parts: Iterator[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Those of the same places together: small operations have one."""
+    sums: dict[tuple[int, int, int], int] = {}
+    for *places, ns in parts:
+        key = (places[0], places[1], places[2])
+        sums[key] = sums.get(key, 0) + ns
+    return [(*key, ns) for key, ns in sums.items()]
+
+
+def _where(row: dict[str, Any]) -> tuple[int | None, str] | None:
+    """Caller and name of the frame for time that is in none; None: the row has one."""
+    caller = None if row["frame"] is None else row["frame"] - 1
+    if not row["is_known"]:
+        return None, _UNKNOWN
+    return (caller, _SMALL) if row["is_small"] else None
+
+
+def _nowhere(parts: Rows) -> Iterator[tuple[int | None, str]]:
+    yield from dict.fromkeys(place for row in parts if (place := _where(row)))
+
+
+def _frame(row: dict[str, Any], nowhere: dict[tuple[int | None, str], int]) -> int:
+    place = _where(row)
+    return int(row["frame"]) - 1 if place is None else nowhere[place]
+
+
+def _grid(rows: Rows) -> Grid:
+    names = source_names.short(row["file"] for row in rows)
+    return Grid(
+        title="Table: lines that were innermost, those of libraries too",
+        columns=["line", "function", ">own time", ">share", "whose"],
+        rows=[
+            [
+                units.visible(f"{names[row['file']]}:{row['line'] or '?'}"),
+                units.visible(row["function"]),
+                units.duration(row["self_ns"]),
+                units.share(row["self_ns"], row["loop_ns"]),
+                "program" if row["is_own"] else "library",
+            ]
+            for row in rows
+        ],
+    )
+
+
+_NOTE = (
+    "Each frame is a call. It is as wide as its share of {whole}, and stands below the call that "
+    "made it. Its colour is the layer that takes most of its time. Choose a frame to see it over "
+    "the whole width. The times are estimates from readings of the stacks. Calls below 0.1 % of "
+    "the time are together as (smaller calls)."
+)
+
+PANEL = Panel(
+    title="Flame graph",
+    question="Which calls does the time lie in?",
+    read=read,
+    draw=draw,
+)

@@ -1,0 +1,54 @@
+"""Flame graph: every frame with its share, and the innermost lines, counted stack by stack."""
+
+from __future__ import annotations
+
+from support.files.facts import assert_says
+from support.files.report_page import ReportPage
+
+from rlscope.opening import Trace
+from rlscope.report import units
+
+_FRAMES = """
+return [...document.querySelectorAll("#flame-graph .frame")].map((each) =>
+  [each.getAttribute("aria-label"), each.getBoundingClientRect().width + 1,
+   each.parentNode.clientWidth]);
+"""
+
+
+def check(page: ReportPage, trace: Trace) -> None:
+    (note,) = page.notes("flame")
+    assert_says(note, "estimates", "training loops of 2 processes")
+    whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
+    times = _times(trace, whole)
+    frames = page.driver.execute_script(_FRAMES)
+    assert {label for label, _, _ in frames} == {
+        f"{name}, {units.share(ns, whole)}" for name, ns in times.items()
+    }
+    for label, width, full in frames:
+        assert abs(width - full * times[label.rpartition(", ")[0]] / whole) < 2
+    inner = trace.sql(
+        "SELECT line, function, CAST(SUM(self_ns) AS BIGINT) AS ns FROM source_line"
+        " WHERE stage = 'loop' GROUP BY ALL HAVING ns > 0 ORDER BY ns DESC"
+    )
+    assert page.table("flame", "Table: lines that were innermost") == [
+        [f"a.py:{line}", function, units.duration(ns), units.share(ns, whole), "program"]
+        for line, function, ns in inner
+    ]
+
+
+def _times(trace: Trace, whole: int) -> dict[str, int]:
+    """Of each call the time of the stacks that it is on."""
+    stacks = {row["stack_id"]: row for row in trace.table("stack").to_dicts()}
+    rows = trace.sql(
+        "SELECT stack_id, CAST(SUM(self_ns) AS BIGINT) FROM stack_time"
+        " WHERE stage = 'loop' AND stack_id IS NOT NULL GROUP BY ALL"
+    )
+    times = {"all": whole, "(stack not known)": whole}
+    for stack_id, ns in rows:
+        times["(stack not known)"] -= ns
+        while stack_id is not None:
+            row = stacks[stack_id]
+            name = f"{row['function']} (a.py:{row['line']})"
+            times[name] = times.get(name, 0) + ns
+            stack_id = row["parent_id"]
+    return {name: ns for name, ns in times.items() if ns}

@@ -1,0 +1,78 @@
+"""Source: the hottest lines, as text and as a table, with sums of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.files.facts import assert_says
+from support.files.report_page import ReportPage
+
+from rlscope.opening import Trace
+from rlscope.report import units
+
+_JUMP = "return [...document.querySelectorAll('#source .jump li')].map((each) => each.textContent)"
+
+
+def check(page: ReportPage, trace: Trace) -> None:
+    (note,) = page.notes("source")
+    assert_says(note, "estimates", "training loops of 2 processes")
+    whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
+    found = _lines(trace)
+    texts = dict(trace.sql("SELECT line, text FROM source_text"))
+    assert page.table("source", "a.py: ") == _listing(found, texts, whole)
+    table = page.table("source", "Table: the hottest lines")
+    assert [[*row[:4], row[6], row[8]] for row in table] == [
+        [
+            f"a.py:{line}",
+            function,
+            units.duration(own),
+            units.share(own, whole),
+            units.duration(total),
+            texts[line].strip(),
+        ]
+        for line, function, own, total, _ in found
+    ]
+    assert page.driver.execute_script(_JUMP) == [
+        f"{units.share(own, whole)} a.py:{line} {texts[line].strip()}"
+        for line, _, own, _, _ in found
+        if own
+    ]
+
+
+def _lines(trace: Trace) -> list[Any]:
+    return list(
+        trace.sql(
+            "SELECT line, ANY_VALUE(function), CAST(SUM(own_ns) AS BIGINT) AS own,"
+            " CAST(SUM(total_ns) AS BIGINT) AS total,"
+            " CAST(COALESCE(SUM(own_ns) FILTER (layer = 'wait'), 0) AS BIGINT)"
+            " FROM source_line WHERE stage = 'loop' GROUP BY line ORDER BY own DESC, total DESC"
+        )
+    )
+
+
+def _listing(found: list[Any], texts: dict[int, str], whole: int) -> list[list[str]]:
+    """The rows of the text: all lines of the file, as the hot ones lie close together."""
+    times = {line: times for line, _, *times in found}
+    rows = []
+    for line, text in texts.items():
+        if line not in times:
+            rows.append(["", "", str(line), text])
+            continue
+        own, total, waiting = times[line]
+        rows.append(
+            [
+                units.duration_or_blank(own),
+                units.share(own, whole) if own else "",
+                _layer_of(line) if own else "",
+                units.duration_or_blank(total),
+                units.duration_or_blank(waiting),
+                str(line),
+                text,
+            ]
+        )
+    return rows
+
+
+def _layer_of(line: int) -> str:
+    """The layer in which example_run spends most time of a line."""
+    return {4: "framework", 6: "simulator", 8: "framework"}[line]

@@ -1,0 +1,188 @@
+"""Questions about source lines and stacks: hottest lines, their text, frames of a flame graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from support.files.relation_rows import Relations, process, share
+from support.files.report_rows import full_run
+from support.files.stack_rows import callers, source_lines
+
+from rlscope.analysis import lines
+
+APP, TOOLS, LIBRARY = "/home/me/app.py", "/home/me/tools.py", "/v/site-packages/torch/optim.py"
+
+
+def stack(stack_id: int, parent_id: int | None, file: str, line: int, function: str) -> dict:
+    return {
+        "process_id": 0,
+        "stack_id": stack_id,
+        "parent_id": parent_id,
+        "function": function,
+        "file": file,
+        "line": line,
+        "first_line": 1,
+        "is_own": file != LIBRARY,
+    }
+
+
+STACKS = [
+    stack(1, None, APP, 9, "main"),
+    stack(2, 1, APP, 20, "update"),
+    stack(3, 2, LIBRARY, 5, "step"),
+    stack(4, 2, APP, 20, "update.<lambda>"),  # on the line that calls it
+    stack(5, 1, TOOLS, 3, "sample"),
+]
+
+
+def time(stack_id: int | None, ns: int, low: int, high: int, **state: str) -> dict[str, Any]:
+    where = {"stage": "loop", "operation": "train", "layer": "python"} | state
+    ends = {"self_ns": ns, "self_low_ns": low, "self_high_ns": high}
+    return {"process_id": 0, "stack_id": stack_id, "readings": 1, **where, **ends}
+
+
+TIMES = [
+    time(2, 100, 70, 140),
+    time(3, 300, 260, 330, layer="framework"),
+    time(4, 200, 150, 260, operation="train/step"),
+    time(5, 300, 280, 320, layer="wait"),
+    time(None, 100, 0, 0),
+    time(5, 5000, 5000, 5000, stage="start-up", operation="(none)"),
+]
+
+
+def trace_of(**rows: Any) -> Relations:
+    breakdown = [
+        share(0, each["operation"], each["layer"], each["self_ns"], stage=each["stage"])
+        for each in TIMES
+    ]
+    stacks = {"stack": STACKS, "stack_time": TIMES, "source_line": source_lines(STACKS, TIMES)}
+    text = [{"file": APP, "line": line, "text": f"line {line}"} for line in range(1, 31)]
+    return Relations(
+        process=[process(0, 0, 6000)],
+        **{"breakdown": breakdown, "source_text": text, **stacks, **rows},
+    )
+
+
+def hot(trace: Relations, count: int = 10) -> list[dict[str, Any]]:
+    return lines.hot_lines(trace, lines=count).to_dicts()  # type: ignore[arg-type]
+
+
+def test_the_hottest_line_has_its_own_time_and_that_of_libraries_it_calls():
+    first, second, third = hot(trace_of())
+    assert (first["file"], first["line"], first["own_ns"]) == (APP, 20, 600)
+    assert (second["file"], second["own_ns"], second["wait_ns"]) == (TOOLS, 300, 300)
+    assert (third["line"], third["own_ns"], third["total_ns"]) == (9, 0, 900)
+    assert first["text"] == "line 20"
+    assert second["text"] is None
+    assert {row["loop_ns"] for row in (first, second, third)} == {1000}
+
+
+def test_a_line_that_is_twice_on_a_stack_counts_once():
+    assert hot(trace_of())[0]["total_ns"] == 600
+
+
+def test_the_interval_of_a_sum_is_that_of_independent_estimates():
+    first = hot(trace_of())[0]
+    assert first["own_low_ns"] == round(600 - math.hypot(30, 40, 50))
+    assert first["own_high_ns"] == round(600 + math.hypot(40, 30, 60))
+
+
+def test_only_the_hottest_lines_are_asked_for():
+    assert [row["line"] for row in hot(trace_of(), 1)] == [20]
+
+
+def test_lines_of_no_weight_are_left_out():
+    light = [time(5, 999_500, 0, 0), time(2, 500, 0, 0)]
+    whole = [share(0, "train", "python", 1_000_000)]
+    rows = {"stack_time": light, "source_line": source_lines(STACKS, light)}
+    assert [row["line"] for row in hot(trace_of(breakdown=whole, **rows))] == [3, 9]
+
+
+def test_without_a_loop_the_whole_run_counts():
+    times = [time(5, 80, 70, 90, stage="whole", operation="(none)")]
+    trace = trace_of(
+        breakdown=[share(0, "(none)", "python", 100)],
+        stack_time=times,
+        source_line=source_lines(STACKS, times),
+    )
+    assert [(row["own_ns"], row["loop_ns"]) for row in hot(trace)] == [(80, 100), (0, 100)]
+
+
+def test_the_parts_of_a_line_are_by_operation_and_layer():
+    rows = lines.hot_line_parts(trace_of(), lines=1).to_dicts()  # type: ignore[arg-type]
+    assert [(row["operation"], row["layer"], row["own_ns"]) for row in rows] == [
+        ("train", "framework", 300),
+        ("train/step", "python", 200),
+        ("train", "python", 100),
+    ]
+
+
+def test_lines_around_a_hot_one_have_their_text():
+    rows = lines.hot_line_texts(trace_of(), lines=1, context=2).to_dicts()  # type: ignore[arg-type]
+    assert [row["line"] for row in rows] == [18, 19, 20, 21, 22]
+    assert {row["lines"] for row in rows} == {30}
+
+
+def test_inner_lines_are_those_of_libraries_too():
+    rows = lines.inner_lines(trace_of(), rows=2).to_dicts()  # type: ignore[arg-type]
+    found = [(row["file"], row["self_ns"], row["is_own"]) for row in rows]
+    assert found == [(TOOLS, 300, True), (LIBRARY, 300, False)]
+
+
+def flame(trace: Relations, **limits: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    frames = lines.flame_frames(trace, **limits).to_dicts()  # type: ignore[arg-type]
+    return frames, lines.flame_parts(trace, **limits).to_dicts()  # type: ignore[arg-type]
+
+
+def test_frames_have_the_time_of_what_they_call():
+    frames, parts = flame(trace_of(), frames=10)
+    assert {row["function"]: row["total_ns"] for row in frames} == {
+        "main": 900,
+        "update": 600,
+        "step": 300,
+        "update.<lambda>": 200,
+        "sample": 300,
+    }
+    assert all(row["caller_frame"] is None or row["caller_frame"] < row["frame"] for row in frames)
+    assert sum(row["self_ns"] for row in parts) == 1000
+    assert [row["self_ns"] for row in parts if not row["is_known"]] == [100]
+
+
+@pytest.mark.parametrize("limits", [{"frames": 10, "least_share": 0.35}, {"frames": 2}])
+def test_small_calls_are_together_at_their_caller(limits: dict[str, Any]):
+    frames, parts = flame(trace_of(), **limits)
+    assert [row["function"] for row in frames] == ["main", "update"]
+    small: dict[int, int] = {}
+    for row in parts:
+        if row["is_small"]:
+            small[row["frame"]] = small.get(row["frame"], 0) + row["self_ns"]
+    assert small == {1: 300, 2: 500}
+    assert sum(row["self_ns"] for row in parts) == 1000
+
+
+def test_the_same_calls_of_two_processes_are_one_frame():
+    one, two = (full_run(processes=count) for count in (1, 2))
+    counts = [len(lines.flame_frames(each, frames=10_000, least_share=0)) for each in (one, two)]  # type: ignore[arg-type]
+    assert counts[0] <= counts[1] < 2 * counts[0]
+
+
+def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
+    """Against a count stack by stack."""
+    trace = full_run()
+    tree = [row for row in trace.table("stack").to_dicts() if row["process_id"] == 0]
+    expected: dict[tuple[Any, ...], int] = {}
+    for row in trace.table("stack_time").to_dicts():
+        if row["stack_id"] is not None:
+            path: tuple[Any, ...] = ()
+            for call in reversed(callers(tree, row["stack_id"])):
+                path = (*path, (call["function"], call["file"], call["line"]))
+                expected[path] = expected.get(path, 0) + row["self_ns"]
+    frames = lines.flame_frames(trace, frames=10_000, least_share=0).to_dicts()  # type: ignore[arg-type]
+    paths: dict[int, tuple[Any, ...]] = {}
+    for row in frames:
+        above = paths.get(row["caller_frame"], ())
+        paths[row["frame"]] = (*above, (row["function"], row["file"], row["line"]))
+    assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
