@@ -12,11 +12,11 @@ from rlscope.report.panel import Code, CodeFile, CodeLine
 _OPEN = 3
 """Files whose lines are shown at once."""
 _HEAD = (
-    '<thead><tr><th class="number">own time</th><th class="number">share</th><th>layers</th>'
+    '<thead><tr><th class="number wide">own time</th><th class="number">share</th><th>layers</th>'
     '<th class="number wide">total</th><th class="number wide">waiting</th>'
     '<th class="number">line</th><th>source</th></tr></thead>'
 )
-_NO_TIMES = '<td colspan="3"></td><td colspan="2" class="wide"></td>'
+_NO_TIMES = '<td class="wide"></td><td colspan="2"></td><td colspan="2" class="wide"></td>'
 
 
 def render(code: Code) -> str:
@@ -75,6 +75,6 @@ def _line(key: str, line: CodeLine) -> str:
     text = f"<td><code>{escape(line.text)}</code></td>"
     if line.place is None:
         return f"<tr>{_NO_TIMES}{number}{text}</tr>"
-    times = '<td class="number"></td><td class="number"></td><td class="layers"></td>'
+    times = '<td class="number wide"></td><td class="number"></td><td class="layers"></td>'
     times += '<td class="number wide"></td><td class="number wide"></td>'
     return f'<tr id="{key}-{line.place}" data-line="{line.place}">{times}{number}{text}</tr>'

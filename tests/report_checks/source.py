@@ -8,18 +8,18 @@ from support.files.facts import assert_says
 from support.files.report_page import ReportPage
 
 from rlscope.opening import Trace
-from rlscope.report import units
+from rlscope.report import layers, units
 
 _JUMP = "return [...document.querySelectorAll('#source .jump li')].map((each) => each.textContent)"
 
 
 def check(page: ReportPage, trace: Trace) -> None:
     (note,) = page.notes("source")
-    assert_says(note, "estimates", "training loops of 2 processes")
+    assert_says(note, "training loops of 2 processes", "estimates", "100 times", "95 %")
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
     found = _lines(trace)
     texts = dict(trace.sql("SELECT line, text FROM source_text"))
-    assert page.table("source", "a.py: ") == _listing(found, texts, whole)
+    assert page.table("source", "a.py: ") == _listing(trace, found, texts, whole)
     table = page.table("source", "Table: the hottest lines")
     assert [[*row[:4], row[6], row[8]] for row in table] == [
         [
@@ -28,7 +28,7 @@ def check(page: ReportPage, trace: Trace) -> None:
             units.duration(own),
             units.share(own, whole),
             units.duration(total),
-            texts[line].strip(),
+            units.label(texts[line].strip(), 60),
         ]
         for line, function, own, total, _ in found
     ]
@@ -50,20 +50,21 @@ def _lines(trace: Trace) -> list[Any]:
     )
 
 
-def _listing(found: list[Any], texts: dict[int, str], whole: int) -> list[list[str]]:
+def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) -> list[list[str]]:
     """The rows of the text: all lines of the file, as the hot ones lie close together."""
     times = {line: times for line, _, *times in found}
+    most = _layers(trace)
     rows = []
     for line, text in texts.items():
         if line not in times:
-            rows.append(["", "", str(line), text])
+            rows.append(["", "", "", str(line), text])
             continue
         own, total, waiting = times[line]
         rows.append(
             [
                 units.duration_or_blank(own),
                 units.share(own, whole) if own else "",
-                _layer_of(line) if own else "",
+                most[line] if own else "",
                 units.duration_or_blank(total),
                 units.duration_or_blank(waiting),
                 str(line),
@@ -73,6 +74,10 @@ def _listing(found: list[Any], texts: dict[int, str], whole: int) -> list[list[s
     return rows
 
 
-def _layer_of(line: int) -> str:
-    """The layer in which example_run spends most time of a line."""
-    return {4: "framework", 6: "simulator", 8: "framework"}[line]
+def _layers(trace: Trace) -> dict[int, str]:
+    """The layer in which most own time of each line is."""
+    rows = trace.sql(
+        "SELECT line, ARG_MAX(layer, ns) FROM (SELECT line, layer, SUM(own_ns) AS ns"
+        " FROM source_line WHERE stage = 'loop' GROUP BY ALL) GROUP BY line"
+    )
+    return {line: layers.label(layer, False) for line, layer in rows}
