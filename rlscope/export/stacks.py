@@ -67,9 +67,9 @@ def _times(trace: Trace) -> Iterator[StackTime]:
         row["process_id"]: f"{row['name'] or row['short_name'] or '?'} ({row['os_pid'] or '?'})"
         for row in trace.table("process").to_dicts()
     }
-    for process_id, stack_id, *where, ns in statement.run(trace, "export_stack_time"):
+    for process_id, stack_id, stage, operation, layer, ns in statement.run(trace, "export_stack_time"):
         frames = UNKNOWN if stack_id is None else stacks[process_id, stack_id]
-        yield StackTime(names[process_id], frames, *where, ns)
+        yield StackTime(names[process_id], frames, stage, operation, layer, ns)
 
 
 def _stacks(trace: Trace) -> dict[tuple[int, int], tuple[Frame, ...]]:

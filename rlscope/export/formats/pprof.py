@@ -83,8 +83,8 @@ class _Profile:
             content = _number(_ID, number) + _number(_NAME, text) + _number(_SYSTEM_NAME, text)
             content += _number(_FILENAME, self._text(file)) + _number(_START_LINE, first_line)
             yield _field(_FUNCTION, content)
-        for text in self._texts:
-            yield _field(_STRING_TABLE, text.encode(errors="backslashreplace"))
+        for each in self._texts:
+            yield _field(_STRING_TABLE, each.encode(errors="backslashreplace"))
 
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
