@@ -67,7 +67,8 @@ def _times(trace: Trace) -> Iterator[StackTime]:
         row["process_id"]: f"{row['name'] or row['short_name'] or '?'} ({row['os_pid'] or '?'})"
         for row in trace.table("process").to_dicts()
     }
-    for process_id, stack_id, stage, operation, layer, ns in statement.run(trace, "export_stack_time"):
+    rows = statement.run(trace, "export_stack_time")
+    for process_id, stack_id, stage, operation, layer, ns in rows:
         frames = UNKNOWN if stack_id is None else stacks[process_id, stack_id]
         yield StackTime(names[process_id], frames, stage, operation, layer, ns)
 
