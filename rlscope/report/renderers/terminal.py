@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 _OPERATIONS = 10  # and up to four rows of time outside operations
 _PROCESSES = 4
 _SENTENCES = 2
-_LINES = 5
 _LOSSES = 3
 _FOUND = 4
 _GPU_OPERATIONS = 2
