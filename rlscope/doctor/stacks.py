@@ -1,4 +1,4 @@
-"""Whether rls-prof can read in which lines of Python a program is: it reads that program's memory."""
+"""Whether rls-prof can read in which lines of Python a program is, from the program's memory."""
 
 from __future__ import annotations
 
