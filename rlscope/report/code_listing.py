@@ -11,11 +11,15 @@ from rlscope.report.panel import Code, CodeFile, CodeLine
 
 _OPEN = 3
 """Files whose lines are shown at once."""
-_HEAD = (
-    '<thead><tr><th class="number wide">own time</th><th class="number">share</th><th>layers</th>'
-    '<th class="number wide">total</th><th class="number wide">waiting</th>'
-    '<th class="number">line</th><th>source</th></tr></thead>'
-)
+_COLUMNS = {
+    "own time": "number wide",
+    "share": "number",
+    "layers": "",
+    "total": "number wide",
+    "waiting": "number wide",
+    "line": "number",
+    "source": "",
+}
 _NO_TIMES = '<td class="wide"></td><td colspan="2"></td><td colspan="2" class="wide"></td>'
 
 
@@ -24,12 +28,24 @@ def render(code: Code) -> str:
     files = "\n".join(
         _file(code.key, file, is_open=place < _OPEN) for place, file in enumerate(code.files)
     )
-    return (
-        f'<div class="code" id="{code.key}">\n<div class="head"><ul class="legend"></ul>'
-        f"{select(code.choices)}</div>\n"
-        f'<ol class="jump" aria-label="Hottest lines"></ol>\n{files}\n'
-        f"{json_element(_data(code))}\n</div>"
+    return "\n".join(
+        [
+            f'<div class="code" id="{code.key}">',
+            f'<div class="head"><ul class="legend"></ul>{select(code.choices)}</div>',
+            '<ol class="jump" aria-label="Hottest lines"></ol>',
+            files,
+            json_element(_data(code)),
+            "</div>",
+        ]
     )
+
+
+def _head() -> str:
+    cells = "".join(
+        f'<th class="{kind}">{name}</th>' if kind else f"<th>{name}</th>"
+        for name, kind in _COLUMNS.items()
+    )
+    return f"<thead><tr>{cells}</tr></thead>"
 
 
 def _data(code: Code) -> dict[str, object]:
@@ -49,7 +65,7 @@ def _file(key: str, file: CodeFile, *, is_open: bool) -> str:
     return (
         f'<details{shown}><summary>{escape(file.title)}</summary>\n<p class="path">'
         f'{escape(file.path)}</p>\n<div class="scroll" tabindex="0" role="group" '
-        f'aria-label="{escape(file.title)}"><table>{_HEAD}\n<tbody>\n{rows}\n'
+        f'aria-label="{escape(file.title)}"><table>{_head()}\n<tbody>\n{rows}\n'
         "</tbody></table></div></details>"
     )
 

@@ -1,7 +1,7 @@
 """How much a report draws: what bounds its size and its drawing time, whatever the trace holds.
 
 A page is the plotly bundle (1.5 MB) and these charts; with every limit reached it stays below
-4 MB (tests/unit/test_report_html.py). What is left out is in SQL and named on the page.
+3.5 MB (tests/unit/test_report_html.py). What is left out is in SQL and named on the page.
 """
 
 # Operations with a bar, a row or a strip of their own; the others are one "(other operations)".
@@ -42,20 +42,20 @@ IMPORTS = 20
 PROGRAM_CHARACTERS = 120
 
 # Lines of source with times, and lines of context around each.
-LINES = 200
-CONTEXT_LINES = 3
+LINES = 100
+CONTEXT_LINES = 2
 
 # Characters of a line of source.
-LINE_CHARACTERS = 400
+LINE_CHARACTERS = 200
 
 # Files that are named because their text is missing.
 FILES_WITHOUT_TEXT = 3
 
 # Frames of a flame graph.
-FRAMES = 2000
+FRAMES = 1300
 
 # Times of lines, and of frames, by operation and layer.
-PARTS = 8000
+PARTS = 4000
 
 # Rows of the table of lines that were innermost.
 INNER_LINES = 20
