@@ -12,13 +12,18 @@ from rlscope.report.panel import Flame
 def render(flame: Flame) -> str:
     """The element."""
     key = flame.key
-    return (
-        f'<div class="flame" id="{key}">\n<div class="head"><ul class="legend"></ul>'
-        f'<label>Search <input type="search" autocomplete="off"></label>'
-        f'{select(flame.choices)}<button type="button">Zoom out</button></div>\n'
-        f'<p class="found" aria-live="polite"></p>\n'
-        f'<div class="frames" role="tree" aria-label="{escape(flame.title)}"></div>\n'
-        f'<p class="chosen" aria-live="polite"></p>\n{json_element(_data(flame))}\n</div>'
+    search = '<label>Search <input type="search" autocomplete="off"></label>'
+    zoom = '<button type="button">Zoom out</button>'
+    return "\n".join(
+        [
+            f'<div class="flame" id="{key}">',
+            f'<div class="head"><ul class="legend"></ul>{search}{select(flame.choices)}{zoom}</div>',
+            '<p class="found" aria-live="polite"></p>',
+            f'<div class="frames" role="tree" aria-label="{escape(flame.title)}"></div>',
+            '<p class="chosen" aria-live="polite"></p>',
+            json_element(_data(flame)),
+            "</div>",
+        ]
     )
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rlscope.opening import Trace
 
 # The screen: rows of the two tables and sentences of each kind, at most 45 lines (CUDA: 9 more).
-_OPERATIONS = 10  # and up to four rows of time outside operations
+_OPERATIONS = 7  # and up to four rows of time outside operations
 _PROCESSES = 4
 _SENTENCES = 2
 _LOSSES = 3
@@ -49,7 +49,7 @@ _FOUND = 4
 _GPU_OPERATIONS = 2
 _GPUS = 2
 _THREADS = 1
-_LINES = 5
+_LINES = 3
 
 _NARROWEST = 40
 _FALLBACK = (100, 24)  # output that is no terminal
