@@ -185,7 +185,7 @@ def _spoiling(trace: Trace, known: _Known) -> Iterator[Detail]:
 def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What the time of the training loops is made of."""
     hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
-    yield from map(Detail, line_sentences.hottest(hot, shares.whole_name(known.facts)))
+    yield from _minor(line_sentences.hottest(hot, shares.whole_name(known.facts)))
     yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
     if not known.is_loop_missing():
         yield from _next_groups(known.times, known.facts)

@@ -180,20 +180,24 @@ def overhead(facts: dict[str, Any]) -> list[str]:
     low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
     left = facts["unknown_costs"]
     unknown = f" Both times include unknown costs: {left}." if left else ""
-    source = facts["cost_method"]
-    of_cuda = facts["cuda_cost_method"] or source
-    cuda = "" if of_cuda == source else f" The cost of CUDA calls comes from {of_cuda}."
     return [
         f"{_taken(facts)} Without recording, it would have taken "
         f"{units.duration(facts['corrected_ns'])} ({low} to {high}), not {units.duration(raw_ns)}. "
-        f"The cost of most records comes from {source}.{cuda}{unknown}"
+        f"{_sources_of_costs(facts)}{unknown}"
     ]
 
 
 def overhead_share(facts: dict[str, Any]) -> list[str]:
-    """Which share of the training loop recording took, alone."""
+    """Which share of the training loop recording took, and how that is known."""
     is_known = facts["corrected_ns"] is not None and facts["span_ns"]
-    return [_taken(facts)] if is_known else []
+    return [f"{_taken(facts)} {_sources_of_costs(facts)}"] if is_known else []
+
+
+def _sources_of_costs(facts: dict[str, Any]) -> str:
+    source = facts["cost_method"]
+    of_cuda = facts["cuda_cost_method"] or source
+    cuda = "" if of_cuda == source else f" The cost of CUDA calls comes from {of_cuda}."
+    return f"The cost of most records comes from {source}.{cuda}"
 
 
 def _taken(facts: dict[str, Any]) -> str:

@@ -86,9 +86,9 @@ def _stack_texts(stack: Mapping[str, Any]) -> dict[int, str]:
     texts: dict[int, str] = {}
     columns = [stack.get(name, []) for name in ("stack", "parent", "function", "line", "file")]
     for number, parent, function, line, file in zip(*columns, strict=True):
-        assert file == FILE
         above = f"{texts[parent]};" if parent else ""
-        texts[int(number)] = f"{above}{function}:{line}"
+        elsewhere = "" if file == FILE else f"{file}:"
+        texts[int(number)] = f"{above}{elsewhere}{function}:{line}"
     return texts
 
 

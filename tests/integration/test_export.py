@@ -27,7 +27,7 @@ from rlscope.rundir.kept_iterations import IterationRange
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    return write_trace("workers", tmp_path / "ppo")
+    return write_trace("stacks", tmp_path / "ppo")
 
 
 def files(folder: Path = Path()) -> list[str]:
@@ -245,7 +245,7 @@ def test_a_full_disk_leaves_nothing(root, form, monkeypatch):
     program = (
         "import resource, signal, sys; from rlscope.commands import main\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         f"sys.exit(main(['export', {str(root)!r}, '--format', {form!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -24,7 +24,7 @@ def track(text: str) -> str:
         ("SFS", "s.iis."),
         ("OFS", "..iis."),
         ("SFFS", "s.iiiis."),
-        ("SN(F)S", "s.iiiis."),
+        ("SN(F)S", "s.iii.s."),
         # Before the first S or O the forwards only, unless a B follows.
         ("FS", "i.s."),
         ("FFSFS", "i.i.s.iis."),
@@ -58,12 +58,12 @@ def track(text: str) -> str:
         # A conversion is part of the forward that it feeds, for its own time.
         ("SKFS", "s.i.iis."),
         ("SKMMFS", "s.i.i.i.iis."),
-        ("SKN(F)S", "s.i.iiiis."),
+        ("SKN(F)S", "s.i.iii.s."),
         ("SKFFS", "s.i.iiiis."),
         ("SKKFS", "s...i.iis."),
         ("SKMKMFS", "s.....i.i.iis."),
         ("SFKFS", "s.iiiiiis."),
-        ("SN(KF)S", "s.iiiiiis."),
+        ("SN(KF)S", "s.iiiii.s."),
         ("SK(N())FS", "s.iii.iis."),
         ("SKS", "s...s."),
         ("KFS", "..i.s."),
@@ -104,37 +104,37 @@ def track(text: str) -> str:
         ("FBO N(TTTTT)N(Q)N(F)FBO", "bbbbb.ggggggggggg.rrr.bbb.bbbbb."),
         ("FBO N(TTTTT)N(QF)N(Q)", "bbbbb.ggggggggggg.bbbbb.rrr."),
         ("FBO N(TTTTT)S N(Q)FB", "bbbbb.ggggggggggg.s.ttt.bbb."),
-        ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggggggggggggggggggggggg.s."),
+        ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggg.ggg.ggggggggggggggg.s."),
         ("N(TTTTTQT)FB", "gggggggggggrrrr.bbb."),
         ("FTTTTTB", "ggggggggggg.b."),
         ("TTTFTTB", "bbbbbbbbbbbbb."),
         ("TTTTTB", "ggggggggg.b."),
         ("TTTTTFTTTTTS", "ggggggggg.ggggggggggg.s."),
         ("SKTTTTTKS", "s.g.ggggggggg...s."),
-        ("TTTTTCT", "ggggggggggcgg."),
+        ("TTTTTCT", "ggggggggg.i.i."),
         ("V(TTTTT)TTTTTS", "eeeeeeeeeee.ggggggggg.s."),
         ("O(TTTTT)S", ".i.i.i.i.i..s."),
-        # A compiled function is one of its own, wherever nothing else is, and changes nothing.
-        ("CS", "c.s."),
-        ("C(SFFBO)S", "ccccccccccc.s."),
-        ("SFCS", "s.iicis."),
-        ("FBCO", "bbbbcbb."),
+        # A compiled function is a forward without gradients; after one, a text goes on no more.
+        ("CS", "i.s."),
+        ("C(SFFBO)S", "bbbbbbbbbbb.s."),
+        ("SFCS", "s.iiiis."),
+        ("FBCO", "bbb.i..."),
         ("S(C)F(C)B(C)", "sss.bbbbbbb."),
-        ("SN(CF)S", "s.iciiiis."),
-        ("N(C)FB", ".c..bbb."),
-        ("SK(C)FS", "s.ici.iis."),
-        ("C(C)", "ccc."),
+        ("SN(CF)S", "s.iiiii.s."),
+        ("N(C)FB", "ttt.bbb."),
+        ("SK(C)FS", "s.iiiiiis."),
+        ("C(C)", "iii."),
         # What is compiled is one of its own, also in there.
-        ("JC(J)S", "j.cjc.s."),
-        ("C(J(CJ)C)", "cjjjjjccc."),
+        ("JC(J)S", "j.iji.s."),
+        ("C(J(CJ)C)", "ijjjjjiii."),
         ("SFJS", "s.iijis."),
-        ("C(S)J", "ccc.j."),
+        ("C(S)J", "iii.j."),
         # And inside everything else.
         ("S(J)SF(J)SB(J)", "sjs.s.ijiis.bjb."),
         ("N(JQ)FB(O(J))", "tjttt.bbbbjbb."),
         ("J(SFB)S", "jjjjjjj.s."),
         # From its first phase to its last one, inside a compiled function.
-        ("C(PPJ)S", "cjjjjjc.s."),
+        ("C(PPJ)S", "ijjjjji.s."),
         ("PPJ", "j.j.j."),
         ("F(C(PP)F)", "iijjjjiii."),
         # An evaluation is one of its own, with all that is in it.
@@ -142,7 +142,7 @@ def track(text: str) -> str:
         ("SFVS", "s.iieis."),
         ("SKV(SK)FS", "s.i.eeeee.iis."),
         ("S(V)F(V)O(V)", "sss.iii....."),
-        ("C(V)J(V)", "ccc.jjj."),
+        ("C(V)J(V)", "iii.jjj."),
         # An import is one where nothing is open, and nothing waits for a name.
         ("II(I)", "m.mmm."),
         ("SFIS", "s.iiiis."),
@@ -166,7 +166,7 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
 def test_ppo() -> None:
     rollout, update = "N(FF)S", "FN()BN()O"
     assert track("S" + rollout * 2 + "N(F)" + update * 2) == (
-        "s." "iiiiiis." "iiiiiis." "aaa." "bbbbbbbbb." "bbbbbbbbb."
+        "s." "iiiii.s." "iiiii.s." "aaa." "bbbbbbbbb." "bbbbbbbbb."
     )  # fmt: skip
 
 

@@ -41,11 +41,11 @@ def test_a_wide_interval_is_shown():
     assert wide[0] == "12.0 % (9.0 % to 16.0 %)"
 
 
-def test_the_terminal_shows_the_five_hottest_lines_with_their_text():
+def test_the_terminal_shows_the_three_hottest_lines_with_their_text():
     text = render_summary(full_run(), width=200, unicode=True)  # type: ignore[arg-type]
     _, _, below = text.partition("Hottest lines of the program's own code")
-    shown = [line.split() for line in below.splitlines()[1:7]]
-    assert [len(line) > 3 and line[1] == "%" for line in shown] == [*[True] * 5, False]
+    shown = [line.split() for line in below.splitlines()[1:5]]
+    assert [len(line) > 3 and line[1] == "%" for line in shown] == [*[True] * 3, False]
     assert shown[0][2] == "buffer.py:180"
     assert "step(180)" in " ".join(shown[0])
 

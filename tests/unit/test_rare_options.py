@@ -16,6 +16,8 @@ RARE = {
         "--intercept",
         "--keep-iterations",
         "--no-probes",
+        "--no-source-text",
+        "--no-stacks",
     },
     "calibrate": {"--intercept"},
     "validate": {"--intercept"},
@@ -56,8 +58,8 @@ def test_help_leaves_rare_options_out_and_names_the_help_that_has_them(
 def test_a_rare_option_is_taken_as_before(
     verb: str, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its value is checked, so it is known; the one without a value leaves it to the command."""
-    value = [] if option == "--no-probes" else ["no such value"]
+    """Its value is checked, so it is known; one without a value leaves it to the command."""
+    value = [] if option.startswith("--no-") else ["no such value"]
     with pytest.raises(SystemExit) as raised:
         main([verb, option, *value])
     assert raised.value.code == 2
@@ -79,6 +81,7 @@ def test_the_options_of_a_run_are_grouped_by_what_a_user_wants(
         "what": {
             "--auto", "--no-auto", "--simulator", "--environment", "--numpy", "--no-waits",
             "--intercept", "--sample-seconds", "--no-probes", "--cuda", "--cuda-api",
+            "--source", "--no-stacks", "--no-source-text",
             "--cuda-parts", "--cuda-graph-trace", "--cupti",
         },
         "when": {"--delay-iterations", "--iterations", "--delay-seconds", "--seconds"},

@@ -15,7 +15,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "rlscope" / "report"
-LAYOUT = ("units.py", "page.py", "figures/", "renderers/")
+LAYOUT = (
+    "units.py",
+    "page.py",
+    "code_listing.py",
+    "operation_choices.py",
+    "figures/",
+    "renderers/",
+)
 PLAIN = (0, 1, 2)
 ARITHMETIC = (
     ast.Constant, ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,

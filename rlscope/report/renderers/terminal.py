@@ -94,7 +94,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     )
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
     yield _wrapped(sentences.automatic_names(found, facts), width)
-    yield _line_block(trace, facts, width)
+    yield _line_block(trace, width)
     engines = interception.interception(trace).to_dicts()
     unusual = [row for row in engines if row["engine"] != "patch"]
     yield _wrapped(sentences.interception(unusual), width)
@@ -137,15 +137,14 @@ def _operation_row(
     ]
 
 
-def _line_block(trace: Trace, facts: dict[str, Any], width: int) -> list[str]:
+def _line_block(trace: Trace, width: int) -> list[str]:
     """The hottest lines of the program's own code, a line each."""
     hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
     rows = line_sentences.listed(hot)[:_LINES]
     if not rows:
         return []
     shares_width, places_width = (max(cells(row[i]) for row in rows) for i in (0, 1))
-    whole = shares.whole_name(facts)
-    title = f"Hottest lines of the program's own code, by their share of {whole}:"
+    title = "Hottest lines of the program's own code, shares as above:"
     return [
         *_wrapped([title], width),
         *(

@@ -5,11 +5,13 @@ Times are nanoseconds since the process began; on disk they are shifted (written
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ground_truth.raw import (
     Gpu,
     GpuWork,
+    Node,
     RawProcess,
     RawThread,
     call,
@@ -49,6 +51,14 @@ TRAINER = RawProcess(
             ]
         )
     ],
+)
+
+# The same, and where its thread was three times.
+READ_TRAINER = replace(
+    TRAINER,
+    nodes=[Node(0, "main", 3), Node(1, "step", 8)],
+    states=[(3_500, frozenset({1})), (5_500, frozenset({1})), (8_000, frozenset({1}))],
+    stacks={3_500: {1: 2}, 5_500: {1: 1}, 8_000: {1: 2}},
 )
 
 # Two images of other pids: one shares the trainer's operation, has its own and a second thread;
@@ -96,6 +106,7 @@ WITH_GPU = RawProcess(
 TRACES = {
     "trainer": [TRAINER],
     "workers": [TRAINER, WORKER, SILENT],
+    "stacks": [READ_TRAINER, WORKER, SILENT],
     "windows": [WINDOWED],
     "gpu": [WITH_GPU],
 }
