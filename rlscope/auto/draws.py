@@ -1,5 +1,5 @@
 """Draws of some items out of many: how a program takes a batch out of a list, a deque or an array
-with its experience. A draw of one item may be a random action.
+with its experience.
 
 What follows a draw decides what it was (csrc/python/runtime_module/automatic_track.h). For batches
 that a buffer's class takes see replay.py.
@@ -12,7 +12,7 @@ from typing import Any
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_method, watched
 
-_PYTHON = ("sample", "choices", "choice", "randrange", "randint")
+_PYTHON = ("sample", "choices")
 _NUMPY = ("choice", "randint")
 
 

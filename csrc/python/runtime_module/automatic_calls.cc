@@ -178,7 +178,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
   if constexpr (event == Event::kChoice) track->LeaveChoice();
-  if constexpr (event == Event::kDraw) track->LeaveDraw(result);
+  if constexpr (event == Event::kDraw) track->LeaveDraw();
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
   if constexpr (event == Event::kImport) {
     if (result != nullptr && PyVectorcall_NARGS(flagged_count) == 2) TellImport(arguments[1]);

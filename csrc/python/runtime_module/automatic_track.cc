@@ -28,12 +28,6 @@ const void* ModuleOf(const Arguments& call) {
   return call.values == nullptr ? nullptr : *call.values;
 }
 
-bool HasLength(PyObject* object) {
-  const PyTypeObject* type = Py_TYPE(object);
-  return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
-         (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
-}
-
 constexpr bool IsInForward(uint32_t state) {
   return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
 }
@@ -269,8 +263,7 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 
 inline uint32_t Track::AfterBlock() const {
   const bool generates = expects_ == Expects::kToken || run_.is_likely();
-  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward()
-                                                                        : kAutoNothing;
+  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward() : kAutoNothing;
 }
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
@@ -581,8 +574,8 @@ void Track::BeginConversion(const PyObject* object) {
 void Track::EndConversion() {
   const bool is_output = is_output_;
   is_output_ = false;
-  const bool is_open =
-      is_output ? expects_ == Expects::kName : expects_ == Expects::kForward && !has_key_;
+  const bool is_open = is_output ? expects_ == Expects::kName
+                                 : expects_ == Expects::kForward && !has_key_;
   if (!is_open || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
@@ -612,18 +605,7 @@ void Track::BeginDraw() {
   ResolveAndRun(WithAutoFate(EndTailAndBlock(), kAutoBetween, kAutoNothing), kAutoTail);
   expects_ = Expects::kDrawn;
   block_ = nullptr;
-  drawn_ = draws_ = true;
-}
-
-// A batch has a length, an action has none.
-void Track::EndDraw(PyObject* result) {
-  draws_ = false;
-  if (result == nullptr || result == Py_None || HasLength(result)) return;
-  if (expects_ != Expects::kDrawn || state_ != kAutoTail || !Follows()) return;
-  if (state_ != kAutoTail) return;  // of another window
-  Resolve(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoBetween));
-  expects_ = Expects::kChosen;
-  drawn_ = false;
+  drawn_ = true;
 }
 
 // ---- I ------------------------------------------------------------------------------------------

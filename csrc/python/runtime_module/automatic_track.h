@@ -26,8 +26,8 @@
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
 //   |--target-|   |-------------- backprop ---------|
 //
-// Once there was an S in the process: where each F so far is in a no-grad block, and there was no
-// A, time behind a block is nothing, but for conversions of anything (X), as of an action.
+// Once there was an S in the process: where each F so far is in a no-grad block, and there was no A,
+// time behind a block is nothing, but for conversions of anything (X), as of an action.
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
@@ -71,11 +71,9 @@
 // From an A to the next S is inference, with the K before it, if there is no B and O between. With
 // an F before it, it is a part of what that opened.
 //
-// A D of a single item is an A from its begin on, without the K before it.
-//
-// From another D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an
-// A or a K between. A D that something is open at is a part of that. There must have been an S in
-// the process.
+// From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
+// a K between. A D that something is open at is a part of that. There must have been an S in the
+// process.
 //
 // Calls inside C belong to it. Once there was an S in the process, C is one of two:
 //
@@ -224,10 +222,7 @@ class Track {
   void EnterDraw() {
     if (draw_++ == 0) BeginDraw();
   }
-  // `result` of the call, null if it raised.
-  void LeaveDraw(PyObject* result) {
-    if (--draw_ == 0 && draws_) EndDraw(result);
-  }
+  void LeaveDraw() { --draw_; }
   void EnterTraining() {
     if (training_++ == 0) BeginLibraryTraining();
   }
@@ -334,7 +329,6 @@ class Track {
   void EndConversion();
   void BeginChoice();
   void BeginDraw();
-  void EndDraw(PyObject* result);
   uint32_t EndTailAndBlock() const;
 
   bool IsInsideForward() const { return forward_ != forward_base_; }
@@ -420,7 +414,6 @@ class Track {
   Evaluations evaluations_;
   bool converts_ = false;         // an observation was converted for the next F
   bool has_key_ = false;          // a random key was made for it: all from there on is a K
-  bool draws_ = false;            // the D that is open began what runs
   bool is_output_ = false;        // an X runs
   bool is_outside_ = false;       // an F since the operation opened was in no block
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn

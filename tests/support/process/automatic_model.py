@@ -13,7 +13,7 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     P  a phase of that before the last
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
-    A  sample of a space of actions       D  draw of some out of many    W  draw of one
+    A  sample of a space of actions       D  draw of some out of many
     K  conversion of the observation      M  conversion of what K or M returned last
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
@@ -82,7 +82,6 @@ class Token:
     # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
     in_block: bool = False  # it is a no-grad block
-    is_draw: bool = False  # an A that is a W
     is_text: bool = False  # at its end three T or more were in a row
     is_named: bool = False  # its name does not depend on what follows
 
@@ -246,7 +245,7 @@ class Tokens:
             return self._output(start)
         if kind in "KM":
             return self._conversion(kind, start)
-        if kind in "ADW":
+        if kind in "AD":
             return self._choice(kind, start)
         if kind == "B":
             if forward is None:
@@ -386,18 +385,14 @@ class Tokens:
 
     def _choice(self, kind: str, start: int) -> Token | None:
         """An A or D ends the block around it, as far as that counts."""
-        if (
-            self._is_in("OA" if kind == "A" else "ODW")
-            or self._current("FQTY") is not None
-            or self._awaits_name()
-        ):
+        if self._is_in("O" + kind) or self._current("FQTY") is not None or self._awaits_name():
             return None
-        if kind in "DW" and self.found and self.found[-1].kind == "D":
+        if kind == "D" and self.found and self.found[-1].kind == "D":
             return None
         self._end("KM", start)
         self._boundary = start
         self._has_key = False
-        token = Token("A" if kind == "A" else "D", start, start)
+        token = Token(kind, start, start)
         self.found.append(token)
         return token
 
@@ -434,8 +429,6 @@ class Tokens:
             token.end = self._boundary = self._time
         elif kind in "KM" and token is not None:
             self._end("KMX", self._time)
-        elif kind == "W" and token is not None and token is self.found[-1]:
-            token.kind, token.is_draw = "A", True
         elif kind in "FQTYN" and not self._is_in("C"):
             self._end_forward()
 
@@ -536,7 +529,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "A":
             chosen, drawn = token.start, None
-            converted = [] if token.is_draw else converted
             continue
         if token.kind == "D":
             drawn = token
