@@ -43,7 +43,7 @@ PROGRAM_CHARACTERS = 120
 
 # Lines of source with times, and lines of context around each.
 LINES = 100
-CONTEXT_LINES = 2
+CONTEXT_LINES = 3
 
 # Characters of a line of source.
 LINE_CHARACTERS = 200

@@ -8,7 +8,7 @@ namespace rlscope::trace {
 namespace {
 
 constexpr uint32_t kMostTries = 4;
-constexpr uint32_t kMostThreads = 4096;
+constexpr uint32_t kMostVisited = 4096;
 constexpr uint32_t kMostCodes = 4 * kMostFunctions;
 constexpr uint64_t kMostCharacters = 1024;
 constexpr uint64_t kMostLineTableBytes = 256 * 1024;
@@ -84,7 +84,7 @@ bool StackReader::Begin() {
 }
 
 bool StackReader::Next(uint32_t* os_tid) {
-  if (next_ == 0 || ++threads_ > kMostThreads) return false;
+  if (next_ == 0 || ++threads_ > kMostVisited) return false;
   if (!memory_.Read(next_, thread_bytes_, ThreadBytes(layout_))) return false;
   thread_ = next_;
   next_ = Get<uint64_t>(thread_bytes_, layout_.next_thread);

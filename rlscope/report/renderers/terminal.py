@@ -52,6 +52,7 @@ _THREADS = 1
 _LINES = 3
 
 _NARROWEST = 40
+_WIDE = 90
 _FALLBACK = (100, 24)  # output that is no terminal
 _BAR = 12  # characters of a bar of 100 %
 
@@ -111,7 +112,8 @@ def _operation_block(trace: Trace, facts: dict[str, Any], width: int) -> Iterato
     if not rows:
         return
     processes = facts["looping_processes"]
-    together = f" ({processes:,} processes)" if processes > 1 else ""
+    # A narrow terminal has the columns instead: the first sentence names the processes, too.
+    together = f" ({processes:,} processes)" if processes > 1 and width >= _WIDE else ""
     nested = any(row["depth"] for row in rows)
     present = [name for name in palette.LAYERS if any(row[f"{name}_ns"] for row in rows)]
     heads = [f"operation{together}", "", ">total", ">share", *([">own"] if nested else [])]
