@@ -13,11 +13,12 @@ def render(flame: Flame) -> str:
     """The element."""
     key = flame.key
     search = '<label>Search <input type="search" autocomplete="off"></label>'
+    choice = select(flame.choices)
     zoom = '<button type="button">Zoom out</button>'
     return "\n".join(
         [
             f'<div class="flame" id="{key}">',
-            f'<div class="head"><ul class="legend"></ul>{search}{select(flame.choices)}{zoom}</div>',
+            f'<div class="head"><ul class="legend"></ul>{search}{choice}{zoom}</div>',
             '<p class="found" aria-live="polite"></p>',
             f'<div class="frames" role="tree" aria-label="{escape(flame.title)}"></div>',
             '<p class="chosen" aria-live="polite"></p>',

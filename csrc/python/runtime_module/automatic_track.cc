@@ -263,7 +263,8 @@ inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter
 
 inline uint32_t Track::AfterBlock() const {
   const bool generates = expects_ == Expects::kToken || run_.is_likely();
-  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward() : kAutoNothing;
+  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward()
+                                                                        : kAutoNothing;
 }
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
@@ -574,8 +575,8 @@ void Track::BeginConversion(const PyObject* object) {
 void Track::EndConversion() {
   const bool is_output = is_output_;
   is_output_ = false;
-  const bool is_open = is_output ? expects_ == Expects::kName
-                                 : expects_ == Expects::kForward && !has_key_;
+  const bool is_open =
+      is_output ? expects_ == Expects::kName : expects_ == Expects::kForward && !has_key_;
   if (!is_open || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }

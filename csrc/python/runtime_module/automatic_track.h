@@ -26,8 +26,8 @@
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
 //   |--target-|   |-------------- backprop ---------|
 //
-// Once there was an S in the process: where each F so far is in a no-grad block, and there was no A,
-// time behind a block is nothing, but for conversions of anything (X), as of an action.
+// Once there was an S in the process: where each F so far is in a no-grad block, and there was no
+// A, time behind a block is nothing, but for conversions of anything (X), as of an action.
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an

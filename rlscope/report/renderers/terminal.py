@@ -32,7 +32,6 @@ from rlscope.report import (
     palette,
     process_sentences,
     sentences,
-    shares,
     units,
     utilisation,
 )
