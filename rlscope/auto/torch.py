@@ -18,8 +18,6 @@ _CONVERSION_METHODS = (
     *("unsqueeze", "view", "reshape", "flatten", "permute"),
 )
 """Of Tensor: what else is done to an observation, before it is given to a module."""
-_OUTPUTS = ("cpu", "detach", "numpy", "item", "tolist", "squeeze", "argmax")
-"""Of Tensor: what is done to what a module returned, to make an action of it."""
 
 
 def watch(module: ModuleType) -> None:
@@ -97,7 +95,7 @@ def watch_tracing(module: ModuleType) -> None:
 def _watch_conversions(torch: Any) -> None:
     for owner, names in (
         (torch, _CONVERSIONS + _TYPES),
-        (torch.Tensor, _CONVERSION_METHODS + _OUTPUTS),
+        (torch.Tensor, _CONVERSION_METHODS),
     ):
         for name in names:
             if hasattr(owner, name):

@@ -194,9 +194,9 @@ def test_a_library_evaluates_saves_and_loads(directory: str) -> None:
     found = names(record(directory, begin + script, timeout=300))
     counts = {name: found.count(name) for name in set(found) - {"import"}}
     assert counts == {
-        # As without a callback, in test_automatic_libraries.py: forwards and two conversions.
+        # As without a callback, in test_automatic_libraries.py.
         "simulation": 33,
-        "inference": 96,
+        "inference": 32,
         "advantage": 2,
         "backprop": 4,
         "replay": 36,

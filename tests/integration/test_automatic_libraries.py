@@ -131,9 +131,9 @@ _LIBRARIES = {
     # minibatches of training, which are taken out.
     "stable_baselines3": (
         _STABLE_BASELINES3,
-        {"simulation": 33, "inference": 96, "advantage": 2, "backprop": 4, "replay": 36},
+        {"simulation": 33, "inference": 32, "advantage": 2, "backprop": 4, "replay": 36},
     ),
-    "torchrl": (_TORCHRL, {"simulation": 17, "inference": 28, "backprop": 2}),
+    "torchrl": (_TORCHRL, {"simulation": 17, "inference": 16, "backprop": 2}),
 }
 
 
@@ -194,7 +194,7 @@ def test_torchrl_acts_in_its_workers_and_learns_in_the_program(
     traced: TracedPython, tmp_path: Path
 ) -> None:
     need("torchrl")
-    acts = {"simulation": 17, "inference": 28}
+    acts = {"simulation": 17, "inference": 16}
     found = _by_process(traced, tmp_path, _TORCHRL_WORKERS)
     assert found == {"train.py": {"backprop": 2}, "collector 0": acts, "collector 1": acts}
 

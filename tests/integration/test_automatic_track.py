@@ -238,10 +238,6 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SC()SC(B)C(B)CCS CSKCSCFSFCCSN(C)FBO CVC DCBC DC() SFC(F)S"),
         program("U SUUS SYUS SDYUS YS U(SFBO)U(J)U(V) V(U) F(U)S(U) Y(Y)S Y(F)FBO UIU"),
         program("SLFS SLKFS SKLFS SKLKFS SLIFS SLBO SBLOF SBOLFS LFL(K)S SLN(F)S N(L)S SLDFBO"),
-        program("SN(F)KKS SAN(F)KS SN(F)FKS SN(E(F))KS SN(F)K(FK)S SN(F)O(K)S SN(F)LKSN(F)C(K)KS"),
-        program(
-            "SN(F)KN(F)MFBO SN(F)MSKFMKS SN(T)KN(T)KN(T)KN(T)KN(T)KN(T)KS SAN(T)N(T)N(T)KN(T)TTS"
-        ),
         program("V SFVS V(SFBO) C(V)J(V) S(V)F(V)B(V)O(V) SKV(SK)FS"),
         program("STTTTTTS N(TTTTT)FBO N(T)N(T)N(T)N(T)N(T)N(T)S N(TTTTTFT)FB FTTTTTB TTTFTTB"),
         program("TTTTTFTTTTTS SKTTTTTKS TTTTTCTVTJT V(TTTTT)TTTTIT O(TTTTT)S T(TTTTT)TTTTT(S)"),

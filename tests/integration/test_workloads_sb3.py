@@ -44,9 +44,9 @@ def test_operations_of_an_algorithm_are_found(
     assert instances(swept, "explicit") == {}
     found = instances(swept, "automatic")
     assert found.keys() - {"import"} == _OPERATIONS | more | {"closing"}
-    # The block with the forwards is one, and so is each of two conversions of what it returns. The
-    # conversion before it and, at the end of an episode, another block of PPO are others.
-    assert found["simulation"] * 3.1 >= found["inference"] >= 256 / 8
+    # The conversion before a forward is a part of its own. At the end of an episode PPO asks for a
+    # value, stores, and acts: an inference in two parts, too.
+    assert found["simulation"] * 2.01 >= found["inference"] >= 256 / 8
     assert set(swept["iteration"]["source"]) == {"automatic"}
 
 

@@ -24,7 +24,7 @@ def track(text: str) -> str:
         ("SFS", "s.iis."),
         ("OFS", "..iis."),
         ("SFFS", "s.iiiis."),
-        ("SN(F)S", "s.iii.s."),
+        ("SN(F)S", "s.iiiis."),
         # Before the first S or O the forwards only, unless a B follows.
         ("FS", "i.s."),
         ("FFSFS", "i.i.s.iis."),
@@ -58,12 +58,12 @@ def track(text: str) -> str:
         # A conversion is part of the forward that it feeds, for its own time.
         ("SKFS", "s.i.iis."),
         ("SKMMFS", "s.i.i.i.iis."),
-        ("SKN(F)S", "s.i.iii.s."),
+        ("SKN(F)S", "s.i.iiiis."),
         ("SKFFS", "s.i.iiiis."),
         ("SKKFS", "s...i.iis."),
         ("SKMKMFS", "s.....i.i.iis."),
         ("SFKFS", "s.iiiiiis."),
-        ("SN(KF)S", "s.iiiii.s."),
+        ("SN(KF)S", "s.iiiiiis."),
         ("SK(N())FS", "s.iii.iis."),
         ("SKS", "s...s."),
         ("KFS", "..i.s."),
@@ -104,7 +104,7 @@ def track(text: str) -> str:
         ("FBO N(TTTTT)N(Q)N(F)FBO", "bbbbb.ggggggggggg.rrr.bbb.bbbbb."),
         ("FBO N(TTTTT)N(QF)N(Q)", "bbbbb.ggggggggggg.bbbbb.rrr."),
         ("FBO N(TTTTT)S N(Q)FB", "bbbbb.ggggggggggg.s.ttt.bbb."),
-        ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggg.ggg.ggggggggggggggg.s."),
+        ("N(T)N(T)N(T)N(T)N(T)N(T)S", "ggggggggggggggggggggggg.s."),
         ("N(TTTTTQT)FB", "gggggggggggrrrr.bbb."),
         ("FTTTTTB", "ggggggggggg.b."),
         ("TTTFTTB", "bbbbbbbbbbbbb."),
@@ -120,7 +120,7 @@ def track(text: str) -> str:
         ("SFCS", "s.iiiis."),
         ("FBCO", "bbb.i..."),
         ("S(C)F(C)B(C)", "sss.bbbbbbb."),
-        ("SN(CF)S", "s.iiiii.s."),
+        ("SN(CF)S", "s.iiiiiis."),
         ("N(C)FB", "ttt.bbb."),
         ("SK(C)FS", "s.iiiiiis."),
         ("C(C)", "iii."),
@@ -166,7 +166,7 @@ def test_the_track_of_a_program(calls: str, expected: str) -> None:
 def test_ppo() -> None:
     rollout, update = "N(FF)S", "FN()BN()O"
     assert track("S" + rollout * 2 + "N(F)" + update * 2) == (
-        "s." "iiiii.s." "iiiii.s." "aaa." "bbbbbbbbb." "bbbbbbbbb."
+        "s." "iiiiiis." "iiiiiis." "aaa." "bbbbbbbbb." "bbbbbbbbb."
     )  # fmt: skip
 
 

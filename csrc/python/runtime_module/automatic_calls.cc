@@ -92,7 +92,7 @@ inline bool Counts(PyObject* const* arguments, size_t flagged_count) {
   if constexpr (event == Event::kMixin) return IsEnvironment(SelfOf(arguments, flagged_count));
   if constexpr (is_forward<event>) return !IsSymbolic(arguments, flagged_count);
   if constexpr (event == Event::kConversion) {
-    return own_track.IsConversion(SelfOf(arguments, flagged_count));
+    return own_track.IsOfObservation(SelfOf(arguments, flagged_count));
   }
   return true;
 }

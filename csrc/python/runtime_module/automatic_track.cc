@@ -215,13 +215,11 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
-    is_outside_ = expects_ == Expects::kChosen;
     acting_.Open(/*is_judged=*/!has_environment);
     modules_.Open();
   }
   expects_ = Expects::kName;
   has_gradients_ |= on;
-  is_outside_ |= block_ == nullptr;
   modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
@@ -261,20 +259,14 @@ __attribute__((noinline)) void Track::OpenToken() {
 
 inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
 
-inline uint32_t Track::AfterBlock() const {
-  const bool generates = expects_ == Expects::kToken || run_.is_likely();
-  return has_gradients_ || is_outside_ || generates || !has_environment ? AfterForward()
-                                                                        : kAutoNothing;
-}
-
 // A forward, or its block, has ended. After a generation no S is expected to name it.
-inline void Track::RunAfterForward(uint32_t after) {
+inline void Track::RunAfterForward() {
   if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !modules_.trains()) {
-    return Run(after);
+    return Run(AfterForward());
   }
   const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
   const uint32_t name = modules_.is_frozen() ? frozen : kAutoBackprop;
-  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), after);
+  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
 }
 
 void Track::EndForward() {
@@ -282,7 +274,7 @@ void Track::EndForward() {
   forward_base_ = forward_;
   if (!counts || compiled_ != 0 || !IsInForward(state_) || block_ != nullptr || !FollowsNow())
     return;
-  if (IsInForward(state_)) RunAfterForward(AfterForward());
+  if (IsInForward(state_)) RunAfterForward();
 }
 
 void Track::NoteForward(bool has_gradients) {
@@ -320,7 +312,7 @@ void Track::LeaveBlock(const void* block) {
   if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
   if (block_ == nullptr) return;  // of another window
   if (block_has_forward_) {
-    RunAfterForward(AfterBlock());
+    RunAfterForward();
   } else {
     Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
   }
@@ -554,8 +546,6 @@ void Track::EndResult() {
 // `object`: null for an L.
 void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
-  is_output_ = object != nullptr && AwaitsOutput();
-  if (is_output_ && FollowsNow()) return Run(kAutoBetween);
   if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
   const bool goes_on = expects_ == Expects::kForward;
   if (!goes_on) converts_ = has_key_ = false;
@@ -573,11 +563,7 @@ void Track::BeginConversion(const PyObject* object) {
 }
 
 void Track::EndConversion() {
-  const bool is_output = is_output_;
-  is_output_ = false;
-  const bool is_open =
-      is_output ? expects_ == Expects::kName : expects_ == Expects::kForward && !has_key_;
-  if (!is_open || state_ != kAutoBetween || !Follows()) return;
+  if (expects_ != Expects::kForward || has_key_ || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
 }
 

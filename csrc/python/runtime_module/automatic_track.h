@@ -11,7 +11,6 @@
 //   L  outermost call that makes a random key, for what a policy draws
 //   A  outermost sample of a space of actions
 //   D  outermost draw of some out of many, at random
-//   X  outermost conversion of anything, between a no-grad block and an S
 //   J  compilation: tracing and compiling code
 //   V  outermost evaluation, saving or loading, or a library's own making of an update's batch
 //   I  outermost execution of a module that is imported
@@ -25,9 +24,6 @@
 //
 //   [no-grad F]   [ F ]   [ F ]   [ B ]  [ O ]  [ O ]   (F or S)
 //   |--target-|   |-------------- backprop ---------|
-//
-// Once there was an S in the process: where each F so far is in a no-grad block, and there was no
-// A, time behind a block is nothing, but for conversions of anything (X), as of an action.
 //
 // A no-grad F that comes between is `target` too. Without a gradient in any F it is `backprop`.
 // It is no target where all modules in the no-grad F of the update were trained, by this B or an
@@ -196,10 +192,8 @@ class Track {
   void LeaveCompiled() {
     if (--compiled_ == 0) EndCompiled();
   }
-  // Whether converting the object is a K, or an X.
-  bool IsConversion(PyObject* object) const {
-    return AwaitsOutput() || observation_.Covers(object);
-  }
+  // Whether converting the object is a K.
+  bool IsOfObservation(PyObject* object) const { return observation_.Covers(object); }
   void EnterConversion(const PyObject* object) {
     if (conversion_++ == 0) BeginConversion(object);
   }
@@ -338,9 +332,6 @@ class Track {
   // Where a C or a V counts for nothing of its own.
   bool IsPartOfOther() const { return (simulation_ | backward_ | step_) != 0 || IsInsideForward(); }
   // Something later names it.
-  bool AwaitsOutput() const {
-    return expects_ == Expects::kName && state_ == trace::kAutoNothing && step_ == 0;
-  }
   bool IsNameOpen() const {
     return expects_ == Expects::kChosen || expects_ == Expects::kName ||
            expects_ == Expects::kToken;
@@ -352,10 +343,9 @@ class Track {
   void Forget();
   void Decide(Expects next);
   uint32_t AfterForward() const;
-  uint32_t AfterBlock() const;
   void NoteNested(const Arguments& call);
   uint32_t NameOfAside(uint32_t inside) const;
-  void RunAfterForward(uint32_t after);
+  void RunAfterForward();
   uint32_t NameAll(uint32_t inside, uint32_t between, uint32_t after, uint32_t tail) const;
   uint32_t NameAllOfUpdate(uint32_t tail) const;
   void Resolve(uint32_t resolve);
@@ -414,8 +404,6 @@ class Track {
   Evaluations evaluations_;
   bool converts_ = false;         // an observation was converted for the next F
   bool has_key_ = false;          // a random key was made for it: all from there on is a K
-  bool is_output_ = false;        // an X runs
-  bool is_outside_ = false;       // an F since the operation opened was in no block
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn
   bool gives_scores_ = false;     // of the last forward, where a generation was
   bool generated_ = false;        // since the last S and O

@@ -14,10 +14,9 @@ using native_calls::Owned;
 constexpr int kTakesTuple = METH_VARARGS | METH_KEYWORDS;
 
 // As an interpreter's vectorcall pointer, which all callables of one kind have alike.
-enum class Kind { kWithoutPointer, kMethodOfTuple, kMethodOfNone, kFunctionOfOne };
+enum class Kind { kWithoutPointer, kMethodOfTuple, kFunctionOfOne };
 
 vectorcallfunc method_of_tuple = nullptr;
-vectorcallfunc method_of_none = nullptr;
 vectorcallfunc function_of_one = nullptr;
 
 // As the interpreter calls what has no vectorcall pointer: with a tuple and a dictionary.
@@ -42,7 +41,6 @@ PyObject* CallWithTuple(PyObject* callable, PyObject* const* arguments, size_t f
 template <Kind kind>
 vectorcallfunc Original() {
   if constexpr (kind == Kind::kMethodOfTuple) return method_of_tuple;
-  if constexpr (kind == Kind::kMethodOfNone) return method_of_none;
   if constexpr (kind == Kind::kFunctionOfOne) return function_of_one;
   return CallWithTuple;
 }
@@ -53,7 +51,7 @@ PyObject* Call(PyObject* callable, PyObject* const* arguments, size_t flagged_co
   const vectorcallfunc original = Original<kind>();
   Track* track = &own_track;
   PyObject* first = PyVectorcall_NARGS(flagged_count) > 0 ? arguments[0] : nullptr;
-  if (__builtin_expect(!track->IsConversion(first), 1)) {
+  if (__builtin_expect(!track->IsOfObservation(first), 1)) {
     return original(callable, arguments, flagged_count, keywords);
   }
   track->EnterConversion(first);
@@ -77,9 +75,6 @@ bool ReplaceAlike(vectorcallfunc* pointer, vectorcallfunc* original) {
 }
 
 bool WatchMethod(PyMethodDescrObject* method) {
-  if (method->d_method->ml_flags == METH_NOARGS) {
-    return ReplaceAlike<Kind::kMethodOfNone>(&method->vectorcall, &method_of_none);
-  }
   if (method->d_method->ml_flags != kTakesTuple) return false;
   return ReplaceAlike<Kind::kMethodOfTuple>(&method->vectorcall, &method_of_tuple);
 }

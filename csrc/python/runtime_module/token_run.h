@@ -32,8 +32,6 @@ class TokenRun {
 
   // Something came between that no run goes on after.
   void End() { module_ = nullptr; }
-  // Three forwards or more look like one so far.
-  bool is_likely() const { return module_ != nullptr && forwards_ > 2; }
   // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
   // enough by now.
   bool GoesOn(const Arguments& call) {

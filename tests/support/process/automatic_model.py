@@ -81,8 +81,6 @@ class Token:
     nested: list[tuple[int, str]] = field(default_factory=list)  # kinds inside of others that have
     # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
-    in_block: bool = False  # it is a no-grad block
-    is_text: bool = False  # at its end three T or more were in a row
     is_named: bool = False  # its name does not depend on what follows
 
     @property
@@ -146,8 +144,7 @@ class Tokens:
                 token.is_elsewhere = call.kind == "Z"
             if counts or token is not None or self._is_mark(kind):
                 self._disturb()
-            is_output = kind in "KM" and self._awaits_output()
-            is_known = kind in self._known or kind == "L" or is_output
+            is_known = kind in self._known or kind == "L"
             self._conversions += is_known
             self._open.append((kind, start, token))
             self._time += 1
@@ -241,8 +238,6 @@ class Tokens:
         if kind == "S":
             return self._cut(Token("S", start, start))
         forward = self._current("FQTY")
-        if kind in "KM" and self._awaits_output():
-            return self._output(start)
         if kind in "KM":
             return self._conversion(kind, start)
         if kind in "AD":
@@ -296,7 +291,6 @@ class Tokens:
         if token is None:
             self._end("KM", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
-            token.in_block = block is not None
             self.found.append(token)
         token.forwards.append((kind, gradients))
         return token
@@ -307,26 +301,6 @@ class Tokens:
             return None
         self._has_key &= kind == "M" or not any(each.kind in "KM" for each in self._for_next())
         token = Token(kind, start, -1)
-        self.found.append(token)
-        return token
-
-    def _awaits_output(self) -> bool:
-        """Whether only blocks have come, whose name is open, and the last one has ended."""
-        if self._is_in("SBCJPUVO") or self._current("FQTY") is not None:
-            return False
-        if self._block() is not None or not self.found or self._generates:
-            return False
-        forwards = [each for each in self.found if each.kind not in "KMLX"]
-        last = list(takewhile(lambda each: each.kind == "F", reversed(forwards)))
-        is_chosen = forwards[-len(last) - 1 :][:1] if len(forwards) > len(last) else []
-        if not last or last[0].is_text or any(each.kind == "A" for each in is_chosen):
-            return False
-        return all(each.in_block and not each.learning and each.end >= 0 for each in last)
-
-    def _output(self, start: int) -> Token | None:
-        if self._conversions > 0:
-            return None
-        token = Token("X", start, -1)
         self.found.append(token)
         return token
 
@@ -428,7 +402,7 @@ class Tokens:
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
         elif kind in "KM" and token is not None:
-            self._end("KMX", self._time)
+            self._end("KM", self._time)
         elif kind in "FQTYN" and not self._is_in("C"):
             self._end_forward()
 
@@ -439,7 +413,7 @@ class Tokens:
     def _end(self, kinds: str, time: int, *, is_left: bool = False) -> None:
         for token in self.found:
             if token.kind in kinds and token.end < 0:
-                token.end, token.is_left, token.is_text = time, is_left, self._run >= 3
+                token.end, token.is_left = time, is_left
 
     def _cut(self, token: Token) -> Token:
         """An S, B or O: what encloses it ends where it begins, as far as it counts."""
@@ -508,7 +482,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     waiting: list[Token] = []  # forwards whose name is open
     drawn: Token | None = None  # the draw of a batch, of which an update may follow
     chosen: int | None = None  # when an action was chosen, and no update has followed
-    outputs: list[Token] = []  # conversions behind blocks
     converted: list[Token] = []  # conversions that no forward has followed, before that
     trained: set[str] = set()
     trains = False
@@ -524,9 +497,6 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
-        if token.kind == "X":
-            outputs.append(token)
-            continue
         if token.kind == "A":
             chosen, drawn = token.start, None
             continue
@@ -536,15 +506,14 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             continue
         if token.kind == "T":
             trained |= {kind for _, kind in token.nested}
-            before = tokens[position - 2]
-            yield (before if before.kind == "T" else token).start, token.end, GENERATION
-            parts = list(_acting(waiting, chosen, token.start))
-            start = parts[0][0] if parts else token.start
-            yield from ((begin, end, GENERATION) for begin, end, _ in parts)
-            yield from ((each.start, each.end, GENERATION) for each in outputs)
+            first = waiting[0] if waiting else token
+            if tokens[position - 2].kind == "T":
+                first = tokens[position - 2]
+            start = first.start if chosen is None else chosen
+            yield from _open(waiting, start, token.end, GENERATION)
             parts = _for_forward(converted, start)
             yield from ((begin, end, GENERATION) for begin, end, _ in parts)
-            waiting, outputs, converted, chosen, drawn, generated = [], [], [], None, None, True
+            waiting, converted, chosen, drawn, generated = [], [], None, None, True
             continue
         if token.kind in "KML":
             if not waiting and chosen is None:
@@ -555,8 +524,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         if token.kind == "S":
             acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
             if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield from _acting(waiting, chosen, token.start)
-                yield from _themselves(outputs)
+                yield from _open(waiting, acts[0], token.start, INFERENCE)
                 yield from _for_forward(converted, acts[0])
             else:
                 yield from _themselves(waiting)
@@ -582,7 +550,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        outputs, converted, chosen, drawn = [], [], None, None
+        converted, chosen, drawn = [], None, None
     yield from _themselves(waiting)
 
 
@@ -606,24 +574,6 @@ def _open(
             yield start, token.start, name
             start = token.end
     yield start, end, name
-
-
-def _acting(
-    waiting: Sequence[Token], chosen: int | None, end: int
-) -> Iterator[tuple[int, int, str]]:
-    """Inference up to an S: where all forwards so far are blocks, nothing behind them."""
-    goes_on = is_outside = chosen is not None
-    begin = chosen
-    for token in waiting:
-        if goes_on and begin is not None:
-            yield begin, token.start, INFERENCE
-        if not token.is_named:
-            yield token.start, token.end, INFERENCE
-        is_outside = is_outside or not token.in_block or bool(token.learning)
-        goes_on = is_outside or token.is_text
-        begin = token.end
-    if goes_on and begin is not None:
-        yield begin, end, INFERENCE
 
 
 def _themselves(forwards: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
