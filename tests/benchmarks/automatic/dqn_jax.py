@@ -67,12 +67,11 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=200, train_fr
         obs, _ = env.reset(seed=seed)
     for step in range(total_timesteps):
         if random.random() < max(0.05, 1.0 - step / (0.5 * total_timesteps)):
-            action = env.action_space.sample()
+            with operation("inference"):
+                action = env.action_space.sample()
         else:
-            with operation("compiled:act"):
-                chosen = act(network, obs)
-            action = int(chosen)
-            del chosen
+            with operation("inference"):
+                action = int(act(network, obs))
         with operation("simulation"):
             next_obs, reward, terminated, truncated, _ = env.step(action)
         transition = obs, next_obs, np.int32(action), np.float32(reward), np.float32(terminated)
@@ -83,7 +82,7 @@ def train(total_timesteps, seed=1, batch_size=128, learning_starts=200, train_fr
                 obs, _ = env.reset()
         if step >= learning_starts and step % train_frequency == 0:
             batch = sample(transitions, batch_size)
-            with operation("compiled:update"):
+            with operation("update:update"):
                 updated = update(network, target_network, batch)
             network, _ = updated
             del updated
