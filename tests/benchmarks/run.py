@@ -17,6 +17,7 @@ NAMES = (
     "not_recording",
     "validation",
     "probes",
+    "stacks",
     "startup",
     "ppo_overhead",
     "automatic_calls",
