@@ -69,7 +69,7 @@ struct RolledUpPiece {
 struct StateSample {
   int64_t time_ns = 0;
   std::vector<uint32_t> awake;  // numbers of threads
-  // Of interpreter's threads, by number: the node of the stack (stack_tree.h).
+  // Number of a thread of the interpreter, and the node of its stack (stack_tree.h).
   std::vector<std::pair<uint32_t, uint32_t>> stacks;
 };
 
