@@ -361,7 +361,7 @@ def test_the_sentences_name_the_straggler_and_for_whom_the_program_waits(run: Ru
     excess = stepped[slowest] - statistics.median(stepped[name] for name in others)
     # Where pipes and waking up take nearly all of the time, a slow worker is no straggler.
     if excess > 0.1 * sum(_lengths(run.read["program.py"].calls)):
-        assert any(text.startswith(f"{slowest} is the straggler") for text in texts)
+        assert any(text.startswith(f"{slowest} is the straggler: it steps for ") for text in texts)
     else:
         assert any("straggler" in text or "ends last" in text for text in texts)
     assert any(text.startswith("Shares leave out 3 environment workers;") for text in texts)
