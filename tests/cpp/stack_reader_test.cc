@@ -2,8 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
 
 namespace rlscope::trace {
 namespace {
@@ -245,6 +252,49 @@ TEST_F(StackReaderTest, WhatCannotBeAStackIsNone) {
   thread.current = static_cast<const FakeFrame*>(gone);
   EXPECT_EQ(Read(), 0u) << "a frame that is gone";
   munmap(gone, 4096);
+}
+
+TEST_F(StackReaderTest, AFrameMayNameAnyAddressAsItsCaller) {
+  const auto begin = reinterpret_cast<uint64_t>(frames), end = begin + sizeof frames;
+  for (const uint64_t base : {uint64_t{0}, begin, end, uint64_t{1} << 63}) {
+    for (uint64_t i = 0; i < 256; i++) {
+      frames[0].caller = reinterpret_cast<const FakeFrame*>(base + i - 128);
+      Read();
+    }
+  }
+  frames[0].caller = nullptr;
+  EXPECT_EQ(Read(), NodeOf({{"main", 10, 12}, {"Env.step", 20, 23}}));
+}
+
+// Memory of a running process changes under the reader: each word may hold whatever lies there next.
+TEST_F(StackReaderTest, AnyWordMayHoldAnything) {
+  struct Part {
+    void* begin;
+    size_t bytes;
+  };
+  const Part parts[] = {{frames, sizeof frames},           {&thread, sizeof thread},
+                        {&main, sizeof main},              {&step, sizeof step},
+                        {&main_name, sizeof main_name},    {&lines, sizeof lines},
+                        {&interpreter, sizeof interpreter}};
+  std::vector<uint64_t> values = {0, 1, 0x7f, 1 << 12, UINT32_MAX, uint64_t{1} << 63, UINT64_MAX};
+  for (const Part& part : parts) {
+    for (const uint64_t inside : {uint64_t{0}, uint64_t{part.bytes} - 1, uint64_t{part.bytes}}) {
+      values.push_back(reinterpret_cast<uint64_t>(part.begin) + inside);
+    }
+  }
+  std::mt19937 random(36);
+  const uint32_t good = Read();
+  for (int i = 0; i < 20000; i++) {
+    const Part& part = parts[random() % std::size(parts)];
+    uint8_t* const word = static_cast<uint8_t*>(part.begin) + random() % (part.bytes - 7);
+    uint64_t before, value = values[random() % values.size()] + random() % 17 - 8;
+    memcpy(&before, word, sizeof before);
+    memcpy(word, &value, sizeof value);
+    uint32_t os_tid = 0;
+    for (reader->Begin(); reader->Next(&os_tid);) reader->Read();
+    memcpy(word, &before, sizeof before);
+  }
+  EXPECT_EQ(Read(), good);
 }
 
 TEST_F(StackReaderTest, EachThreadIsFound) {

@@ -125,11 +125,12 @@ bool StackReader::ReadFrames() {
 }
 
 bool StackReader::FindFrame(uint64_t address, uint8_t* frame) const {
-  const uint64_t bytes = FrameBytes(layout_);
-  if (address < stack_begin_ || address + bytes > stack_end_) {
+  const uint64_t bytes = FrameBytes(layout_), held = stack_end_ - stack_begin_;
+  const uint64_t place = address - stack_begin_;  // whatever lies at `address`, it may be any number
+  if (address < stack_begin_ || held < bytes || place > held - bytes) {
     return memory_.Read(address, frame, bytes);  // of a generator, or in another piece
   }
-  memcpy(frame, stack_bytes_ + (address - stack_begin_), bytes);
+  memcpy(frame, stack_bytes_ + place, bytes);
   return true;
 }
 
@@ -192,10 +193,7 @@ uint32_t StackReader::FindCode(uint64_t address, const uint8_t* object) {
       Get<uint32_t>(object, layout_.first_line), 0};
   uint32_t* const number = code_numbers_.Find({address, 0, 0});
   if (number == nullptr) return 0;
-  if (*number != 0) {
-    code.function = codes_[*number - 1].function;
-    if (memcmp(&code, &codes_[*number - 1], sizeof code) == 0) return *number;
-  }
+  if (*number != 0 && code.IsSame(codes_[*number - 1])) return *number;
   code.function = FunctionOf(code);
   if (code.function == 0 || codes_.count() == kMostCodes || !codes_.Add(code)) return 0;
   return *number = codes_.count();

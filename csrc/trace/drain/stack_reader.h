@@ -42,7 +42,13 @@ class StackReader {
   // What identifies the content of a code object, as long as that stays where it is.
   struct Code {
     uint64_t file, name, line_table;
-    uint32_t instruction_count, first_line, function;
+    uint32_t instruction_count, first_line;
+    uint32_t function;  // follows from the others
+
+    bool IsSame(const Code& other) const {
+      return file == other.file && name == other.name && line_table == other.line_table &&
+             instruction_count == other.instruction_count && first_line == other.first_line;
+    }
   };
   static constexpr uint32_t kThreadBytes = 1024, kFrameBytes = 128, kCodeBytes = 256;
   static constexpr uint32_t kStackBytes = 64 * 1024;

@@ -48,7 +48,7 @@ class TracedPython:
         """Writes a program to `script` and records it; returns what it prints. It must succeed."""
         script.write_text(program)
         result = self.run("-o", directory, self.python, str(script), *arguments, **options)
-        assert result.returncode == 0, result.stderr
+        assert result.returncode == 0, (result.returncode, result.stderr)
         return result.stdout
 
 

@@ -48,7 +48,7 @@ def check_profile(
     script = str(ROOT / "workloads" / f"{name}.py")
     command = [traced.python, script, *workload.options.split()]
     result = traced.run("-o", directory, *command, timeout=600 if may_compile else 120)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 0, (result.returncode, result.stderr)
     trace = Directory(directory)
     process = trace.processes[0]
     assert process["name"] == "trainer"
