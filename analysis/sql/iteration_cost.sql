@@ -4,8 +4,8 @@
 --   per_iteration     entries, divided by complete iterations; NULL between operations
 --   mean_ns           own time, divided by complete iterations
 --   median_ns, p95_ns over the iterations in which the operation was entered
--- Of each process at most the $operations largest, and the time between them. Iterations that are not there whole any more
--- (rls-prof --rollup) are left out.
+-- For each process: at most the $operations largest, and the time between them. Iterations that are
+-- not there whole any more (rls-prof --rollup) are left out.
 -- uses: own_iteration, kept_from
 WITH _complete AS (
   SELECT process_id, iteration, COUNT(*) OVER (PARTITION BY process_id) AS iterations

@@ -65,7 +65,7 @@ const void* OwnSemaphore(PyObject* object) {
   return *reinterpret_cast<void* const*>(reinterpret_cast<const char*>(object) + sizeof(PyObject));
 }
 
-// Of a number, or of a socket or file that keeps one. -1: it has none, or only code of the program
+// The number itself, or that of a socket or file. -1: it has none, or only code of the program
 // knows it.
 int DescriptorOf(PyObject* object) {
   if (PyLong_CheckExact(object)) return NumberOf(object);

@@ -10,7 +10,7 @@ from rlscope.rundir import regular_files
 FILE = "sources.jsonl"
 MOST_BYTES = 16 << 20
 BEGINNING = b'{"file": '
-"""Of the file, by which force knows it."""
+"""What the file begins with; --force knows it by that."""
 
 
 def append(directory: str, file: str, text: str) -> int:

@@ -11,8 +11,8 @@ TIMED = "timed"
 """The mode as BARE, but annotations run a stopwatch."""
 NOT_RECORDED = (BARE, TIMED)
 CPU, CALLS, WORK = "cpu", "calls", "work"
-"""Modes where CUDA is attached: all is recorded but what CUPTI does; but CUPTI's activity records
-of work; but its callbacks of calls."""
+"""Modes where CUDA is attached. CPU records nothing that CUPTI tells; CALLS leaves out its activity
+records of work; WORK leaves out its callbacks of calls."""
 OF_CUDA = (CPU, CALLS, WORK)
 WITH_CALLS = (RECORDED, CALLS)
 """Modes in which CUDA calls are recorded."""

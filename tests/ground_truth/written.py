@@ -26,7 +26,7 @@ from rlscope import _trace
 
 ORIGIN_NS = 1 << 40
 FILE = "a.py"
-"""Of all functions on stacks."""
+"""The file of all functions on stacks."""
 
 BEGAN, FORKED, PYTHON, ENDED = 1, 2, 3, 4  # ProcessEvent of csrc/trace/layout/shared_pages.h
 

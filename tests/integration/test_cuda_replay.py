@@ -1,6 +1,6 @@
 """Records byte for byte as a CUPTI wrote them, read by the recorder that is shipped.
 
-Of the simulated CUPTI in three layouts, and of every real one whose records tests/golden has.
+The simulated CUPTI wrote some in three layouts; tests/golden has those of every real one.
 """
 
 from __future__ import annotations

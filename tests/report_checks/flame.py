@@ -37,7 +37,7 @@ def check(page: ReportPage, trace: Trace) -> None:
 
 
 def _times(trace: Trace, whole: int) -> dict[str, int]:
-    """Of each call the time of the stacks that it is on."""
+    """The time of the stacks that each call is on."""
     stacks = {row["stack_id"]: row for row in trace.table("stack").to_dicts()}
     rows = trace.sql(
         "SELECT stack_id, CAST(SUM(self_ns) AS BIGINT) FROM stack_time"

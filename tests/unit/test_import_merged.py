@@ -143,7 +143,7 @@ def test_owners_of_work_are_those_of_brute_force(tmp_path, seed):
 
 
 def owner(rows, place):
-    """pid of the launch that stands nearest, of two the one before; else of the row before."""
+    """pid of the nearest launch, the earlier of two equally near; else that of the row before."""
     correlation = rows[place]["args"]["correlation"]
     launches = [
         (abs(other - place), other > place, row["pid"])

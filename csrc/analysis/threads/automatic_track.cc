@@ -25,7 +25,7 @@ constexpr uint32_t final_states[] = {
     trace::kAutoTarget,  trace::kAutoGeneration, trace::kAutoAdvantage, trace::kAutoReference,
     trace::kAutoReward,  trace::kAutoReplay};
 constexpr uint32_t kFinalGroups = std::size(final_states);
-// Of the first state behind the open ones.
+// The group of the first state after the open ones.
 constexpr uint32_t kLateGroup = trace::kAutoFirstOpen;
 static_assert(final_states[kLateGroup] == trace::kAutoLastOpen + 1);
 

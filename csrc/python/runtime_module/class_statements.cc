@@ -11,7 +11,7 @@ namespace {
 
 using native_calls::Owned;
 
-// Of the main interpreter, for ever.
+// They belong to the main interpreter, for ever.
 vectorcallfunc plain_build = nullptr;
 PyObject* wanted_words = nullptr;  // tuples of strings
 PyObject* wanted_methods = nullptr;

@@ -39,7 +39,7 @@ uint32_t Enter(StackNumbers* numbers, uint32_t parent, PyObject* frame) {
   return numbers->Node(parent, function, line < 0 ? 0 : static_cast<uint32_t>(line));
 }
 
-// Of the running thread, as the interpreter says it.
+// Where the running thread is, as the interpreter says it.
 uint32_t NodeOfThread(StackNumbers* numbers) {
   std::vector<Owned> frames;
   PyObject* frame = reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get()));
@@ -55,7 +55,7 @@ uint32_t NodeOfThread(StackNumbers* numbers) {
   return node;
 }
 
-// Of the running thread, as another process reads it.
+// Where the running thread is, as another process reads it.
 uint32_t ReadNode(const rlscope_interpreter_layout& layout, StackNumbers* numbers) {
   const auto reader =
       std::make_unique<StackReader>(static_cast<uint32_t>(getpid()), layout, numbers);

@@ -12,7 +12,7 @@ struct rlscope_interpreter_layout {
   uint64_t code_type;    // address of the type of code objects
 
   uint32_t first_thread;  // of the interpreter's state: its newest thread
-  // Of a thread's state.
+  // In a thread's state:
   uint32_t next_thread;
   uint32_t os_tid;
   uint32_t current;     // its innermost frame; with has_holder: what holds the pointer to it
@@ -20,14 +20,14 @@ struct rlscope_interpreter_layout {
   uint32_t holder_frame;
   uint32_t stack_chunk;  // where its frames lie, the newest piece
   uint32_t stack_top;    // end of what is used of it
-  // Of a frame.
+  // In a frame:
   uint32_t code;
   uint32_t code_tag;  // bits of the pointer to the code that are no address
   uint32_t caller;
   uint32_t instruction;
   uint32_t owner;          // a byte
   uint32_t foreign_owner;  // from this value on the interpreter's own, which runs no code
-  // Of a code object.
+  // In a code object:
   uint32_t type;
   uint32_t instruction_count;
   uint32_t file;
@@ -35,7 +35,7 @@ struct rlscope_interpreter_layout {
   uint32_t first_line;
   uint32_t line_table;
   uint32_t instructions;
-  // Of texts and bytes.
+  // In texts and bytes:
   uint32_t text_length;
   uint32_t text_state;
   uint32_t ascii_mask;  // of the word at text_state

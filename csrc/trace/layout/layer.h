@@ -14,7 +14,7 @@ enum class Layer : uint32_t {
   kFramework = 3,
   kCudaApi = 4,
   kGpu = 5,
-  kWait = 6,  // the thread waits: for another process, a lock, the GIL, time to pass
+  kWait = 6,  // the thread waits: for another process, a lock, the GIL, or until a time
 };
 constexpr Layer kLastLayer = Layer::kWait;
 // By number; every reader takes them from here.

@@ -85,11 +85,11 @@ class _State:
         self.times_ns = parts(self.duration_ns, self.readings) if self.readings else {}
 
     def interval(self, readings: int) -> tuple[int | None, ...]:
-        """Of the part of the time that as many readings stand for."""
+        """The interval of that part of the time which as many readings stand for."""
         return share(self.duration_ns, sum(self.readings.values()), readings)[1:]
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
-        """Of `stack_time`."""
+        """The rows of `stack_time`."""
         if not self.readings:
             yield (None, *self.key, 0, self.duration_ns, None, None)
         for number, readings in self.readings.items():

@@ -39,7 +39,7 @@ def has_loop(breakdown: Mapping[str, Sequence[Any]]) -> bool:
 
 
 def rows(breakdown: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Of the rows of `breakdown` of a process that counts, those of its loop."""
+    """The rows of the loop, among those of `breakdown` of a process that counts."""
     stages, operations = breakdown["stage"], breakdown["operation"]
     wanted = [
         place
