@@ -134,6 +134,7 @@ class Directory:
         timeline             level, start_ns, bucket_ns, operation, layer, gpu_busy, duration_ns
                              (buckets > 0: the most at the finest level. `grid`: start and end of
                              the time that level 0 is for; (0, 0): the process's own)
+        loop                 start_ns, end_ns: of the training loop; no row: there is none
         state_reading        stage, operation, layer, stack (of the next one, 0: not known),
                              readings, blocked
         stack                stack, parent (0: none), function, file, line (0: not known),
@@ -199,8 +200,15 @@ class Directory:
         """How long, within spans that ascend and do not overlap, at least one of some processes
         kept a device busy; `uses` as of device_times()."""
 
-    def cuda_relations(self, process: int, *, most_paths: int = 16_384) -> dict[str, Columns]:
-        """CUDA calls and GPU work by operation; all empty in a process without either.
+    def cuda_relations(
+        self,
+        process: int,
+        *,
+        loop: tuple[int, int] | None = None,
+        most_paths: int = 16_384,
+    ) -> dict[str, Columns]:
+        """CUDA calls and GPU work by operation; all empty in a process without either. `loop`: the
+        row of `loop` of `sweep`, if there is one, for the stages of `call_site`.
 
         Keys and columns (`operation` numbers rows of the table `operation` of this result; -1 is
         GPU work whose launch is not in the trace):
@@ -211,6 +219,8 @@ class Directory:
                    device, context, stream, operation, count, and the columns that it lists
         sync       kind, operation, count, duration_ns, waiting_ns
         gpu_time   device, operation, while_ns, launched_ns
+        call_site  stack (0: not known), stage, operation, calls, gpu_ns: empty if no stack is known
+        stack      as of `sweep`: those of `call_site` and their callers
         loss       kind, count, duration_ns, detail
         """
 
@@ -286,6 +296,11 @@ class Writer:
         """Functions are (file, name, first line), nodes (parent, function, line), with numbers from
         1 on that go on from one call to the next; parent 0: none; line 0: not known."""
 
+    def call_sites(
+        self, functions: Sequence[tuple[str, str, int]], nodes: Sequence[tuple[int, int, int]]
+    ) -> None:
+        """The same of the stacks that made CUDA calls, once, with numbers of their own."""
+
     def open_wait(self, thread: int, ticks: int, id: int) -> None:
         """The next item of the thread, which is still to come, is a call that began at `ticks`."""
 
@@ -297,7 +312,9 @@ class Writer:
         names: NDArray[np.uint32],
         correlations: NDArray[np.int64],
         statuses: NDArray[np.uint32] | None = None,
-    ) -> None: ...
+        sites: NDArray[np.uint32] | None = None,
+    ) -> None:
+        """`sites`: nodes of call_sites(); 0: not known."""
     def gpu(
         self,
         device: int,

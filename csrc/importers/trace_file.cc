@@ -141,6 +141,19 @@ void TraceFile::AddStacks(const std::vector<trace::FunctionFields>& functions,
   nodes_ += static_cast<uint32_t>(nodes.size());
 }
 
+void TraceFile::AddCallSites(const std::vector<trace::FunctionFields>& functions,
+                             std::vector<trace::NodeFields> nodes) {
+  CheckOpen();
+  for (trace::NodeFields& node : nodes) {
+    if (node.parent != 0) node.parent += trace::kFirstSite;
+    node.function += trace::kFirstSite;
+  }
+  constexpr uint32_t kFirst = trace::kFirstSite + 1;
+  Check(trace::WriteStacks(
+      &sink_, buffer_.get(),
+      {kFirst, functions.data(), functions.size(), kFirst, nodes.data(), nodes.size()}));
+}
+
 void TraceFile::AddItem(uint64_t ticks, uint32_t kind, uint32_t id, uint64_t duration,
                         uint64_t value) {
   const auto word = [](uint32_t slot_kind, uint32_t slot_id) {

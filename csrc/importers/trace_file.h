@@ -53,6 +53,10 @@ class TraceFile {
   // Functions and nodes of stacks; their numbers go on from those that were added before.
   void AddStacks(const std::vector<trace::FunctionFields>& functions,
                  const std::vector<trace::NodeFields>& nodes);
+  // The same of the stacks that made CUDA calls, all at once: trace::kFirstSite is added to all
+  // numbers.
+  void AddCallSites(const std::vector<trace::FunctionFields>& functions,
+                    std::vector<trace::NodeFields> nodes);
   // In order of start, any number.
   void AddCudaCalls(uint32_t thread, const trace::CudaCall* calls, size_t count);
   // Nothing of this thread follows: what is known of it is dropped.

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "runtime/call_sites.h"
 #include "runtime/hot.h"
 #include "runtime/interval_writer.h"
 #include "runtime/rings.h"
@@ -36,6 +37,12 @@ inline __attribute__((always_inline)) bool BeginCudaCall() {
   return true;
 }
 
+// The stack of the calling thread, which is in a call.
+inline __attribute__((always_inline)) uint32_t FindCallSite(IntervalWriter* writer) {
+  const auto find = Load(find_call_site);
+  return find == nullptr ? 0 : find(&writer->sites);
+}
+
 // Ends what BeginCudaCall() of this thread began; ignored when a window began in between. `name()`
 // is asked for after the clock: a function's first call learns it, which takes microseconds.
 template <typename Name>
@@ -45,15 +52,25 @@ inline __attribute__((always_inline)) void EndCudaCall(const Name& name, uint32_
   if (writer == nullptr || writer->depth == 0 || --writer->depth != 0) return;
   const uint64_t duration = ReadTicks() - writer->start;
   const uint32_t name_id = name();
+  const uint32_t site = FindCallSite(writer);
+  const uint32_t kind = site == 0 ? trace::kCudaCall : trace::kLineCudaCall;
+  const uint32_t slots = trace::SlotsOf(kind);
   struct rlscope_thread* self = &writer->self;
-  if (__builtin_expect(self->limit - self->cursor < 2, 0) && !MakeIntervalRoom(writer, 2)) return;
-  struct rlscope_slot* second = self->cursor + 1;
-  second->tsc = trace::CudaCallPayload(correlation, context);
-  second->duration = trace::CudaCallMore(duration, status);
-  __atomic_store_n(&second->word, trace::MakeWord(trace::kContinued, 0, self->lap),
-                   __ATOMIC_RELAXED);
-  PublishTo(self, trace::kCudaCall, name_id, writer->start, static_cast<uint32_t>(duration));
-  self->cursor = second + 1;
+  if (__builtin_expect(self->limit - self->cursor < slots, 0) && !MakeIntervalRoom(writer, slots)) {
+    return;
+  }
+  struct rlscope_slot* first = self->cursor;
+  const uint32_t continued = trace::MakeWord(trace::kContinued, 0, self->lap);
+  first[1].tsc = trace::CudaCallPayload(correlation, context);
+  first[1].duration = trace::CudaCallMore(duration, status);
+  __atomic_store_n(&first[1].word, continued, __ATOMIC_RELAXED);
+  if (site != 0) {
+    first[2].tsc = site;
+    first[2].duration = 0;
+    __atomic_store_n(&first[2].word, continued, __ATOMIC_RELAXED);
+  }
+  PublishTo(self, kind, name_id, writer->start, static_cast<uint32_t>(duration));
+  self->cursor = first + slots;
 }
 
 }  // namespace rlscope::runtime

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "runtime/call_sites.h"
 #include "runtime/command_line.h"
 #include "runtime/detached.h"
 #include "runtime/process.h"
@@ -204,6 +205,7 @@ bool OpenImage() {
   Store(&image.page, opening.page);
   UseFirstArena(opening.page);
   PublishAllNames();
+  PublishCallSites();
   AppendEntry(trace::EntryKind::kProgram, 0, 0, 0, command_line, opening.command_line_bytes);
   if (process.python) {
     AppendEntry(trace::EntryKind::kPythonVersion, 0, 0, 0, process.python_version,

@@ -67,7 +67,7 @@ void WakeDrainer();
 
 inline void CountLoss(trace::Loss loss, uint64_t count) {
   trace::ProcessPage* page = SharedPage();
-  if (page != nullptr) __atomic_fetch_add(&page->losses[loss], count, __ATOMIC_RELAXED);
+  if (page != nullptr) __atomic_fetch_add(trace::LossCount(page, loss), count, __ATOMIC_RELAXED);
 }
 
 }  // namespace rlscope::runtime

@@ -15,6 +15,7 @@ struct IntervalWriter {
   uint64_t start;   // ticks
   uint32_t depth;   // open calls, each inside the one before
   uint32_t window;  // rlscope_process.window in which it began
+  void* sites;      // what the finder of call sites keeps for the thread
   IntervalWriter* next_free;
 };
 

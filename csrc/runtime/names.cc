@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/kept_text.h"
 #include "runtime/syscalls.h"
 #include "trace/layout/shared_pages.h"
 
@@ -9,7 +10,6 @@ namespace rlscope::runtime {
 namespace {
 
 constexpr uint32_t kBuckets = 1u << 17;  // half full at most
-constexpr uint64_t kTextChunk = 1 << 16;
 
 // Mapped at the first name: 2.6 MiB of address space of which only touched pages cost memory.
 struct Table {
@@ -21,8 +21,6 @@ struct Table {
 Table* table = nullptr;
 uint32_t count = 0;        // ordinary names
 uint32_t other_count = 0;  // "(other)" names, in names[kMaxNames...]
-char* text_chunk = nullptr;
-uint64_t text_left = 0;
 
 // FNV-1a, 64 bits folded to 32.
 uint32_t Hash(uint32_t kind, const char* text, uint64_t length) {
@@ -46,20 +44,6 @@ uint32_t* Bucket(uint32_t hash, uint32_t kind, const char* text, uint64_t length
   }
 }
 
-char* CopyText(const char* text, uint64_t length) {
-  if (text_left < length) {
-    void* chunk = SysMapPrivate(kTextChunk);
-    if (chunk == nullptr) return nullptr;
-    text_chunk = static_cast<char*>(chunk);
-    text_left = kTextChunk;
-  }
-  char* copy = text_chunk;
-  memcpy(copy, text, length);
-  text_chunk += length;
-  text_left -= length;
-  return copy;
-}
-
 bool MapTable() {
   if (table == nullptr) table = static_cast<Table*>(SysMapPrivate(sizeof(Table)));
   return table != nullptr;
@@ -75,7 +59,7 @@ uint32_t FindName(uint32_t kind, const char* text, uint64_t length) {
 
 const Name* AddName(uint32_t kind, uint32_t layer, const char* text, uint64_t length) {
   if (!MapTable() || count == trace::kMaxNames) return nullptr;
-  const char* copy = CopyText(text, length);
+  const char* copy = KeepText(text, length);
   if (copy == nullptr) return nullptr;
   const uint32_t hash = Hash(kind, text, length);
   Name* name = &table->names[count];

@@ -89,7 +89,7 @@ struct rlscope_process_state {
 extern RLSCOPE_EXPORT struct rlscope_process_state rlscope_process;
 
 // The version of this file, with which a library that was loaded before must agree.
-#define RLSCOPE_INTERFACE 5
+#define RLSCOPE_INTERFACE 6
 RLSCOPE_EXPORT uint32_t rlscope_abi_version(void);
 
 // Reads RLSCOPE_*, maps nothing, starts nothing. The constructor calls it; so does the import of
@@ -205,6 +205,18 @@ RLSCOPE_EXPORT void rlscope_python_end(void);
 // Where a drainer finds the stacks of the interpreter's threads. Copied.
 struct rlscope_interpreter_layout;
 RLSCOPE_EXPORT void rlscope_describe_interpreter(const struct rlscope_interpreter_layout* layout);
+
+// Call sites: the stacks of the interpreter in which the process makes CUDA calls. From code that
+// knows the interpreter: `find` gives the number of the calling thread's stack, 0: it has none. It
+// is called at the end of each CUDA call, without the interpreter's lock. `*kept` is its own, null
+// at first; a fork child and a later session begin anew. Null: nobody can tell any more.
+RLSCOPE_EXPORT void rlscope_find_call_sites(uint32_t (*find)(void** kept));
+// Numbers of a function and of a line in a call from `parent` (a stack, 0: none), made if they are
+// new. 0: they do not fit. Take a lock.
+RLSCOPE_EXPORT uint32_t rlscope_number_function(const char* file, uint64_t file_length,
+                                                const char* name, uint64_t name_length,
+                                                uint32_t first_line);
+RLSCOPE_EXPORT uint32_t rlscope_number_stack(uint32_t parent, uint32_t function, uint32_t line);
 
 RLSCOPE_EXPORT void rlscope_count_loss(uint32_t loss, uint64_t count);
 

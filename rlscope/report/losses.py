@@ -23,6 +23,7 @@ MEANING = {
     "gpu_unfinished": "pieces of GPU work that had not ended when their process did",
     "cuda_paused": "gaps in which the program's own profiler had CUPTI (--cupti=yield)",
     "cuda_displaced": "gaps in which another profiler in the process got the records of GPU work",
+    "call_site": "CUDA calls with stacks of Python that did not fit. Their GPU time has no line",
     "cuda_interposed": "processes recorded without CUPTI (--cuda=interpose). They have calls of "
     "the CUDA runtime library only, and neither GPU work nor launches inside cuBLAS, cuDNN, NCCL, "
     "Triton and JAX",

@@ -98,7 +98,7 @@ def tables(
     _count_cuda_transitions(streams, final)
     finish(final)
     iterations = _iterations(final)
-    loop = training_loop([_moment(segment) for segment in segments], rules)
+    loop = _loop(segments, rules)
     bookkeeping, bookkeeping_by_thread = count_records(streams, rules, text, loop)
     found: Rows = {
         "operation": _operations(final),
@@ -125,6 +125,15 @@ def tables(
         "thread": [Life(each.number, *each.life) for each in streams.threads],
     }
     return {relation: sorted(rows) for relation, rows in found.items()}
+
+
+def loop_of(streams: Streams, rules: Rules) -> tuple[int, int] | None:
+    """Begin and end of the training loop, if there is one."""
+    return _loop(_segments(streams, rules), rules)
+
+
+def _loop(segments: list[Segment], rules: Rules) -> tuple[int, int] | None:
+    return training_loop([_moment(segment) for segment in segments], rules)
 
 
 def text(path: Path) -> str:
@@ -252,10 +261,10 @@ def _stack(process: RawProcess, segment: Segment, nodes: Mapping[int, int]) -> s
     if owning is None and rules.stack_of != "the owner only":
         owning = main
     number = nodes.get(owning.stream.number, 0) if owning else 0
-    return _stack_text(process.nodes, number, rules) or ""
+    return stack_text(process.nodes, number, rules) or ""
 
 
-def _stack_text(nodes: Sequence[Node], number: int, rules: Rules) -> str | None:
+def stack_text(nodes: Sequence[Node], number: int, rules: Rules) -> str | None:
     """None: the node is not known, or one of its callers."""
     if not 1 <= number <= len(nodes) or not nodes[number - 1].function:
         return None
@@ -263,7 +272,7 @@ def _stack_text(nodes: Sequence[Node], number: int, rules: Rules) -> str | None:
     here = f"{node.function}:{node.line}"
     if not node.parent:
         return here
-    above = _stack_text(nodes, node.parent, rules) if node.parent < number else None
+    above = stack_text(nodes, node.parent, rules) if node.parent < number else None
     if above is None:
         return None if rules.unknown_callers == "no stack" else here
     return f"{above};{here}"

@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ground_truth.cuda_process import Cuda, find_calls, owner_at
+from ground_truth.brute import loop_of, stack_text
+from ground_truth.cuda_process import Call, Cuda, find_calls, owner_at
 from ground_truth.raw import Gpu, GpuWork, RawProcess
 from ground_truth.relations import (
     UNLINKED,
     ApiCall,
+    CallSite,
     GpuTime,
     Graph,
     Kernel,
@@ -27,6 +29,7 @@ from ground_truth.relations import (
 )
 from ground_truth.rules import CudaRules
 from ground_truth.streams import Span
+from ground_truth.training_loop import stage_at
 
 RIGHT = CudaRules()
 NOT_READY = 600
@@ -51,6 +54,7 @@ def relations(process: RawProcess, rules: CudaRules = RIGHT) -> Rows:
         "memset": _grouped(cuda, Gpu.MEMSET, _memset),
         "sync": _syncs(cuda),
         "gpu_time": _gpu_times(cuda),
+        "call_site": _call_sites(cuda),
         "loss": [Loss("gpu_work_without_launch", unlinked)] if unlinked else [],
     }
     return {relation: sorted(rows) for relation, rows in found.items()}
@@ -236,3 +240,34 @@ _WHEN = ("while", "launched")
 
 def _device(cuda: Cuda, work: GpuWork) -> int:
     return work.device if cuda.rules.gpu_time_devices == "apart" else 0
+
+
+# ---- stacks -------------------------------------------------------------------------------------
+
+
+def _call_sites(cuda: Cuda) -> list[CallSite]:
+    """None if the trace has the stack of no call."""
+    if cuda.rules.call_sites == "if one is known" and not any(c.raw.site for c in cuda.calls):
+        return []
+    loop = loop_of(cuda.streams, cuda.rules)
+    calls: Counter[tuple[str, str, str]] = Counter()
+    gpu_ns: Counter[tuple[str, str, str]] = Counter()
+
+    def key(launch: Call | None, operation: str, time_ns: int) -> tuple[str, str, str]:
+        nodes = cuda.streams.process.nodes
+        stack = stack_text(nodes, launch.raw.site, cuda.rules) if launch is not None else None
+        return stack or "", stage_at(time_ns, loop, operation, cuda.rules), operation
+
+    for call in cuda.calls:
+        calls[key(call, call.operation, call.span.start_ns)] += 1
+    for start, end in cuda.segments([]):
+        running = [work for work in cuda.work if _runs(work, start)]
+        running.sort(key=lambda work: (work.start_ns, work.device, work.context, work.stream))
+        if running:
+            last = cuda.rules.simultaneous_work == "is the last one's"
+            work = running[-1 if last else 0]
+            launch = cuda.launch_of(work)
+            of_work = launch is None or cuda.rules.site_stage == "of the work"
+            time_ns = work.start_ns if launch is None or of_work else launch.span.start_ns
+            gpu_ns[key(launch, cuda.operation_of(work), time_ns)] += end - start
+    return [CallSite(*row, calls[row], gpu_ns[row]) for row in calls.keys() | gpu_ns.keys()]

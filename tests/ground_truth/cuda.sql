@@ -1,17 +1,17 @@
 -- The relations of CUDA calls and GPU work of one process, in SQL, from what twin.sql leaves
 -- (win, range, life, segment, thread_state, process_state) and the raw tuples:
 --
---   cuda_call(thread, ord, start_ns, end_ns, name, correlation, status)
+--   cuda_call(thread, ord, start_ns, end_ns, name, correlation, status, site)
 --   gpu_work(id, start_ns, end_ns, kind, device, stream, context, correlation, name, size, how, graph)
 --
 -- Leaves a table x_<relation> for each. No call may start at the very end of the process: a segment
 -- has to begin there.
 
--- Recorded calls with their operations: (thread, name, correlation, status, start_ns, end_ns,
+-- Recorded calls with their operations: (thread, name, correlation, status, site, start_ns, end_ns,
 -- operation). No call begins before the one before it ended.
 CREATE OR REPLACE TEMP TABLE call AS
 WITH forwards AS (
-    SELECT thread, name, correlation, status,
+    SELECT thread, name, correlation, status, site,
         LEAST(p.end_ns, GREATEST(p.start_ns, c.start_ns, COALESCE(MAX(c.end_ns) OVER (
             PARTITION BY thread ORDER BY ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
             p.start_ns))) AS start_ns,
@@ -19,7 +19,7 @@ WITH forwards AS (
             PARTITION BY thread ORDER BY ord))) AS end_ns
     FROM cuda_call AS c, process AS p
 )
-SELECT f.thread, f.name, f.correlation, f.status, f.start_ns,
+SELECT f.thread, f.name, f.correlation, f.status, f.site, f.start_ns,
     LEAST(f.end_ns, win.end_ns, life.end_ns) AS end_ns,
     CASE WHEN s.outer_ns IS NULL AND NOT s.is_main THEN p.operation ELSE s.operation END
         AS operation
@@ -38,10 +38,10 @@ SELECT
 FROM win, process AS p, range AS r;
 
 -- Records of the GPU that count, each with its launch: (all of gpu_work, operation, call_start_ns,
--- call_end_ns); the latter NULL without one.
+-- call_end_ns, site); the latter NULL without one.
 CREATE OR REPLACE TEMP TABLE counted AS
 SELECT w.*, COALESCE(call.operation, '(unlinked)') AS operation,
-    call.start_ns AS call_start_ns, call.end_ns AS call_end_ns
+    call.start_ns AS call_start_ns, call.end_ns AS call_end_ns, call.site
 FROM gpu_work AS w
 LEFT JOIN call ON call.correlation = w.correlation AND w.correlation <> 0
 WHERE (w.kind = 'SYNC' AND call.thread IS NOT NULL)
@@ -139,6 +139,32 @@ part AS (
 )
 SELECT device, operation, SUM(while_ns)::BIGINT, SUM(launched_ns)::BIGINT
 FROM part GROUP BY device, operation;
+
+-- Each segment's work is that of the piece that began first; the stage is that of the launch.
+CREATE OR REPLACE TEMP TABLE x_call_site AS
+WITH loop AS (
+    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_gap), MIN(start_ns)) AS first_ns,
+        MAX(end_ns) AS last_ns FROM stretch
+),
+part AS (
+    SELECT site, operation, start_ns AS time_ns, 1 AS calls, 0 AS gpu_ns FROM call
+    UNION ALL
+    SELECT w.site, w.operation, COALESCE(w.call_start_ns, w.start_ns), 0, s.end_ns - s.start_ns
+    FROM segment AS s JOIN work AS w ON w.start_ns <= s.start_ns AND w.end_ns > s.start_ns
+    WHERE s.win IS NOT NULL
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY s.start_ns ORDER BY w.start_ns,
+        w.device, w.context, w.stream, w.id) = 1
+)
+SELECT COALESCE(stack, '') AS stack,
+    CASE WHEN first_ns IS NULL THEN 'whole' WHEN time_ns < first_ns THEN 'start-up'
+        WHEN time_ns >= last_ns THEN 'end'
+        WHEN plain_names(operation)[1] IN (
+            'import', 'imports', 'setup', 'compilation', 'compile', 'warmup')
+        THEN 'warm-up' ELSE 'loop' END AS stage,
+    operation, SUM(calls)::BIGINT, SUM(gpu_ns)::BIGINT
+FROM part CROSS JOIN loop LEFT JOIN known_stack ON node = site
+WHERE EXISTS (SELECT 1 FROM call WHERE site <> 0)
+GROUP BY ALL;
 
 CREATE OR REPLACE TEMP TABLE x_loss AS
 SELECT 'gpu_work_without_launch', COUNT(*) FROM work WHERE call_end_ns IS NULL HAVING COUNT(*) > 0;

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from ground_truth.raw import CudaCall, Gpu, GpuWork, Kind, RawProcess, RawThread
-from ground_truth.strategies import FLAVOURS, WINDOWS, threads
+from ground_truth.strategies import FLAVOURS, WINDOWS, nodes, threads
 
 LATEST = 40
 LENGTHS = (0, 1, 2, 3, 7, 15, 25)
@@ -30,10 +30,10 @@ _kind = st.sampled_from((Gpu.KERNEL,) * 4 + (Gpu.MEMCPY, Gpu.MEMSET, Gpu.GRAPH, 
 
 
 @st.composite
-def _calls(draw: st.DrawFn) -> list[CudaCall]:
+def _calls(draw: st.DrawFn, sites: st.SearchStrategy[int]) -> list[CudaCall]:
     spans = draw(st.lists(st.tuples(_start, _length), min_size=draw(_least), max_size=6))
     return [
-        CudaCall(start, start + length, draw(_name), status=draw(_status))
+        CudaCall(start, start + length, draw(_name), status=draw(_status), site=draw(sites))
         for start, length in sorted(spans)
     ]
 
@@ -101,7 +101,9 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
     drawn = [draw(threads(flavour, main=True)), *others]
     if flavour != "windows" and draw(st.booleans()):
         drawn = [_without_windows(thread) for thread in drawn]
-    drawn = [replace(thread, cuda_calls=draw(_calls())) for thread in drawn]
+    stack_nodes = draw(nodes())
+    sites = st.integers(0, len(stack_nodes) + 1) if stack_nodes else st.just(0)
+    drawn = [replace(thread, cuda_calls=draw(_calls(sites))) for thread in drawn]
     drawn = _numbered(drawn, by_start=draw(st.booleans()))
     ids = [call.correlation for thread in drawn for call in thread.cuda_calls] or [UNKNOWN]
     works = draw(st.lists(_work(ids), min_size=2 * draw(_least), max_size=10))
@@ -114,6 +116,7 @@ def cuda_processes(draw: st.DrawFn, *, shortest: int = 10) -> RawProcess:
         python_begin_ns=start,
         threads=tuple(drawn),
         gpu=works,
+        nodes=stack_nodes,
     )
 
 

@@ -230,6 +230,8 @@ class CudaCall(NamedTuple):
     correlation: int = 0
     """Joins it to its GPU work; 0 to none."""
     status: int = 0
+    site: int = 0
+    """Number of the node of its stack; 0: not known."""
 
 
 class GpuWork(NamedTuple):
@@ -291,7 +293,7 @@ class RawProcess:
     states: Sequence[tuple[int, frozenset[int]]] = ()
     """When the kernel was asked, in order, and the numbers of the threads that were awake."""
     nodes: Sequence[Node] = ()
-    """Numbered from 1 in the order given."""
+    """Numbered from 1 in the order given; those of CUDA calls are the same."""
     stacks: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     """Time of a reading -> number of a thread -> number of its node."""
     socket_pairs: Sequence[tuple[int, int]] = ()

@@ -169,6 +169,15 @@ class ApiCall(NamedTuple):
     with_work: int
 
 
+class CallSite(NamedTuple):
+    stack: str
+    """As that of a StateReading."""
+    stage: str
+    operation: str
+    calls: int
+    gpu_ns: int
+
+
 class Kernel(NamedTuple):
     device: int
     context: int
@@ -275,6 +284,7 @@ CUDA_RELATIONS = {
     "memset": Memset,
     "sync": Sync,
     "gpu_time": GpuTime,
+    "call_site": CallSite,
     "loss": Loss,
 }
 """Those that only the pass over CUDA calls and GPU work answers with."""

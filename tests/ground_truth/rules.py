@@ -187,6 +187,9 @@ class CudaRules(Rules):
     waiting_for: Literal["stream or device", "device"] = "stream or device"
     stream_wait_event: Literal["waits for nothing", "waits"] = "waits for nothing"
     context_device: Literal["of its work", "of the record"] = "of its work"
+    simultaneous_work: Literal["is the first one's", "is the last one's"] = "is the first one's"
+    site_stage: Literal["of the call", "of the work"] = "of the call"
+    call_sites: Literal["if one is known", "always"] = "if one is known"
 
 
 def mutations(rules: type[Rules] = Rules) -> list[tuple[str, str]]:

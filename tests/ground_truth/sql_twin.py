@@ -32,7 +32,7 @@ INPUTS = {
     "number INT",
     "missing": "thread INT, first INT, last INT",
     "cuda_call": "thread INT, ord INT, start_ns BIGINT, end_ns BIGINT, name TEXT, "
-    "correlation BIGINT, status INT",
+    "correlation BIGINT, status INT, site INT",
     "gpu_work": "id INT, start_ns BIGINT, end_ns BIGINT, kind TEXT, device INT, stream BIGINT, "
     "context INT, correlation BIGINT, name TEXT, size BIGINT, how INT, graph INT",
     "function": "name TEXT, layer INT",
@@ -116,7 +116,7 @@ def _inputs(process: RawProcess) -> dict[str, list[Sequence[Any]]]:
         ],
         "missing": [(number, *thread.missing) for number, thread in numbered if thread.missing],
         "cuda_call": [
-            (number, order, call.start_ns, call.end_ns, call.name, call.correlation, call.status)
+            (number, order, *call)
             for number, thread in numbered
             for order, call in enumerate(thread.cuda_calls)
         ],

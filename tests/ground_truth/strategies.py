@@ -266,25 +266,25 @@ def _states(until_ns: int) -> st.SearchStrategy[list[tuple[int, frozenset[int]]]
 
 
 @st.composite
-def _nodes(draw: st.DrawFn) -> list[Node]:
+def nodes(draw: st.DrawFn) -> list[Node]:
     """Few functions and lines, each call of a caller once; some nodes name a caller or a function
     that is not there."""
     functions = st.sampled_from(("f", "f", "f", "g", "g", "h", ""))
-    nodes = [
+    drawn = [
         Node(draw(st.integers(0, number)), draw(functions), draw(st.integers(0, 2)))
         for number in range(1, 1 + draw(st.sampled_from((0, 4, 8))))
     ]
-    return list(dict.fromkeys(nodes))
+    return list(dict.fromkeys(drawn))
 
 
 @st.composite
 def with_readings(draw: st.DrawFn, process: RawProcess, until_ns: int) -> RawProcess:
     """The process, read until then. Some stacks are of threads or nodes that are not there."""
-    nodes = draw(_nodes())
+    drawn = draw(nodes())
     states = draw(_states(until_ns))
-    numbers = st.lists(st.integers(0, len(nodes) + 1), min_size=1, max_size=4)
+    numbers = st.lists(st.integers(0, len(drawn) + 1), min_size=1, max_size=4)
     stacks = {time_ns: dict(enumerate(draw(numbers), start=1)) for time_ns, _ in states}
-    return replace(process, states=states, nodes=nodes, stacks=stacks)
+    return replace(process, states=states, nodes=drawn, stacks=stacks)
 
 
 @st.composite

@@ -61,7 +61,11 @@ def sweep_cuda(process: RawProcess) -> Rows:
         directory = Path(folder) / "trace"
         write([process], directory)
         trace = _trace.Directory(str(directory))
-        found = trace.cuda_relations(0, most_paths=process.most_paths)
+        swept = trace.sweep(0, most_paths=process.most_paths)
+        loop = list(zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns"))))
+        found = trace.cuda_relations(
+            0, loop=loop[0] if loop else None, most_paths=process.most_paths
+        )
         texts = _Texts({**found, "phase_name": {"name": []}}, trace.names(0))
         return {name: texts.rows(name, found[name], CUDA_RELATIONS) for name in CUDA_RELATIONS}
 

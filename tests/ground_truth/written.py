@@ -135,10 +135,13 @@ def write_stacks(process: RawProcess, writer: _trace.Writer) -> None:
     functions = sorted({node.function for node in process.nodes} - {""})
     numbers = {function: number for number, function in enumerate(functions, start=1)}
     unknown = len(functions) + 1
-    writer.stacks(
+    tree = (
         [(FILE, function, 1) for function in functions],
         [(node.parent, numbers.get(node.function, unknown), node.line) for node in process.nodes],
     )
+    writer.stacks(*tree)
+    if any(call.site for thread in process.threads for call in thread.cuda_calls):
+        writer.call_sites(*tree)
 
 
 def write_states(process: RawProcess, writer: _trace.Writer) -> None:
@@ -262,6 +265,7 @@ def _write_cuda_calls(writer: _trace.Writer, names: _Names, number: int, thread:
         np.array([names.id(Name.CUDA_CALL, call.name) for call in calls], np.uint32),
         np.array([call.correlation for call in calls], np.int64),
         np.array([call.status for call in calls], np.uint32),
+        np.array([call.site for call in calls], np.uint32),
     )
 
 

@@ -29,6 +29,7 @@ struct CudaCall {
   uint32_t path;
   uint32_t status;
   int64_t correlation;
+  uint32_t site;  // node of its stack; 0: not known
 };
 
 class CudaCallSink {

@@ -7,6 +7,7 @@
 #include "analysis/cuda/cuda_follower.h"
 #include "analysis/cuda/gpu_rows.h"
 #include "analysis/cuda/launch_table.h"
+#include "analysis/cuda/site_rows.h"
 #include "analysis/gpu/busy_time.h"
 #include "analysis/process/recorded_time.h"
 #include "analysis/sweep/thread_archive.h"
@@ -39,8 +40,9 @@ std::vector<Device> FindDevices(const std::vector<GpuInput>& inputs) {
 class CallRows : public CudaCallSink {
  public:
   CallRows(const ProcessInput& input, const std::vector<Device>& devices,
-           const RecordedTime& recorded, LaunchTable* launches, CudaResult* result)
-      : launches_(launches), result_(result) {
+           const RecordedTime& recorded, LaunchTable* launches, SiteRows* sites,
+           CudaResult* result)
+      : launches_(launches), sites_(sites), result_(result) {
     for (const Device& device : devices) busy_.emplace_back(input.gpu, device.streams, recorded);
   }
 
@@ -59,8 +61,9 @@ class CallRows : public CudaCallSink {
     ++row->calls;
     row->errors += call.status != 0 && call.status != kNotReady;
     row->duration_ns += call.end_ns - call.start_ns;
+    sites_->AddCall(call);
     if (call.correlation == 0) return;
-    launches_->Add({call.correlation, call.start_ns, call.end_ns, name, call.path, false});
+    launches_->Add({call.correlation, call.start_ns, call.end_ns, name, call.path, false, call.site});
   }
 
   static uint64_t KeyOf(uint32_t name, uint32_t path) {
@@ -69,6 +72,7 @@ class CallRows : public CudaCallSink {
 
  private:
   LaunchTable* const launches_;
+  SiteRows* const sites_;
   CudaResult* const result_;
   std::vector<BusyTime> busy_;  // by device
 };
@@ -106,7 +110,7 @@ bool HasCuda(const ProcessInput& input) {
 
 }  // namespace
 
-std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input) {
+std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input, const LoopSpan& loop) {
   auto result = std::make_unique<CudaResult>(input);
   if (!HasCuda(input)) return result;
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
@@ -115,13 +119,15 @@ std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input) {
   for (const Device& device : devices) result->devices.push_back({device.number, {}, {}});
   result->has_gaps = history.has_gaps();
   LaunchTable launches;
-  CallRows calls(input, devices, recorded, &launches, result.get());
+  SiteRows sites(recorded, loop, result.get());
+  CallRows calls(input, devices, recorded, &launches, &sites, result.get());
   ReadCalls(input, history, &calls, result.get());
   launches.Sort();
   for (size_t i = 0; i < devices.size(); ++i) {
     GpuRows rows(recorded, launches, &result->devices[i], result.get());
     rows.Read(input.gpu, devices[i].streams);
   }
+  if (result->has_sites) sites.ReadWork(input.gpu, launches);
   CountCallsWithWork(launches, result.get());
   result->syncs.Resolve(recorded);
   return result;

@@ -7,6 +7,7 @@
 //                                     owner x BusyTime -> while_ns           |
 //   GPU streams ---- intervals -> GpuMerge ----------------------------------+-> rows, launched_ns
 //                                                                            +-> SyncWaits
+//                                                                            +-> SiteRows
 //
 // A pass of its own over the threads, apart from the sweep: traces without CUDA pay nothing for it.
 // Memory does not depend on the length of the trace, as in the sweep.
@@ -20,8 +21,9 @@
 
 namespace rlscope::analysis {
 
-// `input` must outlive the result. Throws std::system_error like Sweep.
-std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input);
+// `input` must outlive the result. `loop`: what the sweep found, for the stages of call sites.
+// Throws std::system_error like Sweep.
+std::unique_ptr<CudaResult> FindCuda(const ProcessInput& input, const LoopSpan& loop = {});
 
 }  // namespace rlscope::analysis
 

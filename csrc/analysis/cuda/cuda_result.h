@@ -13,6 +13,7 @@
 #include "analysis/keys/operation_paths.h"
 #include "analysis/process/source.h"
 #include "analysis/spill/spill_table.h"
+#include "analysis/views/loop_stages.h"
 
 namespace rlscope::analysis {
 
@@ -55,6 +56,20 @@ struct DeviceTime {
   std::vector<int64_t> launched_ns;  // by path, unlinked work among them
 };
 
+// CUDA calls of one stack, stage and operation, and the GPU time of what they launched.
+struct SiteRow {
+  uint64_t key;  // MakeSiteKey
+  uint64_t calls;
+  int64_t gpu_ns;
+
+  uint32_t site() const { return static_cast<uint32_t>((key - 1) >> 18); }
+  LoopStages::Stage stage() const { return LoopStages::Stage((key - 1) >> 15 & 7); }
+  uint32_t path() const { return static_cast<uint32_t>(key - 1) & kPathMask; }
+};
+constexpr uint64_t MakeSiteKey(uint32_t site, LoopStages::Stage stage, uint32_t path) {
+  return (uint64_t{site} << 18 | uint64_t{stage} << 15 | path) + 1;
+}
+
 struct CudaResult {
   OperationPaths paths;
   bool has_gaps = false;
@@ -63,6 +78,8 @@ struct CudaResult {
   SyncWaits syncs;
   std::vector<DeviceTime> devices;
   uint64_t unlinked = 0;  // pieces of GPU work with no launch
+  SpillTable<SiteRow> sites;
+  bool has_sites = false;  // the stack of a call is known; else there are no rows of them
 
   explicit CudaResult(const ProcessInput& input)
       : paths(input.names, input.most_paths), syncs(input.gpu) {}

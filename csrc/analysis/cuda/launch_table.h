@@ -15,11 +15,12 @@ struct Launch {
   uint32_t name;
   uint32_t path : 31;
   uint32_t has_work : 1;  // some GPU work was launched by it
+  uint32_t site = 0;      // node of its stack; 0: not known
 };
-static_assert(sizeof(Launch) == 32);
+static_assert(sizeof(Launch) == 40);
 
 // Work may be recorded in any order and many times a call (a graph's kernels), at any time after
-// it. So calls are kept: 32 bytes each, in a file where they are many. Correlation ids count up
+// it. So calls are kept: 40 bytes each, in a file where they are many. Correlation ids count up
 // with the calls, and so does the place where the next one is looked for.
 class LaunchTable {
  public:

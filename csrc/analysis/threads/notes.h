@@ -43,6 +43,7 @@ struct CudaNote {
   uint32_t path;  // of the thread
   uint32_t status;
   int64_t correlation;
+  uint32_t site;
 };
 
 // A record was made. Part of its cost lies in the thread's state inside the interval that it

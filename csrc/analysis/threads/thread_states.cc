@@ -355,7 +355,7 @@ void ThreadStates::StartCudaCall() {
   if (context_.cuda_notes) {
     const uint32_t i = cuda_call_;
     cuda_notes_.Push({now, true, cuda_batch_->name[i], operations_.path(), cuda_batch_->status[i],
-                      cuda_batch_->correlation[i]});
+                      cuda_batch_->correlation[i], SiteOf(*cuda_batch_, i)});
   }
   Update(now, context_.cuda_notes);
 }
@@ -370,7 +370,7 @@ void ThreadStates::EndCudaCall() {
 void ThreadStates::LeaveCudaCall(int64_t now) {
   in_cuda_call_ = false;
   calls_.SetInCudaCall(false, now);
-  if (context_.cuda_notes) cuda_notes_.Push({now, false, 0, 0, 0, 0});
+  if (context_.cuda_notes) cuda_notes_.Push({now, false, 0, 0, 0, 0, 0});
 }
 
 // ---- state --------------------------------------------------------------------------------------

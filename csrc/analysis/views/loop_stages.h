@@ -16,6 +16,13 @@
 
 namespace rlscope::analysis {
 
+// When the training loop lasted, as far as a time tells it.
+struct LoopSpan {
+  bool begun = false;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
 // Keeps apart the time before the loop and the time after its last operation. Where it begins
 // loop_beginning.h says. Which operation is the last is known only at the end, so time is added up
 // anew after each. While all of
@@ -78,12 +85,16 @@ class LoopStages {
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
   bool in_loop() const { return in_loop_; }
-  // The stage of a time in which the process was in an operation of this path, at the end.
-  Stage StageOf(int64_t time_ns, const OperationPaths::Node& path) const {
-    if (!begun_) return kWhole;
+  // At the end.
+  LoopSpan span() const {
     const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();
-    if (time_ns < (set_up != nullptr ? set_up->end_ns : begin_ns_)) return kStartUp;
-    return time_ns < end_ns_ ? InLoop(path) : kEnd;
+    return {begun_, set_up != nullptr ? set_up->end_ns : begin_ns_, end_ns_};
+  }
+  // The stage of a time in which the process was in an operation of this path.
+  static Stage StageOf(const LoopSpan& loop, int64_t time_ns, const OperationPaths::Node& path) {
+    if (!loop.begun) return kWhole;
+    if (time_ns < loop.start_ns) return kStartUp;
+    return time_ns < loop.end_ns ? InLoop(path) : kEnd;
   }
   LoopBeginning* beginning() { return &beginning_; }
   const LoopBeginning& beginning() const { return beginning_; }

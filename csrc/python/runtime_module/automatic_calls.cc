@@ -4,6 +4,7 @@
 
 #include "native_calls/owned.h"
 #include "python/runtime_module/automatic_track.h"
+#include "python/runtime_module/call_sites.h"
 #include "python/runtime_module/compiled.h"
 #include "python/runtime_module/import_times.h"
 #include "python/runtime_module/own_environments.h"
@@ -127,7 +128,10 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
   }
   if constexpr (event == Event::kTapeEnter) track->EnterTape();
   if constexpr (event == Event::kTapeExit) track->LeaveTape();
-  if constexpr (event == Event::kBackward) track->EnterBackward(SelfOf(arguments, flagged_count));
+  if constexpr (event == Event::kBackward) {
+    track->EnterBackward(SelfOf(arguments, flagged_count));
+    LendCallSite();
+  }
   if constexpr (event == Event::kStep) track->EnterStep();
   if constexpr (event == Event::kBlockEnter) {
     track->EnterBlock(SelfOf(arguments, flagged_count));
@@ -172,7 +176,10 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
                   PyObject* result) {
   if constexpr (is_simulation<event>) track->LeaveSimulation(result);
   if constexpr (is_forward<event>) track->LeaveForward(result);
-  if constexpr (event == Event::kBackward) track->LeaveBackward();
+  if constexpr (event == Event::kBackward) {
+    EndLending();
+    track->LeaveBackward();
+  }
   if constexpr (event == Event::kStep) track->LeaveStep();
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);

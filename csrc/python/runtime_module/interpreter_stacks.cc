@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "native_calls/owned.h"
+#include "python/runtime_module/call_sites.h"
 #include "python/runtime_module/name_text.h"
 #include "runtime/rlscope.h"
 #include "runtime/syscalls.h"
@@ -77,7 +78,9 @@ void DescribeInterpreter() {
   const native_calls::ErrorAside aside;
   StackNumbers numbers;
   const uint32_t node = NodeOfThread(&numbers);
-  if (node != 0 && ReadNode(layout, &numbers) == node) rlscope_describe_interpreter(&layout);
+  if (node == 0 || ReadNode(layout, &numbers) != node) return;
+  rlscope_describe_interpreter(&layout);
+  FindCallSites(layout);
 }
 
 }  // namespace rlscope::python

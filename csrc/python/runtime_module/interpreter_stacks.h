@@ -1,4 +1,5 @@
-// Tells the drainer where the interpreter keeps the stacks of its threads.
+// Tells the drainer, and those who look for call sites (call_sites.h), where the interpreter keeps
+// the stacks of its threads.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_INTERPRETER_STACKS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_INTERPRETER_STACKS_H_
 

@@ -9,6 +9,7 @@
 #include "python/runtime_module/annotated.h"
 #include "python/runtime_module/automatic.h"
 #include "python/runtime_module/automatic_track.h"
+#include "python/runtime_module/call_sites.h"
 #include "python/runtime_module/drainer.h"
 #include "python/runtime_module/interpreter_stacks.h"
 #include "python/runtime_module/iterations.h"
@@ -107,6 +108,7 @@ PyObject* State(PyObject*, PyObject*) {
 
 PyObject* PythonEnd(PyObject*, PyObject*) {
   own_track.End();
+  LeaveCallSites();
   rlscope_python_end();
   Py_RETURN_NONE;
 }

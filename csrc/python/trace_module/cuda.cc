@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/views/path_rows.h"
 #include "python/trace_module/gpu_work.h"
 #include "python/trace_module/relations.h"
+#include "python/trace_module/stacks.h"
 
 namespace rlscope::python {
 namespace {
@@ -93,6 +96,37 @@ Columns MakeGpuTimes(const CudaResult& result, const PathRows& paths) {
   return columns;
 }
 
+// By stack, 0: it is not known; none if none is. `found` gets the stacks.
+Columns MakeCallSites(const CudaResult& result, const PathRows& paths,
+                      const trace::StackTree& stacks, std::set<uint32_t>* found) {
+  std::map<std::tuple<uint32_t, uint8_t, int32_t>, std::pair<int64_t, int64_t>> rows;
+  for (const analysis::SiteRow& row : result.sites.slots()) {
+    if (row.key == 0 || !result.has_sites) continue;
+    const uint32_t stack = stacks.Find(row.site()) != nullptr ? row.site() : 0;
+    auto& [calls, gpu_ns] = rows[{stack, row.stage(), OperationOf(paths, row.path())}];
+    calls += static_cast<int64_t>(row.calls);
+    gpu_ns += row.gpu_ns;
+  }
+  std::vector<int64_t> stack, calls, gpu_ns;
+  std::vector<uint8_t> stage;
+  std::vector<int32_t> operation;
+  for (const auto& [key, sums] : rows) {
+    found->insert(std::get<0>(key));
+    stack.push_back(std::get<0>(key));
+    stage.push_back(std::get<1>(key));
+    operation.push_back(std::get<2>(key));
+    calls.push_back(sums.first);
+    gpu_ns.push_back(sums.second);
+  }
+  Columns columns;
+  columns.Add("stack", std::move(stack));
+  columns.Add("stage", Words{StageWords(), std::move(stage)});
+  columns.Add("operation", std::move(operation));
+  columns.Add("calls", std::move(calls));
+  columns.Add("gpu_ns", std::move(gpu_ns));
+  return columns;
+}
+
 Columns MakeCudaLosses(const CudaResult& result) {
   const size_t rows = result.unlinked > 0;
   Columns columns;
@@ -114,6 +148,10 @@ Relations MakeCudaRelations(const analysis::ProcessInput& input, const CudaResul
   AddGpuWork(input, result, paths, names, &relations);
   relations.emplace_back("sync", MakeSyncs(result, paths));
   relations.emplace_back("gpu_time", MakeGpuTimes(result, paths));
+  const trace::StackTree stacks(input.stacks);
+  std::set<uint32_t> found;
+  relations.emplace_back("call_site", MakeCallSites(result, paths, stacks, &found));
+  relations.emplace_back("stack", MakeStacks(found, stacks));
   relations.emplace_back("loss", MakeCudaLosses(result));
   return relations;
 }

@@ -324,10 +324,14 @@ RowStream Directory::InstanceRows(size_t process, int64_t first_thread,
   return StreamInstances(directory_, MakeRowOptions(process, first_thread, operations, most_paths));
 }
 
-nb::dict Directory::CudaRelations(size_t process, uint32_t most_paths) const {
+nb::dict Directory::CudaRelations(size_t process,
+                                  const std::optional<std::pair<int64_t, int64_t>>& loop,
+                                  uint32_t most_paths) const {
+  analysis::LoopSpan span;
+  if (loop) span = {true, loop->first, loop->second};
   Relations relations = WithoutGil([&] {
     const analysis::ProcessInput input = Input(process, most_paths);
-    return MakeCudaRelations(input, *analysis::FindCuda(input));
+    return MakeCudaRelations(input, *analysis::FindCuda(input, span));
   });
   nb::dict result;
   for (auto& [name, columns] : relations) result[name] = columns.TakeDict();
@@ -411,7 +415,7 @@ void AddDirectory(nb::module_& module) {
            "operations"_a, "most_paths"_a = analysis::kMaxPaths)
       .def("reached_ns", &Directory::ReachedNs, "process"_a)
       .def("cuda_relations", &Directory::CudaRelations, "process"_a, nb::kw_only(),
-           "most_paths"_a = analysis::kMaxPaths)
+           "loop"_a = nb::none(), "most_paths"_a = analysis::kMaxPaths)
       .def(
           "sweep",
           [](const Directory& self, size_t process, bool by_thread, bool counts, uint32_t buckets,

@@ -45,7 +45,10 @@ class Directory {
                       uint32_t most_paths) const;
   RowStream InstanceRows(size_t process, int64_t first_thread, const Operations& operations,
                          uint32_t most_paths) const;
-  nanobind::dict CudaRelations(size_t process, uint32_t most_paths) const;
+  // `loop`: when the training loop began and ended, as Sweep() says.
+  nanobind::dict CudaRelations(size_t process,
+                               const std::optional<std::pair<int64_t, int64_t>>& loop,
+                               uint32_t most_paths) const;
   // Processes, each with the number that the device has in it.
   using DeviceUses = std::vector<std::pair<size_t, uint32_t>>;
   nanobind::dict DeviceTimes(const DeviceUses& uses, const analysis::Span& grid,

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/keys/layer_ranks.h"
+#include "python/trace_module/stacks.h"
 #include "trace/read/stack_tree.h"
 
 namespace rlscope::python {
@@ -34,9 +35,6 @@ struct TimeRow {
                     other.gpu_busy);
   }
 };
-
-// By number, as LoopStages has them.
-std::vector<std::string> StageWords() { return {"start-up", "warm-up", "loop", "end", "whole"}; }
 
 // The columns that say of what a row is.
 void AddPlaces(const std::vector<TimeRow>& rows, bool by_thread, Columns* columns) {
@@ -88,10 +86,10 @@ Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& p
     int64_t readings = 0, blocked = 0;
   };
   std::map<std::tuple<uint8_t, uint32_t, uint32_t, uint32_t>, Sum> rows;
-  const analysis::LoopStages& stages = result.process.stages();
+  const analysis::LoopSpan loop = result.process.stages().span();
   for (const analysis::StateReading& reading : result.states) {
     const uint32_t path = analysis::PathOfRow(reading.row);
-    const uint8_t stage = stages.StageOf(reading.time_ns - 1, result.paths.node(path));
+    const uint8_t stage = analysis::LoopStages::StageOf(loop, reading.time_ns - 1, result.paths.node(path));
     const uint32_t stack = stacks.Find(reading.stack) != nullptr ? reading.stack : 0;
     Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row), stack}];
     ++sum->readings;
@@ -118,38 +116,20 @@ Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& p
   return columns;
 }
 
-// The stacks that readings found and those that called them, by number.
-Columns MakeStacks(const analysis::SweepResult& result, const trace::StackTree& stacks) {
-  std::set<uint32_t> found;
-  for (const analysis::StateReading& reading : result.states) {
-    const trace::StackNode* node = stacks.Find(reading.stack);
-    uint32_t number = reading.stack;
-    while (node != nullptr && found.insert(number).second) {
-      number = node->parent;
-      node = stacks.Find(number);
-    }
-  }
-  std::vector<int64_t> stack, parent, line, first_line;
-  std::vector<std::string> function, file;
-  for (const uint32_t number : found) {
-    const trace::StackNode* const node = stacks.Find(number);
-    const trace::StackFunction* const called = stacks.FunctionOf(*node);
-    stack.push_back(number);
-    parent.push_back(node->parent);
-    function.push_back(called->name);
-    file.push_back(called->file);
-    line.push_back(node->line);
-    first_line.push_back(called->line);
-  }
+Columns MakeLoop(const analysis::LoopSpan& loop) {
+  const size_t rows = loop.begun;
   Columns columns;
-  columns.Add("stack", std::move(stack));
-  columns.Add("parent", std::move(parent));
-  columns.Add("function", std::move(function));
-  columns.Add("file", std::move(file));
-  columns.Add("line", std::move(line));
-  columns.Add("first_line", std::move(first_line));
+  columns.Add("start_ns", std::vector<int64_t>(rows, loop.start_ns));
+  columns.Add("end_ns", std::vector<int64_t>(rows, loop.end_ns));
   return columns;
 }
+
+std::set<uint32_t> StacksOf(const analysis::SweepResult& result) {
+  std::set<uint32_t> found;
+  for (const analysis::StateReading& reading : result.states) found.insert(reading.stack);
+  return found;
+}
+
 
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
                             const PathRows& paths) {
@@ -444,8 +424,9 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
   relations.emplace_back("operation", MakeOperations(result.paths, paths));
   relations.emplace_back("phase_name", std::move(phase_names));
   relations.emplace_back("breakdown", MakeBreakdown(result, paths));
+  relations.emplace_back("loop", MakeLoop(result.process.stages().span()));
   relations.emplace_back("state_reading", MakeStateReadings(result, paths, stacks));
-  relations.emplace_back("stack", MakeStacks(result, stacks));
+  relations.emplace_back("stack", MakeStacks(StacksOf(result), stacks));
   if (options.by_thread) {
     relations.emplace_back("breakdown_by_thread",
                            MakeThreadBreakdown(input, *result.threads, paths));

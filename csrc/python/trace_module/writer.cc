@@ -111,15 +111,30 @@ void Writer::States(const std::vector<StateSample>& samples) {
   }
 }
 
-void Writer::Stacks(const std::vector<std::tuple<std::string, std::string, uint32_t>>& functions,
-                    const std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>& nodes) {
-  std::vector<trace::FunctionFields> of_functions;
+namespace {
+
+std::vector<trace::FunctionFields> ToFunctions(const Writer::StackFunctions& functions) {
+  std::vector<trace::FunctionFields> fields;
   for (const auto& [file, name, line] : functions) {
-    of_functions.push_back({ToText(file), ToText(name), line});
+    fields.push_back({ToText(file), ToText(name), line});
   }
-  std::vector<trace::NodeFields> of_nodes;
-  for (const auto& [parent, function, line] : nodes) of_nodes.push_back({parent, function, line});
-  file_.AddStacks(of_functions, of_nodes);
+  return fields;
+}
+
+std::vector<trace::NodeFields> ToNodes(const Writer::StackNodes& nodes) {
+  std::vector<trace::NodeFields> fields;
+  for (const auto& [parent, function, line] : nodes) fields.push_back({parent, function, line});
+  return fields;
+}
+
+}  // namespace
+
+void Writer::Stacks(const StackFunctions& functions, const StackNodes& nodes) {
+  file_.AddStacks(ToFunctions(functions), ToNodes(nodes));
+}
+
+void Writer::CallSites(const StackFunctions& functions, const StackNodes& nodes) {
+  file_.AddCallSites(ToFunctions(functions), ToNodes(nodes));
 }
 
 void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
@@ -129,15 +144,18 @@ void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
 void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
                        const Array<int64_t>& durations, const Array<uint32_t>& names,
                        const Array<int64_t>& correlations,
-                       const OptionalArray<uint32_t>& statuses) {
+                       const OptionalArray<uint32_t>& statuses,
+                       const OptionalArray<uint32_t>& sites) {
   CheckLengths(ticks, durations, names, correlations);
   CheckLength(ticks.shape(0), statuses);
+  CheckLength(ticks.shape(0), sites);
   nb::gil_scoped_release release;
   std::vector<trace::CudaCall> calls;
   for (size_t i = 0; i < ticks.shape(0); ++i) {
     const uint64_t start = static_cast<uint64_t>(ticks.data()[i]);
     calls.push_back({start, static_cast<uint64_t>(durations.data()[i]), names.data()[i],
-                     correlations.data()[i], statuses ? statuses->data()[i] : 0, 0});
+                     correlations.data()[i], statuses ? statuses->data()[i] : 0, 0,
+                     sites ? sites->data()[i] : 0});
   }
   file_.AddCudaCalls(thread, calls.data(), calls.size());
 }
@@ -238,9 +256,10 @@ void AddWriterClass(nb::module_& module) {
            "durations"_a = nb::none(), "values"_a = nb::none())
       .def("states", &Writer::States, "samples"_a)
       .def("stacks", &Writer::Stacks, "functions"_a, "nodes"_a)
+      .def("call_sites", &Writer::CallSites, "functions"_a, "nodes"_a)
       .def("open_wait", &Writer::OpenWait, "thread"_a, "ticks"_a, "id"_a)
       .def("cuda_calls", &Writer::CudaCalls, "thread"_a, "ticks"_a, "durations"_a, "names"_a,
-           "correlations"_a, "statuses"_a = nb::none())
+           "correlations"_a, "statuses"_a = nb::none(), "sites"_a = nb::none())
       .def("gpu", &Writer::Gpu, "device"_a, "context"_a, "stream"_a, "start_ns"_a, "duration_ns"_a,
            "kinds"_a, "names"_a, "correlations"_a, "sizes"_a = nb::none(), "graphs"_a = nb::none(),
            "hows"_a = nb::none())

@@ -54,12 +54,14 @@ class Writer {
   using StateSample = std::tuple<int64_t, std::vector<uint32_t>, std::map<uint32_t, uint32_t>>;
   void States(const std::vector<StateSample>& samples);
   // Functions as (file, name, line), nodes as (parent, function, line).
-  void Stacks(const std::vector<std::tuple<std::string, std::string, uint32_t>>& functions,
-              const std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>& nodes);
+  using StackFunctions = std::vector<std::tuple<std::string, std::string, uint32_t>>;
+  using StackNodes = std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>;
+  void Stacks(const StackFunctions& functions, const StackNodes& nodes);
+  void CallSites(const StackFunctions& functions, const StackNodes& nodes);
   void OpenWait(uint32_t thread, int64_t ticks, uint32_t id);
   void CudaCalls(uint32_t thread, const Array<int64_t>& ticks, const Array<int64_t>& durations,
                  const Array<uint32_t>& names, const Array<int64_t>& correlations,
-                 const OptionalArray<uint32_t>& statuses);
+                 const OptionalArray<uint32_t>& statuses, const OptionalArray<uint32_t>& sites);
   void Gpu(uint32_t device, uint32_t context, uint32_t stream, const Array<int64_t>& start_ns,
            const Array<int64_t>& duration_ns, const Array<uint32_t>& kinds,
            const Array<uint32_t>& names, const Array<int64_t>& correlations,

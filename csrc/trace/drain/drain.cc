@@ -79,7 +79,8 @@ int DrainImage::Open(const char* rings, const char* image, DrainMode mode) {
     return magic == 0 ? EAGAIN : EINVAL;
   }
   state.page = page;
-  state.entries.Open(page, state.page_bytes, &state.path, &state.scratch->buffer, consumes);
+  state.entries.Open(page, state.page_bytes, &state.path, &state.scratch->buffer,
+                     state.scratch->files, consumes);
   state.rings.Open(page, &state.path, mode, state.scratch, &state.entries);
   return 0;
 }
@@ -122,9 +123,9 @@ size_t DrainImage::State::CollectLosses(LossFields* losses) const {
   };
   uint64_t damaged_bytes = entries.damaged_bytes();
   for (uint32_t kind = 0; kind < kLossKinds; kind++) {
-    uint64_t lost = __atomic_load_n(&page->losses[kind], __ATOMIC_RELAXED);
+    uint64_t lost = __atomic_load_n(LossCount(page, kind), __ATOMIC_RELAXED);
     if (lost > kMostLost) {
-      damaged_bytes += sizeof page->losses[kind];
+      damaged_bytes += sizeof lost;
       lost = 0;
     }
     add(kLossNames[kind], kind == kClamped ? lost + rings.clamped() : lost);

@@ -31,6 +31,11 @@ bool NamesWhatItShould(const ArenaEntry& entry) {
     case EntryKind::kProgram:
     case EntryKind::kPythonVersion:
       return entry.id == 0 && entry.aux == 0;
+    case EntryKind::kSiteFunction:
+      return entry.id != 0 && entry.id <= kMostSiteFunctions && entry.flags <= entry.length;
+    case EntryKind::kSiteNode:
+      return entry.id != 0 && entry.id <= kMostSites && entry.aux < entry.id &&
+             entry.length == 2 * sizeof(uint32_t);
   }
   return false;
 }
@@ -43,6 +48,7 @@ int EntryWriter::WriteAll(ArenaView* arena) {
   while (error_ == 0 && arena->Next(&entry, &text)) Take(entry, text);
   FlushNames();
   FlushThreads();
+  FlushSites();
   return error_;
 }
 
@@ -75,6 +81,10 @@ void EntryWriter::Take(const ArenaEntry& entry, const char* text) {
       return WriteMetadataEntry(entry, text);
     case EntryKind::kClockPair:
       return WriteClockEntry(text);
+    case EntryKind::kSiteFunction:
+      return AddSiteFunction(entry, text);
+    case EntryKind::kSiteNode:
+      return AddSite(entry, text);
   }
 }
 
@@ -109,6 +119,26 @@ void EntryWriter::WriteClockEntry(const char* text) {
   Keep(WriteClock(sink_, buffer_, &pair, 1));
 }
 
+void EntryWriter::AddSiteFunction(const ArenaEntry& entry, const char* text) {
+  const uint32_t number = kFirstSite + entry.id;
+  if (function_count_ == kBatch || number != first_function_ + function_count_) FlushSites();
+  if (function_count_ == 0) first_function_ = number;
+  const Text file = {text, entry.flags};
+  const Text name = {text + entry.flags, entry.length - entry.flags};
+  functions_[function_count_++] = {file, name, entry.aux};
+  if (files_ != nullptr) files_->Add(file);
+}
+
+void EntryWriter::AddSite(const ArenaEntry& entry, const char* text) {
+  const uint32_t number = kFirstSite + entry.id;
+  if (site_count_ == kBatch || number != first_site_ + site_count_) FlushSites();
+  if (site_count_ == 0) first_site_ = number;
+  uint32_t function_and_line[2];
+  memcpy(function_and_line, text, sizeof function_and_line);
+  const uint32_t parent = entry.aux == 0 ? 0 : kFirstSite + entry.aux;
+  sites_[site_count_++] = {parent, kFirstSite + function_and_line[0], function_and_line[1]};
+}
+
 void EntryWriter::FlushNames() {
   if (name_count_ != 0) Keep(WriteNames(sink_, buffer_, names_, name_count_));
   name_count_ = 0;
@@ -117,6 +147,14 @@ void EntryWriter::FlushNames() {
 void EntryWriter::FlushThreads() {
   if (thread_count_ != 0) Keep(WriteThreads(sink_, buffer_, threads_, thread_count_));
   thread_count_ = 0;
+}
+
+void EntryWriter::FlushSites() {
+  if (function_count_ + site_count_ != 0) {
+    Keep(WriteStacks(sink_, buffer_, {first_function_, functions_, function_count_, first_site_,
+                                      sites_, site_count_}));
+  }
+  function_count_ = site_count_ = 0;
 }
 
 }  // namespace rlscope::trace

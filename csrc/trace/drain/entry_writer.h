@@ -1,4 +1,4 @@
-// Arena entries -> NameChunk, ThreadChunk, MetadataChunk and ClockChunk, in order.
+// Arena entries -> NameChunk, ThreadChunk, MetadataChunk, ClockChunk and StacksChunk, in order.
 #ifndef RLSCOPE_TRACE_DRAIN_ENTRY_WRITER_H_
 #define RLSCOPE_TRACE_DRAIN_ENTRY_WRITER_H_
 
@@ -7,6 +7,7 @@
 
 #include "trace/drain/arena_view.h"
 #include "trace/drain/living_threads.h"
+#include "trace/drain/source_files.h"
 #include "trace/write/chunks.h"
 #include "trace/write/sink.h"
 
@@ -15,8 +16,9 @@ namespace rlscope::trace {
 class EntryWriter {
  public:
   // `living` learns which threads begin and end.
-  EntryWriter(Sink* sink, ChunkBuffer* buffer, LivingThreads* living)
-      : sink_(sink), buffer_(buffer), living_(living) {}
+  // `files`, if there are any, get those of the functions of call sites.
+  EntryWriter(Sink* sink, ChunkBuffer* buffer, LivingThreads* living, SourceFiles* files)
+      : sink_(sink), buffer_(buffer), living_(living), files_(files) {}
   EntryWriter(const EntryWriter&) = delete;
   EntryWriter& operator=(const EntryWriter&) = delete;
 
@@ -36,8 +38,11 @@ class EntryWriter {
   void AddThreadTimes(const ArenaEntry& entry, const char* text);
   void WriteMetadataEntry(const ArenaEntry& entry, const char* text);
   void WriteClockEntry(const char* text);
+  void AddSiteFunction(const ArenaEntry& entry, const char* text);
+  void AddSite(const ArenaEntry& entry, const char* text);
   void FlushNames();
   void FlushThreads();
+  void FlushSites();
   void Keep(int error) {
     if (error_ == 0) error_ = error;
   }
@@ -45,12 +50,20 @@ class EntryWriter {
   Sink* sink_;
   ChunkBuffer* buffer_;
   LivingThreads* living_;
+  SourceFiles* files_;
   int error_ = 0;
   uint64_t left_out_ = 0;
   size_t name_count_ = 0;
   size_t thread_count_ = 0;
   NameFields names_[kBatch];
   ThreadFields threads_[kBatch];
+  // Each has the number after the one before it.
+  size_t function_count_ = 0;
+  size_t site_count_ = 0;
+  uint32_t first_function_ = 0;
+  uint32_t first_site_ = 0;
+  FunctionFields functions_[kBatch];
+  NodeFields sites_[kBatch];
 };
 
 }  // namespace rlscope::trace

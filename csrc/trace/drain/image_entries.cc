@@ -22,11 +22,12 @@ ImageEntries::~ImageEntries() {
 }
 
 void ImageEntries::Open(const ProcessPage* page, uint64_t bytes, const ImagePath* path,
-                        ChunkBuffer* buffer, bool has_clock) {
+                        ChunkBuffer* buffer, SourceFiles* files, bool has_clock) {
   page_ = page;
   path_ = path;
   buffer_ = buffer;
   clock_ = base::ToClockKind(page->clock_kind);
+  files_of_sites_ = files;
   has_clock_ = has_clock;
   tick_shift_ = clock_ == base::ClockKind::kMonotonic ? 0 : TickShift(page->tsc_hz);
   arena_ = ArenaView(page, &page->arena_used, bytes);
@@ -57,7 +58,7 @@ bool ImageEntries::WriteHeader(Sink* sink) {
 }
 
 bool ImageEntries::WriteArena(Sink* sink) {
-  EntryWriter writer(sink, buffer_, &living_);
+  EntryWriter writer(sink, buffer_, &living_, files_of_sites_);
   const int error = writer.WriteAll(&arena_);
   damaged_bytes_ += writer.left_out();
   return error == 0;

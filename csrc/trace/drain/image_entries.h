@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "trace/drain/arena_view.h"
 #include "trace/drain/living_threads.h"
+#include "trace/drain/source_files.h"
 #include "trace/drain/state_samples.h"
 #include "trace/layout/image_path.h"
 #include "trace/layout/shared_pages.h"
@@ -27,8 +28,9 @@ class ImageEntries {
   // `page`, a mapping of `bytes`, and the others must outlive this. The path, and not the
   // page, says whose page it is. `has_clock`: the image's clock can be read here and now,
   // which is not so for a reader hours later or elsewhere.
+  // `files`, if there are any, get those of the functions of call sites.
   void Open(const ProcessPage* page, uint64_t bytes, const ImagePath* path, ChunkBuffer* buffer,
-            bool has_clock);
+            SourceFiles* files, bool has_clock);
 
   // The ProcessChunk and the first clock pair, once a file. False: the sink refused, here and
   // below.
@@ -65,6 +67,7 @@ class ImageEntries {
   const ProcessPage* page_ = nullptr;
   const ImagePath* path_ = nullptr;
   ChunkBuffer* buffer_ = nullptr;
+  SourceFiles* files_of_sites_ = nullptr;
   base::ClockKind clock_ = base::ClockKind::kMonotonic;
   uint32_t tick_shift_ = 0;  // of the file (tick_unit.h)
   bool has_clock_ = false;

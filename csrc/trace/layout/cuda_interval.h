@@ -14,6 +14,7 @@ struct CudaCall {
   int64_t correlation;
   uint32_t status;
   uint32_t context;
+  uint32_t site = 0;  // the stack that made it (trace.proto); 0: not known
 };
 
 // GpuKind of trace.proto; analysis/gpu/gpu_kinds.h has the facts of each.

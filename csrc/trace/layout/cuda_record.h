@@ -14,6 +14,7 @@ namespace rlscope::trace {
 //
 //   first   | start in ticks          | duration, low | name |
 //   second  | correlation | context   | duration, high 16; status 16 |
+//   third   | call site               | 0             |      of kLineCudaCall only
 
 constexpr uint32_t kMostCudaStatus = 0xffff;
 
@@ -27,7 +28,8 @@ constexpr uint32_t CudaCallMore(uint64_t duration, uint32_t status) {
 }
 
 // Times in ticks of a file whose unit is 2^tick_shift of the clock's.
-inline CudaCall UnpackCudaCall(const Slot& first, const Slot& second, uint32_t tick_shift) {
+inline CudaCall UnpackCudaCall(const Slot& first, const Slot* more, uint32_t tick_shift) {
+  const Slot& second = more[0];
   const uint64_t duration = uint64_t{second.duration & 0xffff} << 32 | first.duration;
   const uint64_t start = first.tsc >> tick_shift;
   CudaCall call;
@@ -37,6 +39,7 @@ inline CudaCall UnpackCudaCall(const Slot& first, const Slot& second, uint32_t t
   call.correlation = static_cast<uint32_t>(second.tsc);
   call.status = second.duration >> 16;
   call.context = static_cast<uint32_t>(second.tsc >> 32);
+  call.site = KindOf(first.word) == kLineCudaCall ? static_cast<uint32_t>(more[1].tsc) : 0;
   return call;
 }
 

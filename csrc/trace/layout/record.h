@@ -57,6 +57,7 @@ static_assert(sizeof(Slot) == 16);
   X(kProbe, 24, 1, "a probe; tsc = its end; id = ProbeKind, duration in ticks")                   \
   X(kProbeRecord, 25, 1, "how long, in ticks, the call or operation of a probe was recorded")     \
   X(kShortWaits, 26, 2, "waits too short for a record, since the one before; payload = how many") \
+  X(kLineCudaCall, 27, 3, "kCudaCall whose line is known; cuda_record.h")                         \
   X(kContinued, 30, 1, "further slot of a record")                                                \
   X(kPad, 31, 1, "skip to the start of the ring")
 
@@ -177,7 +178,10 @@ constexpr bool HasTwoSlots(uint32_t kind) {
 constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeRecord; }
 constexpr uint32_t kMostSlots = 5;
 constexpr uint32_t SlotsOf(uint32_t kind) {
-  return kind == kGpuWork ? 5 : HasTwoSlots(kind) || kind == kCudaCall ? 2 : 1;
+  return kind == kGpuWork                                  ? 5
+         : kind == kLineCudaCall                           ? 3
+         : HasTwoSlots(kind) || kind == kCudaCall ? 2
+                                                           : 1;
 }
 
 // Lap bit of the slot numbered `position` (counted from the ring's creation) in a ring of

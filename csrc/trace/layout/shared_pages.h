@@ -123,13 +123,14 @@ constexpr uint64_t kControlMagic = 0x314c544e43534c52;  // "RLSCNTL1"
   X(kGpuUnfinished, 12, "gpu_unfinished")   /* GPU work that had not ended with the process */   \
   X(kCudaPaused, 13, "cuda_paused")         /* gaps: the program's own profiler has CUPTI */     \
   X(kCudaDisplaced, 14, "cuda_displaced")   /* gaps: another client gets CUPTI's records */      \
-  X(kCudaInterposed, 15, "cuda_interposed") /* processes recorded by librlscope_cudart.so */
+  X(kCudaInterposed, 15, "cuda_interposed") /* processes recorded by librlscope_cudart.so */     \
+  X(kNoCallSite, 16, "call_site")           /* CUDA calls whose stack did not fit: no line */
 
 enum Loss : uint32_t {
 #define RLSCOPE_LOSS_KIND(name, number, text) name = number,
   RLSCOPE_LOSS_KINDS(RLSCOPE_LOSS_KIND)
 #undef RLSCOPE_LOSS_KIND
-      kLossKinds = 16
+      kLossKinds = 17
 };
 
 // Losses that no process can count itself: rings of its own whose files were removed, cut short or
@@ -162,7 +163,7 @@ struct ProcessPage {
   int64_t python_end_ns;    // finalisation; 0 not yet
   uint64_t main_thread;     // os_tid of the main thread (= pid)
   uint64_t ring_bytes;      // mapped by all rings of the process
-  uint64_t losses[16];      // counts by Loss
+  uint64_t losses[16];      // counts by Loss: LossCount()
   uint64_t arena_capacity;  // bytes of arena in this file
   uint64_t arena_used;      // bytes published (release); entries below are complete
   uint32_t closed;          // 1: the process ended on an exit path; no more records
@@ -177,12 +178,21 @@ struct ProcessPage {
   uint32_t window_changes;
   uint32_t has_interpreter;  // 1: `interpreter` is filled in (release)
   rlscope_interpreter_layout interpreter;
+  uint64_t more_losses[8];  // those that `losses` has no room for
 };
 constexpr uint32_t kWindowChanges = 32;
 static_assert(sizeof ProcessPage::window_change == kWindowChanges * sizeof(uint64_t));
 constexpr uint64_t kProcessMagic = 0x31434f5250534c52;  // "RLSPROC1"
 constexpr uint64_t kProcessFileSize = 64 * 1024;        // page + arena of the first file
 static_assert(sizeof(ProcessPage) <= kPageSize);
+
+// Where a page counts losses of this kind.
+template <class Page>  // ProcessPage, const or not
+inline auto LossCount(Page* page, uint32_t loss) {
+  constexpr uint32_t kFirst = sizeof page->losses / sizeof *page->losses;
+  static_assert(kLossKinds - kFirst <= sizeof page->more_losses / sizeof *page->more_losses);
+  return loss < kFirst ? &page->losses[loss] : &page->more_losses[loss - kFirst];
+}
 
 // A further arena file: NamesPage, then entries.
 struct NamesPage {
@@ -207,6 +217,8 @@ enum class EntryKind : uint16_t {
   kCudaCallName = 11,   // id; text = function of the CUDA runtime or driver API
   kKernelName = 12,     // id; text, mangled as the compiler left it
   kThreadTimes = 13,    // id = thread, flags = kThreadEnds; text = ThreadTimes
+  kSiteFunction = 14,   // id; aux = its first line, flags = bytes of the file; text = file, name
+  kSiteNode = 15,       // id; aux = parent; text = two uint32: function, line
 };
 struct ArenaEntry {
   uint16_t kind;   // EntryKind
@@ -223,6 +235,11 @@ constexpr uint32_t kLargestNameId = kMaxNames + kOtherNames;
 constexpr uint32_t kMaxNameBytes = 1024;         // longer names are cut
 constexpr uint32_t kMaxKernelNameBytes = 16384;  // mangled C++ templates: cut, they mean nothing
 constexpr uint32_t kMaxMetadataBytes = 65536;
+// Stacks in which the process made CUDA calls (trace.proto, StacksChunk). Ids are from 1 on, and
+// those of a file have this added.
+constexpr uint32_t kFirstSite = 1 << 24;
+constexpr uint32_t kMostSiteFunctions = 1 << 15;
+constexpr uint32_t kMostSites = 1 << 17;
 static_assert(sizeof(ArenaEntry) == 16);
 
 // ---- ring -----------------------------------------------------------------------------------

@@ -148,7 +148,8 @@ bool CudaCallCursor::Load(const CudaChunkRef& chunk) {
             columns_.name.data(),
             columns_.correlation.data(),
             columns_.status.data(),
-            columns_.context.data()};
+            columns_.context.data(),
+            columns_.site.data()};
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <vector>
 
+#include "trace/layout/shared_pages.h"
 #include "trace/read/decoder.h"
 #include "trace/read/interval_decoder.h"
 #include "trace/read/process_trace.h"
@@ -109,7 +110,14 @@ struct CudaCallBatch {
   const int64_t* correlation = nullptr;
   const uint32_t* status = nullptr;
   const uint32_t* context = nullptr;
+  const uint32_t* site = nullptr;  // null: none is known
 };
+
+// The node of the stack that made the call (stack_tree.h); 0: not known.
+inline uint32_t SiteOf(const CudaCallBatch& batch, uint32_t index) {
+  const uint32_t site = batch.site == nullptr ? 0 : batch.site[index];
+  return site == 0 || site > kMostSites ? 0 : kFirstSite + site;
+}
 
 class CudaCallCursor {
  public:

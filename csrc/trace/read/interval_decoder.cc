@@ -55,6 +55,7 @@ void SetCudaCallField(const WireReader& field, CudaCallHeader* header) {
     *columns[column] = {field.data(), field.size()};
     return;
   }
+  if (field.field() == 14) header->site = {field.data(), field.size()};
   if (!SetRingField(field, header) && field.field() == 13) header->last_ticks = field.value();
 }
 
@@ -139,11 +140,13 @@ bool DecodeCallDetail(const CudaCallHeader& header, Detail detail, CudaCallColum
                              : DecodeColumn(header.name, count, &columns->name);
   if (detail != Detail::kAll) {
     return has_names && HasLength(header.correlation, count) &&
-           HasLengthOrZeros(header.status, count) && HasLengthOrZeros(header.context, count);
+           HasLengthOrZeros(header.status, count) && HasLengthOrZeros(header.context, count) &&
+           HasLengthOrZeros(header.site, count);
   }
   return has_names && DecodeDeltas(header.correlation, count, &scratch, &columns->correlation) &&
          DecodeColumnOrZeros(header.status, count, &columns->status) &&
-         DecodeColumnOrZeros(header.context, count, &columns->context);
+         DecodeColumnOrZeros(header.context, count, &columns->context) &&
+         DecodeColumnOrZeros(header.site, count, &columns->site);
 }
 
 GpuDetail MakeDetail(const uint64_t* fields) {

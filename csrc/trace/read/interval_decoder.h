@@ -27,7 +27,7 @@ struct CudaCallHeader {
   uint64_t base_ticks = 0;
   uint64_t last_ticks = 0;
   uint32_t count = 0;
-  Span step, duration, name, correlation, status, context;
+  Span step, duration, name, correlation, status, context, site;
 };
 bool ParseCudaCallHeader(const uint8_t* payload, size_t size, CudaCallHeader* header);
 
@@ -39,6 +39,7 @@ struct CudaCallColumns {
   std::vector<int64_t> correlation;
   std::vector<uint32_t> status;
   std::vector<uint32_t> context;
+  std::vector<uint32_t> site;
 };
 bool DecodeCudaCalls(const CudaCallHeader& header, Detail detail, CudaCallColumns* columns);
 

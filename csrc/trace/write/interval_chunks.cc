@@ -114,6 +114,8 @@ int WriteCudaCalls(Sink* sink, ChunkBuffer* buffer, uint32_t thread, uint32_t ri
   PutColumnUnlessZero(&message, 11, count, status);
   const auto context = [&](size_t i) { return static_cast<uint64_t>(calls[i].context); };
   PutColumnUnlessZero(&message, 12, count, context);
+  const auto site = [&](size_t i) { return static_cast<uint64_t>(calls[i].site); };
+  PutColumnUnlessZero(&message, 14, count, site);
   return message.Append(sink, FrameType::kCudaCall);
 }
 

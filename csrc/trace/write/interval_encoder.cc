@@ -29,8 +29,8 @@ void IntervalEncoder::Begin(RingUse use, const Place& place) {
 void IntervalEncoder::Add(const Slot& first, const Slot* more) {
   const uint32_t kind = KindOf(first.word);
   slots_ += SlotsOf(kind);
-  if (kind == kCudaCall && use_ == RingUse::kCudaCalls) {
-    calls_[count_++] = UnpackCudaCall(first, more[0], place_.tick_shift);
+  if ((kind == kCudaCall || kind == kLineCudaCall) && use_ == RingUse::kCudaCalls) {
+    calls_[count_++] = UnpackCudaCall(first, more, place_.tick_shift);
   } else if (kind == kGpuWork && use_ == RingUse::kGpu) {
     work_[count_] = UnpackGpuWork(first, more);
     const bool has_time = HasTime(work_[count_].interval);

@@ -36,6 +36,7 @@ _NO_STACKS = (
     "no stack of Python was read; rls-prof reads one for each process that it drains, some 100 "
     "times a second"
 )
+_NO_OWN_LINE = "no line of the program's own is on a stack, or a stack is not known"
 _SINGLE = ("operation_instance", "event")
 _NO_SYNC = "no CUDA synchronisation was recorded"
 
@@ -77,11 +78,12 @@ _REASONS: Mapping[tuple[str, str], str] = {
     **{(relation, ALL): _NO_STACKS for relation in ("stack", "stack_time", "source_line")},
     ("stack", "parent_id"): "a thread began with such a call",
     ("stack", "line"): "the interpreter has no line for a call",
-    ("source_line", "line"): "the interpreter has no line for a call",
+    ("source_line", "line"): f"the interpreter has no line for a call, or {_NO_OWN_LINE}",
     (
         "stack_time",
         "stack_id",
     ): "no stack could be read for a reading, or no reading fell into a state",
+    **{("source_line", name): _NO_OWN_LINE for name in ("file", "function")},
     ("stack_time", "self_low_ns"): "no reading fell into a state, which was too short",
     ("stack_time", "self_high_ns"): "no reading fell into a state, which was too short",
     ("source_text", ALL): "rls-prof kept no text of a file in which it found the program",
@@ -127,6 +129,9 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("gpu_device", ALL): _NO_GPU,
     ("gpu_timeline", ALL): _NO_GPU,
     ("api_call", "with_work"): _NO_WORK,
+    ("stack_time", "gpu_ns"): _NO_WORK,
+    ("source_line", "gpu_ns"): _NO_WORK,
+    ("source_line", "total_gpu_ns"): _NO_WORK,
     ("breakdown", "gpu_busy"): _NO_WORK,
     ("breakdown_by_thread", "gpu_busy"): _NO_WORK,
     ("training_loop", "gpu_busy"): _NO_WORK,

@@ -140,7 +140,8 @@ class _Build:
     def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
         swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
         self._progress.end_pass(index)
-        cuda = self._directory.cuda_relations(index)
+        loop = list(zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns"))))
+        cuda = self._directory.cuda_relations(index, loop=loop[0] if loop else None)
         self._progress.end_pass(index)
         return swept, cuda
 
@@ -153,7 +154,7 @@ class _Build:
         """Everything of one process; returns how many threads it has."""
         index, (swept, cuda) = process["index"], found
         ids = self._operations.number(swept["operation"])
-        rows = ProcessRows(index, swept, ids, self._own_folders)
+        rows = ProcessRows(index, swept, ids, self._own_folders, cuda)
         threads = self._directory.threads(index)
         thread_ids = dense_ids(threads["thread"], first_thread)
         self._collect("thread", _thread_columns(threads, thread_ids(threads["thread"])), index)

@@ -25,7 +25,7 @@ _HOW_WITHOUT_WORK = {
 }
 """Ways to record CUDA that see no GPU work."""
 
-OF_WORK = ("gpu_busy", "with_work")
+OF_WORK = ("gpu_busy", "with_work", "gpu_ns", "total_gpu_ns")
 """Columns about GPU work of relations that are not."""
 
 _WORK = tuple(kind["name"] for kind in _trace.GPU_KINDS if kind["is_work"])

@@ -13,10 +13,12 @@ from rlscope.costs.record_costs import AUTOMATIC, NATIVE, OPERATION
 from rlscope.relations.groups import SIMULATION, group_of
 from rlscope.relations.rows import blocked, stacks
 from rlscope.relations.rows.breakdowns import Breakdowns
-from rlscope.relations.rows.operations import NONE, NOT_RECORDED, sources_of_rows
+from rlscope.relations.rows.operations import NONE, NOT_RECORDED, UNLINKED, sources_of_rows
 
 # The sweep's transitions inside the complete iterations that rates count.
 _IN_ITERATIONS = "count_in_iterations"
+
+_UNLINKED = -1
 
 
 class ProcessRows:
@@ -28,14 +30,17 @@ class ProcessRows:
         swept: Mapping[str, Any],
         operation_ids: Any,
         own_folders: Sequence[str] = (),
+        cuda: Mapping[str, Any] | None = None,
     ) -> None:
         """
         Args:
             own_folders: absolute paths of what is the program's own code, too.
+            cuda: what `_trace.Directory.cuda_relations` found.
         """
         self.process_id = process_id
         self._own_folders = own_folders
         self._swept = swept
+        self._cuda = cuda
         self._operation_ids = operation_ids
         self._texts = Texts(swept)
 
@@ -113,9 +118,23 @@ class ProcessRows:
         return self._texts.of_lists(found)
 
     def _stacks(self) -> dict[str, dict[str, Any]]:
-        found = stacks.relations(self._swept, self._own_folders)
+        sites = self._cuda["stack"] if self._cuda is not None else None
+        found = stacks.relations(self._swept, self._own_folders, sites, self._launches())
         times = {name: self._texts.of_lists(found[name]) for name in ("stack_time", "source_line")}
         return {**found, **times}
+
+    def _launches(self) -> stacks.Launches:
+        """Their operations as numbers of the sweep, or of UNLINKED."""
+        if self._cuda is None:
+            return []
+        numbers = {text: number for number, text in enumerate(_operations(self._swept))}
+        texts = _operations(self._cuda)
+        names = ("stack", "stage", "operation", "calls", "gpu_ns")
+        columns = (blocked.as_list(self._cuda["call_site"][name]) for name in names)
+        return [
+            (stack, stage, numbers[texts[operation]] if operation >= 0 else _UNLINKED, *times)
+            for stack, stage, operation, *times in zip(*columns, strict=True)
+        ]
 
     def _phases(self) -> dict[str, Any]:
         columns = self._swept["phase"]
@@ -133,9 +152,10 @@ class Texts:
     """Numbers of operations, phases and layers of one process as texts."""
 
     def __init__(self, swept: Mapping[str, Any]) -> None:
-        self.paths = np.array(swept["operation"]["path"], dtype=object)
+        # The last one is number -1: work whose launch is not in the trace.
+        self.paths = np.array([*swept["operation"]["path"], UNLINKED], dtype=object)
         self.phase_names = np.array(swept["phase_name"]["name"], dtype=object)
-        self._sources = sources_of_rows(swept["operation"])
+        self._sources = np.array([*sources_of_rows(swept["operation"]), None], dtype=object)
         self._layers = np.array(_trace.LAYERS, dtype=object)
 
     def of(self, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,6 +177,12 @@ class Texts:
         """The same of columns that are no arrays."""
         numbers = {name: np.array(columns[name], dtype=np.int64) for name in ("operation", "layer")}
         return self.of({**columns, **numbers})
+
+
+def _operations(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What tells operations from each other, by number."""
+    rows = found["operation"]
+    return list(zip(rows["path"], rows["source"], strict=True))
 
 
 def with_rates(transition: Mapping[str, Any], iteration: Mapping[str, Any]) -> dict[str, Any]:

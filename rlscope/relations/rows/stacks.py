@@ -1,5 +1,5 @@
 """The rows of the relations `stack`, `stack_time` and `source_line`: exact times of states, divided
-over the stacks that readings found in them."""
+over the stacks that readings found in them, and exact GPU times by the stacks of CUDA calls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from rlscope import _trace
 from rlscope.relations.rows.blocked import as_list, share, state_rows, state_times
 from rlscope.rundir.own_code import is_own
 
@@ -16,28 +17,42 @@ _UNKNOWN = 0
 
 _STACK = ("stack_id", "parent_id", "function", "file", "line", "first_line", "is_own")
 _STATE = ("stage", "operation", "layer")
-_STACK_TIME = ("stack_id", *_STATE, "readings", "self_ns", "self_low_ns", "self_high_ns")
+_WAIT, _GPU = _trace.LAYERS.index("wait"), _trace.LAYERS.index("gpu")
+_NO_LINE = (None, None, None, False)
+_STACK_TIME = (
+    "stack_id", *_STATE, "readings", "self_ns", "self_low_ns", "self_high_ns", "calls", "gpu_ns",
+)  # fmt: skip
 _SOURCE_LINE = (
     "file", "line", "function", "is_own", *_STATE, "readings", "self_ns", "own_ns", "own_low_ns",
-    "own_high_ns", "total_ns",
+    "own_high_ns", "total_ns", "wait_ns", "calls", "gpu_ns", "total_gpu_ns",
 )  # fmt: skip
+
+Launches = Sequence[tuple[int, str, int, int, int]]
+"""CUDA calls: number of the stack, stage, operation, how many, and the GPU time of their work."""
 
 
 def relations(
-    swept: Mapping[str, Any], folders: Sequence[str] = ()
+    swept: Mapping[str, Any],
+    folders: Sequence[str] = (),
+    sites: Mapping[str, Any] | None = None,
+    launches: Launches = (),
 ) -> dict[str, dict[str, list[Any]]]:
-    """The three relations of a process; none has a row if no stack was read.
+    """The three relations of a process; none has a row if no stack is known.
 
     Args:
         swept: the sweep of the process.
         folders: absolute paths of what is the program's own code, too.
+        sites: the stacks of CUDA calls, as the sweep has those of readings.
     """
-    tree = _Tree(swept["stack"], folders)
-    states = _states(swept) if tree.nodes else []
+    tree = _Tree([swept["stack"], *([sites] if sites is not None else [])], folders)
+    states = _states(swept, tree) if tree.nodes else []
+    calls = _launches(launches, tree)
+    times = [*(row for each in states for row in each.rows()), *_call_rows(calls)]
+    lines = [*(row for each in states for row in tree.lines(each)), *tree.call_lines(calls)]
     return {
         "stack": _columns(_STACK, map(_stack_row, tree.nodes.values())),
-        "stack_time": _columns(_STACK_TIME, (row for each in states for row in each.rows())),
-        "source_line": _columns(_SOURCE_LINE, (row for each in states for row in tree.lines(each))),
+        "stack_time": _columns(_STACK_TIME, times),
+        "source_line": _columns(_SOURCE_LINE, lines),
     }
 
 
@@ -91,18 +106,37 @@ class _State:
     def rows(self) -> Iterable[tuple[Any, ...]]:
         """The rows of `stack_time`."""
         if not self.readings:
-            yield (None, *self.key, 0, self.duration_ns, None, None)
+            yield (None, *self.key, 0, self.duration_ns, None, None, 0, 0)
         for number, readings in self.readings.items():
             time_ns = self.times_ns[number]
-            yield (number or None, *self.key, readings, time_ns, *self.interval(readings))
+            yield (number or None, *self.key, readings, time_ns, *self.interval(readings), 0, 0)
 
 
-def _states(swept: Mapping[str, Any]) -> list[_State]:
-    readings: dict[Any, dict[int, int]] = {}
+def _states(swept: Mapping[str, Any], tree: _Tree) -> list[_State]:
+    readings: dict[Any, Counter[int]] = {}
     for *key, number, count in state_rows(swept["state_reading"], "stack", "readings"):
-        readings.setdefault(tuple(key), {})[number] = count
+        readings.setdefault(tuple(key), Counter())[tree.same[number]] += count
     times = state_times(swept["breakdown"])
     return [_State(key, times_ns, readings.get(key, {})) for key, times_ns in times.items()]
+
+
+_Calls = Mapping[tuple[str, int, int], tuple[int, int]]
+"""CUDA calls and GPU time by stage, operation and number of the stack."""
+
+
+def _launches(launches: Launches, tree: _Tree) -> _Calls:
+    sums: dict[tuple[str, int, int], tuple[int, int]] = {}
+    for number, stage, operation, calls, gpu_ns in launches:
+        key = stage, operation, tree.same[number]
+        before = sums.get(key, (0, 0))
+        sums[key] = before[0] + calls, before[1] + gpu_ns
+    return sums
+
+
+def _call_rows(launches: _Calls) -> Iterable[tuple[Any, ...]]:
+    """Of `stack_time`."""
+    for (stage, operation, number), (calls, gpu_ns) in launches.items():
+        yield (number or None, stage, operation, _GPU, 0, 0, 0, 0, calls, gpu_ns)
 
 
 @dataclass
@@ -117,18 +151,19 @@ class _Sums:
 
 
 class _Tree:
-    """The stacks of a process by number. A caller has a lower number than what it calls."""
+    """The stacks of a process by number. A caller has a lower number than what it calls. Tables
+    come by ascending numbers, and stacks of several tables that are the same become one."""
 
-    def __init__(self, stack: Mapping[str, Any], folders: Sequence[str]) -> None:
-        names = ("stack", "parent", "file", "line", "function", "first_line")
-        columns = [as_list(stack[name]) for name in names]
-        own = {file: is_own(file, folders) for file in set(stack["file"])}
-        self.nodes = {
-            number: _Node(
-                number, parent, _Line(file, line or None, function), first_line, own[file]
-            )
-            for number, parent, file, line, function, first_line in zip(*columns, strict=True)
-        }
+    def __init__(self, tables: Sequence[Mapping[str, Any]], folders: Sequence[str]) -> None:
+        own = {file: is_own(file, folders) for table in tables for file in set(table["file"])}
+        self.nodes: dict[int, _Node] = {}
+        self.same = {_UNKNOWN: _UNKNOWN}
+        numbers: dict[tuple[Any, ...], int] = {}
+        for number, caller, file, line, function, first_line in _rows(tables):
+            parent = self.same[caller]
+            key = parent, _Line(file, line or None, function), first_line
+            self.same[number] = numbers.setdefault(key, number)
+            self.nodes.setdefault(self.same[number], _Node(self.same[number], *key, own[file]))
         self._innermost_own: dict[int, int] = {_UNKNOWN: _UNKNOWN}
         for number, node in self.nodes.items():
             above = self._innermost_own[node.parent]
@@ -161,12 +196,45 @@ class _Tree:
             if innermost != _UNKNOWN:
                 of(innermost).own_ns += state.times_ns[number]
                 of(innermost).own_readings += readings
+        waits = state.key[-1] == _WAIT
         for line, each in sums.items():
             interval = state.interval(each.own_readings) if own[line] else (0, 0)
             yield (
                 *line, own[line], *state.key, each.readings, each.self_ns, each.own_ns, *interval,
-                each.total_ns,
+                each.total_ns, each.own_ns if waits else 0, 0, 0, 0,
             )  # fmt: skip
+        rest_ns = state.duration_ns - sum(each.own_ns for each in sums.values())
+        if waits and rest_ns:
+            yield (*_NO_LINE, *state.key, 0, 0, 0, 0, 0, 0, rest_ns, 0, 0, 0)
+
+    def call_lines(self, launches: _Calls) -> Iterable[tuple[Any, ...]]:
+        """Rows of `source_line` with CUDA calls."""
+        states: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
+        for (stage, operation, number), times in launches.items():
+            states.setdefault((stage, operation), {})[number] = times
+        for state, by_stack in states.items():
+            yield from self._lines_of_calls(state, by_stack)
+
+    def _lines_of_calls(
+        self, state: tuple[str, int], by_stack: Mapping[int, tuple[int, int]]
+    ) -> Iterable[tuple[Any, ...]]:
+        calls: Counter[tuple[Any, ...]] = Counter()
+        gpu_ns: Counter[tuple[Any, ...]] = Counter()
+        total_ns: Counter[tuple[Any, ...]] = Counter()
+        inside_ns = Counter({number: times[1] for number, times in by_stack.items()})
+        for number in self._with_callers(by_stack):
+            node = self.nodes[number]
+            if number in self._outermost:
+                total_ns[(*node.line, node.is_own)] += inside_ns[number]
+            inside_ns[node.parent] += inside_ns[number]
+        for number, times in by_stack.items():
+            own = self._innermost_own[number]
+            line = (*self.nodes[own].line, True) if own != _UNKNOWN else _NO_LINE
+            calls[line] += times[0]
+            gpu_ns[line] += times[1]
+        for line in {**total_ns, **calls}:
+            exact = calls[line], gpu_ns[line], total_ns[line]
+            yield (*line, *state, _GPU, 0, 0, 0, 0, 0, 0, 0, *exact)
 
     def _with_callers(self, numbers: Iterable[int]) -> list[int]:
         """Those stacks and their callers, what is called before its caller."""
@@ -197,6 +265,12 @@ class _Tree:
             above[line] += 1
             waiting += [-number, *called.get(number, ())]
         return outermost
+
+
+def _rows(tables: Sequence[Mapping[str, Any]]) -> Iterable[tuple[Any, ...]]:
+    names = ("stack", "parent", "file", "line", "function", "first_line")
+    for table in tables:
+        yield from zip(*(as_list(table[name]) for name in names), strict=True)
 
 
 def _stack_row(node: _Node) -> tuple[Any, ...]:
