@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from rlscope.report import code_listing, flame_graph
 from rlscope.report.headline import Detail
-from rlscope.report.markup import escape, json_element, select
+from rlscope.report.markup import escape, json_element, packed_element, select
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
@@ -103,7 +103,9 @@ def resource(path: str) -> str:
 def _plotly(path: str) -> str:
     if path:
         return f'<script src="{escape(quote(path))}"></script>'
-    return f"<script>{resource(PLOTLY)}</script>"
+    bundle = resource(PLOTLY)
+    notice, end, _ = bundle.partition("*/")
+    return f"<script>{notice}{end}</script>\n{packed_element(bundle, 'plotly')}"
 
 
 def _link(name: str) -> str:

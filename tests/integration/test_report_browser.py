@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from report_checks import CHECKS, cuda
 from support.files import example_run
+from support.files.facts import assert_says
 from support.files.report_page import OPERATION, PATIENCE_S, ReportPage
 from support.files.report_rows import full_run
 
@@ -238,6 +239,17 @@ def test_a_script_error_is_noticed(report_page: ReportPage, page: Path, tmp_path
     report_page.open(broken)
     with pytest.raises(AssertionError, match="nothing is not defined"):
         _check(report_page)
+
+
+def test_a_browser_that_cannot_unpack_the_charts_says_so(
+    report_page: ReportPage, page: Path
+) -> None:
+    with report_page.without("DecompressionStream"):
+        report_page.open(page)
+    charts = report_page.driver.find_elements("css selector", ".chart")
+    (said,) = {each.text for each in charts}
+    assert_says(said, "cannot draw this chart", "older than 2023", "table below")
+    assert report_page.complaints() == []
 
 
 def test_no_text_of_a_chart_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:

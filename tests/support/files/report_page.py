@@ -219,6 +219,17 @@ class ReportPage:
         return list(self.driver.execute_script(f"{script}.map((t) => t.textContent)", chart))
 
     @contextmanager
+    def without(self, name: str) -> Iterator[None]:
+        """Meanwhile pages that are opened see a browser that lacks this."""
+        source = {"source": f"delete window.{name};"}
+        command = "Page.addScriptToEvaluateOnNewDocument"
+        added = self.driver.execute_cdp_cmd(command, source)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+    @contextmanager
     def as_wide_as(self, pixels: int) -> Iterator[None]:
         """Meanwhile pages that are opened see a screen of this width."""
         metrics = {"width": pixels, "height": 1600, "deviceScaleFactor": 1, "mobile": False}
