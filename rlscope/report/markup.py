@@ -17,6 +17,11 @@ def escape(text: str) -> str:
     return html.escape(units.visible(text))
 
 
+def prose(text: str) -> str:
+    """The same for text of lines that end where the page is full."""
+    return escape(units.unbroken(text))
+
+
 def script_json(value: Any) -> str:
     """JSON that cannot end its <script> element, nor begin a comment in it."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from rlscope.report import code_listing, flame_graph
 from rlscope.report.headline import Detail
-from rlscope.report.markup import escape, json_element, packed_element, select
+from rlscope.report.markup import escape, json_element, packed_element, prose, select
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
@@ -66,15 +66,15 @@ def render(page: Page) -> str:
         generator=escape(page.generator),
         title=escape(page.title),
         cut="\n".join(map(_detail, page.first)),
-        run=escape(page.run),
-        headline=escape(page.headline),
+        run=prose(page.run),
+        headline=prose(page.headline),
         details="\n".join(map(_detail, page.details)),
         contents=" ".join(
             f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections
         ),
         panels="\n".join(map(_section, page.sections)),
         nothing=_absent(page.absent_title, page.absent),
-        footer=" ".join([escape(page.footer), *map(_link, page.files)]),
+        footer=" ".join([prose(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
         script="\n".join(map(resource, _scripts(page.sections))),
         plotly=_plotly(page.plotly),
@@ -114,28 +114,28 @@ def _link(name: str) -> str:
 
 def _detail(detail: Detail) -> str:
     kind = "detail warning" if detail.warning else "detail"
-    return f'<p class="{kind}">{escape(detail.text)}</p>'
+    return f'<p class="{kind}">{prose(detail.text)}</p>'
 
 
 def _absent(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    rows = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<aside><h2>{escape(title)}</h2>\n<ul>{rows}</ul></aside>"
+    rows = "".join(f"<li>{prose(line)}</li>" for line in lines)
+    return f"<aside><h2>{prose(title)}</h2>\n<ul>{rows}</ul></aside>"
 
 
 def _section(section: Section) -> str:
     drawing = section.drawing
     body = "\n".join(
-        [f'<p class="note">{escape(note)}</p>' for note in drawing.notes]
+        [f'<p class="note">{prose(note)}</p>' for note in drawing.notes]
         + [_figure(chart) for chart in drawing.charts]
         + [flame_graph.render(flame) for flame in drawing.flames]
         + [code_listing.render(code) for code in drawing.codes]
         + [_details(grid) for grid in drawing.grids]
     )
     return (
-        f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
-        f'<p class="question">{escape(section.question)}</p>\n{body}\n</section>'
+        f'<section id="{section.name}">\n<h2>{prose(section.title)}</h2>\n'
+        f'<p class="question">{prose(section.question)}</p>\n{body}\n</section>'
     )
 
 
@@ -149,7 +149,7 @@ def _figure(chart: Chart) -> str:
     )
     return (
         f'<figure id="{chart.key}">\n<div class="head">'
-        f"<figcaption>{escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
+        f"<figcaption>{prose(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
         f'<div class="chart" role="group" aria-label="{escape(chart.title)}"></div>\n'
         f"{views}\n</figure>"
     )
@@ -178,7 +178,7 @@ def _details(grid: Grid) -> str:
     right = [each.startswith(">") for each in grid.columns]
     body = "\n".join(_row(row, right) for row in grid.rows)
     shown = " open" if grid.open else ""
-    title = escape(grid.title)
+    title = prose(grid.title)
     return (
         f"<details{shown}><summary>{title}</summary>\n"
         f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table>\n'
@@ -188,7 +188,7 @@ def _details(grid: Grid) -> str:
 
 def _heading(column: str) -> str:
     kind = ' class="number"' if column.startswith(">") else ""
-    return f"<th{kind}>{escape(column.removeprefix('>'))}</th>"
+    return f"<th{kind}>{prose(column.removeprefix('>'))}</th>"
 
 
 def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
@@ -201,4 +201,4 @@ def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
 
 def _cell(text: str, flush: bool) -> str:
     kind = ' class="number"' if flush else ' class="long"' if len(text) > _LONG else ""
-    return f"<td{kind}>{escape(text)}</td>"
+    return f"<td{kind}>{prose(text)}</td>"

@@ -319,3 +319,16 @@ def test_a_legend_of_readings_stands_beside_its_lines(opened: ReportPage, page: 
     rows = len(opened.driver.execute_script(f"{axes}.filter((key) => /^yaxis\\d*$/.test(key))"))
     assert opened.driver.execute_script(script) == [True] * rows
     assert rows > 1
+
+
+def test_scripts_write_numbers_as_texts_do(opened: ReportPage) -> None:
+    """And no line of the page ends between a number and its unit."""
+    times = [0, 1, 999, 1_234, 31_200_000, 999_700_000, 599 * 10**9, 7_512 * 10**9, 199_513 * 10**9]
+    durations = opened.driver.execute_script("return arguments[0].map(amounts.duration)", times)
+    assert durations == [units.unbroken(units.duration(each)) for each in times]
+    parts = [0, 1, 499, 501, 31_234, 10**6]
+    script = "return arguments[0].map((part) => amounts.share(part, 1e6))"
+    shares = opened.driver.execute_script(script, parts)
+    assert shares == [units.unbroken(units.share(each, 10**6)) for each in parts]
+    headline = opened.driver.execute_script("return document.querySelector('h1').textContent")
+    assert headline == units.unbroken(headline) != headline.replace("\u00a0", " ")

@@ -49,7 +49,7 @@ class Page(HTMLParser):
         if self._open == "script":
             self.scripts[-1] += data
         elif self._open != "style":
-            self.text += data
+            self.text += data.replace("\u00a0", " ")
 
     def figures(self) -> list[dict[str, object]]:
         kinds = [attrs.get("type") for tag, attrs in self.elements if tag == "script"]

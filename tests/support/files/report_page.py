@@ -181,6 +181,10 @@ class ReportPage:
         """What the console says since the page was opened, or since the last call."""
         return [each for each in self.driver.get_log("browser") if each["level"] == "SEVERE"]
 
+    def texts(self, script: str, *arguments: Any) -> Any:
+        """What a script finds, as a reader takes it: any blank is a blank."""
+        return _with_plain_blanks(self.driver.execute_script(script, *arguments))
+
     def panels(self) -> list[str]:
         """Panels that have a section."""
         sections = "return [...document.querySelectorAll('section')].map((each) => each.id)"
@@ -264,18 +268,18 @@ class ReportPage:
 
     def notes(self, panel: str) -> list[str]:
         """The sentences of a panel."""
-        return list(self.driver.execute_script(_NOTES, panel))
+        return list(self.texts(_NOTES, panel))
 
     def table(self, panel: str, title: str) -> list[list[str]]:
         """Cells of the table that has `title` in its title."""
-        tables = self.driver.execute_script(_TABLES, panel)
+        tables = self.texts(_TABLES, panel)
         found = [rows for shown, rows in tables if title in shown]
         assert len(found) == 1, f"{panel}: {[shown for shown, _ in tables]}"
         return list(found[0])
 
     def parts(self, panel: str) -> list[str]:
         """The sentences, charts and tables of a panel by their texts, keys and titles."""
-        return list(self.driver.execute_script(_NAMES, panel))
+        return list(self.texts(_NAMES, panel))
 
     @contextmanager
     def emptied(self, panel: str, part: int) -> Iterator[None]:
@@ -285,3 +289,9 @@ class ReportPage:
             yield
         finally:
             self.driver.execute_async_script(_FILL)
+
+
+def _with_plain_blanks(found: Any) -> Any:
+    if isinstance(found, str):
+        return found.replace("\u00a0", " ")
+    return [_with_plain_blanks(each) for each in found] if isinstance(found, list) else found
