@@ -17,7 +17,7 @@ _MINUTE_NS = 60 * 1_000_000_000
 _HOUR_NS = 60 * _MINUTE_NS
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
-# Blanks at which no line may end: before a unit, between the two parts of a long duration, after "<".
+# Blanks at which no line may end: before a unit, inside of a long duration, after "<".
 _UNITS = "ns|µs|ms|s|min|h|d|B|KiB|MiB|GiB|TiB"
 _KEPT = rf"\d (?:(?:min|h|d) \d\d (?:s|min|h)\b|(?:{_UNITS})\b|%)|< (?=\d)"
 _WORD = re.compile(rf"(?:{_KEPT}|[^ ])+")
