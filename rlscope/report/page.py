@@ -21,6 +21,8 @@ from rlscope.report.panel import Chart, Drawing, Figure, Grid
 PLOTLY = "vendor/plotly-cartesian.min.js"
 _LONG = 160
 """A cell of more characters than this holds sentences, and the page gives it a wide column."""
+_SHORT = 24
+"""A column whose cells have at most so many characters is not broken."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +177,10 @@ def _select(chart: Chart) -> str:
 
 def _details(grid: Grid) -> str:
     head = "".join(_heading(each) for each in grid.columns)
-    right = [each.startswith(">") for each in grid.columns]
-    body = "\n".join(_row(row, right) for row in grid.rows)
+    kinds = [
+        _kind(each, [row[place] for row in grid.rows]) for place, each in enumerate(grid.columns)
+    ]
+    body = "\n".join(_row(row, kinds) for row in grid.rows)
     shown = " open" if grid.open else ""
     title = prose(grid.title)
     return (
@@ -191,14 +195,17 @@ def _heading(column: str) -> str:
     return f"<th{kind}>{prose(column.removeprefix('>'))}</th>"
 
 
-def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
-    return (
-        "<tr>"
-        + "".join(_cell(cell, flush) for cell, flush in zip(cells, right, strict=True))
-        + "</tr>"
-    )
+def _kind(column: str, cells: Sequence[str]) -> str:
+    """The class of a column's cells."""
+    if column.startswith(">"):
+        return "number"
+    longest = max(map(len, cells), default=0)
+    return "long" if longest > _LONG else "short" if longest <= _SHORT else "text"
 
 
-def _cell(text: str, flush: bool) -> str:
-    kind = ' class="number"' if flush else ' class="long"' if len(text) > _LONG else ""
-    return f"<td{kind}>{prose(text)}</td>"
+def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
+    return "".join(["<tr>", *map(_cell, cells, kinds), "</tr>"])
+
+
+def _cell(text: str, kind: str) -> str:
+    return f'<td class="{kind}">{prose(text)}</td>'

@@ -292,12 +292,18 @@ def test_a_barrier_is_noticed(report_page: ReportPage, page: Path, tmp_path: Pat
     assert "nested-interactive" in report_page.barriers()
 
 
-def test_no_cell_of_a_table_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:
-    """Each cell says which column it is of."""
-    with report_page.as_wide_as(390):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_cell_of_a_table_is_cut(report_page: ReportPage, page: Path, width: int) -> None:
+    with report_page.as_wide_as(width):
         report_page.open(page)
         report_page.open_tables()
         assert report_page.cells_cut() == []
+
+
+def test_a_cell_says_on_a_phone_which_column_it_is_of(report_page: ReportPage, page: Path) -> None:
+    with report_page.as_wide_as(390):
+        report_page.open(page)
+        report_page.open_tables()
         script = (
             "return getComputedStyle(document.querySelector('#operations td:nth-child(2)'),"
             " '::before').content"
