@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from report_checks import CHECKS, cuda
 from support.files import example_run
 from support.files.facts import assert_says
-from support.files.report_page import OPERATION, PATIENCE_S, ReportPage
+from support.files.report_page import OPERATION, ReportPage
 from support.files.report_rows import full_run
 
 from rlscope.opening import Trace, load
@@ -168,7 +167,7 @@ def test_time_without_the_cost_of_recording_is_shown_in_every_chart_that_knows_i
     )
     assert sum(corrected.values()) < sum(recorded.values())
     _choose(opened, "operations-chart", views.ALL, recorded)
-    _click(opened, boxes[1])
+    opened.click(boxes[1])
     _wait_for(opened, "operations-chart", corrected)
     assert boxes[0].is_selected()
     caption = "return getComputedStyle(document.querySelector(arguments[0]), '::after').content"
@@ -177,7 +176,7 @@ def test_time_without_the_cost_of_recording_is_shown_in_every_chart_that_knows_i
     )
     states = sum(opened.bars("gpu-chart").values())
     assert states == 2 * sum(corrected.values())  # of all together, and of each operation
-    _click(opened, boxes[0])
+    opened.click(boxes[0])
     _wait_for(opened, "operations-chart", recorded)
     assert sum(opened.bars("gpu-chart").values()) == 2 * sum(recorded.values())
 
@@ -202,17 +201,8 @@ def _choose(page: ReportPage, chart: str, label: str, expected: dict[tuple[str, 
     _wait_for(page, chart, expected)
 
 
-def _click(page: ReportPage, element: Any) -> None:
-    """Scrolls at once: the page scrolls smoothly otherwise, and the click comes on the way."""
-    script = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
-    page.driver.execute_script(script, element)
-    element.click()
-
-
 def _wait_for(page: ReportPage, chart: str, expected: dict[tuple[str, str], int]) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(page.driver, PATIENCE_S).until(lambda _: page.bars(chart) == expected)
+    page.wait_until(lambda: page.bars(chart) == expected)
     assert page.complaints() == []
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +156,30 @@ if (chart) {{
 _FILL = "const done = arguments[0]; window.emptied().then(() => done());"
 
 
+def browser_programs() -> tuple[str | None, str | None]:
+    """Paths of Chromium and its driver, where they are installed."""
+    return shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+
+
+@contextmanager
+def headless_page() -> Iterator[ReportPage]:
+    """A headless Chromium."""
+    from selenium import webdriver
+
+    chromium, chromedriver = browser_programs()
+    options: Any = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service: Any = webdriver.ChromeService(executable_path=chromedriver)
+    driver = webdriver.Chrome(options=options, service=service)
+    try:
+        yield ReportPage(driver)
+    finally:
+        driver.quit()
+
+
 @dataclass(frozen=True)
 class Line:
     """The points of one line."""
@@ -170,12 +195,22 @@ class ReportPage:
 
     def open(self, page: Path) -> None:
         """Loads the page and waits until its script has drawn it."""
-        from selenium.webdriver.support.ui import WebDriverWait
-
         self.driver.get_log("browser")  # what an earlier page said
         self.driver.get(page.as_uri())
         done = "return document.documentElement.dataset.drawn === 'true'"
-        WebDriverWait(self.driver, PATIENCE_S).until(lambda driver: driver.execute_script(done))
+        self.wait_until(lambda: bool(self.driver.execute_script(done)))
+
+    def click(self, element: Any) -> None:
+        """Scrolls at once: the page scrolls smoothly otherwise, and the click comes on the way."""
+        script = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
+        self.driver.execute_script(script, element)
+        element.click()
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Fails if it never is."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, PATIENCE_S).until(lambda _: is_so())
 
     def complaints(self) -> list[dict[str, Any]]:
         """What the console says since the page was opened, or since the last call."""
