@@ -2,8 +2,8 @@
 
     python tests/benchmarks/line_panels.py [--rounds N]
 
-Choosing an operation adds all times up again and draws the panel anew, so that is what is timed, with
-the layout. A page opens with the same work.
+Choosing an operation adds all times up again and draws the panel anew. That is timed, with the
+layout. A page opens with the same work.
 """
 
 from __future__ import annotations
