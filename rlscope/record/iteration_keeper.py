@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from rlscope.record.iteration_spans import IterationSpans, Span
-from rlscope.record.trace_copies import copy_trace
+from rlscope.record.trace_copies import copy_trace, share_source_text
 from rlscope.rundir import process_log
 from rlscope.rundir.kept_iterations import IterationRange, describe
 
@@ -78,8 +78,21 @@ class KeptIterations:
 
     def finish(self, origin_ns: int | None) -> None:
         """The run has ended: keeps what has begun, and says what has not."""
-        if not self._waiting:
-            return
+        if self._waiting:
+            self._keep_begun(origin_ns)
+        for kept in self._kept:
+            folder = os.path.join(self._directory, kept.folder)
+            share_source_text(self._directory, folder, self._min_free)
+
+    def kept_bytes(self) -> int:
+        """Bytes of the files that the run itself no longer holds."""
+        if not self._kept:
+            return 0
+        of_run = _sizes(os.path.join(self._directory, "trace"))
+        kept = self._sizes(wanted.folder for wanted in self._kept)
+        return sum(size for inode, size in kept.items() if inode not in of_run)
+
+    def _keep_begun(self, origin_ns: int | None) -> None:
         log = process_log.without_rings(self._directory)
         spans = IterationSpans(self._directory)
         had = f"only {spans.count:,}" if spans.count else "none"
@@ -91,14 +104,6 @@ class KeptIterations:
             if span.last < wanted.last:
                 self._say(f"{wanted}: kept up to {span.last}, where the run ended")
             self._keep(wanted, span, spans.files(), log, origin_ns)
-
-    def kept_bytes(self) -> int:
-        """Bytes of the files that the run itself no longer holds."""
-        if not self._kept:
-            return 0
-        of_run = _sizes(os.path.join(self._directory, "trace"))
-        kept = self._sizes(wanted.folder for wanted in self._kept)
-        return sum(size for inode, size in kept.items() if inode not in of_run)
 
     def _keep(
         self,
@@ -115,6 +120,7 @@ class KeptIterations:
             with _made(os.path.join(self._directory, wanted.unfinished)) as unfinished:
                 describe(self._directory, wanted.unfinished, wanted)
                 copy_trace(files, unfinished, log, self._min_free)
+                share_source_text(self._directory, unfinished, self._min_free)
                 _trace.roll_up(
                     unfinished, span.start_ns, origin_ns=origin_ns, least_saved=_LEAST_SAVED
                 )

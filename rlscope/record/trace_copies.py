@@ -6,8 +6,9 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 
-from rlscope.rundir import process_log, regular_files
+from rlscope.rundir import process_log, regular_files, source_files
 
 
 def copy_trace(files: Iterable[str], folder: str, log: bytes, min_free: int) -> None:
@@ -22,6 +23,16 @@ def copy_trace(files: Iterable[str], folder: str, log: bytes, min_free: int) -> 
         _link_or_copy(path, os.path.join(folder, "trace", os.path.basename(path)), min_free)
     with open(os.path.join(folder, process_log.FILE), "xb") as file:
         file.write(log)
+
+
+def share_source_text(directory: str, folder: str, min_free: int) -> None:
+    """Gives the copy in `folder` the text of the run's source files that is kept so far. Where
+    files can be linked, it has what is kept later, too. Raises OSError."""
+    path, name = (os.path.join(each, source_files.FILE) for each in (directory, folder))
+    with suppress(FileNotFoundError):
+        os.unlink(name)
+    with suppress(FileNotFoundError):
+        _link_or_copy(path, name, min_free)
 
 
 def _link_or_copy(path: str, name: str, min_free: int) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlscope.report import units
-from rlscope.report.markup import escape, json_element, select
+from rlscope.report.markup import escape, json_element, prose, select
 from rlscope.report.panel import Code, CodeFile, CodeLine
 
 _OPEN = 3
@@ -63,7 +63,7 @@ def _file(key: str, file: CodeFile, *, is_open: bool) -> str:
     rows = "\n".join(_rows(key, file))
     shown = " open" if is_open else ""
     return (
-        f'<details{shown}><summary>{escape(file.title)}</summary>\n<p class="path">'
+        f'<details{shown}><summary>{prose(file.title)}</summary>\n<p class="path">'
         f'{escape(file.path)}</p>\n<div class="scroll" tabindex="0" role="group" '
         f'aria-label="{escape(file.title)}"><table>{_head()}\n<tbody>\n{rows}\n'
         "</tbody></table></div></details>"

@@ -1,7 +1,7 @@
 """How much a report draws: what bounds its size and its drawing time, whatever the trace holds.
 
-A page is the plotly bundle (1.5 MB) and these charts; with every limit reached it stays below
-3.6 MB (tests/unit/test_report_html.py). What is left out is in SQL and named on the page.
+A page is the plotly bundle (0.7 MB, packed) and these charts; with every limit reached it stays
+below 3.1 MB (tests/unit/test_report_html.py). What is left out is in SQL and named on the page.
 """
 
 # Operations with a bar, a row or a strip of their own; the others are one "(other operations)".

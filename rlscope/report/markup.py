@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +17,11 @@ def escape(text: str) -> str:
     return html.escape(units.visible(text))
 
 
+def prose(text: str) -> str:
+    """The same for text of lines that end where the page is full."""
+    return escape(units.unbroken(text))
+
+
 def script_json(value: Any) -> str:
     """JSON that cannot end its <script> element, nor begin a comment in it."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
@@ -24,6 +31,12 @@ def script_json(value: Any) -> str:
 def json_element(value: Any, kind: str = "") -> str:
     """The value, for a script of the page."""
     return f'<script type="application/json"{kind}>{script_json(value)}</script>'
+
+
+def packed_element(text: str, name: str) -> str:
+    """A long text, compressed: `unpacked` in templates/page.js reads it."""
+    packed = base64.b64encode(zlib.compress(text.encode(), level=9)).decode()
+    return f'<script type="text/plain" id="{name}">{packed}</script>'
 
 
 def select(names: Iterable[str]) -> str:

@@ -15,12 +15,14 @@ from urllib.parse import quote
 
 from rlscope.report import code_listing, flame_graph
 from rlscope.report.headline import Detail
-from rlscope.report.markup import escape, json_element, select
+from rlscope.report.markup import escape, json_element, packed_element, prose, select
 from rlscope.report.panel import Chart, Drawing, Figure, Grid
 
 PLOTLY = "vendor/plotly-cartesian.min.js"
 _LONG = 160
 """A cell of more characters than this holds sentences, and the page gives it a wide column."""
+_SHORT = 24
+"""A column whose cells have at most so many characters is not broken."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,15 @@ def render(page: Page) -> str:
         generator=escape(page.generator),
         title=escape(page.title),
         cut="\n".join(map(_detail, page.first)),
-        run=escape(page.run),
-        headline=escape(page.headline),
+        run=prose(page.run),
+        headline=prose(page.headline),
         details="\n".join(map(_detail, page.details)),
         contents=" ".join(
             f'<a href="#{each.name}">{escape(each.title)}</a>' for each in page.sections
         ),
         panels="\n".join(map(_section, page.sections)),
         nothing=_absent(page.absent_title, page.absent),
-        footer=" ".join([escape(page.footer), *map(_link, page.files)]),
+        footer=" ".join([prose(page.footer), *map(_link, page.files)]),
         css=resource("templates/page.css"),
         script="\n".join(map(resource, _scripts(page.sections))),
         plotly=_plotly(page.plotly),
@@ -103,7 +105,9 @@ def resource(path: str) -> str:
 def _plotly(path: str) -> str:
     if path:
         return f'<script src="{escape(quote(path))}"></script>'
-    return f"<script>{resource(PLOTLY)}</script>"
+    bundle = resource(PLOTLY)
+    notice, end, _ = bundle.partition("*/")
+    return f"<script>{notice}{end}</script>\n{packed_element(bundle, 'plotly')}"
 
 
 def _link(name: str) -> str:
@@ -112,28 +116,28 @@ def _link(name: str) -> str:
 
 def _detail(detail: Detail) -> str:
     kind = "detail warning" if detail.warning else "detail"
-    return f'<p class="{kind}">{escape(detail.text)}</p>'
+    return f'<p class="{kind}">{prose(detail.text)}</p>'
 
 
 def _absent(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    rows = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<aside><h2>{escape(title)}</h2>\n<ul>{rows}</ul></aside>"
+    rows = "".join(f"<li>{prose(line)}</li>" for line in lines)
+    return f"<aside><h2>{prose(title)}</h2>\n<ul>{rows}</ul></aside>"
 
 
 def _section(section: Section) -> str:
     drawing = section.drawing
     body = "\n".join(
-        [f'<p class="note">{escape(note)}</p>' for note in drawing.notes]
+        [f'<p class="note">{prose(note)}</p>' for note in drawing.notes]
         + [_figure(chart) for chart in drawing.charts]
         + [flame_graph.render(flame) for flame in drawing.flames]
         + [code_listing.render(code) for code in drawing.codes]
         + [_details(grid) for grid in drawing.grids]
     )
     return (
-        f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
-        f'<p class="question">{escape(section.question)}</p>\n{body}\n</section>'
+        f'<section id="{section.name}">\n<h2>{prose(section.title)}</h2>\n'
+        f'<p class="question">{prose(section.question)}</p>\n{body}\n</section>'
     )
 
 
@@ -147,7 +151,7 @@ def _figure(chart: Chart) -> str:
     )
     return (
         f'<figure id="{chart.key}">\n<div class="head">'
-        f"<figcaption>{escape(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
+        f"<figcaption>{prose(chart.title)}</figcaption>{_correct(chart)}{_select(chart)}</div>\n"
         f'<div class="chart" role="group" aria-label="{escape(chart.title)}"></div>\n'
         f"{views}\n</figure>"
     )
@@ -173,10 +177,12 @@ def _select(chart: Chart) -> str:
 
 def _details(grid: Grid) -> str:
     head = "".join(_heading(each) for each in grid.columns)
-    right = [each.startswith(">") for each in grid.columns]
-    body = "\n".join(_row(row, right) for row in grid.rows)
+    kinds = [
+        _kind(each, [row[place] for row in grid.rows]) for place, each in enumerate(grid.columns)
+    ]
+    body = "\n".join(_row(row, kinds) for row in grid.rows)
     shown = " open" if grid.open else ""
-    title = escape(grid.title)
+    title = prose(grid.title)
     return (
         f"<details{shown}><summary>{title}</summary>\n"
         f'<div class="scroll" tabindex="0" role="group" aria-label="{title}"><table>\n'
@@ -186,17 +192,20 @@ def _details(grid: Grid) -> str:
 
 def _heading(column: str) -> str:
     kind = ' class="number"' if column.startswith(">") else ""
-    return f"<th{kind}>{escape(column.removeprefix('>'))}</th>"
+    return f"<th{kind}>{prose(column.removeprefix('>'))}</th>"
 
 
-def _row(cells: Sequence[str], right: Sequence[bool]) -> str:
-    return (
-        "<tr>"
-        + "".join(_cell(cell, flush) for cell, flush in zip(cells, right, strict=True))
-        + "</tr>"
-    )
+def _kind(column: str, cells: Sequence[str]) -> str:
+    """The class of a column's cells."""
+    if column.startswith(">"):
+        return "number"
+    longest = max(map(len, cells), default=0)
+    return "long" if longest > _LONG else "short" if longest <= _SHORT else "text"
 
 
-def _cell(text: str, flush: bool) -> str:
-    kind = ' class="number"' if flush else ' class="long"' if len(text) > _LONG else ""
-    return f"<td{kind}>{escape(text)}</td>"
+def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
+    return "".join(["<tr>", *map(_cell, cells, kinds), "</tr>"])
+
+
+def _cell(text: str, kind: str) -> str:
+    return f'<td class="{kind}">{prose(text)}</td>'

@@ -177,12 +177,14 @@ def overhead(facts: dict[str, Any]) -> list[str]:
     raw_ns = facts["span_ns"]
     if facts["corrected_ns"] is None or not raw_ns:
         return []
-    low, high = (units.duration(facts[f"corrected{end}_ns"]) for end in ("_low", "_high"))
+    with_, without, low, high = map(
+        units.duration, (raw_ns, *(facts[f"corrected{end}_ns"] for end in ("", "_low", "_high")))
+    )
+    taken = "about as long" if without == with_ else f"{without} ({low} to {high}), not {with_}"
     left = facts["unknown_costs"]
     unknown = f" Both times include unknown costs: {left}." if left else ""
     return [
-        f"{_taken(facts)} Without recording, it would have taken "
-        f"{units.duration(facts['corrected_ns'])} ({low} to {high}), not {units.duration(raw_ns)}. "
+        f"{_taken(facts)} Without recording, it would have taken {taken}. "
         f"{_sources_of_costs(facts)}{unknown}"
     ]
 

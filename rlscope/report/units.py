@@ -6,6 +6,7 @@ Formatting only: the values come from tables and stay exact there.
 from __future__ import annotations
 
 import os
+import re
 
 from rlscope.analysis.operations import BETWEEN, OUTSIDE
 from rlscope.visible import visible as visible
@@ -15,6 +16,13 @@ _DURATIONS = ((1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s")
 _MINUTE_NS = 60 * 1_000_000_000
 _HOUR_NS = 60 * _MINUTE_NS
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
+
+# Blanks at which no line may end: before a unit, inside of a long duration, after "<".
+_UNITS = "ns|µs|ms|s|min|h|d|B|KiB|MiB|GiB|TiB"
+_KEPT = rf"\d (?:(?:min|h|d) \d\d (?:s|min|h)\b|(?:{_UNITS})\b|%)|< (?=\d)"
+_WORD = re.compile(rf"(?:{_KEPT}|[^ ])+")
+_WITH_BLANK = re.compile(_KEPT)
+_NO_BREAK = "\u00a0"
 
 # Characters of a name that a label shows; hover texts and tables show the whole name.
 LABEL_CHARACTERS = 44
@@ -104,6 +112,20 @@ def plural(number: int, noun: str) -> str:
         return f"1 {noun}"
     ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
+
+
+def words(text: str) -> list[str]:
+    """The parts between which a line may end: a number and its unit are one.
+
+    >>> words("It waits 2 h 05 min, < 0.1 %.")
+    ['It', 'waits', '2 h 05 min,', '< 0.1 %.']
+    """
+    return _WORD.findall(text)
+
+
+def unbroken(text: str) -> str:
+    """The same text with no-break spaces inside its `words`."""
+    return _WITH_BLANK.sub(lambda kept: kept[0].replace(" ", _NO_BREAK), text)
 
 
 def kernel(function: str) -> str:

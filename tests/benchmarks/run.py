@@ -32,6 +32,7 @@ NAMES = (
     "temporal_breakdown",
     "exporting",
     "cookbook",
+    "line_panels",
     "process_counts",
     "cuda_calls",
     "writeback",

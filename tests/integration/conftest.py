@@ -1,14 +1,12 @@
 """Fixtures of the whole-program tests."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from extension.sample_library import build_sample
 from support.files.built_wheel import build_sdist, build_wheel
-from support.files.report_page import ReportPage
+from support.files.report_page import ReportPage, browser_programs, headless_page
 from support.process.traced_python import TracedPython, make_traced_python, untraced_environment
 
 
@@ -39,20 +37,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def report_page() -> Iterator[ReportPage]:
     """A headless Chromium; tests that ask for it have the mark `browser`."""
-    webdriver: Any = pytest.importorskip("selenium.webdriver")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    chromedriver = shutil.which("chromedriver")
-    if not (chromium and chromedriver):
+    pytest.importorskip("selenium.webdriver")
+    if not all(browser_programs()):
         pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=chromedriver)
-    driver = webdriver.Chrome(options=options, service=service)
-    yield ReportPage(driver)
-    driver.quit()
+    with headless_page() as page:
+        yield page
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ class _Checked(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        self.texts.append(data.replace("\u00a0", " "))
 
 
 def test_a_run_shows_its_headline_and_its_breakdown(trace):

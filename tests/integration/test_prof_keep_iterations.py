@@ -129,6 +129,44 @@ def test_each_range_is_a_trace_with_its_records(traced: TracedPython, directory:
     assert run_json["name"] == "run, iteration 40"
 
 
+_SPINS = """
+def spin():
+    end = time.perf_counter() + 0.02
+    while time.perf_counter() < end:
+        pass
+
+def spins(count):
+    for _ in range(count):
+        rls.iteration()
+        with rls.operation("work"):
+            spin()
+
+spins(60)
+kept("iterations-3-50")
+def late():
+    spins(60)  # its reading is of the other range
+late()
+"""
+
+
+def test_each_range_has_the_text_of_its_lines(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_PRELUDE + _SPINS)
+    options = (*_KEPT, "--keep-iterations", "3-50,90-500", "-o", directory)
+    result = traced.run(*options, traced.python, str(script), timeout=300)
+    assert result.returncode == 0, result.stderr
+    for name in ("iterations-3-50", "iterations-90-500"):
+        with load(Path(directory, name)) as trace:
+            own = "SELECT DISTINCT line FROM source_line WHERE is_own AND stage = 'loop'"
+            lines = [line for (line,) in trace.sql(own)]
+            texts = dict(trace.sql("SELECT line, text FROM source_text"))
+        assert lines
+        written = script.read_text().splitlines()
+        assert [texts.get(line) for line in lines] == [written[line - 1] for line in lines]
+
+
 def test_info_says_where_they_are(traced: TracedPython, directory: str) -> None:
     run(traced, directory, 'iterations(30)\nkept("iterations-3")\n', "3")
     rlscope = [traced.python, "-m", "rlscope"]

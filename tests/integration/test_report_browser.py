@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from report_checks import CHECKS, cuda
 from support.files import example_run
-from support.files.report_page import OPERATION, PATIENCE_S, ReportPage
+from support.files.facts import assert_says
+from support.files.report_page import OPERATION, ReportPage
 from support.files.report_rows import full_run
 
 from rlscope.opening import Trace, load
@@ -167,7 +167,7 @@ def test_time_without_the_cost_of_recording_is_shown_in_every_chart_that_knows_i
     )
     assert sum(corrected.values()) < sum(recorded.values())
     _choose(opened, "operations-chart", views.ALL, recorded)
-    _click(opened, boxes[1])
+    opened.click(boxes[1])
     _wait_for(opened, "operations-chart", corrected)
     assert boxes[0].is_selected()
     caption = "return getComputedStyle(document.querySelector(arguments[0]), '::after').content"
@@ -176,7 +176,7 @@ def test_time_without_the_cost_of_recording_is_shown_in_every_chart_that_knows_i
     )
     states = sum(opened.bars("gpu-chart").values())
     assert states == 2 * sum(corrected.values())  # of all together, and of each operation
-    _click(opened, boxes[0])
+    opened.click(boxes[0])
     _wait_for(opened, "operations-chart", recorded)
     assert sum(opened.bars("gpu-chart").values()) == 2 * sum(recorded.values())
 
@@ -201,17 +201,8 @@ def _choose(page: ReportPage, chart: str, label: str, expected: dict[tuple[str, 
     _wait_for(page, chart, expected)
 
 
-def _click(page: ReportPage, element: Any) -> None:
-    """Scrolls at once: the page scrolls smoothly otherwise, and the click comes on the way."""
-    script = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
-    page.driver.execute_script(script, element)
-    element.click()
-
-
 def _wait_for(page: ReportPage, chart: str, expected: dict[tuple[str, str], int]) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(page.driver, PATIENCE_S).until(lambda _: page.bars(chart) == expected)
+    page.wait_until(lambda: page.bars(chart) == expected)
     assert page.complaints() == []
 
 
@@ -238,6 +229,17 @@ def test_a_script_error_is_noticed(report_page: ReportPage, page: Path, tmp_path
     report_page.open(broken)
     with pytest.raises(AssertionError, match="nothing is not defined"):
         _check(report_page)
+
+
+def test_a_browser_that_cannot_unpack_the_charts_says_so(
+    report_page: ReportPage, page: Path
+) -> None:
+    with report_page.without("DecompressionStream"):
+        report_page.open(page)
+    charts = report_page.driver.find_elements("css selector", ".chart")
+    (said,) = {each.text for each in charts}
+    assert_says(said, "cannot draw this chart", "older than 2023", "table below")
+    assert report_page.complaints() == []
 
 
 def test_no_text_of_a_chart_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:
@@ -280,12 +282,18 @@ def test_a_barrier_is_noticed(report_page: ReportPage, page: Path, tmp_path: Pat
     assert "nested-interactive" in report_page.barriers()
 
 
-def test_no_cell_of_a_table_is_cut_on_a_phone(report_page: ReportPage, page: Path) -> None:
-    """Each cell says which column it is of."""
-    with report_page.as_wide_as(390):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_cell_of_a_table_is_cut(report_page: ReportPage, page: Path, width: int) -> None:
+    with report_page.as_wide_as(width):
         report_page.open(page)
         report_page.open_tables()
         assert report_page.cells_cut() == []
+
+
+def test_a_cell_says_on_a_phone_which_column_it_is_of(report_page: ReportPage, page: Path) -> None:
+    with report_page.as_wide_as(390):
+        report_page.open(page)
+        report_page.open_tables()
         script = (
             "return getComputedStyle(document.querySelector('#operations td:nth-child(2)'),"
             " '::before').content"
@@ -307,3 +315,16 @@ def test_a_legend_of_readings_stands_beside_its_lines(opened: ReportPage, page: 
     rows = len(opened.driver.execute_script(f"{axes}.filter((key) => /^yaxis\\d*$/.test(key))"))
     assert opened.driver.execute_script(script) == [True] * rows
     assert rows > 1
+
+
+def test_scripts_write_numbers_as_texts_do(opened: ReportPage) -> None:
+    """And no line of the page ends between a number and its unit."""
+    times = [0, 1, 999, 1_234, 31_200_000, 999_700_000, 599 * 10**9, 7_512 * 10**9, 199_513 * 10**9]
+    durations = opened.driver.execute_script("return arguments[0].map(amounts.duration)", times)
+    assert durations == [units.unbroken(units.duration(each)) for each in times]
+    parts = [0, 1, 499, 501, 31_234, 10**6]
+    script = "return arguments[0].map((part) => amounts.share(part, 1e6))"
+    shares = opened.driver.execute_script(script, parts)
+    assert shares == [units.unbroken(units.share(each, 10**6)) for each in parts]
+    headline = opened.driver.execute_script("return document.querySelector('h1').textContent")
+    assert headline == units.unbroken(headline) != headline.replace("\u00a0", " ")

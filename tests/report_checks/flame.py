@@ -20,7 +20,7 @@ def check(page: ReportPage, trace: Trace) -> None:
     assert_says(note, "training loops of 2 processes", "estimates", "0.1 %")
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
     times = _times(trace, whole)
-    frames = page.driver.execute_script(_FRAMES)
+    frames = page.texts(_FRAMES)
     assert {label for label, _, _ in frames} == {
         f"{name}, {units.share(ns, whole)}" for name, ns in times.items()
     }

@@ -32,7 +32,7 @@ def check(page: ReportPage, trace: Trace) -> None:
         ]
         for line, function, own, total, _ in found
     ]
-    assert page.driver.execute_script(_JUMP) == [
+    assert page.texts(_JUMP) == [
         f"{units.share(own, whole)} a.py:{line} {texts[line].strip()}"
         for line, _, own, _, _ in found
         if own

@@ -1,21 +1,27 @@
-"""Stacks for other tools: collapsed lines, and pprof's message read back by another library."""
+"""Stacks for other tools: collapsed lines by their rules, pprof's message read back by another
+library, speedscope's file against its schema."""
 
 from __future__ import annotations
 
 import gzip
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from support.files import example_run
 from support.files.relation_rows import Relations
 from support.files.report_rows import full_run
 
 from rlscope.errors import RlscopeError
-from rlscope.export.formats import collapsed, pprof
+from rlscope.export.formats import collapsed, pprof, speedscope
 from rlscope.export.window import Window
+from rlscope.opening import Trace, load
 
 WHOLE = Window(0, 1 << 62, 0, is_whole=True)
+GOLDEN = Path(__file__).parents[1] / "golden" / "speedscope"
 HOSTILE = "a;b\nc \x1b[31m"
 # https://github.com/google/pprof/blob/main/proto/profile.proto: name, number, type, is repeated
 _INT, _UINT, _TEXT = (
@@ -54,14 +60,14 @@ def profile_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("p.Profile"))
 
 
-def exported(exporter: Any, trace: Relations, folder: Path) -> bytes:
+def exported(exporter: Any, trace: Relations | Trace, folder: Path) -> bytes:
     path = folder / f"run{exporter.ending}"
     exporter.write(trace, WHOLE, path, force=False, tell=lambda _: None)
     content = path.read_bytes()
     return gzip.decompress(content) if path.suffix == ".gz" else content
 
 
-def times(trace: Relations) -> list[tuple[Any, ...]]:
+def times(trace: Relations | Trace) -> list[tuple[Any, ...]]:
     return list(
         trace.sql(
             "SELECT process_id, stack_id, stage, operation, layer, self_ns FROM stack_time"
@@ -70,7 +76,7 @@ def times(trace: Relations) -> list[tuple[Any, ...]]:
     )
 
 
-def expected(trace: Relations) -> dict[tuple[Any, ...], int]:
+def expected(trace: Relations | Trace) -> dict[tuple[Any, ...], int]:
     """Time by process, (function, file, line) from the innermost call on, and state."""
     stacks = {(row["process_id"], row["stack_id"]): row for row in trace.table("stack").to_dicts()}
     names = {
@@ -117,8 +123,31 @@ def test_collapsed_lines_add_up_to_the_run(tmp_path: Path):
     lines = exported(collapsed.EXPORTER, trace, tmp_path).decode().splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(ns for *_, ns in times(trace))
     assert len({line.rpartition(" ")[0] for line in lines}) == len(lines)
+    assert dict(map(_collapsed, lines)) == {
+        tuple(map(_call, reversed(calls))): ns for calls, ns in _by_calls(trace).items()
+    }
     assert any(line.startswith("trainer (100);<module> (/home/me/trainer/train.py:9);trainer.update"
                                " (/home/me/trainer/") for line in lines)  # fmt: skip
+
+
+def _collapsed(line: str) -> tuple[tuple[str, ...], int]:
+    """As flamegraph.pl reads it: calls between semicolons, a blank, a whole number."""
+    calls, blank, number = line.rpartition(" ")
+    assert calls and blank and number.isdecimal()
+    return tuple(calls.split(";")), int(number)
+
+
+def _call(call: tuple[str, str, int]) -> str:
+    function, file, line = call
+    return f"{function} ({file}:{line})" if file else function
+
+
+def _by_calls(trace: Relations | Trace) -> dict[tuple[Any, ...], int]:
+    """`expected` without states."""
+    sums: dict[tuple[Any, ...], int] = {}
+    for (*calls, _stage, _operation, _layer), ns in expected(trace).items():
+        sums[tuple(calls)] = sums.get(tuple(calls), 0) + ns
+    return sums
 
 
 def test_a_name_cannot_make_another_call_or_line(tmp_path: Path):
@@ -138,3 +167,59 @@ def test_a_run_without_stacks_and_a_part_of_a_run_are_refused(exporter: Any, tmp
     with pytest.raises(RlscopeError, match="whole run"):
         exporter.write(full_run(), part, path, force=False, tell=lambda _: None)
     assert not path.exists()
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
+    folder = tmp_path_factory.mktemp("run") / "ppo"
+    example_run.write(folder)
+    with load(folder) as trace:
+        yield trace
+
+
+@pytest.fixture(scope="module")
+def document(recorded: Trace, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    content = exported(speedscope.EXPORTER, recorded, tmp_path_factory.mktemp("out"))
+    found: dict[str, Any] = json.loads(content)
+    return found
+
+
+def test_speedscope_s_own_schema_takes_the_file(document: dict[str, Any]) -> None:
+    jsonschema: Any = pytest.importorskip("jsonschema")
+    schema = json.loads((GOLDEN / "file-format-schema.json").read_text())
+    jsonschema.validate(document, schema)
+    assert {each["type"] for each in document["profiles"]} == {"evented", "sampled"}
+    for part in ("samples", "weights", "unit", "endValue"):
+        profiles = [{**each} for each in document["profiles"]]
+        (first, *_) = (each for each in profiles if each["type"] == "sampled")
+        del first[part]
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, "profiles": profiles}, schema)
+
+
+def test_speedscope_has_the_time_of_every_stack(document: dict[str, Any], recorded: Trace) -> None:
+    """The sum of a profile is the time of its process, to the nanosecond."""
+    frames = [
+        (each["name"], each.get("file", ""), each.get("line", 0))
+        for each in document["shared"]["frames"]
+    ]
+    found: dict[tuple[Any, ...], int] = {}
+    sums = {}
+    for profile in document["profiles"]:
+        if profile["type"] == "sampled":
+            process, ending, _ = profile["name"].rpartition(": stacks")
+            assert ending and profile["unit"] == "nanoseconds"
+            for stack, ns in zip(profile["samples"], profile["weights"], strict=True):
+                calls = [*(frames[place] for place in reversed(stack)), (process, "", 0)]
+                assert tuple(calls) not in found
+                found[tuple(calls)] = ns
+            sums[process] = sum(profile["weights"])
+            assert profile["endValue"] - profile["startValue"] == sums[process]
+    assert found == _by_calls(recorded)
+    assert sums == dict(
+        recorded.sql(
+            "SELECT format('{} ({})', name, os_pid), CAST(SUM(duration_ns) AS BIGINT)"
+            " FROM breakdown JOIN process USING (process_id)"
+            " WHERE process_id IN (SELECT process_id FROM stack_time) GROUP BY ALL"
+        )
+    )

@@ -18,7 +18,7 @@ from rlscope.errors import DirectoryInUse
 from rlscope.record import trace_copies
 from rlscope.record.trace_copies import copy_trace
 from rlscope.recorder import runtime
-from rlscope.rundir import kept_iterations
+from rlscope.rundir import kept_iterations, source_files
 from rlscope.rundir.kept_iterations import IterationRange
 
 
@@ -121,3 +121,25 @@ def test_links_take_no_room(tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
     copy_trace([str(tmp_path / "a.rls")], str(tmp_path / "copy"), b"", 1 << 62)
     assert (tmp_path / "copy" / "trace" / "a.rls").samefile(tmp_path / "a.rls")
+
+
+def test_source_text_that_is_kept_later_is_in_the_copy(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    trace_copies.share_source_text(str(tmp_path), str(copy), 0)  # none yet
+    assert source_files.read(copy) == {}
+    source_files.append(str(tmp_path), "/a.py", "a = 1\n")
+    trace_copies.share_source_text(str(tmp_path), str(copy), 0)
+    source_files.append(str(tmp_path), "/b.py", "b = 2\n")
+    assert source_files.read(copy) == {"/a.py": "a = 1\n", "/b.py": "b = 2\n"}
+
+
+@pytest.mark.parametrize("refusal", [errno.EPERM, errno.EMLINK])
+def test_source_text_is_copied_again_where_links_are_refused(tmp_path: Path, refusal: int) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with mock.patch("os.link", side_effect=OSError(refusal, os.strerror(refusal))):
+        for name in ("/a.py", "/b.py"):
+            source_files.append(str(tmp_path), name, "a = 1\n")
+            trace_copies.share_source_text(str(tmp_path), str(copy), 0)
+            assert name in source_files.read(copy)

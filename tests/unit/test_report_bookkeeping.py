@@ -80,6 +80,13 @@ def test_overhead_is_said_with_its_interval() -> None:
     assert sentences.overhead(SPAN) == []
 
 
+def test_a_time_that_is_the_same_in_three_digits_is_said_once() -> None:
+    same = {f"corrected{end}_ns": CORRECTED["span_ns"] - 1 for end in ("", "_low", "_high")}
+    (said,) = sentences.overhead({**CORRECTED, **same})
+    assert "about as long" in said
+    assert "10.0 s" not in said
+
+
 def test_overhead_that_may_be_none_is_less_than_the_run_can_tell() -> None:
     (said,) = sentences.overhead({**CORRECTED, "corrected_high_ns": 10.1e9})
     assert "(-1.0 % to 1.8 %), which this run cannot tell from nothing" in said

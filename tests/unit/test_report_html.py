@@ -49,7 +49,7 @@ class Page(HTMLParser):
         if self._open == "script":
             self.scripts[-1] += data
         elif self._open != "style":
-            self.text += data
+            self.text += data.replace("\u00a0", " ")
 
     def figures(self) -> list[dict[str, object]]:
         kinds = [attrs.get("type") for tag, attrs in self.elements if tag == "script"]
@@ -109,7 +109,7 @@ def test_the_page_is_bounded_at_every_limit() -> None:
         stacks=1000,
         file_lines=5000,
     )
-    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_600_000
+    assert len(_render(trace).encode("utf-8", "backslashreplace")) <= 3_100_000
 
 
 def test_a_long_file_of_the_program_is_shown_in_part() -> None:

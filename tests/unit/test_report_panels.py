@@ -56,6 +56,31 @@ def test_a_run_without_anything_is_explained(name: str) -> None:
     assert nothing.reason
 
 
+def test_progress_is_missed_only_while_a_program_runs() -> None:
+    panel = PANELS["progress"]
+    for ended, is_missed in (("exit", False), ("running", True)):
+        trace = Relations(process=[process(0, 0, SECOND), process(1, 0, SECOND, ended=ended)])
+        nothing = panel.draw(panel.read(trace))  # type: ignore[arg-type]
+        assert isinstance(nothing, Nothing)
+        assert bool(nothing.reason) == is_missed
+
+
+def test_the_command_of_a_forked_process_is_not_repeated() -> None:
+    command = {"program": "python train.py"}
+    trace = Relations(
+        process=[
+            process(0, 0, 9, **command),
+            process(1, 1, 9, parent_process_id=0, **command),
+            process(2, 2, 9, parent_process_id=1, program="python other.py"),
+            process(3, 3, 9, parent_process_id=0, program=None),
+            process(4, 4, 9, **command),
+        ]
+    )
+    (grid,) = _draw("processes", trace).grids
+    programs = ["python train.py", "as its parent", "python other.py", "", "python train.py"]
+    assert [row[-1] for row in grid.rows] == programs
+
+
 def test_an_empty_run_still_has_a_quality() -> None:
     assert "Nothing was lost." in _draw("quality", Relations()).notes
 
@@ -242,6 +267,15 @@ def test_waits_lie_between_the_layers_that_work_and_no_layer() -> None:
 def test_every_state_has_a_colour_of_its_own_and_waiting_that_of_the_layer() -> None:
     assert len(set(palette.STATES.values())) == len(palette.STATES)
     assert palette.STATES["waiting"] == palette.LAYERS["wait"]
+
+
+def test_a_line_of_one_reading_is_a_point() -> None:
+    (chart,) = _draw("machine", full_run(samples=1)).charts
+    (figure,) = chart.views.values()
+    assert "markers" in {each["mode"] for each in figure["data"]}
+    (chart,) = _draw("machine", full_run(samples=2)).charts
+    (figure,) = chart.views.values()
+    assert "markers" not in {each["mode"] for each in figure["data"]}
 
 
 def test_the_lines_of_eight_gpus_have_different_colours() -> None:

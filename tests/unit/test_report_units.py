@@ -56,3 +56,22 @@ def test_a_long_name_keeps_both_ends() -> None:
     assert len(short) == 20
     assert short.startswith("rollout/")
     assert short.endswith("t/step")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It takes 4.59 s.", ["It", "takes", "4.59 s."]),
+        ("(1.20 GiB/s, 12.3 %)", ["(1.20 GiB/s,", "12.3 %)"]),
+        ("after 2 h 05 min in 2 d 07 h or 10 min 00 s", ["after", "2 h 05 min", "in", "2 d 07 h",
+                                                       "or", "10 min 00 s"]),
+        ("< 0.1 %, < 1 %", ["< 0.1 %,", "< 1 %"]),
+        ("3 steps of 2 days, a b", ["3", "steps", "of", "2", "days,", "a", "b"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_a_number_and_its_unit_are_one_word(text: str, words: list[str]) -> None:
+    assert units.words(text) == words
+    kept = units.unbroken(text)
+    assert kept.split(" ") == [each.replace(" ", "\u00a0") for each in words] or not text
+    assert kept.replace("\u00a0", " ") == text

@@ -45,7 +45,3 @@ def test_the_version_is_that_of_plotly_itself() -> None:
     else:
         major = get_plotlyjs_version().split(".")[0]
         assert _vendored_version().split(".")[0] == major, "follow plotly: see vendor/README.md"
-
-
-def test_the_bundle_cannot_end_its_script_element() -> None:
-    assert "</script" not in VENDOR.joinpath("plotly-cartesian.min.js").read_text().lower()

@@ -96,7 +96,9 @@ def _trace(line: Line, suffix: str) -> go.Scatter:
         customdata=np.asarray(line.details, dtype=np.float32) if len(line.details) else None,
         yaxis=f"y{suffix}",
         legend=f"legend{suffix}",
-        mode="lines",
+        # A line of one point would be none.
+        mode="lines" if len(line.x) != 1 else "markers",
+        marker={"color": line.colour} if len(line.x) == 1 else None,
         line={
             "color": line.colour,
             "width": 0 if line.band or line.hidden else 1.8,

@@ -80,7 +80,6 @@ def _modules(rows: list[dict[str, Any]]) -> Grid:
             ]
             for row in rows
         ],
-        open=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import processes
@@ -102,12 +103,23 @@ def _grid(rows: views.Rows) -> Grid:
             "ended",
             "program",
         ],
-        rows=[_row(row) for row in rows],
+        rows=[_row(row, program) for row, program in zip(rows, _programs(rows), strict=True)],
         open=True,
     )
 
 
-def _row(row: dict[str, Any]) -> list[str]:
+def _programs(rows: views.Rows) -> Iterator[str]:
+    """The command line of each process; most forked ones have that of their parent."""
+    above: list[str] = []
+    for row in rows:
+        program = row["program"] or ""
+        del above[row["depth"] :]
+        is_same = above[-1:] == [program] != [""]
+        above.append(program)
+        yield "as its parent" if is_same else units.label(program, limits.PROGRAM_CHARACTERS)
+
+
+def _row(row: dict[str, Any], program: str) -> list[str]:
     return [
         "    " * row["depth"] + units.visible(row["name"] or "?"),
         row["role"] or "-",
@@ -120,7 +132,7 @@ def _row(row: dict[str, Any]) -> list[str]:
         units.count(row["threads"]),
         units.count(row["events"]),
         _ended(row),
-        units.label(row["program"] or "", limits.PROGRAM_CHARACTERS),
+        program,
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlscope.analysis import coverage, iterations, verdicts
+from rlscope.analysis import contents, coverage, iterations, verdicts
 from rlscope.report import limits, sentences, units
 from rlscope.report.panel import Drawing, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -22,16 +22,21 @@ def read(trace: Trace) -> dict[str, Table]:
     return {
         "extrapolation": iterations.extrapolation(trace, processes=limits.PROCESSES),
         "absence": coverage.why_absent(trace, "progress"),
+        "recorded_process": contents.recorded_processes(trace),
     }
 
 
 def draw(tables: Tables) -> Drawing | Nothing:
     rows = tables["extrapolation"].to_dicts()
-    if not rows:
+    if not rows and not _is_over(list(tables["recorded_process"]["ended"])):
         return Nothing(next((f"{reason}." for (reason,) in tables["absence"]), _EMPTY))
     if not any(verdicts.is_extrapolated(row) for row in rows):
         return Nothing("")
     return Drawing(notes=[sentences.progress(row) for row in rows], grids=[_grid(rows)])
+
+
+def _is_over(endings: list[str | None]) -> bool:
+    return bool(endings) and "running" not in endings
 
 
 def _grid(rows: list[dict[str, Any]]) -> Grid:

@@ -5,7 +5,6 @@ A fragment of HTML without a script: notebooks are often shown where none runs.
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from rlscope.analysis import coverage, operations
@@ -13,6 +12,7 @@ from rlscope.relations.traces import Traces
 from rlscope.report import catalogue, headline, layers, limits, shares, units, views
 from rlscope.report.figures import svg
 from rlscope.report.figures.amounts import Part
+from rlscope.report.markup import prose
 
 if TYPE_CHECKING:
     from rlscope.opening import Trace
@@ -27,11 +27,11 @@ def render(trace: Trace | Traces) -> str:
     summary = headline.read(trace)
     warnings = [each for each in (summary.cut, summary.crowd) if each]
     warnings += [each.text for each in summary.details if each.warning]
-    details = [_escape(each.text) for each in summary.details if not each.warning]
+    details = [prose(each.text) for each in summary.details if not each.warning]
     lines = [
-        f"<p><b>{_escape(summary.title)}</b> <small>{_escape(summary.run)}</small></p>",
-        *(f"<p><b>! {_escape(text)}</b></p>" for text in warnings),
-        f"<p>{_escape(summary.sentence)}</p>",
+        f"<p><b>{prose(summary.title)}</b> <small>{prose(summary.run)}</small></p>",
+        *(f"<p><b>! {prose(text)}</b></p>" for text in warnings),
+        f"<p>{prose(summary.sentence)}</p>",
         f"<p>{'<br>'.join(details)}</p>",
         _figure(trace),
     ]
@@ -46,9 +46,7 @@ def _runs(traces: Traces) -> str:
         (run.directory, run.name, units.duration(run.duration_ns), run.headline or run.note)
         for run in catalogue.describe(map(str, traces.paths))
     ]
-    body = "".join(
-        f"<tr>{''.join(f'<td>{_escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{''.join(f'<td>{prose(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f'<div class="rlscope"><table><tr>{head}</tr>{body}</table></div>'
 
 
@@ -72,7 +70,3 @@ def _figure(trace: Trace) -> str:
         parts,
         [f"{units.duration(ns)} · {units.share(ns, whole)}" for ns, whole in totals.values()],
     )
-
-
-def _escape(text: str) -> str:
-    return html.escape(units.visible(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import unicodedata
@@ -54,8 +53,6 @@ _NARROWEST = 40
 _WIDE = 90
 _FALLBACK = (100, 24)  # output that is no terminal
 _BAR = 12  # characters of a bar of 100 %
-
-_BREAK = re.compile(r" (?!(?:ns|µs|ms|s|min|h|d|%|B|KiB|MiB|GiB|TiB)\b|%)")
 
 _PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
 
@@ -258,7 +255,7 @@ def _wrapped(texts: Sequence[str], width: int) -> list[str]:
     """Sentences broken at blanks, except before a unit; their further lines are indented."""
     lines = []
     for text in texts:
-        first, *words = _BREAK.split(text)
+        first, *words = units.words(text) or [""]
         lines.append(first)
         for word in words:
             if cells(lines[-1]) + 1 + cells(word) > width:

@@ -1,5 +1,7 @@
 // Numbers as rlscope/report/units.py writes them, the legend of layers, and what a choice adds up.
 const amounts = (() => {
+  const blank = "\u00a0"; // a line does not end between a number and its unit
+
   function digits(value) {
     const size = Math.abs(value);
     const places = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
@@ -11,9 +13,9 @@ const amounts = (() => {
     const minutes = Math.floor(seconds / 60);
     const hours = Math.floor(minutes / 60);
     if (hours >= 48) {
-      return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+      return `${Math.floor(hours / 24)}${blank}d${blank}${two(hours % 24)}${blank}h`;
     }
-    return minutes < 60 ? `${minutes} min ${two(seconds % 60)} s` : `${hours} h ${two(minutes % 60)} min`;
+    return minutes < 60 ? `${minutes}${blank}min${blank}${two(seconds % 60)}${blank}s` : `${hours}${blank}h${blank}${two(minutes % 60)}${blank}min`;
   }
 
   function duration(ns) {
@@ -21,10 +23,10 @@ const amounts = (() => {
       return longDuration(Math.round(ns / 1e9));
     }
     if (ns < 1000) {
-      return `${Math.round(ns)} ns`;
+      return `${Math.round(ns)}${blank}ns`;
     }
     const [divisor, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]].find(([each]) => ns >= 0.9995 * each);
-    return `${digits(ns / divisor)} ${unit}`;
+    return `${digits(ns / divisor)}${blank}${unit}`;
   }
 
   function share(part, whole) {
@@ -32,7 +34,7 @@ const amounts = (() => {
     if (!whole) {
       return "-";
     }
-    return percent > 0 && percent < 0.05 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
+    return percent > 0 && percent < 0.05 ? `<${blank}0.1${blank}%` : `${percent.toFixed(1)}${blank}%`;
   }
 
   // The layers that have time, the largest first: "framework 10.1 %, python 2.0 %".

@@ -1,16 +1,17 @@
 // Draws flame graphs: each call a box below the call that made it, as wide as its share of what is
-// shown. Boxes too small to see have no element.
+// shown. A call narrower than a pixel has no box, and the page says how many these are.
 (() => {
   const rowHeight = 22;
-  const leastWidth = 1.5; // pixels
+  const leastWidth = 1; // pixels
   const labelWidth = 36; // pixels that a name needs to say anything
 
   function readTree(data) {
-    const root = { name: "all", place: "", caller: null, callees: [], depth: 0 };
+    const root = { name: "all", place: "", text: "all", caller: null, callees: [], depth: 0 };
     const frames = [];
     for (const [caller, name, place] of data.frames) {
       const above = caller < 0 ? root : frames[caller];
       const frame = { name: data.texts[name], place: data.texts[place], caller: above, callees: [], depth: above.depth + 1 };
+      frame.text = `${frame.name} ${frame.place}`.toLowerCase();
       above.callees.push(frame);
       frames.push(frame);
     }
@@ -38,6 +39,11 @@
     }
   }
 
+  // How many frames have time in what a frame called, itself among them.
+  function countOf(frame) {
+    return frame.callees.reduce((count, each) => count + countOf(each), frame.total > 0 ? 1 : 0);
+  }
+
   function isDark(colour) {
     const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
     const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
@@ -52,6 +58,7 @@
       this.out = part.querySelector("button");
       this.search = part.querySelector("input");
       this.tree = readTree(this.data);
+      this.colours = this.data.layers.map(([, colour]) => `background: ${colour}; color: ${isDark(colour) ? "#ffffff" : "#000000"}`);
       this.zoomed = this.tree.root;
       amounts.drawLegend(part.querySelector(".legend"), this.data.layers);
       this.listen();
@@ -60,7 +67,7 @@
 
     listen() {
       this.part.querySelector("select").addEventListener("change", () => this.choose());
-      this.search.addEventListener("input", () => this.draw());
+      this.search.addEventListener("input", () => this.mark());
       this.out.addEventListener("click", () => this.zoom(this.tree.root));
       this.boxes.addEventListener("click", ({ target }) => this.zoom((target.closest(".frame") || {}).frame));
       this.boxes.addEventListener("keydown", (event) => this.go(event));
@@ -95,20 +102,32 @@
 
     draw() {
       this.width = this.boxes.clientWidth;
-      const wanted = this.search.value.toLowerCase();
-      this.matches = (frame) => wanted !== "" && `${frame.name} ${frame.place}`.toLowerCase().includes(wanted);
       this.drawn = [];
       for (let above = this.zoomed.caller; above; above = above.caller) {
         this.drawn.unshift(this.box(above, 0, this.width));
       }
+      const above = this.drawn.length;
       this.drawBelow(this.zoomed, 0, this.width);
+      this.narrow = countOf(this.zoomed) - (this.drawn.length - above);
       const depth = Math.max(...this.drawn.map((box) => box.frame.depth));
       this.boxes.style.height = `${(depth + 1) * rowHeight}px`;
       this.boxes.replaceChildren(...this.drawn);
       this.boxes.querySelector(".zoomed").tabIndex = 0;
       this.out.disabled = this.zoomed === this.tree.root;
-      this.tellFound(wanted);
+      this.mark();
       this.tell(this.zoomed);
+    }
+
+    // Marks the frames that match the search.
+    mark() {
+      const wanted = this.search.value.toLowerCase();
+      this.matches = (frame) => wanted !== "" && frame.text.includes(wanted);
+      for (const box of this.drawn) {
+        const isMatch = this.matches(box.frame);
+        box.classList.toggle("match", isMatch);
+        box.classList.toggle("other", wanted !== "" && !isMatch);
+      }
+      this.tellFound(wanted);
     }
 
     drawBelow(frame, left, width) {
@@ -126,19 +145,14 @@
 
     box(frame, left, width) {
       const box = document.createElement("div");
-      const colour = this.data.layers[amounts.largest(frame.times)][1];
       box.frame = frame;
-      box.className = `frame${frame === this.zoomed ? " zoomed" : ""}${this.matches(frame) ? " match" : ""}`;
-      box.classList.toggle("other", this.search.value !== "" && !this.matches(frame));
+      box.className = frame === this.zoomed ? "frame zoomed" : "frame";
       box.setAttribute("role", "treeitem");
       box.setAttribute("aria-level", frame.depth + 1);
       box.setAttribute("aria-selected", frame === this.zoomed);
       box.setAttribute("aria-label", `${frame.name}, ${this.shareOf(frame)}`);
       box.tabIndex = -1;
-      Object.assign(box.style, {
-        left: `${left}px`, width: `${Math.max(width - 1, 1)}px`, top: `${frame.depth * rowHeight}px`,
-        background: colour, color: isDark(colour) ? "#ffffff" : "#000000",
-      });
+      box.style.cssText = `left: ${left}px; width: ${Math.max(width - 1, 1)}px; top: ${frame.depth * rowHeight}px; ${this.colours[amounts.largest(frame.times)]}`;
       box.textContent = width >= labelWidth ? frame.name : "";
       return box;
     }
@@ -169,8 +183,11 @@
       if (wanted) {
         look(this.tree.root, false);
       }
-      const found = `${frames} ${frames === 1 ? "frame" : "frames"}, ${amounts.share(ns, this.tree.root.total)} of the time`;
-      this.part.querySelector(".found").textContent = wanted ? found : "";
+      const calls = (count) => `${count.toLocaleString("en-US")} ${count === 1 ? "call" : "calls"}`;
+      this.part.querySelector(".found").textContent = [
+        wanted && `${calls(frames)} found, ${amounts.share(ns, this.tree.root.total)} of the time.`,
+        this.narrow && `${calls(this.narrow)} narrower than a pixel ${this.narrow === 1 ? "is" : "are"} not drawn.`,
+      ].filter(Boolean).join(" ");
     }
 
     focus(frame) {

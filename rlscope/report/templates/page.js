@@ -4,6 +4,8 @@
 // JSON element per view. Views without that cost hold the data, and what differs in the layout.
 // Colours come from the page's style, so that charts follow the light, dark and print theme.
 (() => {
+  const whyNoPlotly = plotly();
+
   // Named one by one: plotly's default set has a button that sends the data to a server.
   const buttons = [["toImage", "zoom2d", "pan2d", "resetScale2d"]];
   const config = { responsive: true, displaylogo: false, displayModeBar: true, modeBarButtons: buttons };
@@ -154,11 +156,32 @@
     return { data, layout: { ...recorded.layout, ...layout } };
   }
 
+  async function unpacked(element) {
+    const bytes = Uint8Array.from(atob(element.textContent), (each) => each.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  }
+
+  // Runs the plotly of the page, or of the file beside it. Returns why there is none.
+  async function plotly() {
+    const packed = document.getElementById("plotly");
+    if (!packed) {
+      return window.Plotly ? "" : `${document.querySelector("script[src]").getAttribute("src")} is missing`;
+    }
+    if (!window.DecompressionStream) {
+      return "this browser is older than 2023";
+    }
+    const script = document.createElement("script");
+    script.textContent = await unpacked(packed);
+    document.head.append(script);
+    return "";
+  }
+
   async function draw(figure) {
     const chart = figure.querySelector(".chart");
-    if (!window.Plotly) { // Not in the page, and not where the page looks for it.
-      const file = document.querySelector("script[src]").getAttribute("src");
-      chart.textContent = `The page cannot draw this chart, because ${file} is missing. The table below has its numbers.`;
+    const reason = await whyNoPlotly;
+    if (reason) {
+      chart.textContent = `The page cannot draw this chart, because ${reason}. The table below has its numbers.`;
       return;
     }
     const chosen = fitted(named(chosenView(figure)), chart.clientWidth);

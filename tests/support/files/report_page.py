@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +156,30 @@ if (chart) {{
 _FILL = "const done = arguments[0]; window.emptied().then(() => done());"
 
 
+def browser_programs() -> tuple[str | None, str | None]:
+    """Paths of Chromium and its driver, where they are installed."""
+    return shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+
+
+@contextmanager
+def headless_page() -> Iterator[ReportPage]:
+    """A headless Chromium."""
+    from selenium import webdriver
+
+    chromium, chromedriver = browser_programs()
+    options: Any = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1600"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service: Any = webdriver.ChromeService(executable_path=chromedriver)
+    driver = webdriver.Chrome(options=options, service=service)
+    try:
+        yield ReportPage(driver)
+    finally:
+        driver.quit()
+
+
 @dataclass(frozen=True)
 class Line:
     """The points of one line."""
@@ -170,16 +195,30 @@ class ReportPage:
 
     def open(self, page: Path) -> None:
         """Loads the page and waits until its script has drawn it."""
-        from selenium.webdriver.support.ui import WebDriverWait
-
         self.driver.get_log("browser")  # what an earlier page said
         self.driver.get(page.as_uri())
         done = "return document.documentElement.dataset.drawn === 'true'"
-        WebDriverWait(self.driver, PATIENCE_S).until(lambda driver: driver.execute_script(done))
+        self.wait_until(lambda: bool(self.driver.execute_script(done)))
+
+    def click(self, element: Any) -> None:
+        """Scrolls at once: the page scrolls smoothly otherwise, and the click comes on the way."""
+        script = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
+        self.driver.execute_script(script, element)
+        element.click()
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Fails if it never is."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, PATIENCE_S).until(lambda _: is_so())
 
     def complaints(self) -> list[dict[str, Any]]:
         """What the console says since the page was opened, or since the last call."""
         return [each for each in self.driver.get_log("browser") if each["level"] == "SEVERE"]
+
+    def texts(self, script: str, *arguments: Any) -> Any:
+        """What a script finds, as a reader takes it: any blank is a blank."""
+        return _with_plain_blanks(self.driver.execute_script(script, *arguments))
 
     def panels(self) -> list[str]:
         """Panels that have a section."""
@@ -219,6 +258,17 @@ class ReportPage:
         return list(self.driver.execute_script(f"{script}.map((t) => t.textContent)", chart))
 
     @contextmanager
+    def without(self, name: str) -> Iterator[None]:
+        """Meanwhile pages that are opened see a browser that lacks this."""
+        source = {"source": f"delete window.{name};"}
+        command = "Page.addScriptToEvaluateOnNewDocument"
+        added = self.driver.execute_cdp_cmd(command, source)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+    @contextmanager
     def as_wide_as(self, pixels: int) -> Iterator[None]:
         """Meanwhile pages that are opened see a screen of this width."""
         metrics = {"width": pixels, "height": 1600, "deviceScaleFactor": 1, "mobile": False}
@@ -253,18 +303,18 @@ class ReportPage:
 
     def notes(self, panel: str) -> list[str]:
         """The sentences of a panel."""
-        return list(self.driver.execute_script(_NOTES, panel))
+        return list(self.texts(_NOTES, panel))
 
     def table(self, panel: str, title: str) -> list[list[str]]:
         """Cells of the table that has `title` in its title."""
-        tables = self.driver.execute_script(_TABLES, panel)
+        tables = self.texts(_TABLES, panel)
         found = [rows for shown, rows in tables if title in shown]
         assert len(found) == 1, f"{panel}: {[shown for shown, _ in tables]}"
         return list(found[0])
 
     def parts(self, panel: str) -> list[str]:
         """The sentences, charts and tables of a panel by their texts, keys and titles."""
-        return list(self.driver.execute_script(_NAMES, panel))
+        return list(self.texts(_NAMES, panel))
 
     @contextmanager
     def emptied(self, panel: str, part: int) -> Iterator[None]:
@@ -274,3 +324,9 @@ class ReportPage:
             yield
         finally:
             self.driver.execute_async_script(_FILL)
+
+
+def _with_plain_blanks(found: Any) -> Any:
+    if isinstance(found, str):
+        return found.replace("\u00a0", " ")
+    return [_with_plain_blanks(each) for each in found] if isinstance(found, list) else found

@@ -1,0 +1,47 @@
+"""Pages with one flame graph, of any size."""
+
+from __future__ import annotations
+
+from rlscope.report import page
+from rlscope.report.panel import Drawing, Flame, Frame
+
+MILLISECOND = 1_000_000
+
+
+def columns(count: int, depth: int) -> Flame:
+    """`count` stacks of `depth` calls, of which no two share one; each has the same time."""
+    frames = [
+        Frame(
+            caller=None if level == 0 else column * depth + level - 1,
+            name=f"call_{column}_{level} (file_{level}.py:{column})",
+            place=f"/home/me/file_{level}.py",
+        )
+        for column in range(count)
+        for level in range(depth)
+    ]
+    return Flame(
+        key="flame-graph",
+        title="Calls",
+        frames=frames,
+        choices={"all operations": [0]},
+        layers=[("python", "#E69F00")],
+        parts=[(column * depth + depth - 1, 0, 0, MILLISECOND) for column in range(count)],
+    )
+
+
+def render(flame: Flame) -> str:
+    """The page."""
+    section = page.Section("flame", "Flame graph", "Which calls?", Drawing(flames=[flame]))
+    return page.render(
+        page.Page(
+            title="Flame graph",
+            run="",
+            headline="",
+            generator="",
+            details=[],
+            sections=[section],
+            absent_title="",
+            absent=[],
+            footer="",
+        )
+    )
