@@ -54,8 +54,8 @@ class LoopStages {
   void Leave(int64_t now, const LoopBeginning::Clock& clock, const Outside& outside) {
     in_loop_ = false;
     beginning_.SetName(now, LoopBeginning::kNoName);
-    beginning_.Leave(clock, now > entered_ns_);
-    if (now <= entered_ns_) return;
+    beginning_.Leave(clock, lasted(now));
+    if (!lasted(now)) return;
     if (!begun_) {
       std::swap(before_, rest_);
       begin_ns_ = entered_ns_;
@@ -78,11 +78,21 @@ class LoopStages {
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
   bool in_loop() const { return in_loop_; }
+  // In the loop: it may begin where it was entered last.
+  bool may_begin() const { return !begun_ || beginning_.is_proposed(); }
+  // Whether it lasts some time if it is left now.
+  bool lasted(int64_t now) const { return now > entered_ns_; }
+  // At the end, if it has begun: from when to when it is.
+  bool begun() const { return begun_; }
+  int64_t begin_ns() const {
+    const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();
+    return set_up != nullptr ? set_up->end_ns : begin_ns_;
+  }
+  int64_t end_ns() const { return end_ns_; }
   // The stage of a time in which the process was in an operation of this path, at the end.
   Stage StageOf(int64_t time_ns, const OperationPaths::Node& path) const {
     if (!begun_) return kWhole;
-    const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();
-    if (time_ns < (set_up != nullptr ? set_up->end_ns : begin_ns_)) return kStartUp;
+    if (time_ns < begin_ns()) return kStartUp;
     return time_ns < end_ns_ ? InLoop(path) : kEnd;
   }
   LoopBeginning* beginning() { return &beginning_; }
