@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Name of a group's smaller operations together.
 OTHER_OPERATIONS = "(other operations)"
+# Stages that shares are of.
+SHARED_STAGES = ("loop", "whole")
 OUTSIDE = "(none)"
 # The part of it that lies between operations.
 BETWEEN = "(between operations)"

@@ -194,7 +194,7 @@ def is_group_named(group_ns: int, whole_ns: int) -> bool:
 
 def main_target(targets: Iterable[Row]) -> Row | None:
     """What an operation mostly waits for, from its rows of `waited_for`; None: for no one thing."""
-    return next((row for row in targets if is_most(row["loop_share"] or 0, 1)), None)
+    return next((row for row in targets if is_most(row["share"] or 0, 1)), None)
 
 
 class Brevity(Enum):

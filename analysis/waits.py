@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def waited_for(trace: Trace) -> Table:
-    """operation, kind, role, family, name, last_name, peers, self_ns, share, loop_share: for what
-    the processes that count in shares waited."""
+    """stage, operation, kind, role, family, name, last_name, peers, self_ns, share: for what the
+    processes that count in shares waited. `operation` None: in all of the stage."""
     return statement.run(trace, "waited_for")
 
 

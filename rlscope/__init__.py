@@ -9,6 +9,8 @@ Run the program with `rls-prof python train.py`, or record a block with `rls.pro
 In a process that is not recorded every annotation is a cheap no-op.
 """
 
+import os
+
 from rlscope._version import __version__ as __version__
 from rlscope.annotations.annotate import (
     end_operation,
@@ -50,3 +52,11 @@ __all__ = [
     "start",
     "stop",
 ]
+
+# Where the line of rlscope.pth did not run: with -S, or from a folder on PYTHONPATH. By name: the
+# contracts of rooms are about what stands here.
+if "RLSCOPE_DIR" in os.environ:
+    try:
+        __import__("rlscope.capture.bootstrap")
+    except Exception:
+        pass

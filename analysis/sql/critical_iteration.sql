@@ -1,7 +1,7 @@
 -- How long a process waits for other processes in its complete iterations, of processes that wait for
 -- any: the process that waits most first, and its longest iteration.
 --   process     its name
---   waited_ns   its waits in the iteration, by operation: as large a part as in the whole run is for others
+--   waited_ns   its waits in the iteration, by operation: as large a part as in the whole loop is for others
 --   kind, role, family, peers, name, last_name  whom it waits for most (parts/main_target.sql)
 -- uses: own_iteration, waited_share, main_target
 WITH _waited AS (

@@ -198,7 +198,7 @@ def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
 def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
     """What runs around the training loops, and between their operations."""
     around = operations.around_loop(trace).to_dicts()
-    yield from map(Detail, loop_sentences.around(around, known.facts))
+    yield from map(Detail, loop_sentences.around(around, known.waited, known.facts))
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
     yield from _minor(loop_sentences.ending(around, parts, known.facts))
     totals = imports.totals(trace).to_dicts()

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlscope.analysis import groups, verdicts
 from rlscope.analysis.groups import BETWEEN_OPERATIONS
-from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE, SHUTDOWN
+from rlscope.analysis.operations import BETWEEN, OTHER_OPERATIONS, OUTSIDE, SHARED_STAGES, SHUTDOWN
 from rlscope.analysis.verdicts import Lateness, Uncovered
 from rlscope.report import shares, units
 
@@ -144,10 +144,18 @@ def _waiting_ns(rows: Rows) -> int:
 
 
 def _for_whom(rows: Rows, waited: Rows) -> str:
-    """Rows of `waited_for`: the target of most waits of the largest operation among the rows."""
+    """Rows of `waited_for`: the target of most waits in the training loop of the largest operation
+    among the rows."""
     operation = rows[0]["operation"]
     operation = OUTSIDE if operation == BETWEEN else operation
-    first = verdicts.main_target(row for row in waited if row["operation"] == operation)
+    return _mostly(
+        row for row in waited if row["stage"] in SHARED_STAGES and row["operation"] == operation
+    )
+
+
+def _mostly(targets: Iterable[dict[str, Any]]) -> str:
+    """Rows of `waited_for` of one operation, or of one stage."""
+    first = verdicts.main_target(targets)
     return f", mostly for {target(first)}" if first else ""
 
 
@@ -191,20 +199,24 @@ def pair(row: Mapping[str, Any]) -> str:
     return f"{units.label(row['before'])} to {units.label(row['after'])}"
 
 
-def around(rows: Rows, facts: dict[str, Any]) -> Iterable[str]:
+def around(rows: Rows, waited: Rows, facts: dict[str, Any]) -> Iterable[str]:
     """Rows of `around_loop`: "Outside the training loop: start-up 12.3 s (import 9.10 s, ...).".
-    Sums over several processes are called so: they may be longer than the run."""
+    Sums over several processes are called so: they may be longer than the run.
+
+    Args:
+        waited: rows of `waited_for`.
+    """
     stages: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         stages.setdefault(row["stage"], []).append(row)
     if stages:
-        parts = [_stage(stage, members) for stage, members in stages.items()]
+        parts = [_stage(stage, members, waited) for stage, members in stages.items()]
         processes = facts["looping_processes"]
         loops = f"loops of {processes:,} processes together" if processes > 1 else "loop"
         yield f"Outside the training {loops}: {', '.join(parts)}."
 
 
-def _stage(stage: str, rows: Rows) -> str:
+def _stage(stage: str, rows: Rows, waited: Rows) -> str:
     whole_ns = rows[0]["stage_ns"]
     named = [
         f"{_around_part(stage, row['operation'])} {units.duration(row['duration_ns'])}"
@@ -212,8 +224,10 @@ def _stage(stage: str, rows: Rows) -> str:
         if verdicts.is_part_named(row["duration_ns"], whole_ns)
     ]
     waited_ns = rows[0]["stage_waited_ns"]
-    waited = verdicts.is_stage_waiting(waited_ns, whole_ns)
-    said = [f"{units.duration(waited_ns)} of that waiting"] if waited else []
+    whom = [row for row in waited if row["stage"] == stage and row["operation"] is None]
+    said = []
+    if verdicts.is_stage_waiting(waited_ns, whole_ns):
+        said = [f"{units.duration(waited_ns)} of that waiting{_mostly(whom)}"]
     if any(row["operation"] for row in rows[:_PARTS]):
         said.append(", ".join(named))
     inside = f" ({'; '.join(said)})" if said else ""

@@ -118,7 +118,7 @@ def tables(
         "progress": [Progress(*row) for row in final.progress],
         "transition": _transitions(final, iterations),
         "native_call": _native_calls(final, segments),
-        "wait": _waits(final, segments),
+        "wait": _waits(final, segments, loop),
         "loss": [
             Loss(kind, n) for kind, n in (final.losses + count_losses(process, rules)).items()
         ],
@@ -528,19 +528,23 @@ def _native_calls(final: State, segments: list[Segment]) -> list[NativeCall]:
     return [NativeCall(*key, *row) for key, row in totals.items()]
 
 
-def _waits(final: State, segments: list[Segment]) -> list[Wait]:
+def _waits(final: State, segments: list[Segment], loop: tuple[int, int] | None) -> list[Wait]:
+    """A wait counts in the stage in which it ends."""
+    rules = final.rules
     self_ns = _self_times(segments)
-    totals: dict[tuple[int, str, str], list[int]] = {}
+    totals: dict[tuple[str, int, str, str], list[int]] = {}
     for number, frame, end in final.called:
         if frame.layer != "wait":
             continue
         path = frame.operation
-        if path is None and final.rules.wait_operation == "takes the owner's":
-            path = process_path(replay(final.streams, frame.start_ns, final.rules))
-        row = totals.setdefault((number, frame.function, text(path or ())), [0, 0, 0])
+        if path is None and rules.wait_operation == "takes the owner's":
+            path = process_path(replay(final.streams, frame.start_ns, rules))
+        operation = text(path or ())
+        at = end - 1 if rules.wait_stage == "in which it ends" else frame.start_ns
+        stage = stage_at(at, loop, operation, rules)
+        row = totals.setdefault((stage, number, frame.function, operation), [0, 0, 0])
         duration = end - frame.start_ns
-        inclusive = final.rules.wait_self == "inclusive"
-        own = duration if inclusive else self_ns[number, frame.order]
+        own = duration if rules.wait_self == "inclusive" else self_ns[number, frame.order]
         for place, value in enumerate((1, duration, own)):
             row[place] += value
     return [Wait(*key, *row) for key, row in totals.items()]

@@ -152,6 +152,7 @@ class NativeCall(NamedTuple):
 
 
 class Wait(NamedTuple):
+    stage: str
     thread: int
     wait: str
     operation: str

@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 
 from ground_truth.brute import tables
-from ground_truth.raw import Item, RawProcess, RawThread, enter, leave, window_start, window_stop
-from ground_truth.relations import OTHER, Breakdown
+from ground_truth.raw import (
+    Item,
+    RawProcess,
+    RawThread,
+    call,
+    enter,
+    leave,
+    window_start,
+    window_stop,
+)
+from ground_truth.relations import OTHER, Breakdown, Wait
 from ground_truth.swept import sweep
 from ground_truth.training_loop import AROUND_LOOP, LEARNING, WARM_UP
 from rlscope import _trace
@@ -220,3 +229,43 @@ def test_a_stretch_counts_in_the_stage_in_which_it_begins() -> None:
         for row in rows
         if isinstance(row, Breakdown) and row.operation == OTHER
     ] == [("loop", 10, 0), ("start-up", 10, 1)]
+
+
+def test_a_wait_counts_in_the_stage_in_which_it_ends() -> None:
+    """One that ends when the loop begins, or ends, was before that."""
+    main = [enter(20, "act"), leave(40, "act"), enter(70, "saving"), leave(75, "saving")]
+    steps = [*main[:2], enter(50, "act"), leave(60, "act"), *main[2:]]
+    waits = [(2, 8), (12, 20), (21, 30), (42, 48), (55, 60), (58, 90)]
+    others = [RawThread([call(*span, "gil")]) for span in waits]
+    process = RawProcess(end_ns=100, threads=[RawThread(steps), *others])
+    rows = sweep(process)["wait"]
+    assert rows == tables(process)["wait"]
+    lengths = {
+        row.thread: (row.stage, row.duration_ns) for row in rows if isinstance(row, Wait)
+    }
+    assert [lengths[number] for number in sorted(lengths)] == [
+        ("start-up", 6),
+        ("start-up", 8),
+        ("loop", 9),
+        ("loop", 6),
+        ("loop", 5),
+        ("end", 32),
+    ]
+
+
+def test_waits_of_a_process_without_a_loop_are_in_no_stage() -> None:
+    process = RawProcess(end_ns=100, threads=[RawThread([call(10, 30, "gil")])])
+    (row,) = sweep(process)["wait"]
+    assert isinstance(row, Wait) and row.stage == "whole"
+
+
+def test_a_wait_in_a_warm_up_is_of_it() -> None:
+    steps = [enter(10, "act"), leave(20, "act"), enter(30, "import"), call(32, 38, "gil")]
+    steps += [leave(40, "import"), enter(50, "act"), call(52, 55, "gil"), leave(60, "act")]
+    process = RawProcess(end_ns=100, threads=[RawThread(steps)])
+    rows = sweep(process)["wait"]
+    assert rows == tables(process)["wait"]
+    assert {(row.stage, row.duration_ns) for row in rows if isinstance(row, Wait)} == {
+        ("warm-up", 6),
+        ("loop", 3),
+    }

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,23 @@ def test_a_command_without_site_is_named_first(
         sentence = headline.read(trace).sentence
     assert sentence.startswith("python -S") and "unrecorded" in sentence
     assert "Run it without -S" in sentence
+
+
+def test_an_import_of_rlscope_begins_what_site_did_not(
+    traced: TracedPython, directory: str, tmp_path: Path
+) -> None:
+    """Calls of the interpreter are waits from then on, in an interpreter without site, too."""
+    program = tmp_path / "train.py"
+    program.write_text(
+        f"import sys\nsys.path[:0] = {sys.path!r}\nimport time, rlscope as rls\n"
+        "for _ in range(5):\n    with rls.operation('step'):\n        time.sleep(0.01)\n",
+        encoding="utf-8",
+    )
+    traced.run("-o", directory, traced.python, "-S", program)
+    with load(directory) as trace:
+        (row,) = trace.sql("SELECT kind, operation, count FROM wait WHERE function = 'time.sleep'")
+        assert not len(trace.table("unrecorded"))
+    assert tuple(row) == ("sleep", "step", 5)
 
 
 def test_children_that_keep_the_environment_have_no_row(

@@ -237,7 +237,7 @@ def test_all_writers_of_a_queue_are_waited_for_and_idle_threads_say_nothing(
     with rls.load(directory) as trace:
         targets = waits.waited_for(trace).to_dicts()
         sentence = headline.read(trace).sentence
-    between = [row for row in targets if row["operation"] == "(none)"]
+    between = [row for row in targets if (row["stage"], row["operation"]) == ("loop", "(none)")]
     longest = between[0]
     assert longest["peers"] == 2
     assert (longest["name"], longest["last_name"]) == ("producer 0", "producer 1")

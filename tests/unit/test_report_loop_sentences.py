@@ -277,10 +277,10 @@ def test_a_loop_that_mostly_waits_says_for_whom() -> None:
 
 
 def test_waits_around_the_loop_say_nothing_of_it() -> None:
-    """70 of the 90 ns for the disk may have been in start-up, so nothing is said."""
+    """The disk is most of all waits, and half of those in the loop."""
     waits = [
-        {"process_id": 0, "operation": "(none)", "kind": kind, "self_ns": ns}
-        for kind, ns in (("disk", 90), ("sleep", 60))
+        {"process_id": 0, "stage": stage, "operation": "(none)", "kind": kind, "self_ns": ns}
+        for stage, kind, ns in (("start-up", "disk", 50), ("loop", "disk", 40), ("loop", "sleep", 40))
     ]
     trace = Relations(
         process=[process(0, 0, 170)],
@@ -483,13 +483,31 @@ def test_most_of_an_iteration_is_waiting_or_own_work(
     assert not any("iteration" in text for text in own_work)
 
 
+def test_a_stage_says_what_it_waited_for() -> None:
+    rows = [
+        {"stage": stage, "operation": None, "duration_ns": 40, "stage_ns": 40}
+        | {"stage_waited_ns": 30}
+        for stage in ("start-up", "end")
+    ]
+    of_none = {"role": None, "family": None, "name": None, "last_name": None, "peers": None}
+    waited = [
+        {"stage": "start-up", "operation": "import", "kind": "disk", "share": 1.0} | of_none,
+        {"stage": "start-up", "operation": None, "kind": "sleep", "share": 0.6} | of_none,
+        {"stage": "end", "operation": None, "kind": "gil", "share": 0.5} | of_none,
+    ]
+    (said,) = loop_sentences.around(rows, waited, {"looping_processes": 1})
+    start_up = ("start-up 40 ns", "30 ns of that waiting, mostly for a timer (sleep or timeout)")
+    assert_says(said, *start_up, "end 40 ns", "30 ns of that waiting")
+    assert "GIL" not in said and "disk" not in said
+
+
 def test_start_up_of_several_processes_is_called_a_sum() -> None:
     rows = [
         {"stage": "start-up", "operation": None, "duration_ns": 40, "stage_ns": 40}
         | {"stage_waited_ns": 0}
     ]
-    (one,) = loop_sentences.around(rows, {"looping_processes": 1})
-    (several,) = loop_sentences.around(rows, {"looping_processes": 3})
+    (one,) = loop_sentences.around(rows, [], {"looping_processes": 1})
+    (several,) = loop_sentences.around(rows, [], {"looping_processes": 3})
     assert "together" not in one
     assert_says(several, "3 processes together", "start-up 40 ns")
     facts = {"startup_ns": 40, "warmup_ns": 0, "end_ns": 0, "not_recorded_ns": 0}

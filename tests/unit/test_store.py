@@ -44,7 +44,7 @@ CONTRACT = {
     "timeline": "process_id level start_ns bucket_ns operation layer gpu_busy duration_ns",
     "transition": "process_id operation from_layer to_layer count per_iteration",
     "native_call": "process_id function layer operation calls duration_ns self_ns",
-    "wait": "process_id thread_id kind object function operation peer_process_id count"
+    "wait": "process_id stage thread_id kind object function operation peer_process_id count"
     " duration_ns self_ns",
     "blocked": "process_id stage operation layer duration_ns readings blocked blocked_ns"
     " blocked_low_ns blocked_high_ns",

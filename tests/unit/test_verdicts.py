@@ -161,8 +161,8 @@ def test_what_was_found_is_silent_beside_what_is_annotated() -> None:
 
 
 def test_a_target_has_most_of_the_waits() -> None:
-    half, most = {"loop_share": 0.5}, {"loop_share": 0.51}
-    assert verdicts.main_target([{"loop_share": None}, half, most]) is most
+    half, most = {"share": 0.5}, {"share": 0.51}
+    assert verdicts.main_target([{"share": None}, half, most]) is most
     assert verdicts.main_target([half]) is None
 
 

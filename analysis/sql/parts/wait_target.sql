@@ -1,5 +1,5 @@
--- For what the processes that count in shares waited, by operation: one row for what a process waited for
--- in an operation.
+-- For what the processes that count in shares waited, by stage and operation: one row for what a process
+-- waited for in them.
 --   kind     of the waits; NULL where they were for processes of the run; 'thread' where they were for
 --            another thread, 'other process' where no process of the run has the other end
 --   peers    process_id of these processes, in order; NULL: none
@@ -9,7 +9,7 @@
 SELECT *,
   peers IS NOT NULL OR kind IN ('other process', 'process', 'result', 'task') AS is_other
 FROM (
-  SELECT process_id, operation,
+  SELECT process_id, stage, operation,
     CASE
       WHEN peers = [process_id] OR kind IN ('lock', 'queue') THEN 'thread'
       WHEN peers IS NOT NULL THEN NULL

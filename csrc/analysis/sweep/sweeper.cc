@@ -58,6 +58,7 @@ void Sweeper::Consume(const uint64_t* keys, size_t count) {
     if (count > 0) ApplyEdges(edge_ns);
   }
   owner_calls_.Resolve(now_ns_);
+  result_->counts.waits()->Resolve(now_ns_);
   if (bookkeeping_ != nullptr) bookkeeping_->Resolve(now_ns_);
   for (OutermostNotes* notes : notes_) notes->Compact();
 }
@@ -68,6 +69,7 @@ void Sweeper::Finish() {
   AdvanceTo(end_ns);
   if (in_loop_) LeaveLoop(end_ns);
   owner_calls_.Resolve(kNever);
+  result_->counts.waits()->Resolve(kNever);
   if (bookkeeping_ != nullptr) {
     bookkeeping_->SetPhase(end_ns, 0, /*recording=*/false);
     bookkeeping_->Resolve(kNever);
@@ -186,11 +188,19 @@ void Sweeper::ChangeStage(int64_t now) {
 
 void Sweeper::EnterLoop(int64_t now) {
   result_->process.EnterLoop(now, result_->paths);
+  if (result_->process.stages().may_begin()) result_->counts.waits()->MayBegin(now);
   const LoopBeginning& beginning = result_->process.stages().beginning();
   if (bookkeeping_ != nullptr) bookkeeping_->EnterLoop(now, beginning);
 }
 
 void Sweeper::LeaveLoop(int64_t now) {
+  const LoopStages& stages = result_->process.stages();
+  WaitSums* const waits = result_->counts.waits();
+  if (stages.lasted(now)) {
+    waits->MayEnd(now);
+  } else if (stages.may_begin()) {
+    waits->DoesNotBegin();
+  }
   result_->process.LeaveLoop(now);
   const LoopBeginning& beginning = result_->process.stages().beginning();
   if (bookkeeping_ != nullptr) bookkeeping_->LeaveLoop(now, beginning);

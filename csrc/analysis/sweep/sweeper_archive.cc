@@ -12,6 +12,7 @@ bool Sweeper::Carry(trace::Archive* archive, Streams* streams, int64_t until_ns)
   const uint64_t ignored_iterations = result_->losses.iteration_of_other_thread;
   if (!archive->reads()) {
     owner_calls_.Resolve(until_ns);
+    result_->counts.waits()->Resolve(until_ns);
     ResolveRecords(until_ns);
     result_->process.Flush();
   }

@@ -30,18 +30,7 @@ void CallCounts::Carry(trace::Archive* archive, uint32_t paths) {
     row.key = (uint64_t{function} << 32 | path) + 1;
     return row;
   });
-  std::vector<std::pair<WaitKey, CallSum>> waits(waits_.begin(), waits_.end());
-  waits.resize(archive->Count(waits.size()));
-  for (auto& [key, sum] : waits) {
-    auto& [thread, function, path] = key;
-    archive->Number(&thread);
-    archive->Number(&function);
-    archive->Below(&path, paths);
-    archive->Number(&sum.count);
-    archive->Sum(&sum.duration_ns);
-    archive->Sum(&sum.self_ns);
-  }
-  waits_ = {waits.begin(), waits.end()};
+  waits_.Carry(archive, paths);
 }
 
 }  // namespace rlscope::analysis

@@ -1,18 +1,17 @@
 // Counts of the sweep per call, not per nanosecond: transitions between layers, native calls by
-// function and operation, waits by thread, function and operation
+// function and operation, waits by thread, function and operation (wait_sums.h)
 // (docs/reference/semantics.md#calls-and-transitions, docs/reference/semantics.md#waits).
 #ifndef RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
 #define RLSCOPE_ANALYSIS_THREADS_CALL_COUNTS_H_
 
 #include <stdint.h>
 
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "analysis/keys/layer_ranks.h"
 #include "analysis/process/history.h"
 #include "analysis/spill/spill_table.h"
+#include "analysis/threads/wait_sums.h"
 #include "trace/format/archive.h"
 
 namespace rlscope::analysis {
@@ -45,20 +44,6 @@ struct NativeCallRow {
   uint32_t function() const { return static_cast<uint32_t>((key - 1) >> 32); }
   uint32_t path() const { return static_cast<uint32_t>(key - 1); }
 };
-
-// Calls or waits, added up.
-struct CallSum {
-  uint64_t count = 0;
-  int64_t duration_ns = 0;
-  int64_t self_ns = 0;
-
-  void Add(const CallSum& other) {
-    count += other.count;
-    duration_ns += other.duration_ns;
-    self_ns += other.self_ns;
-  }
-};
-using WaitKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // thread, function, path
 
 class CallCounts {
  public:
@@ -93,13 +78,15 @@ class CallCounts {
   }
   void AddWait(const NativeCall& wait) {
     if (sink_ != nullptr) return sink_->AddWait(wait);
-    waits_[{wait.thread, wait.function, wait.path}].Add({1, wait.duration_ns, wait.self_ns});
+    waits_.Add({wait.thread, wait.function, wait.path}, wait.start_ns + wait.duration_ns,
+               {1, wait.duration_ns, wait.self_ns});
   }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
     if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);
   }
   const SpillTable<NativeCallRow>& native_calls() const { return native_calls_; }
-  const std::map<WaitKey, CallSum>& waits() const { return waits_; }
+  WaitSums* waits() { return &waits_; }
+  const WaitSums& waits() const { return waits_; }
 
   // `paths`: how many there are.
   void Carry(trace::Archive* archive, uint32_t paths);
@@ -115,7 +102,7 @@ class CallCounts {
   // [path][in][from][to]; 18.9 MB at 16,384 paths
   std::vector<uint64_t> transitions_;
   SpillTable<NativeCallRow> native_calls_;
-  std::map<WaitKey, CallSum> waits_;
+  WaitSums waits_;
 };
 
 }  // namespace rlscope::analysis

@@ -60,6 +60,8 @@ class LoopBeginning {
     if (name != name_) ChangeName(now, name);
   }
 
+  // Whether the gap before the stretch that runs is a candidate.
+  bool is_proposed() const { return proposed_.has_value(); }
   // In order of time.
   const std::vector<Candidate>& candidates() const { return candidates_; }
   // How many there were so far, the proposed one included.

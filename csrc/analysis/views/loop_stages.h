@@ -61,8 +61,8 @@ class LoopStages {
   void Leave(int64_t now, const LoopBeginning::Clock& clock, const Outside& outside) {
     in_loop_ = false;
     beginning_.SetName(now, LoopBeginning::kNoName);
-    beginning_.Leave(clock, now > entered_ns_);
-    if (now <= entered_ns_) return;
+    beginning_.Leave(clock, lasted(now));
+    if (!lasted(now)) return;
     if (!begun_) {
       std::swap(before_, rest_);
       begin_ns_ = entered_ns_;
@@ -85,6 +85,10 @@ class LoopStages {
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
   bool in_loop() const { return in_loop_; }
+  // In the loop: it may begin where it was entered last.
+  bool may_begin() const { return !begun_ || beginning_.is_proposed(); }
+  // Whether it lasts some time if it is left now.
+  bool lasted(int64_t now) const { return now > entered_ns_; }
   // At the end.
   LoopSpan span() const {
     const LoopBeginning::Candidate* const set_up = beginning_.LastSetUp();

@@ -89,7 +89,8 @@ Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& p
   const analysis::LoopSpan loop = result.process.stages().span();
   for (const analysis::StateReading& reading : result.states) {
     const uint32_t path = analysis::PathOfRow(reading.row);
-    const uint8_t stage = analysis::LoopStages::StageOf(loop, reading.time_ns - 1, result.paths.node(path));
+    const uint8_t stage =
+        analysis::LoopStages::StageOf(loop, reading.time_ns - 1, result.paths.node(path));
     const uint32_t stack = stacks.Find(reading.stack) != nullptr ? reading.stack : 0;
     Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row), stack}];
     ++sum->readings;
@@ -129,7 +130,6 @@ std::set<uint32_t> StacksOf(const analysis::SweepResult& result) {
   for (const analysis::StateReading& reading : result.states) found.insert(reading.stack);
   return found;
 }
-
 
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
                             const PathRows& paths) {
@@ -344,24 +344,48 @@ Columns MakeNativeCalls(const analysis::ProcessInput& input, const analysis::Cal
   return columns;
 }
 
-// By thread and text of the wait.
-Columns MakeWaits(const analysis::ProcessInput& input, const analysis::CallCounts& counts,
+// visit(stage, sum) for each stage in which waits of the row ended.
+template <class Visit>
+void SplitWaits(const analysis::WaitSums::Row& row, const analysis::LoopSpan& loop,
+                const analysis::OperationPaths::Node& path, Visit visit) {
+  using analysis::LoopStages;
+  if (!loop.begun) return visit(LoopStages::kWhole, row.whole);
+  const analysis::CallSum before = row.Before(loop.start_ns);
+  const analysis::CallSum after = row.After(loop.end_ns);
+  const auto give = [&](LoopStages::Stage stage, const analysis::CallSum& sum) {
+    if (sum.count > 0) visit(stage, sum);
+  };
+  give(LoopStages::kStartUp, before);
+  give(LoopStages::InLoop(path), row.whole.Without(before).Without(after));
+  give(LoopStages::kEnd, after);
+}
+
+// By stage, thread and text of the wait.
+Columns MakeWaits(const analysis::ProcessInput& input, const analysis::SweepResult& result,
                   const PathRows& paths) {
   std::unordered_map<uint32_t, std::string_view> texts;
   for (const trace::Name& name : input.names) texts[name.id] = name.text;
-  std::map<std::tuple<uint32_t, std::string_view, uint32_t>, analysis::CallSum> rows;
-  for (const auto& [key, sum] : counts.waits()) {
+  std::map<std::tuple<uint8_t, uint32_t, std::string_view, uint32_t>, analysis::CallSum> rows;
+  const analysis::LoopSpan loop = result.process.stages().span();
+  for (const auto& [key, row] : result.counts.waits().rows()) {
     const auto [thread, function, path] = key;
-    rows[{thread, texts[function], paths.RowOf(path)}].Add(sum);
+    const std::string_view text = texts[function];
+    SplitWaits(row, loop, result.paths.node(path),
+               [&, thread = thread, path = path](uint8_t stage, const analysis::CallSum& sum) {
+                 rows[{stage, thread, text, paths.RowOf(path)}].Add(sum);
+               });
   }
+  std::vector<uint8_t> stage;
   std::vector<int32_t> thread, operation;
   std::vector<std::string> wait;
   for (const auto& [key, sum] : rows) {
-    thread.push_back(static_cast<int32_t>(std::get<0>(key)));
-    wait.emplace_back(std::get<1>(key));
-    operation.push_back(static_cast<int32_t>(std::get<2>(key)));
+    stage.push_back(std::get<0>(key));
+    thread.push_back(static_cast<int32_t>(std::get<1>(key)));
+    wait.emplace_back(std::get<2>(key));
+    operation.push_back(static_cast<int32_t>(std::get<3>(key)));
   }
   Columns columns;
+  columns.Add("stage", Words{StageWords(), std::move(stage)});
   columns.Add("thread", std::move(thread));
   columns.Add("wait", std::move(wait));
   columns.Add("operation", std::move(operation));
@@ -446,7 +470,7 @@ Relations MakeRelations(const analysis::ProcessInput& input, const analysis::Swe
     relations.emplace_back("transition",
                            MakeTransitions(result.counts, history.counted_kind(), paths));
     relations.emplace_back("native_call", MakeNativeCalls(input, result.counts, paths));
-    relations.emplace_back("wait", MakeWaits(input, result.counts, paths));
+    relations.emplace_back("wait", MakeWaits(input, result, paths));
   }
   relations.emplace_back("loss", MakeLosses(result.losses));
   return relations;

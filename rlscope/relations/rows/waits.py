@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 # Columns of _Row, after the process.
-_COLUMNS = ("thread_id", "kind", "object", "function", "operation", "source", "count",
+_COLUMNS = ("stage", "thread_id", "kind", "object", "function", "operation", "source", "count",
             "duration_ns", "self_ns")  # fmt: skip
 
 # Columns of _Target.
@@ -31,6 +31,7 @@ class _Target(NamedTuple):
 
 class _Row(NamedTuple):
     process: int
+    stage: str
     thread_id: int
     kind: str
     object: str | None
@@ -66,7 +67,7 @@ class Waits:
     def add(
         self, process: Mapping[str, Any], host: int, names: Sequence[str], rows: Mapping[str, Any]
     ) -> None:
-        """`rows`: thread_id, wait, operation (path), source, count, duration_ns, self_ns."""
+        """`rows`: stage, thread_id, wait, operation (path), source, count, duration_ns, self_ns."""
         index = process["index"]
         self._hosts[index] = host
         self._pids[host, str(process["os_pid"])].append(index)
@@ -128,13 +129,13 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
 
 
 def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:
-    names = ("thread_id", "wait", "operation", "source", "count", "duration_ns", "self_ns")
-    for thread, text, operation, source, *numbers in zip(
+    names = ("stage", "thread_id", "wait", "operation", "source", "count", "duration_ns", "self_ns")
+    for stage, thread, text, operation, source, *numbers in zip(
         *(_list(columns[name]) for name in names), strict=True
     ):
         what, _, function = text.partition("|")
         kind, _, found = what.partition(" ")
-        yield _Row(process, thread, kind, found or None, function, operation, source, *numbers)
+        yield _Row(process, stage, thread, kind, found or None, function, operation, source, *numbers)
 
 
 def _is_reading(function: str) -> bool:

@@ -157,6 +157,7 @@ wait = columns.relation(
     "wait",
     "Waits of threads: calls that blocked for 5 us or more.",
     columns.process_id(),
+    columns.text("stage", "breakdown.stage at the end of the waits"),
     columns.thread_id(),
     columns.text(
         "kind",

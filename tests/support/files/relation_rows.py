@@ -22,6 +22,7 @@ SECOND = 1_000_000_000
 class Relations:
     def __init__(self, **rows: Sequence[Mapping[str, Any]]) -> None:
         rows["breakdown"] = _with_stages(rows.get("breakdown", ()))
+        rows["wait"] = [{"stage": "loop", **row} for row in rows.get("wait", ())]
         rows.setdefault("wait_peer", _peers(rows.get("wait", ())))
         rows["training_loop"] = _loop_rows(rows["breakdown"], rows.get("process", ()))
         self._database = Database()
