@@ -136,7 +136,10 @@ def test_keys_go_from_frame_to_frame_zoom_and_return(opened: ReportPage) -> None
     from selenium.webdriver.common.keys import Keys
 
     before = _frames(opened)
-    focus = lambda: opened.driver.execute_script(_FOCUS).replace("\u00a0", " ")  # noqa: E731
+
+    def focus() -> str:
+        return str(opened.texts(_FOCUS))
+
     _enter_tree(opened)
     assert focus() == before[0]["label"] == "all, 100.0 %"
     first, second = [each["label"] for each in before if each["level"] == 2][:2]
