@@ -187,6 +187,9 @@ def test_a_search_marks_frames_and_adds_up_their_time(opened: ReportPage, trace:
     found = sum(ns for *stack, ns in times if is_inside(*stack))
     assert units.share(found, sum(ns for *_, ns in times)) in _text(opened, ".found")
     field.clear()
+    field.send_keys("al")  # the root of all calls is none
+    assert not _frames(opened)[0]["match"]
+    field.clear()
     field.send_keys("no such call")
     assert _text(opened, ".found").startswith("0 calls found, 0.0 %")
     assert not any(each["match"] for each in _frames(opened))
