@@ -37,17 +37,10 @@ def draw(tables: Tables) -> Drawing | Nothing:
     (facts,) = tables["coverage"].to_dicts()
     whole = shares.whole_name(facts)
     return Drawing(
-        notes=[_NOTE.format(whole=whole, small=_small(len(frames)))],
+        notes=[_NOTE.format(whole=whole, frames=limits.FRAMES)],
         flames=[_flame(frames, tables["flame_part"].to_dicts(), whole)],
         grids=[_grid(tables["inner_line"].to_dicts())],
     )
-
-
-def _small(frames: int) -> str:
-    """Which calls have no frame."""
-    if frames < limits.FRAMES:
-        return "Calls below 0.1 % of the time"
-    return f"All but the {frames:,} largest calls"
 
 
 def _flame(rows: Rows, parts: Rows, whole: str) -> Flame:
@@ -120,8 +113,8 @@ def _grid(rows: Rows) -> Grid:
 _NOTE = (
     "Each frame is a call. It is as wide as its share of {whole}, and stands below the call that "
     "made it. Its colour is the layer that takes most of its time. Choose a frame to see it over "
-    "the whole width. The times are estimates from readings of the stacks. {small} are together "
-    "as (smaller calls)."
+    "the whole width. The times are estimates from readings of the stacks. Calls below 0.1 % of "
+    "the time, and all but the {frames:,} largest, are together as (smaller calls)."
 )
 
 PANEL = Panel(
