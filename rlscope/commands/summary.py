@@ -13,6 +13,7 @@ processes, the iterations and what was lost. rls-prof prints the same at the end
 _EXAMPLES = """\
 examples:
   rlscope summary runs/ppo
+  rlscope summary runs/ppo --lines 10
   rlscope summary runs/ppo | less -S
 """
 
@@ -22,6 +23,22 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.epilog = _EXAMPLES
     parser.add_argument("directory", metavar="DIR", help="trace directory")
+    parser.add_argument(
+        "--lines",
+        metavar="N",
+        type=_lines,
+        default=3,
+        help="show the N hottest lines of the program's own code, with their text (default: 3)",
+    )
+
+
+def _lines(text: str) -> int:
+    from rlscope.report import limits
+
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1
+    if not 0 <= number <= limits.LINES:
+        raise argparse.ArgumentTypeError(f"expected 0 to {limits.LINES} lines, got {text!r}")
+    return number
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -30,6 +47,6 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from rlscope.report.renderers.terminal import render_summary
 
     with load_shown(options.directory) as trace:
-        print(render_summary(trace).rstrip("\n"))
+        print(render_summary(trace, hottest=options.lines).rstrip("\n"))
         catalogue.keep_headline(trace)
     return 0

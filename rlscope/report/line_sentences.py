@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlscope.analysis import verdicts
-from rlscope.report import source_names, units
+from rlscope.report import limits, source_names, units
 
 Rows = Sequence[dict[str, Any]]
 
@@ -29,12 +29,15 @@ def hottest(rows: Rows, whole: str) -> list[str]:
 
 def listed(rows: Rows) -> list[tuple[str, str, str]]:
     """Share, place and text of each line: ("12.3 %", "ppo.py:213", "loss.backward()")."""
-    return [(_share(row), place, text(row)) for row, place in zip(rows, _places(rows), strict=True)]
+    return [
+        (_share(row), place, text(row, limits.LINE_CHARACTERS))
+        for row, place in zip(rows, _places(rows), strict=True)
+    ]
 
 
-def text(row: dict[str, Any]) -> str:
+def text(row: dict[str, Any], characters: int = _TEXT_CHARACTERS) -> str:
     """The line without its blanks; "" where it was not kept."""
-    return units.label((row["text"] or "").strip(), _TEXT_CHARACTERS)
+    return units.label((row["text"] or "").strip(), characters)
 
 
 def estimates(whole: str) -> str:

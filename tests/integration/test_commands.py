@@ -150,6 +150,14 @@ def test_summary_names_the_operations(root):
         assert part in done.stdout
 
 
+@pytest.mark.parametrize("wrong", ["-1", "101", "ten", "1" * 5000])
+def test_summary_refuses_what_is_no_number_of_lines(root, wrong):
+    assert rlscope("summary", root, "--lines=0").returncode == 0
+    done = rlscope("summary", root, f"--lines={wrong}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected 0 to 100 lines, got" in done.stderr
+
+
 def test_a_reader_that_goes_away_is_no_failure_of_ours(root):
     statement = "SELECT * FROM range(200000)"
     query = subprocess.Popen(

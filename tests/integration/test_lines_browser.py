@@ -136,7 +136,10 @@ def test_keys_go_from_frame_to_frame_zoom_and_return(opened: ReportPage) -> None
     from selenium.webdriver.common.keys import Keys
 
     before = _frames(opened)
-    focus = lambda: opened.driver.execute_script(_FOCUS).replace("\u00a0", " ")  # noqa: E731
+
+    def focus() -> str:
+        return str(opened.texts(_FOCUS))
+
     _enter_tree(opened)
     assert focus() == before[0]["label"] == "all, 100.0 %"
     first, second = [each["label"] for each in before if each["level"] == 2][:2]
@@ -183,6 +186,9 @@ def test_a_search_marks_frames_and_adds_up_their_time(opened: ReportPage, trace:
     times = list(trace.sql("SELECT process_id, stack_id, self_ns FROM stack_time"))
     found = sum(ns for *stack, ns in times if is_inside(*stack))
     assert units.share(found, sum(ns for *_, ns in times)) in _text(opened, ".found")
+    field.clear()
+    field.send_keys("al")  # the root of all calls is none
+    assert not _frames(opened)[0]["match"]
     field.clear()
     field.send_keys("no such call")
     assert _text(opened, ".found").startswith("0 calls found, 0.0 %")

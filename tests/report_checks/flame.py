@@ -17,7 +17,7 @@ return [...document.querySelectorAll("#flame-graph .frame")].map((each) =>
 
 def check(page: ReportPage, trace: Trace) -> None:
     (note,) = page.notes("flame")
-    assert_says(note, "training loops of 2 processes", "estimates", "0.1 %")
+    assert_says(note, "training loops of 2 processes", "estimates", "0.1 %", "2,000")
     whole = trace.sql("SELECT CAST(SUM(duration_ns) AS BIGINT) AS ns FROM training_loop")["ns"][0]
     times = _times(trace, whole)
     frames = page.texts(_FRAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -48,6 +49,37 @@ def test_the_terminal_shows_the_three_hottest_lines_with_their_text():
     assert [len(line) > 3 and line[1] == "%" for line in shown] == [*[True] * 3, False]
     assert shown[0][2] == "buffer.py:180"
     assert "step(180)" in " ".join(shown[0])
+
+
+@pytest.mark.parametrize(("hottest", "shown"), [(0, 0), (10, 10), (60, 60)])
+def test_the_terminal_shows_as_many_lines_as_are_wanted(hottest: int, shown: int):
+    trace: Any = full_run()
+    lines = _hottest(render_summary(trace, width=100, unicode=True, hottest=hottest))
+    assert len(lines) == shown
+    assert all(re.search(r"\.py:(\d+) +trainer = step\(\1\)", line) for line in lines)
+
+
+def test_a_line_without_own_time_is_not_among_the_hottest():
+    trace: Any = full_run(stacks=6)
+    own = trace.sql("SELECT file, line FROM source_line GROUP BY ALL HAVING SUM(own_ns) > 0")
+    assert len(_hottest(render_summary(trace, width=100, hottest=100))) == len(own)
+    assert len(own) < len(trace.sql("SELECT DISTINCT file, line FROM source_line WHERE is_own"))
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_text_of_a_line_is_cut_once(width: int):
+    trace: Any = full_run(name="a_long_name_of_a_thing_that_is_stepped")
+    for line in _hottest(render_summary(trace, width=width, unicode=True)):
+        assert len(line) <= width
+        if width > 40:
+            assert line.count("…") == (width < 200)
+            assert "..." not in line
+
+
+def _hottest(summary: str) -> list[str]:
+    _, _, below = summary.partition("Hottest lines of the program's own code")
+    lines = below.splitlines()[1:]
+    return list(takewhile(lambda line: line.startswith("  ") and ".py:" in line, lines))
 
 
 def test_the_headline_is_about_a_line_only_if_one_is_hot():

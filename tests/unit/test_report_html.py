@@ -81,6 +81,14 @@ def test_a_name_with_markup_is_shown_letter_by_letter() -> None:
     assert "&lt;b&gt;x&lt;\\/b&gt;" in labels
 
 
+def test_no_line_of_the_page_ends_before_a_unit() -> None:
+    """Source text has the blanks of its file."""
+    unseen = r"<(script|style|code)\b.*?</\1>|<[^>]*>"
+    shown = re.sub(unseen, "", _render(full_run()), flags=re.DOTALL)
+    assert len(re.findall(r"\d\u00a0(?:ms|s|%)", shown)) > 100
+    assert re.findall(r"\d (?:ns|µs|ms|s|%|KiB|MiB|GiB)(?!\w)", shown) == []
+
+
 def test_the_page_needs_no_network() -> None:
     page = Page(_render(full_run()))
     for tag, attributes in page.elements:

@@ -278,6 +278,15 @@ def test_a_line_of_one_reading_is_a_point() -> None:
     assert "markers" not in {each["mode"] for each in figure["data"]}
 
 
+def test_the_flame_graph_says_which_calls_have_no_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlscope.report.limits.FRAMES", 20)
+    drawing = _draw("flame", full_run(stacks=60))
+    facts = ("2 processes", "below 0.1 %", "all but the 20 largest", "smaller calls")
+    assert_says(drawing.notes[0], *facts)
+    (flame,) = drawing.flames
+    assert "(smaller calls)" in [frame.name for frame in flame.frames[20:]]
+
+
 def test_the_lines_of_eight_gpus_have_different_colours() -> None:
     trace = Relations(
         run=[{"start_ns": 0, "end_ns": 4}],

@@ -37,7 +37,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     (facts,) = tables["coverage"].to_dicts()
     whole = shares.whole_name(facts)
     return Drawing(
-        notes=[_NOTE.format(whole=whole)],
+        notes=[_NOTE.format(whole=whole, frames=limits.FRAMES)],
         flames=[_flame(frames, tables["flame_part"].to_dicts(), whole)],
         grids=[_grid(tables["inner_line"].to_dicts())],
     )
@@ -114,7 +114,7 @@ _NOTE = (
     "Each frame is a call. It is as wide as its share of {whole}, and stands below the call that "
     "made it. Its colour is the layer that takes most of its time. Choose a frame to see it over "
     "the whole width. The times are estimates from readings of the stacks. Calls below 0.1 % of "
-    "the time are together as (smaller calls)."
+    "the time, and all but the {frames:,} largest, are together as (smaller calls)."
 )
 
 PANEL = Panel(

@@ -48,6 +48,7 @@ _GPU_OPERATIONS = 2
 _GPUS = 2
 _THREADS = 1
 _LINES = 3
+_LEAST_TEXT = 20  # cells of a line of source
 
 _NARROWEST = 40
 _WIDE = 90
@@ -57,9 +58,15 @@ _BAR = 12  # characters of a bar of 100 %
 _PLAIN = {"µ": "u", "·": "-", "…": "...", "█": "#"}
 
 
-def render_summary(trace: Trace, *, width: int | None = None, unicode: bool | None = None) -> str:
-    """Run, operations as a tree, totals, processes, iterations, losses: lines of at most `width`
-    cells (None: those of the terminal), ASCII only unless `unicode` (None: as stdout encodes).
+def render_summary(
+    trace: Trace, *, width: int | None = None, unicode: bool | None = None, hottest: int = _LINES
+) -> str:
+    """Run, operations as a tree, totals, processes, iterations, losses.
+
+    Args:
+        width: most cells of a line; None: those of the terminal.
+        unicode: whether other characters than ASCII are shown; None: as stdout encodes.
+        hottest: how many lines of source are shown, at most limits.LINES.
 
     Raises RlscopeError when a table cannot be read.
     """
@@ -68,14 +75,14 @@ def render_summary(trace: Trace, *, width: int | None = None, unicode: bool | No
     if unicode is None:
         unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     width = max(width, _NARROWEST)
-    lines = [units.visible(line) for block in _blocks(trace, width) for line in block]
+    lines = [units.visible(line) for block in _blocks(trace, width, hottest) for line in block]
     return "\n".join(_fit(line if unicode else _ascii(line), width) for line in lines) + "\n"
 
 
 render = render_summary
 
 
-def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
+def _blocks(trace: Trace, width: int, hottest: int) -> Iterator[list[str]]:
     summary = headline.read(trace)
     first = [f"! {each}" for each in (summary.cut, summary.crowd) if each]
     yield [*_wrapped(first, width), summary.run, *_wrapped([summary.sentence], width), ""]
@@ -91,7 +98,7 @@ def _blocks(trace: Trace, width: int) -> Iterator[list[str]]:
     )
     found = operations.automatic_operations(trace, operations=_FOUND).to_dicts()
     yield _wrapped(sentences.automatic_names(found, facts), width)
-    yield _line_block(trace, width)
+    yield _line_block(trace, width, hottest)
     engines = interception.interception(trace).to_dicts()
     unusual = [row for row in engines if row["engine"] != "patch"]
     yield _wrapped(sentences.interception(unusual), width)
@@ -135,18 +142,20 @@ def _operation_row(
     ]
 
 
-def _line_block(trace: Trace, width: int) -> list[str]:
+def _line_block(trace: Trace, width: int, hottest: int) -> list[str]:
     """The hottest lines of the program's own code, a line each."""
     hot = lines.hot_lines(trace, lines=limits.LINES).to_dicts()
-    rows = line_sentences.listed(hot)[:_LINES]
+    rows = line_sentences.listed([row for row in hot if row["own_ns"]])[:hottest]
     if not rows:
         return []
     shares_width, places_width = (max(cells(row[i]) for row in rows) for i in (0, 1))
+    room = max(width - shares_width - places_width - 6, _LEAST_TEXT)
     title = "Hottest lines of the program's own code, shares as above:"
     return [
         *_wrapped([title], width),
         *(
-            f"  {_padded(share, shares_width, True)}  {_padded(place, places_width, False)}  {text}"
+            f"  {_padded(share, shares_width, True)}  {_padded(place, places_width, False)}  "
+            f"{units.label(text, room)}"
             for share, place, text in rows
         ),
     ]

@@ -6,7 +6,7 @@
   const labelWidth = 36; // pixels that a name needs to say anything
 
   function readTree(data) {
-    const root = { name: "all", place: "", text: "all", caller: null, callees: [], depth: 0 };
+    const root = { name: "all", place: "", text: "", caller: null, callees: [], depth: 0 };
     const frames = [];
     for (const [caller, name, place] of data.frames) {
       const above = caller < 0 ? root : frames[caller];
