@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/env.h"
 #include "runtime/image.h"
 #include "runtime/kept_text.h"
 #include "runtime/process.h"
@@ -10,7 +11,7 @@
 
 namespace rlscope::runtime {
 
-uint32_t (*find_call_site)(void** kept) = nullptr;
+rlscope_call_site_finder find_call_site = nullptr;
 
 namespace {
 
@@ -147,8 +148,10 @@ void PublishCallSites() {
 
 }  // namespace rlscope::runtime
 
-void rlscope_find_call_sites(uint32_t (*find)(void** kept)) {
-  rlscope::runtime::Store(&rlscope::runtime::find_call_site, find);
+rlscope_call_site_finder rlscope_find_call_sites(rlscope_call_site_finder find) {
+  static const bool is_wanted = rlscope::base::GetEnvNumber("RLSCOPE_STACKS", 1) != 0;
+  return __atomic_exchange_n(&rlscope::runtime::find_call_site, is_wanted ? find : nullptr,
+                             __ATOMIC_ACQ_REL);
 }
 
 uint32_t rlscope_number_function(const char* file, uint64_t file_length, const char* name,

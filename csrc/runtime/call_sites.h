@@ -4,12 +4,12 @@
 #ifndef RLSCOPE_RUNTIME_CALL_SITES_H_
 #define RLSCOPE_RUNTIME_CALL_SITES_H_
 
-#include <stdint.h>
+#include "runtime/rlscope.h"
 
 namespace rlscope::runtime {
 
 // rlscope_find_call_sites(). Read without a lock.
-extern uint32_t (*find_call_site)(void** kept);
+extern rlscope_call_site_finder find_call_site;
 
 // Writes all functions and stacks into the arena of the image that was opened. Needs process_lock.
 void PublishCallSites();
