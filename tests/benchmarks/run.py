@@ -34,6 +34,7 @@ NAMES = (
     "cookbook",
     "process_counts",
     "cuda_calls",
+    "call_sites",
     "writeback",
     "processes",
     "brief_workloads",

@@ -24,8 +24,8 @@ uint32_t Number(uint32_t parent, const char* name, uint32_t line) {
 }
 
 void Call() {
-  const uint32_t name = rlscope_intern_name(
-      static_cast<uint32_t>(trace::EntryKind::kCudaCallName), 0, "cuLaunchKernel", 14);
+  const uint32_t name = rlscope_intern_name(static_cast<uint32_t>(trace::EntryKind::kCudaCallName),
+                                            0, "cuLaunchKernel", 14);
   if (rlscope_begin_cuda_call()) rlscope_end_cuda_call(name, 0);
 }
 
@@ -75,8 +75,8 @@ std::vector<std::string> StacksOfCalls(const trace::ProcessTrace& trace) {
   return stacks;
 }
 
-const std::vector<std::string> kStacks = {
-    "train.py:3 main;", "train.py:7 helper;train.py:3 main;", "train.py:3 main;", ""};
+const std::vector<std::string> kStacks = {"train.py:3 main;", "train.py:7 helper;train.py:3 main;",
+                                          "train.py:3 main;", ""};
 
 TEST(RuntimeCallSites, ComeBackWithTheirCalls) {
   TracedRun run;

@@ -68,9 +68,9 @@ void AddStacks(MemoryTrace* trace) {
     node.parent += node.parent == 0 ? 0 : kFirstSite;
     node.function += kFirstSite;
   }
-  EXPECT_EQ(0, WriteStacks(trace->sink(), trace->buffer(),
-                           {kFirstSite + 1, functions.data(), 60, kFirstSite + 1, nodes.data(),
-                            60}));
+  EXPECT_EQ(0,
+            WriteStacks(trace->sink(), trace->buffer(),
+                        {kFirstSite + 1, functions.data(), 60, kFirstSite + 1, nodes.data(), 60}));
   EXPECT_EQ(0, WriteStates(trace->sink(), trace->buffer(),
                            {times_ns.data(), ends.data(), awake.data(), 60, stack_ends.data(),
                             stacks.data()}));

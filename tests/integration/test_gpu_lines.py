@@ -271,9 +271,7 @@ gpu.finish()
     run = record(tmp_path, program)
     (pid,) = run.pids()
     (one, _), (begin, end) = sorted(
-        (row["start_ns"], row["end_ns"])
-        for row in device_work(run, pid)
-        if row["kind"] == "kernel"
+        (row["start_ns"], row["end_ns"]) for row in device_work(run, pid) if row["kind"] == "kernel"
     )
     found = by_line(run)
     script = str(tmp_path / "script.py")

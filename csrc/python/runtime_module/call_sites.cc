@@ -120,8 +120,7 @@ uint32_t LineOf(PyCodeObject* code, uint64_t instruction) {
   const uint64_t place = instruction < begin ? 0 : (instruction - begin) / 2;
   return trace::FindLine(PyBytes_AS_STRING(code->co_linetable),
                          static_cast<size_t>(PyBytes_GET_SIZE(code->co_linetable)),
-                         static_cast<uint32_t>(code->co_firstlineno),
-                         static_cast<uint32_t>(place));
+                         static_cast<uint32_t>(code->co_firstlineno), static_cast<uint32_t>(place));
 }
 
 uint32_t NumberFrame(uint32_t parent, const Frame& frame) {
@@ -144,9 +143,8 @@ uint32_t NumberFrame(uint32_t parent, const Frame& frame) {
 uint32_t NumberStack(const void* top) {
   Frame frames[kMostFrames];
   uint32_t count = 0;
-  const uint32_t found = VisitFrames(top, [&](uint64_t code, uint64_t instruction) {
-    frames[count++] = {code, instruction};
-  });
+  const uint32_t found = VisitFrames(
+      top, [&](uint64_t code, uint64_t instruction) { frames[count++] = {code, instruction}; });
   if (found > kMostFrames) return 0;
   for (uint32_t i = 0; i < count; i++) RememberCode(frames[i].code);
   uint32_t number = 0;

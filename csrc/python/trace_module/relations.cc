@@ -89,7 +89,8 @@ Columns MakeStateReadings(const analysis::SweepResult& result, const PathRows& p
   const analysis::LoopSpan loop = result.process.stages().span();
   for (const analysis::StateReading& reading : result.states) {
     const uint32_t path = analysis::PathOfRow(reading.row);
-    const uint8_t stage = analysis::LoopStages::StageOf(loop, reading.time_ns - 1, result.paths.node(path));
+    const uint8_t stage =
+        analysis::LoopStages::StageOf(loop, reading.time_ns - 1, result.paths.node(path));
     const uint32_t stack = stacks.Find(reading.stack) != nullptr ? reading.stack : 0;
     Sum* const sum = &rows[{stage, paths.RowOf(path), LayerOfRow(reading.row), stack}];
     ++sum->readings;
@@ -129,7 +130,6 @@ std::set<uint32_t> StacksOf(const analysis::SweepResult& result) {
   for (const analysis::StateReading& reading : result.states) found.insert(reading.stack);
   return found;
 }
-
 
 Columns MakeThreadBreakdown(const analysis::ProcessInput& input, const analysis::ThreadView& view,
                             const PathRows& paths) {
