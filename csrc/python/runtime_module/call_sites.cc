@@ -34,7 +34,7 @@ struct Known {
   Known* next;                  // the list of all
   std::atomic<uint32_t> looks;  // 1: its thread looks at its frames
   uint32_t count;
-  uint64_t freed;  // FreedCode::count() that the places belong to
+  uint64_t freed;  // FreedCode() that the places belong to
   Place places[kPlaces];
 
   Place* Find(uint64_t hash) {
@@ -57,7 +57,9 @@ struct Loan {
   const PyThreadState* thread;
   uint32_t number;
 };
-std::vector<Loan> loans;  // that have not ended; this and the next one need the GIL
+// Those that have not ended. This and the next one need the GIL. Never freed: threads may outlive
+// the end of the process's main function.
+std::vector<Loan>& loans = *new std::vector<Loan>;
 Known* known_of_lenders = nullptr;
 std::atomic<uint32_t> lent = 0;
 
