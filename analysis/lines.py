@@ -21,12 +21,12 @@ _LEAST_SHARE = 0.001
 
 def hot_lines(trace: Trace, *, lines: int) -> Table:
     """file, line, function, text (None: not kept), own_ns and the ends of its interval, total_ns,
-    wait_ns, loop_ns: the `lines` hottest lines of the program's own code."""
+    wait_ns, gpu_ns, loop_ns: the `lines` hottest lines of the program's own code."""
     return statement.run(trace, "hot_line", lines=lines)
 
 
 def hot_line_parts(trace: Trace, *, lines: int) -> Table:
-    """file, line, operation, layer, own_ns, total_ns: the times of the same lines."""
+    """file, line, operation, layer, own_ns, total_ns, gpu_ns: the times of the same lines."""
     return statement.run(trace, "hot_line_part", lines=lines)
 
 

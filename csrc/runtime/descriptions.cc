@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/env.h"
+#include "runtime/call_sites.h"
 #include "runtime/hot.h"
 #include "runtime/image.h"
 #include "runtime/names.h"
@@ -62,6 +64,35 @@ uint32_t rlscope_intern_name(uint32_t entry_kind, uint32_t layer, const char* te
     runtime::CountLoss(rlscope::trace::kNameTableFull, 1);
   }
   return name->id;
+}
+
+rlscope_call_site_finder rlscope_find_call_sites(rlscope_call_site_finder find) {
+  static const bool is_wanted = rlscope::base::GetEnvNumber("RLSCOPE_STACKS", 1) != 0;
+  return __atomic_exchange_n(&rlscope::runtime::find_call_site, is_wanted ? find : nullptr,
+                             __ATOMIC_ACQ_REL);
+}
+
+// Without an image yet: it publishes all of them when it opens.
+uint32_t rlscope_number_function(const char* file, uint64_t file_length, const char* name,
+                                 uint64_t name_length, uint32_t first_line) {
+  namespace runtime = rlscope::runtime;
+  constexpr uint64_t kMost = rlscope::trace::kMaxNameBytes;
+  LockGuard guard(&process_lock);
+  bool is_new;
+  const uint32_t number =
+      runtime::NumberFunction(file, runtime::Cut(file_length, kMost), name,
+                              runtime::Cut(name_length, kMost), first_line, &is_new);
+  if (is_new && runtime::IsImageOpen()) runtime::PublishSiteFunction(number);
+  return number;
+}
+
+uint32_t rlscope_number_stack(uint32_t parent, uint32_t function, uint32_t line) {
+  namespace runtime = rlscope::runtime;
+  LockGuard guard(&process_lock);
+  bool is_new;
+  const uint32_t number = runtime::NumberStack(parent, function, line, &is_new);
+  if (is_new && runtime::IsImageOpen()) runtime::PublishSiteStack(number);
+  return number;
 }
 
 void rlscope_set_process_name(const char* text, uint64_t length) {

@@ -146,6 +146,11 @@ void PublishAllNames() {
   }
 }
 
+void PublishAllCallSites() {
+  for (uint32_t i = 1; FunctionAt(i) != nullptr; i++) PublishSiteFunction(i);
+  for (uint32_t i = 1; StackAt(i) != nullptr; i++) PublishSiteStack(i);
+}
+
 void UnmapOpening(const Opening& opening) {
   if (opening.control != nullptr) SysUnmap(opening.control, sizeof(ControlPage));
 }
@@ -205,7 +210,7 @@ bool OpenImage() {
   Store(&image.page, opening.page);
   UseFirstArena(opening.page);
   PublishAllNames();
-  PublishCallSites();
+  PublishAllCallSites();
   AppendEntry(trace::EntryKind::kProgram, 0, 0, 0, command_line, opening.command_line_bytes);
   if (process.python) {
     AppendEntry(trace::EntryKind::kPythonVersion, 0, 0, 0, process.python_version,
@@ -239,6 +244,25 @@ bool AppendEntry(trace::EntryKind kind, uint16_t flags, uint32_t id, uint32_t au
 bool PublishName(const Name& name) {
   return AppendEntry(static_cast<trace::EntryKind>(name.kind), 0, name.id, name.layer, name.text,
                      name.length);
+}
+
+void PublishSiteFunction(uint32_t number) {
+  const SiteFunction& function = *FunctionAt(number);
+  if (AppendEntry(trace::EntryKind::kSiteFunction, function.file_length, number,
+                  function.first_line, function.text, function.length)) {
+    return;
+  }
+  CountLoss(trace::kNoCallSite, 1);
+}
+
+void PublishSiteStack(uint32_t number) {
+  const SiteStack& stack = *StackAt(number);
+  const uint32_t text[] = {stack.function, stack.line};
+  if (AppendEntry(trace::EntryKind::kSiteNode, 0, number, stack.parent,
+                  reinterpret_cast<const char*>(text), sizeof text)) {
+    return;
+  }
+  CountLoss(trace::kNoCallSite, 1);
 }
 
 void MakeImagePath(char* path, uint32_t number, const char* suffix) {

@@ -52,6 +52,10 @@ bool AppendEntry(trace::EntryKind kind, uint16_t flags, uint32_t id, uint32_t au
 // Publishes a name in the arena. False as AppendEntry().
 bool PublishName(const Name& name);
 
+// The same of a function of call sites and of a stack, by number. What does not fit is counted.
+void PublishSiteFunction(uint32_t number);
+void PublishSiteStack(uint32_t number);
+
 // <rings>/<image>.<number>.<suffix> into path, which holds kRingsPathBytes + kImageNameBytes + 32.
 constexpr int kImagePathBytes = kRingsPathBytes + kImageNameBytes + 32;
 void MakeImagePath(char* path, uint32_t number, const char* suffix);

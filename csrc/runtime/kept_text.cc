@@ -7,22 +7,22 @@
 namespace rlscope::runtime {
 namespace {
 
-char* chunk = nullptr;
-uint64_t left = 0;
+char* kept_chunk = nullptr;
+uint64_t kept_left = 0;
 
 }  // namespace
 
 char* KeepText(const char* text, uint64_t length) {
-  if (left < length) {
+  if (kept_left < length) {
     void* mapped = SysMapPrivate(kMostKeptBytes);
     if (mapped == nullptr) return nullptr;
-    chunk = static_cast<char*>(mapped);
-    left = kMostKeptBytes;
+    kept_chunk = static_cast<char*>(mapped);
+    kept_left = kMostKeptBytes;
   }
-  char* copy = chunk;
+  char* copy = kept_chunk;
   memcpy(copy, text, length);
-  chunk += length;
-  left -= length;
+  kept_chunk += length;
+  kept_left -= length;
   return copy;
 }
 

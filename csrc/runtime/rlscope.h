@@ -209,8 +209,10 @@ RLSCOPE_EXPORT void rlscope_describe_interpreter(const struct rlscope_interprete
 // Call sites: the stacks of the interpreter in which the process makes CUDA calls. From code that
 // knows the interpreter: `find` gives the number of the calling thread's stack, 0: it has none. It
 // is called at the end of each CUDA call, without the interpreter's lock. `*kept` is its own, null
-// at first; a fork child and a later session begin anew. Null: nobody can tell any more.
-RLSCOPE_EXPORT void rlscope_find_call_sites(uint32_t (*find)(void** kept));
+// at first; a fork child and a later session begin anew. Null: nobody can tell any more. Returns
+// the one before. RLSCOPE_STACKS=0: none is ever called.
+typedef uint32_t (*rlscope_call_site_finder)(void** kept);
+RLSCOPE_EXPORT rlscope_call_site_finder rlscope_find_call_sites(rlscope_call_site_finder find);
 // Numbers of a function and of a line in a call from `parent` (a stack, 0: none), made if they are
 // new. 0: they do not fit. Take a lock.
 RLSCOPE_EXPORT uint32_t rlscope_number_function(const char* file, uint64_t file_length,

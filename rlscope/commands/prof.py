@@ -145,8 +145,8 @@ def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         "--no-stacks",
         dest="stacks",
         action="store_false",
-        help="do not read which lines of Python the program is in. rls-prof reads them from "
-        "outside, some 100 times a second",
+        help="do not read which lines of Python the program is in, nor which ones make CUDA calls. "
+        "rls-prof reads the former from outside, some 100 times a second",
     )
     rare.add(
         group,

@@ -32,6 +32,8 @@ class Config:
     """Waits are recorded, where native calls are by `patch`."""
     probes: bool = field(default=True, metadata={"variable": "RLSCOPE_PROBES"})
     """The cost of recording is measured in the program, by probes."""
+    stacks: bool = field(default=True, metadata={"variable": "RLSCOPE_STACKS"})
+    """Records of CUDA calls say which line of Python made the call."""
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
     cuda: str = field(

@@ -291,6 +291,7 @@ def _environment(directory: str, settings: Settings, limits: Config) -> dict[str
         **layer_variables(environ, settings),
         "RLSCOPE_AUTO": "1" if automatic else "0",
         **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
+        **({} if settings.stacks else {"RLSCOPE_STACKS": "0"}),
     }
 
 

@@ -86,8 +86,11 @@ class Code:
     """Names and colours."""
     waiting: int | None
     """The place of layer wait among them."""
-    parts: Sequence[tuple[int, int, int, int, int]]
-    """Places of line, operation and layer, own time and total time in ns."""
+    parts: Sequence[tuple[int, ...]]
+    """Places of line, operation and layer, own time and total time in ns, and GPU time if there is
+    some."""
+    has_gpu: bool
+    """Whether some part has GPU time."""
     whole_ns: int
     """What shares are of."""
 

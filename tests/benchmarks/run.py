@@ -35,6 +35,7 @@ NAMES = (
     "line_panels",
     "process_counts",
     "cuda_calls",
+    "call_sites",
     "writeback",
     "processes",
     "brief_workloads",

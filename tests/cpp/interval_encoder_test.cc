@@ -30,6 +30,13 @@ Record CallRecord(uint64_t start, uint64_t duration, uint32_t name, uint32_t cor
   return record;
 }
 
+Record LineCallRecord(uint64_t start, uint32_t site) {
+  Record record = CallRecord(start, 1, 9, 1);
+  record.slots[0].word = MakeWord(kLineCudaCall, 9, 0);
+  record.slots[2] = {site, 0, MakeWord(kContinued, 0, 0)};
+  return record;
+}
+
 Record WorkRecord(const GpuWork& work, uint32_t name) {
   Record record = {};
   PackGpuWork(work, record.slots);
@@ -133,6 +140,24 @@ TEST_F(IntervalEncoderTest, CallsComeBackAsTheyWere) {
   EXPECT_EQ(batch->context[1], 3u);
   EXPECT_EQ(encoder_->events(), 2u);
   EXPECT_EQ(clamped_, 0u);
+}
+
+TEST_F(IntervalEncoderTest, CallsComeBackWithTheirSites) {
+  file_.Process();
+  Write(RingUse::kCudaCalls, {LineCallRecord(100, 7), CallRecord(200, 50, 9, 1),
+                              LineCallRecord(300, kMostSites), LineCallRecord(400, UINT32_MAX)});
+  EXPECT_EQ(encoder_->slots(), 3u + 2 + 3 + 3);
+  EXPECT_EQ(encoder_->left_out(), 0u);
+  const auto trace = file_.Trace();
+  CudaCallCursor cursor(*trace, 0);
+  const CudaCallBatch* batch = cursor.Next();
+  ASSERT_NE(batch, nullptr);
+  ASSERT_EQ(batch->count, 4u);
+  EXPECT_EQ(batch->name[0], 9u);
+  EXPECT_EQ(SiteOf(*batch, 0), kFirstSite + 7);
+  EXPECT_EQ(SiteOf(*batch, 1), 0u);
+  EXPECT_EQ(SiteOf(*batch, 2), kFirstSite + kMostSites);
+  EXPECT_EQ(SiteOf(*batch, 3), 0u);  // no process writes that
 }
 
 TEST_F(IntervalEncoderTest, WorkComesBackByStreamAndTime) {

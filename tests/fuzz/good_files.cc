@@ -37,7 +37,7 @@ void AddIntervals(MemoryTrace* trace) {
   std::vector<CudaCall> calls;
   std::vector<GpuInterval> intervals;
   for (uint32_t i = 0; i < 50; ++i) {
-    calls.push_back({100000 + 1000 * i, 500, 8, 7 + i, i % 5 == 0, 1});
+    calls.push_back({100000 + 1000 * i, 500, 8, 7 + i, i % 5 == 0, 1, i % 4 * 20});
     intervals.push_back({70000 + 900 * i, 1200, GpuKind::kKernel, 8, 7 + i, i % 3 * 64});
   }
   EXPECT_EQ(0, WriteCudaCalls(trace->sink(), trace->buffer(), 1, 40, 0, 100, calls.data(), 50));
@@ -64,6 +64,13 @@ void AddStacks(MemoryTrace* trace) {
   }
   EXPECT_EQ(0, WriteStacks(trace->sink(), trace->buffer(),
                            {1, functions.data(), 60, 1, nodes.data(), 60}));
+  for (NodeFields& node : nodes) {  // the same stacks made CUDA calls
+    node.parent += node.parent == 0 ? 0 : kFirstSite;
+    node.function += kFirstSite;
+  }
+  EXPECT_EQ(0,
+            WriteStacks(trace->sink(), trace->buffer(),
+                        {kFirstSite + 1, functions.data(), 60, kFirstSite + 1, nodes.data(), 60}));
   EXPECT_EQ(0, WriteStates(trace->sink(), trace->buffer(),
                            {times_ns.data(), ends.data(), awake.data(), 60, stack_ends.data(),
                             stacks.data()}));

@@ -92,8 +92,10 @@ RingFile ThreadRing(uint32_t number, uint32_t thread, uint64_t ticks) {
 RingFile CallRing(uint32_t number, uint32_t thread) {
   RingFile ring(number, RingUse::kCudaCalls, thread);
   for (uint32_t i = 0; i < 20; i++) {
-    ring.Add(kCudaCall, 4, 2000 + 20 * i, 9);
+    const bool has_site = i % 2 == 0;
+    ring.Add(has_site ? kLineCudaCall : kCudaCall, 4, 2000 + 20 * i, 9);
     ring.AddMore(CudaCallPayload(i + 1, 1), CudaCallMore(9, 0));
+    if (has_site) ring.AddMore(1);
   }
   return ring;
 }
@@ -120,9 +122,11 @@ RingFile GpuRing(uint32_t number) {
 // Entries of an arena, in order.
 class Arena {
  public:
-  Arena& Add(EntryKind kind, uint32_t id, uint32_t aux, const std::string& text) {
-    Append(ArenaEntry{static_cast<uint16_t>(kind), 0, id, aux, static_cast<uint32_t>(text.size())},
-           &bytes_);
+  Arena& Add(EntryKind kind, uint32_t id, uint32_t aux, const std::string& text,
+             uint16_t flags = 0) {
+    Append(
+        ArenaEntry{static_cast<uint16_t>(kind), flags, id, aux, static_cast<uint32_t>(text.size())},
+        &bytes_);
     bytes_.insert(bytes_.end(), text.begin(), text.end());
     bytes_.resize((bytes_.size() + 7) / 8 * 8);
     return *this;
@@ -177,6 +181,8 @@ Bytes NamesFile() {
   Arena arena;
   arena.Add(EntryKind::kCudaCallName, 4, 0, "cuLaunchKernel")
       .Add(EntryKind::kKernelName, 5, 0, "gemm")
+      .Add(EntryKind::kSiteFunction, 1, 12, "train.pystep", 8)
+      .Add(EntryKind::kSiteNode, 1, 0, std::string("\1\0\0\0\7\0\0\0", 8))
       .Add(EntryKind::kMetadata, 4, 0, "seed1");
   return PageFile(page, arena);
 }

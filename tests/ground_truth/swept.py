@@ -62,7 +62,9 @@ def sweep_cuda(process: RawProcess) -> Rows:
         write([process], directory)
         trace = _trace.Directory(str(directory))
         swept = trace.sweep(0, most_paths=process.most_paths)
-        loop = list(zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns"))))
+        loop = list(
+            zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
+        )
         found = trace.cuda_relations(
             0, loop=loop[0] if loop else None, most_paths=process.most_paths
         )

@@ -50,6 +50,17 @@ def test_gpu_times_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess)
         assert sum(row.while_ns for row in rows if row.operation == operation) == expected
 
 
+@share(0.3)
+@given(cuda_processes())
+def test_gpu_times_of_stacks_add_up_to_the_busy_time_of_the_breakdown(process: RawProcess) -> None:
+    """Of all devices; and their calls to all calls."""
+    found = sweep_cuda(process)
+    if rows := found["call_site"]:
+        busy_ns = sum(row.duration_ns for row in sweep(process)["breakdown"] if row.gpu_busy)
+        assert sum(row.gpu_ns for row in rows) == busy_ns
+        assert sum(row.calls for row in rows) == sum(row.calls for row in found["api_call"])
+
+
 @cache
 def traces() -> list[tuple[RawProcess, Rows]]:
     """The same traces each time, with what the C++ pass says about them."""

@@ -21,20 +21,22 @@ def check(page: ReportPage, trace: Trace) -> None:
     texts = dict(trace.sql("SELECT line, text FROM source_text"))
     assert page.table("source", "a.py: ") == _listing(trace, found, texts, whole)
     table = page.table("source", "Table: the hottest lines")
-    assert [[*row[:4], row[6], row[8]] for row in table] == [
+    assert [[*row[:4], row[6], *row[8:]] for row in table] == [
         [
             f"a.py:{line}",
             function,
             units.duration(own),
             units.share(own, whole),
             units.duration(total),
+            units.duration_or_blank(gpu),
             units.label(texts[line].strip(), 60),
         ]
-        for line, function, own, total, _ in found
+        for line, function, own, total, _, gpu in found
     ]
+    assert any(row[8] for row in table)
     assert page.texts(_JUMP) == [
         f"{units.share(own, whole)} a.py:{line} {texts[line].strip()}"
-        for line, _, own, _, _ in found
+        for line, _, own, *_ in found
         if own
     ]
 
@@ -44,8 +46,10 @@ def _lines(trace: Trace) -> list[Any]:
         trace.sql(
             "SELECT line, ANY_VALUE(function), CAST(SUM(own_ns) AS BIGINT) AS own,"
             " CAST(SUM(total_ns) AS BIGINT) AS total,"
-            " CAST(COALESCE(SUM(own_ns) FILTER (layer = 'wait'), 0) AS BIGINT)"
-            " FROM source_line WHERE stage = 'loop' GROUP BY line ORDER BY own DESC, total DESC"
+            " CAST(COALESCE(SUM(own_ns) FILTER (layer = 'wait'), 0) AS BIGINT),"
+            " CAST(SUM(gpu_ns) AS BIGINT)"
+            " FROM source_line WHERE stage = 'loop' AND file IS NOT NULL"
+            " GROUP BY line ORDER BY own DESC, total DESC"
         )
     )
 
@@ -59,7 +63,7 @@ def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) 
         if line not in times:
             rows.append(["", "", "", str(line), text])
             continue
-        own, total, waiting = times[line]
+        own, total, waiting, gpu = times[line]
         rows.append(
             [
                 units.duration_or_blank(own),
@@ -67,6 +71,7 @@ def _listing(trace: Trace, found: list[Any], texts: dict[int, str], whole: int) 
                 most[line] if own else "",
                 units.duration_or_blank(total),
                 units.duration_or_blank(waiting),
+                units.duration_or_blank(gpu),
                 str(line),
                 text,
             ]

@@ -186,3 +186,32 @@ def test_every_time_of_a_full_run_is_in_the_frame_of_its_stack():
         above = paths.get(row["caller_frame"], ())
         paths[row["frame"]] = (*above, (row["function"], row["file"], row["line"]))
     assert {paths[row["frame"]]: row["total_ns"] for row in frames} == expected
+
+
+def launches(line: int, gpu_ns: int, **state: str) -> dict[str, Any]:
+    """A row of `source_line` with CUDA calls of a line of APP."""
+    where = {"stage": "loop", "operation": "train", "layer": "gpu"} | state
+    times = dict.fromkeys(("readings", "self_ns", "own_ns", "own_low_ns", "own_high_ns"), 0)
+    code = {"process_id": 0, "file": APP, "line": line, "function": "f", "is_own": True}
+    return {**code, **where, **times, "total_ns": 0, "calls": 1, "gpu_ns": gpu_ns}
+
+
+def test_lines_have_the_gpu_time_of_what_they_launched():
+    """Those of the loop alone, and lines that take no time of the process, too."""
+    calls = [
+        launches(20, 40),
+        launches(20, 7, operation="train/step"),
+        launches(20, 5000, stage="start-up"),
+        launches(25, 60),
+        launches(26, 1),
+    ]
+    trace = trace_of(source_line=[*source_lines(STACKS, TIMES), *calls])
+    found = {row["line"]: (row["own_ns"], row["gpu_ns"]) for row in hot(trace)}
+    assert found == {20: (600, 47), 3: (300, 0), 9: (0, 0), 25: (0, 60)}
+    parts = lines.hot_line_parts(trace, lines=10).to_dicts()  # type: ignore[arg-type]
+    assert {(row["line"], row["operation"], row["gpu_ns"]) for row in parts if row["gpu_ns"]} == {
+        (20, "train", 40),
+        (20, "train/step", 7),
+        (25, "train", 60),
+    }
+    assert {row["layer"] for row in parts if row["gpu_ns"]} == {"cuda_api"}

@@ -13,6 +13,7 @@ from ground_truth.written import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlscope import _trace
 from rlscope.opening import load
 from rlscope.relations.rows import run_facts, stacks
 from rlscope.rundir import own_code, source_files
@@ -83,6 +84,7 @@ def test_a_process_without_stacks_has_no_rows_and_a_reason(tmp_path):
         assert len(absent) == 1
 
 
+GPU, WAIT = _trace.LAYERS.index("gpu"), _trace.LAYERS.index("wait")
 LIBRARY, OWN = "/usr/lib/python3.11/site-packages/torch/nn.py", "/home/me/train.py"
 
 
@@ -169,6 +171,69 @@ def test_lines_have_what_each_stack_gives_them(drawn):
         (*line, readings[line], self_ns[line], own_ns[line], total_ns[line]) for line in readings
     }
     assert set(rows) == expected
+
+
+FIRST_SITE = 1 << 24
+
+
+def sites(nodes: list[tuple[int, str, int]]) -> dict[str, Any]:
+    """The same nodes as stacks of CUDA calls, which have numbers of their own."""
+    table = swept({}, nodes)["stack"]
+    numbered = {
+        name: [value + FIRST_SITE if value else 0 for value in table[name]]
+        for name in ("stack", "parent")
+    }
+    return {**table, **numbered}
+
+
+def test_the_same_stack_of_a_reading_and_of_a_call_is_one():
+    nodes = [(0, OWN, 5), (1, LIBRARY, 80)]
+    found = stacks.relations(
+        swept({1: 1}, nodes[:1]), (), sites(nodes), [(FIRST_SITE + 2, "loop", 0, 1, 7)]
+    )
+    assert found["stack"]["stack_id"] == [1, FIRST_SITE + 2]
+    assert found["stack"]["parent_id"] == [None, 1]
+    times = found["stack_time"]
+    assert list(zip(times["stack_id"], times["self_ns"], times["gpu_ns"], strict=True)) == [
+        (1, 1000, 0),
+        (FIRST_SITE + 2, 0, 7),
+    ]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(trees())
+def test_lines_have_the_calls_that_each_stack_gives_them(drawn):
+    """Call by call, with all of its callers; those without a line of the program's own, too."""
+    counts, nodes = drawn
+    launches = [
+        (number and FIRST_SITE + number, "loop", 0, count, 100 * number + count)
+        for number, count in counts.items()
+    ]
+    found = stacks.relations(swept({}, []), (), sites(nodes), launches)["source_line"]
+    calls: Counter[Any] = Counter()
+    gpu_ns: Counter[Any] = Counter()
+    total_ns: Counter[Any] = Counter()
+    for number, count in counts.items():
+        chain = chain_of(nodes, number)
+        own = next((line for line in chain if line[0] == OWN), (None, None))
+        calls[own] += count
+        gpu_ns[own] += 100 * number + count
+        total_ns.update(dict.fromkeys(chain, 100 * number + count))
+    names = ("file", "line", "layer", "calls", "gpu_ns", "total_gpu_ns", "self_ns", "readings")
+    rows = [row for row in zip(*(found[name] for name in names), strict=True) if row[2] == GPU]
+    assert set(rows) == {
+        (*line, GPU, calls[line], gpu_ns[line], total_ns[line], 0, 0)
+        for line in calls.keys() | total_ns.keys()
+    }
+
+
+def test_waiting_without_a_line_is_in_a_row_of_its_own():
+    nodes = [(0, OWN, 5), (0, LIBRARY, 10)]
+    waits = swept({1: 3, 2: 1}, nodes)
+    for name in ("breakdown", "state_reading"):
+        waits[name]["layer"] = [WAIT] * len(waits[name]["layer"])
+    found = stacks.relations(waits)["source_line"]
+    assert dict(zip(found["line"], found["wait_ns"], strict=True)) == {5: 750, 10: 0, None: 250}
 
 
 @given(st.integers(0, 10**15), st.dictionaries(st.integers(0, 9), st.integers(1, 99), min_size=1))

@@ -4,7 +4,7 @@
 SELECT process_id, stack_id, operation, layer, SUM(self_ns) AS self_ns
 FROM stack_time
 WHERE process_id IN (FROM counted_process) AND stage IN ('loop', 'whole')
-  AND operation <> '(not recorded)'
+  AND operation <> '(not recorded)' AND layer <> 'gpu'
 GROUP BY ALL
 UNION ALL
 SELECT process_id, NULL, IF(operation = '(between operations)', '(none)', operation), layer,

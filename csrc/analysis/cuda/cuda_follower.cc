@@ -55,8 +55,8 @@ void CudaFollower::TakeCalls(uint32_t stream) {
     const CudaNote& note = notes->front();
     if (note.begins) {
       const uint32_t path = is_main || IsOperation(note.path) ? note.path : instant_.path();
-      *open = {stream,      note.time_ns,     note.time_ns, note.name, path,
-               note.status, note.correlation, note.site};
+      *open = {stream, note.time_ns, note.time_ns,     note.name,
+               path,   note.status,  note.correlation, note.site};
     } else {
       open->end_ns = note.time_ns;
       sink_->AddCall(*open);

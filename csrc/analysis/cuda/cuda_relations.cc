@@ -40,8 +40,7 @@ std::vector<Device> FindDevices(const std::vector<GpuInput>& inputs) {
 class CallRows : public CudaCallSink {
  public:
   CallRows(const ProcessInput& input, const std::vector<Device>& devices,
-           const RecordedTime& recorded, LaunchTable* launches, SiteRows* sites,
-           CudaResult* result)
+           const RecordedTime& recorded, LaunchTable* launches, SiteRows* sites, CudaResult* result)
       : launches_(launches), sites_(sites), result_(result) {
     for (const Device& device : devices) busy_.emplace_back(input.gpu, device.streams, recorded);
   }
@@ -63,7 +62,8 @@ class CallRows : public CudaCallSink {
     row->duration_ns += call.end_ns - call.start_ns;
     sites_->AddCall(call);
     if (call.correlation == 0) return;
-    launches_->Add({call.correlation, call.start_ns, call.end_ns, name, call.path, false, call.site});
+    launches_->Add(
+        {call.correlation, call.start_ns, call.end_ns, name, call.path, false, call.site});
   }
 
   static uint64_t KeyOf(uint32_t name, uint32_t path) {

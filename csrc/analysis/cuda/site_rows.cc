@@ -34,9 +34,8 @@ void SiteRows::ReadWork(const std::vector<GpuInput>& inputs, const LaunchTable& 
     if (gpu_ns == 0) continue;
     const Launch* const launch =
         launches.Find(at.batch().correlation[at.index()], &hints[at.stream()]);
-    SiteRow* const row = launch != nullptr
-                             ? RowOf(launch->site, launch->path, launch->start_ns)
-                             : RowOf(0, kUnlinkedPath, at.start_ns());
+    SiteRow* const row = launch != nullptr ? RowOf(launch->site, launch->path, launch->start_ns)
+                                           : RowOf(0, kUnlinkedPath, at.start_ns());
     row->gpu_ns += gpu_ns;
   }
 }

@@ -34,7 +34,7 @@ struct Known {
   Known* next;                  // the list of all
   std::atomic<uint32_t> looks;  // 1: its thread looks at its frames
   uint32_t count;
-  uint64_t freed;  // FreedCode::count() that the places belong to
+  uint64_t freed;  // FreedCode() that the places belong to
   Place places[kPlaces];
 
   Place* Find(uint64_t hash) {
@@ -57,7 +57,9 @@ struct Loan {
   const PyThreadState* thread;
   uint32_t number;
 };
-std::vector<Loan> loans;  // that have not ended; this and the next one need the GIL
+// Those that have not ended. This and the next one need the GIL. Never freed: threads may outlive
+// the end of the process's main function.
+std::vector<Loan>& loans = *new std::vector<Loan>;
 Known* known_of_lenders = nullptr;
 std::atomic<uint32_t> lent = 0;
 
@@ -120,8 +122,7 @@ uint32_t LineOf(PyCodeObject* code, uint64_t instruction) {
   const uint64_t place = instruction < begin ? 0 : (instruction - begin) / 2;
   return trace::FindLine(PyBytes_AS_STRING(code->co_linetable),
                          static_cast<size_t>(PyBytes_GET_SIZE(code->co_linetable)),
-                         static_cast<uint32_t>(code->co_firstlineno),
-                         static_cast<uint32_t>(place));
+                         static_cast<uint32_t>(code->co_firstlineno), static_cast<uint32_t>(place));
 }
 
 uint32_t NumberFrame(uint32_t parent, const Frame& frame) {
@@ -144,9 +145,8 @@ uint32_t NumberFrame(uint32_t parent, const Frame& frame) {
 uint32_t NumberStack(const void* top) {
   Frame frames[kMostFrames];
   uint32_t count = 0;
-  const uint32_t found = VisitFrames(top, [&](uint64_t code, uint64_t instruction) {
-    frames[count++] = {code, instruction};
-  });
+  const uint32_t found = VisitFrames(
+      top, [&](uint64_t code, uint64_t instruction) { frames[count++] = {code, instruction}; });
   if (found > kMostFrames) return 0;
   for (uint32_t i = 0; i < count; i++) RememberCode(frames[i].code);
   uint32_t number = 0;

@@ -143,8 +143,7 @@ void Writer::OpenWait(uint32_t thread, int64_t ticks, uint32_t id) {
 
 void Writer::CudaCalls(uint32_t thread, const Array<int64_t>& ticks,
                        const Array<int64_t>& durations, const Array<uint32_t>& names,
-                       const Array<int64_t>& correlations,
-                       const OptionalArray<uint32_t>& statuses,
+                       const Array<int64_t>& correlations, const OptionalArray<uint32_t>& statuses,
                        const OptionalArray<uint32_t>& sites) {
   CheckLengths(ticks, durations, names, correlations);
   CheckLength(ticks.shape(0), statuses);

@@ -9,9 +9,10 @@
 
 namespace rlscope::trace {
 
-// Adds characters of 1, 2 or 4 bytes. A lone surrogate becomes what no UTF-8 has. False: there is no
-// memory.
-inline bool AddCharacters(const uint8_t* data, uint64_t count, uint32_t width, GrowingArray<char>* text) {
+// Adds characters of 1, 2 or 4 bytes. A lone surrogate becomes what no UTF-8 has. False: there is
+// no memory.
+inline bool AddCharacters(const uint8_t* data, uint64_t count, uint32_t width,
+                          GrowingArray<char>* text) {
   for (uint64_t i = 0; i < count; i++) {
     uint32_t character = 0;
     memcpy(&character, data + i * width, width);

@@ -151,8 +151,9 @@ void EntryWriter::FlushThreads() {
 
 void EntryWriter::FlushSites() {
   if (function_count_ + site_count_ != 0) {
-    Keep(WriteStacks(sink_, buffer_, {first_function_, functions_, function_count_, first_site_,
-                                      sites_, site_count_}));
+    Keep(WriteStacks(
+        sink_, buffer_,
+        {first_function_, functions_, function_count_, first_site_, sites_, site_count_}));
   }
   function_count_ = site_count_ = 0;
 }

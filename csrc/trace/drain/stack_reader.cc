@@ -105,7 +105,8 @@ bool StackReader::ReadFrames() {
 
 bool StackReader::FindFrame(uint64_t address, uint8_t* frame) const {
   const uint64_t bytes = FrameBytes(layout_), held = stack_end_ - stack_begin_;
-  const uint64_t place = address - stack_begin_;  // whatever lies at `address`, it may be any number
+  const uint64_t place =
+      address - stack_begin_;  // whatever lies at `address`, it may be any number
   if (address < stack_begin_ || held < bytes || place > held - bytes) {
     return memory_.Read(address, frame, bytes);  // of a generator, or in another piece
   }

@@ -178,10 +178,10 @@ constexpr bool HasTwoSlots(uint32_t kind) {
 constexpr bool IsOfProbe(uint32_t kind) { return kind == kProbe || kind == kProbeRecord; }
 constexpr uint32_t kMostSlots = 5;
 constexpr uint32_t SlotsOf(uint32_t kind) {
-  return kind == kGpuWork                                  ? 5
-         : kind == kLineCudaCall                           ? 3
+  return kind == kGpuWork                         ? 5
+         : kind == kLineCudaCall                  ? 3
          : HasTwoSlots(kind) || kind == kCudaCall ? 2
-                                                           : 1;
+                                                  : 1;
 }
 
 // Lap bit of the slot numbered `position` (counted from the ring's creation) in a ring of

@@ -140,7 +140,9 @@ class _Build:
     def _sweep(self, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
         swept = self._directory.sweep(index, grid=self._grids[self._hosts[index]])
         self._progress.end_pass(index)
-        loop = list(zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns"))))
+        loop = list(
+            zip(*(swept["loop"][name].tolist() for name in ("start_ns", "end_ns")), strict=True)
+        )
         cuda = self._directory.cuda_relations(index, loop=loop[0] if loop else None)
         self._progress.end_pass(index)
         return swept, cuda

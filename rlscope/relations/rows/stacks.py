@@ -224,8 +224,9 @@ class _Tree:
         inside_ns = Counter({number: times[1] for number, times in by_stack.items()})
         for number in self._with_callers(by_stack):
             node = self.nodes[number]
+            line: tuple[Any, ...] = (*node.line, node.is_own)
             if number in self._outermost:
-                total_ns[(*node.line, node.is_own)] += inside_ns[number]
+                total_ns[line] += inside_ns[number]
             inside_ns[node.parent] += inside_ns[number]
         for number, times in by_stack.items():
             own = self._innermost_own[number]

@@ -217,8 +217,8 @@ stack = columns.relation(
 
 stack_time = columns.relation(
     "stack_time",
-    "Time of a process by its owner's stack, estimated from readings, with exact sums. Rows of layer "
-    "gpu: CUDA calls of all threads by their stack, and the GPU time of what they launched.",
+    "Time of a process by its owner's stack, estimated from readings, with exact sums. Rows of "
+    "layer gpu: CUDA calls of all threads by their stack, and the GPU time of what they launched.",
     columns.process_id(),
     columns.integer("stack_id", "stack.stack_id; NULL: the stack is not known"),
     columns.text("stage", "breakdown.stage"),
@@ -241,8 +241,8 @@ stack_time = columns.relation(
 
 source_line = columns.relation(
     "source_line",
-    "Time of a process by line of Python, estimated from readings of its owner's stack. Rows of layer "
-    "gpu: CUDA calls of all threads by their line, and the GPU time of what they launched.",
+    "Time of a process by line of Python, estimated from readings of its owner's stack. Rows of "
+    "layer gpu: CUDA calls of all threads by their line, and the GPU time of what they launched.",
     columns.process_id(),
     columns.text("file", "stack.file; NULL: no line of the program's own is on the stack"),
     columns.integer("line", "stack.line; NULL as file"),
@@ -262,12 +262,13 @@ source_line = columns.relation(
     columns.integer("own_high_ns", "upper end of the 95 % interval of own_ns"),
     columns.integer("total_ns", "time in which the line was on the stack"),
     columns.integer(
-        "wait_ns", "the part of own_ns in layer wait; without a file: what no line has of that layer"
+        "wait_ns",
+        "the part of own_ns in layer wait; without a file: what no line has of that layer",
     ),
     columns.integer(
         "calls",
-        "CUDA calls for which the line is the innermost one of the program's own code, exact; in rows "
-        "of layer gpu only",
+        "CUDA calls for which the line is the innermost one of the program's own code, exact; in "
+        "rows of layer gpu only",
     ),
     columns.integer(
         "gpu_ns",

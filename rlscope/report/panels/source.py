@@ -61,20 +61,26 @@ def _code(hot: Rows, parts: Rows, texts: Rows) -> Code:
         layers=states.layers(),
         waiting=states.waiting(),
         parts=_added(
-            (places[row["file"], row["line"]], *states.place(row), row["own_ns"], row["total_ns"])
+            (
+                (places[row["file"], row["line"]], *states.place(row)),
+                (row["own_ns"], row["total_ns"], row["gpu_ns"]),
+            )
             for row in parts
         ),
+        has_gpu=any(row["gpu_ns"] for row in hot),
         whole_ns=hot[0]["loop_ns"],
     )
 
 
-def _added(parts: Iterator[tuple[int, ...]]) -> list[tuple[int, int, int, int, int]]:
+def _added(
+    parts: Iterator[tuple[tuple[int, int, int], tuple[int, int, int]]],
+) -> list[tuple[int, ...]]:
     """Those of the same places together: small operations have one."""
-    sums: dict[tuple[int, int, int], tuple[int, int]] = {}
-    for line, operation, layer, own, total in parts:
-        before = sums.get((line, operation, layer), (0, 0))
-        sums[line, operation, layer] = (before[0] + own, before[1] + total)
-    return [(*key, *times) for key, times in sums.items()]
+    sums: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+    for place, (own, total, gpu) in parts:
+        before = sums.get(place, (0, 0, 0))
+        sums[place] = (before[0] + own, before[1] + total, before[2] + gpu)
+    return [(*place, *(times if times[-1] else times[:-1])) for place, times in sums.items()]
 
 
 def _files(
@@ -106,10 +112,11 @@ def _lines(rows: Rows, places: dict[tuple[str, int], int]) -> Iterator[CodeLine]
 
 def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
     names = source_names.short(row["file"] for row in hot)
+    has_gpu = any(row["gpu_ns"] for row in hot)
     return Grid(
         title="Table: the hottest lines of the program's own code",
         columns=["line", "function", ">own time", ">share", ">at least", ">at most", ">total",
-                 ">waiting", "source"],
+                 ">waiting", *([">GPU"] if has_gpu else []), "source"],
         rows=[
             [
                 units.visible(f"{names[row['file']]}:{row['line']}"),
@@ -120,6 +127,7 @@ def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
                 units.share(row["own_high_ns"], row["loop_ns"]),
                 units.duration(row["total_ns"]),
                 units.duration_or_blank(row["wait_ns"]),
+                *([units.duration_or_blank(row["gpu_ns"])] if has_gpu else []),
                 line_sentences.text(row),
             ]
             for row in hot[: limits.ROWS]

@@ -8,14 +8,15 @@
     return made;
   }
 
-  // Own time by layer and total time of each line.
+  // Own time by layer, total time and GPU time of each line.
   function timesOf(data, choice) {
     const chosen = new Set(data.choices[choice]);
-    const lines = data.lines.map(() => ({ own: data.layers.map(() => 0), total: 0 }));
-    for (const [line, operation, layer, own, total] of data.parts) {
+    const lines = data.lines.map(() => ({ own: data.layers.map(() => 0), total: 0, gpu: 0 }));
+    for (const [line, operation, layer, own, total, gpu = 0] of data.parts) {
       if (chosen.has(operation)) {
         lines[line].own[layer] += own;
         lines[line].total += total;
+        lines[line].gpu += gpu;
       }
     }
     return lines;
@@ -33,15 +34,18 @@
     return made;
   }
 
-  function fill(row, data, { own, total }, longest) {
+  function fill(row, data, { own, total, gpu }, longest) {
     const sum = amounts.sum(own);
     const waiting = data.waiting === null ? 0 : own[data.waiting];
     const shown = (ns) => (ns ? amounts.duration(ns) : "");
-    const [ownCell, shareCell, layerCell, totalCell, waitCell] = row.cells;
+    const [ownCell, shareCell, layerCell, totalCell, waitCell, gpuCell] = row.cells;
     ownCell.textContent = shown(sum);
     shareCell.textContent = sum ? amounts.share(sum, data.whole_ns) : "";
     totalCell.textContent = shown(total);
     waitCell.textContent = shown(waiting);
+    if (data.gpu) {
+      gpuCell.textContent = shown(gpu);
+    }
     layerCell.textContent = "";
     if (sum) {
       layerCell.append(bar(data, own, longest), element("span", data.layers[amounts.largest(own)][0]));

@@ -133,7 +133,8 @@ class _Trainer:
 
     def _cuda_call(self, start: int, duration: int, name: str) -> None:
         number = len(self.cuda) + 1
-        self.cuda.append(CudaCall(start * US, (start + duration) * US, name, number))
+        site = 2 + number % 2  # one of the two lines of `rollout`
+        self.cuda.append(CudaCall(start * US, (start + duration) * US, name, number, site=site))
 
     def _work(self, start: int, duration: int, **facts: Any) -> None:
         """Adds work or a wait of the GPU that the last call asked for."""
