@@ -80,6 +80,18 @@ void OnGreenletEntering(PyObject* greenlet) {
   if (!runtime::IsIdleOrTimed()) EnterGreenlet(greenlet);
 }
 
+__attribute__((noinline)) void LeaveGreenlet() {
+  const ErrorAside aside;
+  const uint32_t thread = rlscope_self.thread;
+  if (!IsRecordingInPhase(StateOf(main_module))) return;
+  ReturnToGreenlet(StateOf(main_module)->tasks);
+  if (rlscope_self.thread != thread) NameThread();
+}
+
+void OnGreenletLeft() {
+  if (!runtime::IsIdleOrTimed()) LeaveGreenlet();
+}
+
 void OnLoaded(PyObject* spec) {
   const native_calls::Owned function(Py_XNewRef(loaded_function));
   if (!function) return;
@@ -356,7 +368,7 @@ PyObject* Unpatch(PyObject*, PyObject*) {
 // intercept_greenlets(module).
 PyObject* Greenlets(PyObject* own, PyObject* module) {
   if (main_module == nullptr) main_module = Py_NewRef(own);
-  const bool follows = native_calls::FollowGreenlets(module, {OnGreenletEntering, OnContextLeft});
+  const bool follows = native_calls::FollowGreenlets(module, {OnGreenletEntering, OnGreenletLeft});
   FollowsGreenlets(follows);
   return PyBool_FromLong(follows);
 }

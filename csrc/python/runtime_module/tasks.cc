@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "native_calls/greenlet_switch.h"
+#include "python/runtime_module/automatic_track.h"
 #include "runtime/hot.h"
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -54,6 +55,8 @@ thread_local Written written = {0, 0, nullptr};
 constexpr char kAtAnnotations[] = "\"rlscope tells tasks apart at annotations\"";
 constexpr char kAtSwitches[] = "\"rlscope tells tasks apart at every Context.run\"";
 constexpr char kAtGreenlets[] = "\"rlscope tells greenlets apart at every switch\"";
+constexpr char kMixed[] =
+    "\"greenlets called environments or modules inside each other's operations\"";
 std::atomic<bool> follows_context_run{false};
 std::atomic<bool> follows_greenlets{false};
 
@@ -91,7 +94,8 @@ bool RefersTo(PyObject* weak_reference, PyObject* object) {
 }
 
 void Report(const char* json) {
-  const char* key = json == kAtGreenlets ? "greenlets" : "asyncio";
+  const bool is_of_greenlets = json == kAtGreenlets || json == kMixed;
+  const char* key = is_of_greenlets ? "greenlets" : "asyncio";
   rlscope_add_metadata(key, strlen(key), json, strlen(json));
 }
 
@@ -213,6 +217,13 @@ void WriteTask(uint32_t task, const char* how) {
   written.task = task;
 }
 
+// Once a process image.
+void ReportMixed() {
+  static std::atomic<uint32_t> reported{UINT32_MAX};
+  const uint32_t generation = rlscope_self.generation;
+  if (reported.exchange(generation, std::memory_order_relaxed) != generation) Report(kMixed);
+}
+
 const char* HowFollowed() {
   if (native_calls::CurrentGreenlet() != nullptr) {
     return follows_greenlets ? kAtGreenlets : kAtAnnotations;
@@ -250,7 +261,13 @@ void SwitchTask(TaskTable* table, PyObject* context) {
 }
 
 void SwitchToGreenlet(TaskTable* table, PyObject* greenlet) {
+  if (own_track.LeaveGreenlet(native_calls::CurrentGreenlet())) ReportMixed();
   if (tasks_enabled) SwitchTo(table, greenlet);
+}
+
+void ReturnToGreenlet(TaskTable* table) {
+  own_track.ResumeGreenlet(native_calls::CurrentGreenlet());
+  SwitchTask(table, nullptr);
 }
 
 bool RunsInTask() { return tasks_enabled && CurrentTask() != nullptr; }

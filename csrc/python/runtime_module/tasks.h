@@ -71,6 +71,8 @@ void SwitchTask(TaskTable* table, PyObject* context);
 
 // The same for a greenlet that the thread is about to run; each is a task, too.
 void SwitchToGreenlet(TaskTable* table, PyObject* greenlet);
+// SwitchTask(table, null) where a greenlet runs again.
+void ReturnToGreenlet(TaskTable* table);
 
 // Whether SwitchTask() is called from now on wherever Context.run enters or leaves a Context.
 void FollowsContextRun(bool follows);
