@@ -67,7 +67,9 @@ class WaitSums {
   void MayBegin(int64_t now) { begins_.push_back(now); }
   void MayEnd(int64_t now) { ends_.push_back(now); }
   // It does not begin where it was said last.
-  void DoesNotBegin() { begins_.pop_back(); }
+  void DoesNotBegin() {
+    if (!begins_.empty()) begins_.pop_back();  // else it comes from a damaged archive
+  }
 
   // Everything before `now` has happened: counts the waits that ended until then.
   void Resolve(int64_t now);

@@ -20,6 +20,7 @@
 #include "native_calls/scanner.h"
 #include "native_calls/waits.h"
 #include "native_calls/watched_code.h"
+#include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/module_state.h"
 #include "python/runtime_module/name_text.h"
 #include "python/runtime_module/phase.h"
@@ -73,6 +74,7 @@ void OnContextLeft() {
 __attribute__((noinline)) void EnterGreenlet(PyObject* greenlet) {
   const ErrorAside aside;
   if (!IsRecordingInPhase(StateOf(main_module))) return;
+  if (own_track.LeaveGreenlet(native_calls::CurrentGreenlet())) ReportMixedGreenlets();
   SwitchToGreenlet(StateOf(main_module)->tasks, greenlet);
 }
 
@@ -84,7 +86,8 @@ __attribute__((noinline)) void LeaveGreenlet() {
   const ErrorAside aside;
   const uint32_t thread = rlscope_self.thread;
   if (!IsRecordingInPhase(StateOf(main_module))) return;
-  ReturnToGreenlet(StateOf(main_module)->tasks);
+  own_track.ResumeGreenlet(native_calls::CurrentGreenlet());
+  SwitchTask(StateOf(main_module)->tasks, nullptr);
   if (rlscope_self.thread != thread) NameThread();
 }
 

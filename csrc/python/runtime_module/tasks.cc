@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "native_calls/greenlet_switch.h"
-#include "python/runtime_module/automatic_track.h"
 #include "runtime/hot.h"
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -217,13 +216,6 @@ void WriteTask(uint32_t task, const char* how) {
   written.task = task;
 }
 
-// Once a process image.
-void ReportMixed() {
-  static std::atomic<uint32_t> reported{UINT32_MAX};
-  const uint32_t generation = rlscope_self.generation;
-  if (reported.exchange(generation, std::memory_order_relaxed) != generation) Report(kMixed);
-}
-
 const char* HowFollowed() {
   if (native_calls::CurrentGreenlet() != nullptr) {
     return follows_greenlets ? kAtGreenlets : kAtAnnotations;
@@ -261,19 +253,19 @@ void SwitchTask(TaskTable* table, PyObject* context) {
 }
 
 void SwitchToGreenlet(TaskTable* table, PyObject* greenlet) {
-  if (own_track.LeaveGreenlet(native_calls::CurrentGreenlet())) ReportMixed();
   if (tasks_enabled) SwitchTo(table, greenlet);
-}
-
-void ReturnToGreenlet(TaskTable* table) {
-  own_track.ResumeGreenlet(native_calls::CurrentGreenlet());
-  SwitchTask(table, nullptr);
 }
 
 bool RunsInTask() { return tasks_enabled && CurrentTask() != nullptr; }
 
 void FollowsContextRun(bool follows) { follows_context_run = follows; }
 void FollowsGreenlets(bool follows) { follows_greenlets = follows; }
+
+void ReportMixedGreenlets() {
+  static std::atomic<uint32_t> reported{UINT32_MAX};
+  const uint32_t generation = rlscope_self.generation;
+  if (reported.exchange(generation, std::memory_order_relaxed) != generation) Report(kMixed);
+}
 
 void ReportTasks() {
   if (!tasks_enabled) Report("\"off: rlscope does not know the layout of contextvars.Context\"");

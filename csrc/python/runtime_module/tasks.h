@@ -71,13 +71,15 @@ void SwitchTask(TaskTable* table, PyObject* context);
 
 // The same for a greenlet that the thread is about to run; each is a task, too.
 void SwitchToGreenlet(TaskTable* table, PyObject* greenlet);
-// SwitchTask(table, null) where a greenlet runs again.
-void ReturnToGreenlet(TaskTable* table);
 
 // Whether SwitchTask() is called from now on wherever Context.run enters or leaves a Context.
 void FollowsContextRun(bool follows);
 // The same of SwitchToGreenlet() and SwitchTask(), wherever greenlets switch.
 void FollowsGreenlets(bool follows);
+
+// Notes in the trace, once a process image, that a greenlet called an environment or a module while
+// another one was inside of an automatic operation.
+void ReportMixedGreenlets();
 
 // Notes in the trace when tasks are not distinguished.
 void ReportTasks();
