@@ -20,6 +20,7 @@
 --   drainer_cpu_ns                CPU time of the wrapper's drainer; NULL not measured
 --   longest_stall_ns              longest wait of the drainer for the disk; NULL below 1 ms
 --   tasks                         processes whose asyncio tasks were distinguished at annotations only
+--   mixed_greenlets               processes whose automatic operations hold calls of other greenlets
 --   several_threads               processes in which more than one thread had operations
 --   imported_marks                what marks operations in the files that were imported; NULL: none was
 -- uses: looping_process, counted_process
@@ -73,6 +74,8 @@ SELECT
     AS longest_stall_ns,
   (SELECT COUNT(DISTINCT process_id) FROM metadata
     WHERE key = 'asyncio' AND value LIKE '%at annotations%') AS tasks,
+  (SELECT COUNT(DISTINCT process_id) FROM metadata
+    WHERE key = 'greenlets' AND value LIKE '%inside each other%') AS mixed_greenlets,
   (SELECT CAST(SUM(events) AS BIGINT) FROM process) AS events,
   (SELECT CAST(SUM(operation_events) AS BIGINT) FROM process) AS operation_events,
   (SELECT CAST(SUM(automatic_events) AS BIGINT) FROM process) AS automatic_events,

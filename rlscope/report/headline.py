@@ -140,7 +140,9 @@ def _first_sentence(trace: Trace, known: _Known) -> str:
     brevity = run_sentences.brevity(known.facts, loop)
     # It would ask to annotate a loop that may be there, and is not recorded.
     where = "" if known.is_loop_missing() else _where(trace, known)
-    return " ".join(filter(None, [*known.missing(Unrecorded.FIRST), failed, brevity, where]))
+    mixed = run_sentences.mixed_greenlets(known.facts)
+    said = [*known.missing(Unrecorded.FIRST), failed, mixed, brevity, where]
+    return " ".join(filter(None, said))
 
 
 def _where(trace: Trace, known: _Known) -> str:

@@ -37,6 +37,20 @@ def _error(ending: dict[str, Any]) -> str:
     return units.visible(f"{place}: {ending['exception']}{message}").rstrip(".")
 
 
+def mixed_greenlets(facts: dict[str, Any]) -> str:
+    """That operations without annotation hold those of other greenlets; "" where none does.
+
+    Args:
+        facts: the row of `coverage`.
+    """
+    if not facts["mixed_greenlets"]:
+        return ""
+    return (
+        "Greenlets switched inside of operations that rlscope found by itself, so these operations "
+        "cannot be told apart. Put them into `with rls.operation(name):`, which follows greenlets."
+    )
+
+
 def brevity(facts: dict[str, Any], loop: dict[str, Any]) -> str:
     """That a run is too short to judge its training loop, and what is long enough; "" where it is.
 

@@ -43,6 +43,7 @@ from ground_truth.relations import (
 from ground_truth.replay import AUTOMATIC, EXPLICIT, count_transition, finish, replay
 from ground_truth.rules import Rules
 from ground_truth.state import (
+    Called,
     Change,
     Open,
     Path,
@@ -533,21 +534,54 @@ def _waits(final: State, segments: list[Segment], loop: tuple[int, int] | None) 
     rules = final.rules
     self_ns = _self_times(segments)
     totals: dict[tuple[str, int, str, str], list[int]] = {}
-    for number, frame, end in final.called:
-        if frame.layer != "wait":
-            continue
+    waits = [called for called in final.called if called.frame.layer == "wait"]
+    for called in waits:
+        number, frame, end = called
         path = frame.operation
         if path is None and rules.wait_operation == "takes the owner's":
             path = process_path(replay(final.streams, frame.start_ns, rules))
         operation = text(path or ())
         at = end - 1 if rules.wait_stage == "in which it ends" else frame.start_ns
         stage = stage_at(at, loop, operation, rules)
-        row = totals.setdefault((stage, number, frame.function, operation), [0, 0, 0])
+        function = _ending(called, waits, rules).frame.function
+        row = totals.setdefault((stage, number, function, operation), [0, 0, 0])
         duration = end - frame.start_ns
         own = duration if rules.wait_self == "inclusive" else self_ns[number, frame.order]
         for place, value in enumerate((1, duration, own)):
             row[place] += value
     return [Wait(*key, *row) for key, row in totals.items()]
+
+
+def _ending(turn: Called, waits: Sequence[Called], rules: Rules) -> Called:
+    """The wait that says what this one was for: the end of the series of polls in which it is."""
+    if rules.repeated_polls == "are for time" or not _is_turn(turn):
+        return turn
+    after = waits[waits.index(turn) + 1 :]
+    of_thread = (each for each in after if each.thread == turn.thread)
+    last = turn
+    for each in of_thread:
+        if each.frame.function == "gil":
+            continue
+        length = last.end_ns - last.frame.start_ns
+        goes_on = (
+            _polled(each) == _polled(turn)
+            and (each.frame.operation or ()) == (turn.frame.operation or ())
+            and 10 * (each.frame.start_ns - last.end_ns) <= length
+        )
+        if not goes_on:
+            break
+        if not _is_turn(each):
+            return each
+        last = each
+    return turn
+
+
+def _is_turn(wait: Called) -> bool:
+    return wait.frame.function.startswith("sleep|")
+
+
+def _polled(wait: Called) -> str:
+    return wait.frame.function.partition("|")[2]
 
 
 def _takes_the_owners(final: State, number: int) -> bool:

@@ -240,9 +240,7 @@ def test_a_wait_counts_in_the_stage_in_which_it_ends() -> None:
     process = RawProcess(end_ns=100, threads=[RawThread(steps), *others])
     rows = sweep(process)["wait"]
     assert rows == tables(process)["wait"]
-    lengths = {
-        row.thread: (row.stage, row.duration_ns) for row in rows if isinstance(row, Wait)
-    }
+    lengths = {row.thread: (row.stage, row.duration_ns) for row in rows if isinstance(row, Wait)}
     assert [lengths[number] for number in sorted(lengths)] == [
         ("start-up", 6),
         ("start-up", 8),

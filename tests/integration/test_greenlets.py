@@ -10,6 +10,7 @@ import pytest
 from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
+from rlscope.report import headline
 
 pytest.importorskip("greenlet", minversion="2")
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -135,3 +136,41 @@ except KeyError as error:
 print(json.dumps([*found, child.dead, greenlet.gettrace() is None]))
 """
     assert run(traced, directory, tmp_path, program) == [2, 6, "KeyError('x')", True, True]
+
+
+_STEPS = """
+import sys, time
+import gymnasium as gym
+from greenlet import getcurrent, greenlet
+
+class Env(gym.Env):
+    def step(self, action):
+        time.sleep(0.001)
+        if len(sys.argv) > 1:
+            others[getcurrent()].switch()
+        return 0, 0.0, False, False, {}
+
+def act():
+    env = Env()
+    for _ in range(20):
+        env.step(0)
+        others[getcurrent()].switch()
+
+one, other = greenlet(act), greenlet(act)
+others = {one: other, other: one}
+one.switch()
+"""
+
+
+@pytest.mark.parametrize("where", ["inside", "between"])
+def test_operations_that_hold_those_of_other_greenlets_are_said_first(
+    traced: TracedPython, directory: str, tmp_path: Path, where: str
+) -> None:
+    """Nothing annotates them, so that their times are of the thread."""
+    pytest.importorskip("gymnasium")
+    inside = ["inside"] if where == "inside" else []
+    traced.record(directory, tmp_path / "steps.py", _STEPS, *inside)
+    with load(directory) as trace:
+        sentence = headline.read(trace).sentence
+    assert ("Greenlets" in sentence and "cannot be told apart" in sentence) == bool(inside)
+    assert "Simulation takes" in sentence

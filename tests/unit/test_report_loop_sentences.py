@@ -280,7 +280,11 @@ def test_waits_around_the_loop_say_nothing_of_it() -> None:
     """The disk is most of all waits, and half of those in the loop."""
     waits = [
         {"process_id": 0, "stage": stage, "operation": "(none)", "kind": kind, "self_ns": ns}
-        for stage, kind, ns in (("start-up", "disk", 50), ("loop", "disk", 40), ("loop", "sleep", 40))
+        for stage, kind, ns in (
+            ("start-up", "disk", 50),
+            ("loop", "disk", 40),
+            ("loop", "sleep", 40),
+        )
     ]
     trace = Relations(
         process=[process(0, 0, 170)],

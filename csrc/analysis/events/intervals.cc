@@ -1,14 +1,18 @@
 #include "analysis/events/intervals.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "analysis/cuda/cuda_follower.h"
 #include "analysis/cuda/cuda_relations.h"
 #include "analysis/cuda/launch_table.h"
 #include "analysis/gpu/gpu_merge.h"
 #include "analysis/process/recorded_time.h"
+#include "analysis/spill/spill_vector.h"
 #include "analysis/sweep/thread_archive.h"
 #include "analysis/threads/owner_calls.h"
+#include "analysis/threads/poll_series.h"
 #include "analysis/threads/thread_states.h"
 
 namespace rlscope::analysis {
@@ -43,8 +47,9 @@ class IterationFinder {
 // The threads' intervals: operations, calls, waits, callbacks, CUDA calls.
 class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSink {
  public:
-  ThreadIntervals(const History& history, LaunchTable* launches, IntervalSink* sink)
-      : iterations_(history), launches_(launches), sink_(sink), counts_(this) {}
+  ThreadIntervals(const History& history, const std::vector<trace::Name>& names,
+                  LaunchTable* launches, IntervalSink* sink)
+      : iterations_(history), launches_(launches), sink_(sink), polls_(names), counts_(this) {}
 
   CallCounts* counts() { return &counts_; }
   OwnerCalls* owner_calls() { return owner_calls_.get(); }
@@ -62,8 +67,12 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
           call.duration_ns, 0);
   }
   void AddWait(const NativeCall& wait) override {
-    AddOf(wait.thread, IntervalKind::kWait, wait.function, wait.path, wait.start_ns,
-          wait.duration_ns, 0);
+    if (polls_.IsPassedOver(wait)) return AddWaitOf(wait.function, wait);
+    SpillVector<NativeCall>* const turns = &turns_[wait.thread];
+    const bool goes_on = !turns->empty() && polls_.GoesOn(turns->back(), wait);
+    const bool is_turn = polls_.IsTurn(wait);
+    if (!(goes_on && is_turn)) GiveTurns(turns, goes_on ? &wait : nullptr);
+    is_turn ? turns->push_back(wait) : AddWaitOf(wait.function, wait);
   }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) override {
     AddOf(thread, IntervalKind::kCallback, 0, kUnknownOperation, start_ns, duration_ns, 0);
@@ -80,6 +89,10 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
     owner_calls_->SetPath(until_ns, next);
   }
   void AdvanceTo(int64_t now_ns) override { owner_calls_->Resolve(now_ns); }
+  // After the last wait.
+  void Finish() {
+    for (auto& [thread, turns] : turns_) GiveTurns(&turns, nullptr);
+  }
 
  private:
   void AddOf(uint32_t thread, IntervalKind kind, uint32_t name, uint32_t operation,
@@ -88,9 +101,23 @@ class ThreadIntervals : public InstanceSink, public CallSink, public CudaCallSin
                 start_ns, duration_ns, correlation, 0, 0, 0});
   }
 
+  void AddWaitOf(uint32_t function, const NativeCall& wait) {
+    AddOf(wait.thread, IntervalKind::kWait, function, wait.path, wait.start_ns, wait.duration_ns,
+          0);
+  }
+  // Turns of a thread that timed out; `end`, if it is not null, is what they waited for.
+  void GiveTurns(SpillVector<NativeCall>* turns, const NativeCall* end) {
+    for (const NativeCall& turn : *turns) {
+      AddWaitOf(end != nullptr ? end->function : turn.function, turn);
+    }
+    turns->RemoveFirst(turns->size());
+  }
+
   IterationFinder iterations_;
   LaunchTable* const launches_;
   IntervalSink* const sink_;
+  const PollNames polls_;
+  std::map<uint32_t, SpillVector<NativeCall>> turns_;  // by thread: of a series that may go on
   CallCounts counts_;
   std::vector<uint32_t> threads_;  // numbers, by stream
   std::unique_ptr<OwnerCalls> owner_calls_;
@@ -145,7 +172,7 @@ void FindIntervals(const ProcessInput& input, OperationPaths* paths, IntervalSin
   const History history(input.start_ns, input.end_ns, input.process_items, input.names);
   const RecordedTime recorded(history, input.start_ns);
   LaunchTable launches;
-  ThreadIntervals threads(history, &launches, sink);
+  ThreadIntervals threads(history, input.names, &launches, sink);
   Losses losses;  // the sweep's are the same
   ThreadContext context = {
       &input, &history, paths, &losses, threads.counts(), &threads, FunctionLayers(input.names)};
@@ -160,6 +187,7 @@ void FindIntervals(const ProcessInput& input, OperationPaths* paths, IntervalSin
   }
   streams.MergeInto(&follower);
   follower.Finish(history.end_ns());
+  threads.Finish();
   launches.Sort();
   GpuIntervals(history, recorded, launches, sink).Read(input.gpu);
 }

@@ -70,6 +70,7 @@ void Sweeper::Finish() {
   if (in_loop_) LeaveLoop(end_ns);
   owner_calls_.Resolve(kNever);
   result_->counts.waits()->Resolve(kNever);
+  result_->counts.waits()->Finish();
   if (bookkeeping_ != nullptr) {
     bookkeeping_->SetPhase(end_ns, 0, /*recording=*/false);
     bookkeeping_->Resolve(kNever);

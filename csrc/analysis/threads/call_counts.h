@@ -6,25 +6,17 @@
 
 #include <stdint.h>
 
+#include <utility>
 #include <vector>
 
 #include "analysis/keys/layer_ranks.h"
 #include "analysis/process/history.h"
 #include "analysis/spill/spill_table.h"
+#include "analysis/threads/poll_series.h"
 #include "analysis/threads/wait_sums.h"
 #include "trace/format/archive.h"
 
 namespace rlscope::analysis {
-
-// A native call or a wait that has ended.
-struct NativeCall {
-  uint32_t thread;  // number
-  uint32_t function;
-  uint32_t path;
-  int64_t start_ns;
-  int64_t duration_ns;
-  int64_t self_ns;
-};
 
 // Takes calls one by one, in place of the counts.
 class CallSink {
@@ -48,7 +40,8 @@ struct NativeCallRow {
 class CallCounts {
  public:
   // With a sink calls are given to it and not counted.
-  explicit CallCounts(CallSink* sink = nullptr) : sink_(sink) {}
+  explicit CallCounts(CallSink* sink = nullptr, PollNames polls = PollNames())
+      : sink_(sink), waits_(std::move(polls)) {}
   // A call into the layer where the thread already is makes no transition. `in`: the kind of the
   // iteration that holds the time (iteration_kinds.h).
   void AddTransition(uint32_t path, uint32_t from_layer, uint32_t to_layer, IterationKind in) {
@@ -77,9 +70,7 @@ class CallCounts {
     row->self_ns += call.self_ns;
   }
   void AddWait(const NativeCall& wait) {
-    if (sink_ != nullptr) return sink_->AddWait(wait);
-    waits_.Add({wait.thread, wait.function, wait.path}, wait.start_ns + wait.duration_ns,
-               {1, wait.duration_ns, wait.self_ns});
+    sink_ != nullptr ? sink_->AddWait(wait) : waits_.Add(wait);
   }
   void AddCallback(uint32_t thread, int64_t start_ns, int64_t duration_ns) {
     if (sink_ != nullptr) sink_->AddCallback(thread, start_ns, duration_ns);

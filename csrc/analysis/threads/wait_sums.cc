@@ -1,6 +1,7 @@
 #include "analysis/threads/wait_sums.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace rlscope::analysis {
@@ -27,6 +28,13 @@ void CarryMark(trace::Archive* archive, WaitSums::Row::Mark* mark) {
   CarrySum(archive, &mark->sum);
 }
 
+void CarryRow(trace::Archive* archive, WaitSums::Row* row) {
+  CarrySum(archive, &row->whole);
+  row->begins.resize(archive->Count(row->begins.size()));
+  for (WaitSums::Row::Mark& mark : row->begins) CarryMark(archive, &mark);
+  CarryMark(archive, &row->end);
+}
+
 void CarryTimes(trace::Archive* archive, std::vector<int64_t>* times) {
   times->resize(archive->Count(times->size()));
   for (int64_t& time : *times) archive->Time(&time);
@@ -45,16 +53,27 @@ CallSum WaitSums::Row::After(int64_t end_ns) const {
   return end.cut_ns >= end_ns ? whole.Without(end.sum) : CallSum();
 }
 
-void WaitSums::Add(const WaitKey& key, int64_t end_ns, const CallSum& sum) {
-  const bool goes_on =
-      !ended_.empty() && ended_.back().key == key && ended_.back().end_ns == end_ns;
-  if (goes_on) return ended_.back().sum.Add(sum);
-  ended_.push_back({key, end_ns, sum});
+void WaitSums::Row::Add(const Row& other) {
+  std::set<int64_t> cuts;
+  for (const std::vector<Mark>& marks : {begins, other.begins}) {
+    for (const Mark& mark : marks) cuts.insert(mark.cut_ns);
+  }
+  std::vector<Mark> merged;
+  for (const int64_t cut_ns : cuts) {
+    merged.push_back({cut_ns, Before(cut_ns)});
+    merged.back().sum.Add(other.Before(cut_ns));
+  }
+  begins = std::move(merged);
+  const int64_t last_ns = std::max(end.cut_ns, other.end.cut_ns);
+  CallSum until = whole.Without(After(last_ns));
+  until.Add(other.whole.Without(other.After(last_ns)));
+  end = {last_ns, until};
+  whole.Add(other.whole);
 }
 
 void WaitSums::Resolve(int64_t now) {
-  const auto is_counted = [&](const Ended& wait) {
-    if (wait.end_ns > now) return false;
+  const auto is_counted = [&](const NativeCall& wait) {
+    if (wait.end_ns() > now) return false;
     Count(wait);
     return true;
   };
@@ -63,14 +82,33 @@ void WaitSums::Resolve(int64_t now) {
   KeepLast(&ends_);
 }
 
-void WaitSums::Count(const Ended& wait) {
-  Row* const row = &rows_[wait.key];
-  const int64_t begin_ns = LastBefore(begins_, wait.end_ns);
+void WaitSums::Count(const NativeCall& wait) {
+  if (polls_.IsPassedOver(wait)) return AddTo(&rows_[KeyOf(wait)], wait);
+  const auto series = series_.find(wait.thread);
+  const bool goes_on = series != series_.end() && polls_.GoesOn(series->second.last, wait);
+  const bool is_turn = polls_.IsTurn(wait);
+  if (series != series_.end() && !(goes_on && is_turn)) {
+    rows_[KeyOf(goes_on ? wait : series->second.last)].Add(series->second.row);
+    series_.erase(series);
+  }
+  if (!is_turn) return AddTo(&rows_[KeyOf(wait)], wait);
+  Series* const open = &series_[wait.thread];
+  open->last = wait;
+  AddTo(&open->row, wait);
+}
+
+void WaitSums::AddTo(Row* row, const NativeCall& wait) const {
+  const int64_t begin_ns = LastBefore(begins_, wait.end_ns());
   const int64_t known_ns = row->begins.empty() ? INT64_MIN : row->begins.back().cut_ns;
   if (begin_ns > known_ns) row->begins.push_back({begin_ns, row->whole});
-  const int64_t end_ns = LastBefore(ends_, wait.end_ns);
+  const int64_t end_ns = LastBefore(ends_, wait.end_ns());
   if (end_ns > row->end.cut_ns) row->end = {end_ns, row->whole};
-  row->whole.Add(wait.sum);
+  row->whole.Add({1, wait.duration_ns, wait.self_ns});
+}
+
+void WaitSums::Finish() {
+  for (const auto& [thread, series] : series_) rows_[KeyOf(series.last)].Add(series.row);
+  series_.clear();
 }
 
 void WaitSums::Carry(trace::Archive* archive, uint32_t paths) {
@@ -81,14 +119,29 @@ void WaitSums::Carry(trace::Archive* archive, uint32_t paths) {
     archive->Number(&thread);
     archive->Number(&function);
     archive->Below(&path, paths);
-    CarrySum(archive, &row.whole);
-    row.begins.resize(archive->Count(row.begins.size()));
-    for (Row::Mark& mark : row.begins) CarryMark(archive, &mark);
-    CarryMark(archive, &row.end);
+    CarryRow(archive, &row);
   }
   rows_ = {rows.begin(), rows.end()};
+  CarrySeries(archive, paths);
   CarryTimes(archive, &begins_);
   CarryTimes(archive, &ends_);
+}
+
+void WaitSums::CarrySeries(trace::Archive* archive, uint32_t paths) {
+  std::vector<std::pair<uint32_t, Series>> series(series_.begin(), series_.end());
+  series.resize(archive->Count(series.size()));
+  for (auto& [thread, open] : series) {
+    NativeCall* const last = &open.last;
+    archive->Number(&thread);
+    archive->Number(&last->function);
+    archive->Below(&last->path, paths);
+    archive->Time(&last->start_ns);
+    archive->Sum(&last->duration_ns);
+    last->thread = thread;
+    if (archive->reads() && !polls_.IsTurn(*last)) archive->Fail();
+    CarryRow(archive, &open.row);
+  }
+  if (archive->ok()) series_ = {series.begin(), series.end()};
 }
 
 }  // namespace rlscope::analysis

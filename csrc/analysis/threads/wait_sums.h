@@ -7,8 +7,10 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "analysis/threads/poll_series.h"
 #include "trace/format/archive.h"
 
 namespace rlscope::analysis {
@@ -53,36 +55,49 @@ class WaitSums {
     // Of what ended until the loop began; from when it ended.
     CallSum Before(int64_t begin_ns) const;
     CallSum After(int64_t end_ns) const;
+    void Add(const Row& other);
   };
 
+  explicit WaitSums(PollNames polls = PollNames()) : polls_(std::move(polls)) {}
+
   // A wait that ended. For each thread in order of time.
-  void Add(const WaitKey& key, int64_t end_ns, const CallSum& sum);
+  void Add(const NativeCall& wait) { ended_.push_back(wait); }
 
   // The loop may begin, or have ended, at `now`. In order of time.
   void MayBegin(int64_t now) { begins_.push_back(now); }
   void MayEnd(int64_t now) { ends_.push_back(now); }
   // It does not begin where it was said last.
-  void DoesNotBegin() { begins_.pop_back(); }
+  void DoesNotBegin() {
+    if (!begins_.empty()) begins_.pop_back();  // else it comes from a damaged archive
+  }
 
   // Everything before `now` has happened: counts the waits that ended until then.
   void Resolve(int64_t now);
+  // After the last Resolve: no series goes on.
+  void Finish();
 
-  // After Resolve.
+  // After Finish.
   const std::map<WaitKey, Row>& rows() const { return rows_; }
 
   // `paths`: how many there are.
   void Carry(trace::Archive* archive, uint32_t paths);
 
  private:
-  struct Ended {
-    WaitKey key;
-    int64_t end_ns;
-    CallSum sum;
+  // The turns of a thread that timed out one after another, so far.
+  struct Series {
+    NativeCall last;
+    Row row;
   };
-  void Count(const Ended& wait);
+  static WaitKey KeyOf(const NativeCall& wait) { return {wait.thread, wait.function, wait.path}; }
 
+  void Count(const NativeCall& wait);
+  void AddTo(Row* row, const NativeCall& wait) const;
+  void CarrySeries(trace::Archive* archive, uint32_t paths);
+
+  PollNames polls_;
   std::map<WaitKey, Row> rows_;
-  std::vector<Ended> ended_;  // not counted yet
+  std::map<uint32_t, Series> series_;  // by thread
+  std::vector<NativeCall> ended_;      // not counted yet
   // From the last one before what was counted.
   std::vector<int64_t> begins_;
   std::vector<int64_t> ends_;

@@ -224,6 +224,7 @@ void Bookkeeping::Carry(trace::Archive* archive, const ArchivedStreams& streams,
     archive->Number(&of_process);
     if (of_process) block.stream = kNobody;
     if (!of_process) streams.Carry(archive, &block.stream);
+    if (block.stream == kGpuStream) archive->Fail();  // it makes no records
     archive->Below(&block.phase, limits.phases);
     archive->Below(&block.path, limits.paths);
     if (archive->reads() && archive->ok()) FindOrAddBlock(block);

@@ -184,7 +184,19 @@ void Track::EndSimulation() {
 
 // ---- F ------------------------------------------------------------------------------------------
 
+bool Track::LeaveGreenlet(const PyObject* greenlet) {
+  const bool is_other = is_held_ && greenlet != holder_;
+  const bool mixes = is_other && calls_ != held_calls_;
+  if (!is_other) {
+    is_held_ = state_ != trace::kAutoNothing;
+    holder_ = greenlet;
+  }
+  held_calls_ = calls_;
+  return mixes;
+}
+
 void Track::BeginForward(const Arguments& call, Gradients gradients) {
+  ++calls_;
   if (IsInsideOther()) return;
   ++policy_calls_.forwards;
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();

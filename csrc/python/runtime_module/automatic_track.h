@@ -122,6 +122,7 @@ class Track {
   // counts: that much is inline. EnterSimulation: true when the program should end here (an
   // iteration began after the last one that was wanted).
   bool EnterSimulation(const PyObject* environment) {
+    ++calls_;
     return simulation_++ == 0 && BeginSimulation(environment);
   }
   // `result` of the call, null if it raised.
@@ -265,6 +266,14 @@ class Track {
   // `block` distinguishes blocks that are open at one time. Either call may be missing.
   void EnterBlock(const void* block);
   void LeaveBlock(const void* block);
+
+  // The thread is about to run another greenlet than this one; null: its own first one. Gives
+  // whether this one called an S or F while another one was inside of an operation.
+  bool LeaveGreenlet(const PyObject* greenlet);
+  // It runs this one again.
+  void ResumeGreenlet(const PyObject* greenlet) {
+    if (greenlet == holder_) is_held_ = false;
+  }
 
   // The process ends.
   void End();
@@ -411,6 +420,12 @@ class Track {
   bool fed_ = false;              // an update was, since the last S, by whatever means
   bool has_gradients_ = false;    // of a forward since the operation opened
   bool backward_inside_ = false;  // of a forward since then
+
+  uint32_t calls_ = 0;  // S and F so far, wherever they were
+  // The greenlet that was left inside of an operation, and calls_ when a greenlet was left last.
+  bool is_held_ = false;
+  const PyObject* holder_ = nullptr;
+  uint32_t held_calls_ = 0;
 
   // The owner of the records: another process image or window begins with an empty track.
   uint32_t generation_ = UINT32_MAX;

@@ -20,6 +20,7 @@
 #include "native_calls/scanner.h"
 #include "native_calls/waits.h"
 #include "native_calls/watched_code.h"
+#include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/module_state.h"
 #include "python/runtime_module/name_text.h"
 #include "python/runtime_module/phase.h"
@@ -73,11 +74,25 @@ void OnContextLeft() {
 __attribute__((noinline)) void EnterGreenlet(PyObject* greenlet) {
   const ErrorAside aside;
   if (!IsRecordingInPhase(StateOf(main_module))) return;
+  if (own_track.LeaveGreenlet(native_calls::CurrentGreenlet())) ReportMixedGreenlets();
   SwitchToGreenlet(StateOf(main_module)->tasks, greenlet);
 }
 
 void OnGreenletEntering(PyObject* greenlet) {
   if (!runtime::IsIdleOrTimed()) EnterGreenlet(greenlet);
+}
+
+__attribute__((noinline)) void LeaveGreenlet() {
+  const ErrorAside aside;
+  const uint32_t thread = rlscope_self.thread;
+  if (!IsRecordingInPhase(StateOf(main_module))) return;
+  own_track.ResumeGreenlet(native_calls::CurrentGreenlet());
+  SwitchTask(StateOf(main_module)->tasks, nullptr);
+  if (rlscope_self.thread != thread) NameThread();
+}
+
+void OnGreenletLeft() {
+  if (!runtime::IsIdleOrTimed()) LeaveGreenlet();
 }
 
 void OnLoaded(PyObject* spec) {
@@ -356,7 +371,7 @@ PyObject* Unpatch(PyObject*, PyObject*) {
 // intercept_greenlets(module).
 PyObject* Greenlets(PyObject* own, PyObject* module) {
   if (main_module == nullptr) main_module = Py_NewRef(own);
-  const bool follows = native_calls::FollowGreenlets(module, {OnGreenletEntering, OnContextLeft});
+  const bool follows = native_calls::FollowGreenlets(module, {OnGreenletEntering, OnGreenletLeft});
   FollowsGreenlets(follows);
   return PyBool_FromLong(follows);
 }

@@ -54,6 +54,8 @@ thread_local Written written = {0, 0, nullptr};
 constexpr char kAtAnnotations[] = "\"rlscope tells tasks apart at annotations\"";
 constexpr char kAtSwitches[] = "\"rlscope tells tasks apart at every Context.run\"";
 constexpr char kAtGreenlets[] = "\"rlscope tells greenlets apart at every switch\"";
+constexpr char kMixed[] =
+    "\"greenlets called environments or modules inside each other's operations\"";
 std::atomic<bool> follows_context_run{false};
 std::atomic<bool> follows_greenlets{false};
 
@@ -91,7 +93,8 @@ bool RefersTo(PyObject* weak_reference, PyObject* object) {
 }
 
 void Report(const char* json) {
-  const char* key = json == kAtGreenlets ? "greenlets" : "asyncio";
+  const bool is_of_greenlets = json == kAtGreenlets || json == kMixed;
+  const char* key = is_of_greenlets ? "greenlets" : "asyncio";
   rlscope_add_metadata(key, strlen(key), json, strlen(json));
 }
 
@@ -257,6 +260,12 @@ bool RunsInTask() { return tasks_enabled && CurrentTask() != nullptr; }
 
 void FollowsContextRun(bool follows) { follows_context_run = follows; }
 void FollowsGreenlets(bool follows) { follows_greenlets = follows; }
+
+void ReportMixedGreenlets() {
+  static std::atomic<uint32_t> reported{UINT32_MAX};
+  const uint32_t generation = rlscope_self.generation;
+  if (reported.exchange(generation, std::memory_order_relaxed) != generation) Report(kMixed);
+}
 
 void ReportTasks() {
   if (!tasks_enabled) Report("\"off: rlscope does not know the layout of contextvars.Context\"");

@@ -77,6 +77,10 @@ void FollowsContextRun(bool follows);
 // The same of SwitchToGreenlet() and SwitchTask(), wherever greenlets switch.
 void FollowsGreenlets(bool follows);
 
+// Notes in the trace, once a process image, that a greenlet called an environment or a module while
+// another one was inside of an automatic operation.
+void ReportMixedGreenlets();
+
 // Notes in the trace when tasks are not distinguished.
 void ReportTasks();
 

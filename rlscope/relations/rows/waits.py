@@ -135,7 +135,9 @@ def _rows(process: int, columns: Mapping[str, Any]) -> Iterator[_Row]:
     ):
         what, _, function = text.partition("|")
         kind, _, found = what.partition(" ")
-        yield _Row(process, stage, thread, kind, found or None, function, operation, source, *numbers)
+        yield _Row(
+            process, stage, thread, kind, found or None, function, operation, source, *numbers
+        )
 
 
 def _is_reading(function: str) -> bool:

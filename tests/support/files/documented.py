@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from rlscope import commands
+from rlscope import commands, opening
 from rlscope.commands import query
 
 _ROOT = Path(__file__).parents[3]
@@ -14,6 +14,8 @@ GUIDE = _ROOT / "docs/guide/query.md"
 _NOTEBOOK = _ROOT / "docs/guide/notebook.ipynb"
 _ON_A_LINE = re.compile(r'rlscope query\s+\S+\s+"([^"]*)"')
 _IN_PYTHON = re.compile(r'\.sql\("""(.*?)"""\)', re.DOTALL)
+_OF_ONE_LINE = re.compile(r'\b(?:trace|runs)\.sql\("([^"]*)"\)')
+_IN_BLOCK = re.compile(r"```sql\n(.*?)```", re.DOTALL)
 
 
 def of_queries() -> list[str]:
@@ -24,11 +26,19 @@ def of_queries() -> list[str]:
 
 
 def of_pages() -> list[str]:
-    """Those of README, of `rlscope --help`, and of the other pages of the guide."""
-    pages = [_ROOT / "README.md", *sorted(GUIDE.parent.glob("*.md"))]
+    """Those of README, of `rlscope --help`, of the module that opens traces, and of all pages but
+    the cookbook, whose blocks are recipes."""
+    docs = [each for each in sorted((_ROOT / "docs").rglob("*.md")) if each.name != "cookbook.md"]
+    pages = [_ROOT / "README.md", Path(str(opening.__file__)), *docs]
     texts = [commands._EPILOG, *(page.read_text() for page in pages)]
-    shown = [statement for text in texts for statement in _ON_A_LINE.findall(text)]
-    return [each for each in shown if not each.endswith("...")]
+    shown = [
+        statement
+        for text in texts
+        for form in (_ON_A_LINE, _OF_ONE_LINE, _IN_BLOCK)
+        for found in form.findall(text)
+        for statement in found.strip().split("\n\n")
+    ]
+    return [each for each in shown if "..." not in each]
 
 
 def of_notebook() -> list[str]:
