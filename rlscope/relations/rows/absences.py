@@ -33,8 +33,8 @@ _ROLLED_UP = (
     "that loss rolled_up names"
 )
 _NO_STACKS = (
-    "no stack of Python was read; rls-prof reads one for each process that it drains, some 100 "
-    "times a second"
+    "no stack of Python was read; rls-prof can read them of CPython 3.10 to 3.14 with a GIL "
+    "(rlscope doctor)"
 )
 _SINGLE = ("operation_instance", "event")
 _NO_SYNC = "no CUDA synchronisation was recorded"
