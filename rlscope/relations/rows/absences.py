@@ -85,6 +85,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("stack_time", "self_low_ns"): "no reading fell into a state, which was too short",
     ("stack_time", "self_high_ns"): "no reading fell into a state, which was too short",
     ("source_text", ALL): "rls-prof kept no text of a file in which it found the program",
+    (
+        "backward_line",
+        ALL,
+    ): "no backward was watched (rls-prof --lines=backward), or no reading fell into one",
     ("compilation", ALL): "no compiler that rlscope watches compiled anything",
     ("compilation", "file"): "no line of the program was on the stack when a function was compiled",
     ("compilation", "line"): "no line of the program was on the stack when a function was compiled",
@@ -193,6 +197,7 @@ _OF_RLSCOPE = frozenset(
         ("stack_time", ALL),
         ("source_line", ALL),
         ("source_text", ALL),
+        ("backward_line", ALL),
         ("compilation", ALL),
         ("import", ALL),
         ("collective", ALL),
