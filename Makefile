@@ -35,7 +35,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 SOURCES := $(shell find csrc -type f) setup.py pyproject.toml rlscope/capture/rlscope.pth
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-cupti test-root test-docker check check-long bench stopwatches wheel gpu-kit docs clean system-packages
+.PHONY: help demo quick test test-cpp test-threads test-aarch64 test-python test-torch-cuda test-simulators test-gym test-frameworks test-ray test-monitoring test-system-python test-releases test-cupti test-root test-docker check check-long bench stopwatches wheel gpu-kit docs clean system-packages
 
 help: ## print the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 18
@@ -137,6 +137,9 @@ test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring ca
 	    echo "SKIP: no Python 3.12 or 3.13 with a GIL is installed"; exit 0; }; \
 	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
 	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
+
+test-releases: $(VENV)/.installed ## source lines on the other releases of Python that are here, 3.10 to 3.14; SKIP says which are not
+	$(BIN)/python -m pytest -q -rs tests/integration/test_source_lines_releases.py
 
 $(VENV)-system/.installed: | $(VENV)/.installed
 	"$$(sh tests/system_python.sh $(BIN)/python)" -m venv --clear --without-pip $(@D)

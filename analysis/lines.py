@@ -42,6 +42,12 @@ def inner_lines(trace: Trace, *, rows: int) -> Table:
     return statement.run(trace, "inner_line", rows=rows)
 
 
+def backward_lines(trace: Trace, *, rows: int) -> Table:
+    """file, line, function, text (None: not kept), backward_file, backward_line, backward_ns,
+    loop_ns, backwards, watched: lines of the forward by the time of their backward."""
+    return statement.run(trace, "backward_line", rows=rows)
+
+
 def flame_frames(trace: Trace, *, frames: int, least_share: float = _LEAST_SHARE) -> Table:
     """frame, caller_frame (None: nobody called it), function, file, line, is_own, total_ns: the
     frames of a flame graph, a frame after its caller."""

@@ -161,6 +161,9 @@ BUFFER_WORDS = ("replay", "buffer", "memory")
 YIELD_ROWS = {"torch.autograd.profiler": "rlscope.capture.torch_profiler:watch"}
 """The same, where PyTorch's own profiler gets CUPTI (RLSCOPE_CUPTI_YIELD)."""
 
+LINE_ROWS = {"torch.autograd.graph": "rlscope.auto.backward_lines:watch"}
+"""The same, where lines of forwards get the time of their backward (RLSCOPE_LINES=backward)."""
+
 ENVIRONMENT_METHODS = ("step", "reset")
 """What a class has that may be an environment of no known library (own_environments.py)."""
 
@@ -252,6 +255,8 @@ def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
     names = {name: f"{row}:name_new" for name, row in NAME_ROWS.items()}
     others = ROLE_ROWS | names | (YIELD_ROWS if yields else {})
+    if os.environ.get("RLSCOPE_LINES") == "backward":
+        others |= LINE_ROWS
     found: dict[str, Handler | tuple[Handler] | None] = {
         name: (_handler(row),) for name, row in others.items()
     }

@@ -1,7 +1,6 @@
 """What compilers of libraries compiled: which function, how often, for how long, and which line of
 the program asked for it. Kept in the process, noted in its metadata now and then and at its end."""
 
-import atexit
 import functools
 import json
 import os
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from rlscope.auto.spaced_notes import SpacedNotes
 from rlscope.recorder import runtime
 from rlscope.rundir.own_code import is_own_frame
 
@@ -20,11 +20,9 @@ METADATA = "rlscope.compilations"
 
 _MOST = 200  # rows of a note: those that took longest
 _LONGEST = 200
-_FIRST_NOTE_NS, _LAST_NOTE_NS = 1_000_000_000, 64_000_000_000  # between notes; it doubles
 
 _found: dict[tuple[str, str, str, int], list[int]] = {}
 _open = threading.local()
-_next_note = [0, _FIRST_NOTE_NS]
 
 
 def begin() -> None:
@@ -50,7 +48,7 @@ def end(compiler: str, function: str, *, count: int = 1, code: CodeType | None =
     row = _found.setdefault((compiler, function[:_LONGEST], file[:_LONGEST], line), [0, 0])
     row[0] += count
     row[1] += took_ns - inside_ns
-    _note_soon()
+    _notes.soon()
 
 
 def timed(
@@ -78,13 +76,6 @@ def note() -> None:
         runtime.metadata(METADATA, json.dumps([[*place, *numbers] for place, numbers in longest]))
 
 
-def _note_soon() -> None:
-    now = time.monotonic_ns()
-    if now >= _next_note[0]:
-        _next_note[:] = now + _next_note[1], min(2 * _next_note[1], _LAST_NOTE_NS)
-        note()
-
-
 def _stack() -> list[list[int]]:
     if not hasattr(_open, "stack"):
         _open.stack = []
@@ -104,8 +95,7 @@ def _asked() -> tuple[str, int] | None:
 def _forget() -> None:
     """In a fork child: its parent notes what it compiled itself."""
     _found.clear()
-    _next_note[:] = 0, _FIRST_NOTE_NS
 
 
-atexit.register(note)
+_notes = SpacedNotes(note)
 os.register_at_fork(after_in_child=_forget)

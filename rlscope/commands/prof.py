@@ -140,6 +140,13 @@ def _prepare_what(group: argparse._ArgumentGroup, rare: RareOptions) -> None:
         help="files below DIR are the program's own code, even if they are installed as a library. "
         "The report names lines of your own code. Repeat for several",
     )
+    group.add_argument(
+        "--lines",
+        choices=("backward",),
+        default="",
+        help="with backward, lines of a PyTorch forward also get the time of their part of the "
+        "backward. rlscope watches one backward in 37. A watched one takes up to twice as long",
+    )
     rare.add(
         group,
         "--no-stacks",

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import sys
+import sysconfig
 
 
 def versions(names: list[str]) -> dict[str, str]:
@@ -54,6 +55,7 @@ def main() -> None:
     facts = {
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),
+        "gil": not sysconfig.get_config_var("Py_GIL_DISABLED"),
         "executable": sys.executable,
         "paths": sys.path,
         "libraries": libraries,

@@ -10,16 +10,20 @@ from collections.abc import Callable
 from rlscope.doctor.finding import Finding, Status
 from rlscope.doctor.probes import Facts
 
-_OLDEST = (3, 11)
+_KNOWN = ((3, 10), (3, 14))
+"""The oldest and the newest minor version of CPython of which the recorder has a layout."""
 _PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
 
 
 def finding(facts: Facts, probe: Callable[[], int] | None = None) -> Finding:
     """`facts`: of the interpreter. `probe`: read_child()."""
     version = tuple(int(part) for part in facts["version"].split(".")[:2])
-    if version < _OLDEST:
-        text = f"not read of Python {facts['version']}"
-        return Finding("source lines", Status.LIMITED, text, "use CPython 3.11 or later")
+    if facts["implementation"] != "CPython" or not _KNOWN[0] <= version <= _KNOWN[1]:
+        text = f"not read of {facts['implementation']} {facts['version']}"
+        return Finding("source lines", Status.LIMITED, text, "use CPython 3.10 to 3.14")
+    if not facts["gil"]:
+        text = f"not read of a free-threaded build: this Python {facts['version']} has no GIL"
+        return Finding("source lines", Status.LIMITED, text, "use a build with a GIL")
     error = (probe or read_child)()
     if error == 0:
         return Finding("source lines", Status.GOOD, "read from the program's memory, from outside")

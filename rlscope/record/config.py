@@ -36,6 +36,14 @@ class Config:
     """Records of CUDA calls say which line of Python made the call."""
     auto: bool = field(default=True, metadata={"variable": "RLSCOPE_AUTO"})
     """Operations are found without annotation, until the program opens one of its own."""
+    lines: str = field(
+        default="stacks",
+        metadata={"variable": "RLSCOPE_LINES", "choices": ("stacks", "backward")},
+    )
+    """Lines of Python have the time of their stacks; with `backward`, those of a forward also have
+    that of their part of PyTorch's backward."""
+    source: str = field(default="", metadata={"variable": "RLSCOPE_SOURCE"})
+    """Absolute folders, joined by colons, whose files are the program's own code."""
     cuda: str = field(
         default="cupti",
         metadata={"variable": "RLSCOPE_CUDA", "choices": ("cupti", "interpose", "off")},

@@ -117,6 +117,9 @@ class Settings:
     """Classes of environments, as MODULE:CLASS, beside those that rlscope knows and finds."""
     stacks: bool = True
     """Read which lines of Python the threads are in."""
+    lines: str = ""
+    """backward: lines of forwards get the time of their backward; as the environment says if
+    empty."""
     source: list[str] = field(default_factory=list)
     """Absolute folders whose files are the program's own code, beside what is no library."""
     source_text: bool = True
@@ -292,6 +295,8 @@ def _environment(directory: str, settings: Settings, limits: Config) -> dict[str
         "RLSCOPE_AUTO": "1" if automatic else "0",
         **({} if settings.probes else {"RLSCOPE_PROBES": "0"}),
         **({} if settings.stacks else {"RLSCOPE_STACKS": "0"}),
+        **({"RLSCOPE_LINES": settings.lines} if settings.lines else {}),
+        **({"RLSCOPE_SOURCE": ":".join(settings.source)} if settings.source else {}),
     }
 
 

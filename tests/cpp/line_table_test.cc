@@ -50,5 +50,36 @@ TEST(LineTable, ADamagedTableHasNoLines) {
   EXPECT_EQ(Line("", 0), 0u);
 }
 
+// Until 3.10: how many bytes of code, two an instruction, and how many lines on.
+uint32_t LineInPairs(const std::string& table, uint32_t instruction, uint32_t first_line = 100) {
+  return FindLineInPairs(table.data(), table.size(), first_line, instruction);
+}
+
+TEST(LineTable, PairsGoOnAndBack) {
+  const std::string table = {4, 1, 2, char(-3), 2, 127, 0, 100, 4, 0};
+  EXPECT_EQ(LineInPairs(table, 0), 101u);
+  EXPECT_EQ(LineInPairs(table, 1), 101u);
+  EXPECT_EQ(LineInPairs(table, 2), 98u);
+  EXPECT_EQ(LineInPairs(table, 3), 225u);
+  EXPECT_EQ(LineInPairs(table, 4), 325u);  // lines of a pair without code count, too
+  EXPECT_EQ(LineInPairs(table, 5), 325u);
+  EXPECT_EQ(LineInPairs(table, 6), 0u);  // after the table
+}
+
+TEST(LineTable, APairMayHaveNoLine) {
+  const std::string table = {2, 5, 2, char(-128), char(254), 0};
+  EXPECT_EQ(LineInPairs(table, 0), 105u);
+  EXPECT_EQ(LineInPairs(table, 1), 0u);
+  EXPECT_EQ(LineInPairs(table, 2), 105u);
+  EXPECT_EQ(LineInPairs(table, 128), 105u);
+}
+
+TEST(LineTable, DamagedPairsHaveNoLines) {
+  EXPECT_EQ(LineInPairs("", 0), 0u);
+  EXPECT_EQ(LineInPairs({4}, 0), 0u);
+  EXPECT_EQ(LineInPairs({2, char(-101)}, 0), 0u);  // line -1
+  EXPECT_EQ(LineInPairs({2, 1}, UINT32_MAX), 0u);
+}
+
 }  // namespace
 }  // namespace rlscope::trace

@@ -81,7 +81,7 @@ def test_the_options_of_a_run_are_grouped_by_what_a_user_wants(
         "what": {
             "--auto", "--no-auto", "--simulator", "--environment", "--numpy", "--no-waits",
             "--intercept", "--sample-seconds", "--no-probes", "--cuda", "--cuda-api",
-            "--source", "--no-stacks", "--no-source-text",
+            "--source", "--lines", "--no-stacks", "--no-source-text",
             "--cuda-parts", "--cuda-graph-trace", "--cupti",
         },
         "when": {"--delay-iterations", "--iterations", "--delay-seconds", "--seconds"},

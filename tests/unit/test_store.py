@@ -55,6 +55,8 @@ CONTRACT = {
     " own_ns own_low_ns own_high_ns total_ns",
     "source_text": "file line text",
     "wait_peer": "process_id kind object function peer_process_id",
+    "backward_line": "process_id file line function backward_file backward_line stage backward_ns"
+    " backwards watched watched_ns nodes part_ns",
     "compilation": "process_id compiler function file line count total_ns",
     "api_call": "process_id name operation calls duration_ns errors",
     "kernel": "process_id device stream name operation count duration_ns min_ns max_ns",

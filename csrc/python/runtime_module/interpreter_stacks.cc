@@ -26,10 +26,16 @@ using native_calls::Owned;
 using trace::StackNumbers;
 using trace::StackReader;
 
+#if PY_VERSION_HEX >= 0x030B0000
+constexpr char kName[] = "co_qualname";
+#else
+constexpr char kName[] = "co_name";
+#endif
+
 uint32_t Enter(StackNumbers* numbers, uint32_t parent, PyObject* frame) {
   auto* const entered = reinterpret_cast<PyFrameObject*>(frame);
   const Owned code(reinterpret_cast<PyObject*>(PyFrame_GetCode(entered)));
-  const Owned name(PyObject_GetAttrString(code.get(), "co_qualname"));
+  const Owned name(PyObject_GetAttrString(code.get(), kName));
   if (!name) return 0;
   auto* const object = reinterpret_cast<PyCodeObject*>(code.get());
   const NameText file_text(object->co_filename), name_text(name.get());
@@ -80,7 +86,7 @@ void DescribeInterpreter() {
   const uint32_t node = NodeOfThread(&numbers);
   if (node == 0 || ReadNode(layout, &numbers) != node) return;
   rlscope_describe_interpreter(&layout);
-  FindCallSites(layout);
+  if (layout.has_frame_objects == 0) FindCallSites(layout);
 }
 
 }  // namespace rlscope::python

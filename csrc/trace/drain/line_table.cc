@@ -46,6 +46,10 @@ class Reader {
   bool damaged_ = false;
 };
 
+uint32_t LineNumber(int64_t line) {
+  return line <= 0 || line > INT32_MAX ? 0 : static_cast<uint32_t>(line);
+}
+
 // Reads the rest of an entry; returns by how many lines it is after the one before.
 int64_t ReadLines(uint32_t kind, Reader* reader) {
   int64_t lines = 0;
@@ -77,7 +81,23 @@ uint32_t FindLine(const char* table, size_t bytes, uint32_t first_line, uint32_t
     end += (byte & 7) + 1;
     if (reader.damaged()) return 0;
     if (instruction >= end) continue;
-    return kind == kNoLine || line <= 0 || line > INT32_MAX ? 0 : static_cast<uint32_t>(line);
+    return kind == kNoLine ? 0 : LineNumber(line);
+  }
+  return 0;
+}
+
+uint32_t FindLineInPairs(const char* table, size_t bytes, uint32_t first_line,
+                         uint32_t instruction) {
+  constexpr int8_t kNone = -128;
+  Reader reader(table, bytes);
+  int64_t line = first_line;
+  uint64_t end = 0;  // in bytes of code, two an instruction
+  while (!reader.empty()) {
+    end += reader.Byte();
+    const auto lines = static_cast<int8_t>(reader.Byte());
+    if (reader.damaged()) return 0;
+    if (lines != kNone) line += lines;
+    if (uint64_t{instruction} * 2 < end) return lines == kNone ? 0 : LineNumber(line);
   }
   return 0;
 }

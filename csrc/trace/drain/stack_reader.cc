@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kMostTries = 4;
 constexpr uint32_t kMostVisited = 4096;
 constexpr uint32_t kMostCodes = 4 * kMostFunctions;
+constexpr uint32_t kMostInstructions = 1 << 24;  // of code that does not say how many it has
 constexpr uint64_t kMostCharacters = 1024;
 constexpr uint64_t kMostLineTableBytes = 256 * 1024;
 constexpr uint64_t kPage = 4096;
@@ -52,8 +53,8 @@ bool StackReader::IsPlausible(const Layout& layout) {
   const bool fits = ThreadBytes(layout) <= kThreadBytes && FrameBytes(layout) <= kFrameBytes &&
                     CodeBytes(layout) <= kCodeBytes && TextBytes(layout) <= kCodeBytes;
   const uint64_t far =
-      BytesUpTo(layout.first_thread, layout.holder_frame, layout.instructions, layout.ascii_data,
-                layout.compact_data, layout.bytes_length, layout.bytes_data);
+      BytesUpTo(layout.first_thread, layout.handle_tid, layout.holder_frame, layout.instructions,
+                layout.ascii_data, layout.compact_data, layout.bytes_length, layout.bytes_data);
   return layout.interpreter != 0 && fits && far <= kMostOffset && layout.kind_mask != 0;
 }
 
@@ -67,7 +68,12 @@ bool StackReader::Next(uint32_t* os_tid) {
   if (!memory_.Read(next_, thread_bytes_, ThreadBytes(layout_))) return false;
   thread_ = next_;
   next_ = Get<uint64_t>(thread_bytes_, layout_.next_thread);
-  *os_tid = Get<uint32_t>(thread_bytes_, layout_.os_tid);
+  if (layout_.has_handle == 0) {
+    *os_tid = Get<uint32_t>(thread_bytes_, layout_.os_tid);
+    return true;
+  }
+  const auto handle = Get<uint64_t>(thread_bytes_, layout_.os_tid);
+  if (!memory_.Read(handle + layout_.handle_tid, os_tid, sizeof *os_tid)) *os_tid = 0;
   return true;
 }
 
@@ -83,6 +89,56 @@ uint32_t StackReader::Read() {
 // ---- frames -------------------------------------------------------------------------------------
 
 bool StackReader::ReadFrames() {
+  return layout_.has_frame_objects != 0 ? ReadFrameObjects() : ReadStack();
+}
+
+bool StackReader::ReadFrameObjects() {
+  uint64_t top = 0;
+  if (!memory_.Read(thread_ + layout_.current, &top, sizeof top)) return false;
+  if (!FollowFrameObjects(top)) return false;
+  constexpr uint32_t kMost = RemoteMemory::kMostPieces - 2;
+  for (uint32_t begin = 0; begin < frame_count_; begin += kMost) {
+    const uint32_t left = frame_count_ - begin;
+    if (!ReadFrameObjects(top, begin, left < kMost ? left : kMost)) return false;
+  }
+  return true;
+}
+
+// Puts the addresses of the frames into frames_, as if they were those of their code.
+bool StackReader::FollowFrameObjects(uint64_t top) {
+  frame_count_ = 0;
+  for (uint64_t address = top; address != 0;) {
+    if (frame_count_ == kMostFrames) return false;
+    frames_[frame_count_++].code = address;
+    if (!memory_.Read(address + layout_.caller, &address, sizeof address)) return false;
+  }
+  return true;
+}
+
+// Some of frames_, from `begin` on, if they are still where they were.
+bool StackReader::ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count) {
+  const uint64_t top_address = thread_ + layout_.current;
+  uint64_t first = 0, last = 0;
+  RemoteMemory::Piece pieces[RemoteMemory::kMostPieces];
+  pieces[0] = {top_address, &first, sizeof first};
+  for (uint32_t i = 0; i < count; i++) {
+    pieces[i + 1] = {frames_[begin + i].code, stack_bytes_ + i * kFrameBytes, FrameBytes(layout_)};
+  }
+  pieces[count + 1] = {top_address, &last, sizeof last};
+  if (!memory_.Read(pieces, count + 2) || first != top || last != top) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t* const object = stack_bytes_ + i * kFrameBytes;
+    const uint32_t next = begin + i + 1;
+    const uint64_t caller = next < frame_count_ ? frames_[next].code : 0;
+    if (Get<uint64_t>(object, layout_.caller) != caller) return false;
+    const auto place = Get<int32_t>(object, layout_.instruction);  // negative: before the first one
+    frames_[begin + i] = {Get<uint64_t>(object, layout_.code),
+                          place < 0 ? 0 : static_cast<uint64_t>(place)};
+  }
+  return true;
+}
+
+bool StackReader::ReadStack() {
   const auto current = Get<uint64_t>(thread_bytes_, layout_.current);
   const bool held = layout_.has_holder != 0;
   const auto begin = Get<uint64_t>(thread_bytes_, layout_.stack_chunk);
@@ -150,8 +206,7 @@ bool StackReader::NodeOfFrames(uint32_t* node) {
 
 bool StackReader::EnterFrame(const Frame& frame, const uint8_t* object, uint32_t* node) {
   if (Get<uint64_t>(object, layout_.type) != layout_.code_type) return false;
-  const uint64_t begin = frame.code + layout_.instructions;
-  const uint64_t place = frame.instruction < begin ? 0 : (frame.instruction - begin) / 2;
+  const uint64_t place = PlaceOf(frame);
   const uint32_t number = FindCode(frame.code, object);
   if (number == 0 || place >= codes_[number - 1].instruction_count) return false;
   const auto instruction = static_cast<uint32_t>(place);
@@ -165,12 +220,20 @@ bool StackReader::EnterFrame(const Frame& frame, const uint8_t* object, uint32_t
   return *node != 0;
 }
 
+// Of the instruction, in the code.
+uint64_t StackReader::PlaceOf(const Frame& frame) const {
+  if (layout_.has_frame_objects != 0) return frame.instruction;
+  const uint64_t begin = frame.code + layout_.instructions;
+  return frame.instruction < begin ? 0 : (frame.instruction - begin) / 2;
+}
+
 // The place in codes_, from 1 on. 0: it cannot be read.
 uint32_t StackReader::FindCode(uint64_t address, const uint8_t* object) {
-  Code code = {
-      Get<uint64_t>(object, layout_.file),       Get<uint64_t>(object, layout_.name),
-      Get<uint64_t>(object, layout_.line_table), Get<uint32_t>(object, layout_.instruction_count),
-      Get<uint32_t>(object, layout_.first_line), 0};
+  const bool is_counted = layout_.has_frame_objects == 0;
+  const auto counted = Get<uint32_t>(object, layout_.instruction_count);
+  Code code = {Get<uint64_t>(object, layout_.file),       Get<uint64_t>(object, layout_.name),
+               Get<uint64_t>(object, layout_.line_table), is_counted ? counted : kMostInstructions,
+               Get<uint32_t>(object, layout_.first_line), 0};
   uint32_t* const number = code_numbers_.Find({address, 0, 0});
   if (number == nullptr) return 0;
   if (*number != 0 && code.IsSame(codes_[*number - 1])) return *number;
@@ -209,7 +272,8 @@ uint32_t StackReader::LineOf(const Code& code, uint32_t instruction) {
   if (!memory_.Read(code.line_table + layout_.bytes_length, &length, sizeof length)) return 0;
   if (length > kMostLineTableBytes || !line_table_.Resize(static_cast<uint32_t>(length))) return 0;
   if (!memory_.Read(code.line_table + layout_.bytes_data, line_table_.begin(), length)) return 0;
-  return FindLine(line_table_.begin(), length, code.first_line, instruction);
+  const auto find = layout_.has_frame_objects != 0 ? FindLineInPairs : FindLine;
+  return find(line_table_.begin(), length, code.first_line, instruction);
 }
 
 }  // namespace rlscope::trace

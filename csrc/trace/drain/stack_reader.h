@@ -3,7 +3,8 @@
 //
 // The frames of a thread lie in a piece of memory of their own, which is read with one call of the
 // kernel, the pointer to the innermost frame before and after it. If that moved, the thread called
-// or returned meanwhile, and is read again.
+// or returned meanwhile, and is read again. Until 3.10 each frame lies by itself: they are followed
+// once to learn where they are, and then read with one call.
 #ifndef RLSCOPE_TRACE_DRAIN_STACK_READER_H_
 #define RLSCOPE_TRACE_DRAIN_STACK_READER_H_
 
@@ -37,7 +38,7 @@ class StackReader {
 
  private:
   struct Frame {
-    uint64_t code, instruction;
+    uint64_t code, instruction;  // with has_frame_objects: the place of the instruction
   };
   // What identifies the content of a code object, as long as that stays where it is.
   struct Code {
@@ -55,10 +56,15 @@ class StackReader {
   static constexpr uint32_t kMostFrames = 1024;
 
   bool ReadFrames();
+  bool ReadFrameObjects();
+  bool FollowFrameObjects(uint64_t top);
+  bool ReadFrameObjects(uint64_t top, uint32_t begin, uint32_t count);
+  bool ReadStack();
   bool Walk(uint64_t top);
   bool FindFrame(uint64_t address, uint8_t* frame) const;
   bool NodeOfFrames(uint32_t* node);
   bool EnterFrame(const Frame& frame, const uint8_t* object, uint32_t* node);
+  uint64_t PlaceOf(const Frame& frame) const;
   uint32_t FindCode(uint64_t address, const uint8_t* object);
   uint32_t FunctionOf(const Code& code);
   bool ReadText(uint64_t address, GrowingArray<char>* text) const;

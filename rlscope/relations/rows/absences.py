@@ -33,8 +33,8 @@ _ROLLED_UP = (
     "that loss rolled_up names"
 )
 _NO_STACKS = (
-    "no stack of Python was read; rls-prof reads one for each process that it drains, some 100 "
-    "times a second"
+    "no stack of Python was read; rls-prof can read them of CPython 3.10 to 3.14 with a GIL "
+    "(rlscope doctor)"
 )
 _NO_OWN_LINE = "no line of the program's own is on a stack, or a stack is not known"
 _SINGLE = ("operation_instance", "event")
@@ -87,6 +87,10 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("stack_time", "self_low_ns"): "no reading fell into a state, which was too short",
     ("stack_time", "self_high_ns"): "no reading fell into a state, which was too short",
     ("source_text", ALL): "rls-prof kept no text of a file in which it found the program",
+    (
+        "backward_line",
+        ALL,
+    ): "no backward was watched (rls-prof --lines=backward), or no reading fell into one",
     ("compilation", ALL): "no compiler that rlscope watches compiled anything",
     ("compilation", "file"): "no line of the program was on the stack when a function was compiled",
     ("compilation", "line"): "no line of the program was on the stack when a function was compiled",
@@ -198,6 +202,7 @@ _OF_RLSCOPE = frozenset(
         ("stack_time", ALL),
         ("source_line", ALL),
         ("source_text", ALL),
+        ("backward_line", ALL),
         ("compilation", ALL),
         ("import", ALL),
         ("collective", ALL),

@@ -17,6 +17,7 @@ from rlscope.costs.probe_costs import ProbeSamples
 from rlscope.relations.database import Database
 from rlscope.relations.files.sink import Sink
 from rlscope.relations.rows import (
+    backward_lines,
     compilations,
     cuda_rows,
     imported_places,
@@ -180,6 +181,9 @@ class _Build:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
         note = process["metadata"].get(cuda_rows.NOTE)
         self._stack_files.update(relations["stack"]["file"])
+        note = process["metadata"].get(backward_lines.NOTE)
+        found_lines = backward_lines.columns(note, relations["source_line"])
+        self._collect("backward_line", found_lines, index)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(
             index, self._hosts[index], note, gpu_time, imported_places.of_process(process).gpus_of

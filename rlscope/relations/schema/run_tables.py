@@ -260,6 +260,27 @@ compilation = columns.relation(
     columns.integer("total_ns", "time of compiling it, without what was compiled for it meanwhile"),
 )
 
+backward_line = columns.relation(
+    "backward_line",
+    "Time of PyTorch's backward that belongs to a line of the forward, from backwards that were "
+    "watched (rls-prof --lines=backward).",
+    columns.process_id(),
+    columns.text(
+        "file", "file of the line, of the program's own code, that made nodes of autograd"
+    ),
+    columns.integer("line", "line in the file"),
+    columns.text("function", "function of the line"),
+    columns.text("backward_file", "file of the line that ran the backward"),
+    columns.integer("backward_line", "line in that file"),
+    columns.text("stage", "breakdown.stage"),
+    columns.integer("backward_ns", "part_ns / watched_ns of source_line.own_ns of the backward"),
+    columns.integer("backwards", "backwards that the other line ran, in all stages"),
+    columns.integer("watched", "how many of them were watched"),
+    columns.integer("watched_ns", "time of the watched ones"),
+    columns.integer("nodes", "nodes that the line made and that ran in them"),
+    columns.integer("part_ns", "time of these nodes"),
+)
+
 import_ = columns.relation(
     "import",
     "A module that took 1 ms or more to import, with all that it imported.",

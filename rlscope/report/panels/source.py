@@ -24,6 +24,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "hot_line_text": lines.hot_line_texts(
             trace, lines=limits.LINES, context=limits.CONTEXT_LINES
         ),
+        "backward_line": lines.backward_lines(trace, rows=limits.ROWS),
         "coverage": coverage.coverage(trace),
         "absence": coverage.why_absent(trace, "source_line"),
     }
@@ -38,7 +39,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
     return Drawing(
         notes=[line_sentences.estimates(shares.whole_name(facts)), *_untold(hot)],
         codes=[_code(hot, tables["hot_line_part"].to_dicts(), texts)],
-        grids=[_grid(hot)],
+        grids=[_grid(hot), *_backward_grid(tables["backward_line"].to_dicts())],
     )
 
 
@@ -133,6 +134,28 @@ def _grid(hot: Sequence[dict[str, Any]]) -> Grid:
             for row in hot[: limits.ROWS]
         ],
     )  # fmt: skip
+
+
+def _backward_grid(rows: Rows) -> Iterator[Grid]:
+    if not rows:
+        return
+    names = source_names.short(file for row in rows for file in (row["file"], row["backward_file"]))
+    yield Grid(
+        title="Table: lines of the forward by the time of their backward",
+        columns=["line", "function", ">backward time", ">share", "run by", ">watched", "source"],
+        rows=[
+            [
+                units.visible(f"{names[row['file']]}:{row['line']}"),
+                units.visible(row["function"] or ""),
+                units.duration(row["backward_ns"]),
+                units.share(row["backward_ns"], row["loop_ns"]),
+                units.visible(f"{names[row['backward_file']]}:{row['backward_line']}"),
+                f"{row['watched']:,} of {row['backwards']:,}",
+                line_sentences.text(row),
+            ]
+            for row in rows
+        ],
+    )
 
 
 PANEL = Panel(

@@ -77,6 +77,24 @@ def full_run(
             }
             for i in ids
         ],
+        backward_line=[
+            {
+                "process_id": i,
+                "file": name,
+                "line": 7,
+                "function": name,
+                "backward_file": name,
+                "backward_line": 9,
+                "stage": "loop",
+                "backward_ns": 1000,
+                "backwards": 40,
+                "watched": 8,
+                "watched_ns": 2000,
+                "nodes": 16,
+                "part_ns": 1500,
+            }
+            for i in ids
+        ],
         compilation=[
             {
                 "process_id": i,
