@@ -66,6 +66,11 @@ def around_loop(trace: Trace) -> Table:
     return statement.run(trace, "around_loop")
 
 
+def ending_lines(trace: Trace, *, rows: int) -> Table:
+    """file, line, own_ns: where the program was after its loop, outside of operations."""
+    return statement.run(trace, "ending_line", rows=rows)
+
+
 def ending_parts(trace: Trace, *, rows: int) -> Table:
     """what, function, duration_ns: joining of threads and exit functions after the loops."""
     return statement.run(trace, "ending_part", rows=rows)

@@ -200,7 +200,8 @@ def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
     around = operations.around_loop(trace).to_dicts()
     yield from map(Detail, loop_sentences.around(around, known.facts))
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
-    yield from _minor(loop_sentences.ending(around, parts, known.facts))
+    last = operations.ending_lines(trace, rows=1).to_dicts()
+    yield from _minor(loop_sentences.ending(around, parts, last, known.facts))
     totals = imports.totals(trace).to_dicts()
     modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
     first, *others = [*import_sentences.notable(totals, modules), ""]
