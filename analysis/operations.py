@@ -49,6 +49,11 @@ def automatic_operations(trace: Trace, *, operations: int) -> Table:
     return statement.run(trace, "automatic_operation", operations=operations)
 
 
+def generations(trace: Trace, *, rows: int) -> Table:
+    """process, tokens, generations, duration_ns: what models wrote, the most first."""
+    return statement.run(trace, "generation", rows=rows)
+
+
 def unnamed_libraries(trace: Trace) -> Table:
     """library, self_ns: the frameworks that were called outside of operations, the most used
     first."""

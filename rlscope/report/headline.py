@@ -42,6 +42,7 @@ from rlscope.report import (
     run_sentences,
     sentences,
     shares,
+    token_sentences,
     units,
 )
 
@@ -189,6 +190,8 @@ def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
     if not known.is_loop_missing():
         yield from _next_groups(known.times, known.facts)
+    written = operations.generations(trace, rows=limits.PROCESSES).to_dicts()
+    yield from map(Detail, token_sentences.generations(written))
     steps = roles.peer_steps(trace).to_dicts()
     yield from map(Detail, role_sentences.straggler(steps, known.loops))
     yield from map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts()))

@@ -2,6 +2,7 @@
 
 #include "native_calls/call.h"
 #include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/token_count.h"
 #include "python/runtime_module/track_records.h"
 #include "runtime/hot.h"
 
@@ -26,6 +27,12 @@ void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
 
 const void* ModuleOf(const Arguments& call) {
   return call.values == nullptr ? nullptr : *call.values;
+}
+
+// What a module is given: __call__(module, input, ...).
+const PyObject* FirstInput(const Arguments& call) {
+  const bool has_any = call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 1;
+  return has_any ? call.values[1] : nullptr;
 }
 
 constexpr bool IsInForward(uint32_t state) {
@@ -85,7 +92,7 @@ inline void Track::Decide(Expects next) {
   import_cut_ = import_;
   block_ = nullptr;
   last_compiled_ = nullptr;
-  drawn_ = false;
+  drawn_ = makes_ = is_unproven_ = has_output_ = false;
   run_.End();
 }
 
@@ -110,8 +117,9 @@ inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after
                       interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
 }
 
-// `tail`: of what runs as one, unless that is a batch that was drawn.
+// `tail`: of what runs as one, unless that is a batch that was drawn, or follows an X.
 inline uint32_t Track::NameAllOfUpdate(uint32_t tail = kAutoBackprop) const {
+  if (has_output_) tail = has_gradients_ ? kAutoBackprop : kAutoNothing;
   return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, drawn_ ? kAutoReplay : tail);
 }
 
@@ -154,7 +162,9 @@ inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_pr
 bool Track::BeginSimulation(const PyObject* environment) {
   if (backward_ != 0 || IsInsideCode()) return false;
   const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
+  const bool draws = expects_ == Expects::kDrawn && has_acted_ && IsInLoop();
   generated_ = updated_ = fed_ = false;
+  has_acted_ = simulates_;
   has_environment = simulates_ = true;
   const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
   loop_generation_ = Load(rlscope_process.generation);
@@ -168,7 +178,8 @@ bool Track::BeginSimulation(const PyObject* environment) {
     stretch = evaluations_.Step(environment, policy_calls_.forwards);
   }
   if (HasOpen() || stretch != kAutoStretchKeeps) {
-    const uint32_t resolve = NameAll(kAutoInference, waits, waits, kAutoNothing);
+    const uint32_t tail = draws ? kAutoInference : kAutoNothing;
+    const uint32_t resolve = NameAll(kAutoInference, waits, waits, tail);
     ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoSimulation);
   } else {
     Run(kAutoSimulation);
@@ -189,13 +200,17 @@ void Track::BeginForward(const Arguments& call, Gradients gradients) {
   ++policy_calls_.forwards;
   if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
   if (!FollowsNow()) return;
-  if (step_ != 0) {
-    run_.End();
-  } else if (__builtin_expect(run_.GoesOn(call), 0)) {
-    return OpenToken();
-  }
   const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
                                                : gradients == Gradients::kOn;
+  if (step_ != 0) {
+    run_.End();
+  } else if (__builtin_expect(run_.GoesOn(call, on), 0)) {
+    return OpenToken();
+  }
+  if (is_unproven_) {
+    const PyObject* input = FirstInput(call);
+    is_unproven_ = input == nullptr || !observation_.IsConverted(input);
+  }
   const void* module = ModuleOf(call);
   const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
   if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
@@ -206,13 +221,12 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   // Inside an O the forward of a closure changes nothing once there was a B.
   if (step_ != 0 && ExpectsStep()) return;
   const bool ends_backprop = ExpectsStep();
-  uint32_t resolve = kAutoKeepAll;
+  uint32_t resolve = DropUnproven(TakeOutput(kAutoKeepAll));
   if (ends_backprop) {
     resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
     before_block_ = kAutoNothing;
   }
-  const bool ends_generation = expects_ == Expects::kToken;
-  if (ends_generation) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+  if (expects_ == Expects::kToken) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
   if (expects_ != Expects::kName) {
     has_gradients_ = backward_inside_ = false;
     acting_.Open(/*is_judged=*/!has_environment);
@@ -223,7 +237,7 @@ inline __attribute__((always_inline)) void Track::OpenForward(const void* module
   modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
   const AutoState inside = on ? kAutoInside : kAutoAside;
   if (block_ == nullptr || state_ == kAutoGeneration) {
-    ends_backprop || ends_generation ? ResolveAndRun(resolve, inside) : Run(inside);
+    resolve != kAutoKeepAll ? ResolveAndRun(resolve, inside) : Run(inside);
   } else if (!block_has_forward_) {
     block_has_forward_ = true;
     Resolve(WithAutoFate(resolve, kAutoBlock, inside));
@@ -247,17 +261,24 @@ __attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
 // An F that goes on a generation. With the first one, all that is open is a part of it.
 __attribute__((noinline)) void Track::OpenToken() {
   const bool begins = expects_ != Expects::kToken;
+  AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
   expects_ = Expects::kToken;
   has_gradients_ = backward_inside_ = false;
   generated_ = true;
   if (block_ != nullptr) block_has_forward_ = true;
   if (state_ == kAutoGeneration) return;
-  uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, kAutoNothing);
+  const uint32_t tail = has_output_ ? kAutoGeneration : kAutoNothing;
+  uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, tail);
+  has_output_ = false;
   if (!begins) resolve = WithAutoFate(resolve, kAutoBlock, kAutoGeneration);
   ResolveAndRun(resolve, kAutoGeneration);
 }
 
-inline uint32_t Track::AfterForward() const { return has_gradients_ ? kAutoAfter : kAutoBetween; }
+// What the forwards so far go on as.
+inline uint32_t Track::AfterForward() const {
+  if (has_output_) return kAutoTail;
+  return has_gradients_ ? kAutoAfter : kAutoBetween;
+}
 
 // A forward, or its block, has ended. After a generation no S is expected to name it.
 inline void Track::RunAfterForward() {
@@ -532,8 +553,9 @@ void Track::BeginResult(const CompiledSlot* maker) {
   if (!IsNameOpen()) {
     return BeginNamed(Load(maker->acts) != 0 ? NameOfOperation("inference") : Load(maker->note));
   }
-  waits_in_forward_ = state_ == kAutoBetween || state_ == kAutoAfter;
-  if (waits_in_forward_) Run(kAutoAside);
+  waits_in_forward_ = state_ == kAutoBetween || state_ == kAutoAfter || has_output_;
+  if (!waits_in_forward_) return;
+  has_output_ ? ResolveAndRun(TakeOutput(kAutoKeepAll), kAutoAside) : Run(kAutoAside);
 }
 
 void Track::EndResult() {
@@ -548,13 +570,15 @@ void Track::BeginConversion(const PyObject* object) {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
   const bool goes_on = expects_ == Expects::kForward;
-  if (!goes_on) converts_ = has_key_ = false;
+  if (!goes_on) converts_ = has_key_ = is_unproven_ = false;
+  const bool drops =
+      converts_ && (object == nullptr ? is_unproven_ : !observation_.IsConverted(object));
   if (ExpectsStep() || expects_ == Expects::kDrawn) {
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
-  } else if (converts_ && object != nullptr && !observation_.IsConverted(object)) {
+  } else if (drops) {
     // As an observation is converted to be stored, and once more for the forward.
     ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
-    has_key_ = false;
+    converts_ = has_key_ = is_unproven_ = false;
   } else {
     Run(kAutoBetween);
   }
@@ -565,6 +589,44 @@ void Track::BeginConversion(const PyObject* object) {
 void Track::EndConversion() {
   if (expects_ != Expects::kForward || has_key_ || state_ != kAutoBetween || !Follows()) return;
   if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
+}
+
+// ---- W and X ------------------------------------------------------------------------------------
+
+bool Track::CanMake() const {
+  return !IsInsideOther() && !IsInsideForward() && step_ == 0 && block_ == nullptr;
+}
+
+// What was converted before is not for the next F.
+void Track::BeginMaking() {
+  if (!FollowsNow() || !(expects_ == Expects::kNothing || is_unproven_)) return;
+  is_unproven_ ? ResolveAndRun(DropUnproven(kAutoKeepAll), kAutoBetween) : Run(kAutoBetween);
+  expects_ = Expects::kForward;
+  converts_ = makes_ = is_unproven_ = true;
+  has_key_ = false;
+}
+
+uint32_t Track::DropUnproven(uint32_t resolve) {
+  if (!is_unproven_) return resolve;
+  is_unproven_ = false;
+  return WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+}
+
+// What follows an X is a part of what is open only if something more of that comes.
+void Track::EndOutput() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0 || drawn_ || !FollowsNow()) return;
+  if (block_ != nullptr) {
+    has_output_ |= block_has_forward_;
+  } else if (expects_ == Expects::kName) {
+    has_output_ ? ResolveAndRun(TakeOutput(kAutoKeepAll), kAutoTail) : Run(kAutoTail);
+    has_output_ = true;
+  }
+}
+
+uint32_t Track::TakeOutput(uint32_t resolve) {
+  if (!has_output_) return resolve;
+  has_output_ = false;
+  return WithAutoFate(resolve, kAutoTail, AfterForward());
 }
 
 // ---- A and D ------------------------------------------------------------------------------------
@@ -580,10 +642,10 @@ inline uint32_t Track::EndTailAndBlock() const {
 void Track::BeginChoice() {
   if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
   if (IsNameOpen() || !FollowsNow()) return;
-  ResolveAndRun(EndTailAndBlock(), kAutoBetween);
+  ResolveAndRun(DropUnproven(EndTailAndBlock()), kAutoBetween);
   expects_ = Expects::kChosen;
   block_ = nullptr;
-  drawn_ = false;
+  drawn_ = makes_ = false;
 }
 
 void Track::BeginDraw() {
@@ -593,6 +655,7 @@ void Track::BeginDraw() {
   expects_ = Expects::kDrawn;
   block_ = nullptr;
   drawn_ = true;
+  makes_ = is_unproven_ = false;
 }
 
 // ---- I ------------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ knows, this reads on: calls become tokens, and a token's name is decided by thos
     J  compilation                        G  gradients are computed
     V  evaluation, saving, loading        I  execution of a module
     A  sample of a space of actions       D  draw of some out of many
-    K  conversion of the observation      M  conversion of what K or M returned last
+    K  conversion of the observation      M  conversion of what K, M or W returned last, which each
+    W  conversion of something else          F is given
+    X  conversion of what forwards returned
 
 Times are numbers of events: call number 0 is entered at 0, and so on, each enter and each exit one.
 """
@@ -69,7 +71,7 @@ def events(calls: Program) -> int:
 class Token:
     """What counts of a call: of a forward the part before an S, B or O that it encloses."""
 
-    kind: str  # S F B O K M L, T from the fifth T in a row on; B of a C and a U, too
+    kind: str  # S F B O K M L W X, T from the fifth T in a row on; B of a C and a U, too
     start: int
     end: int
     is_elsewhere: bool = False  # an S that is a Z
@@ -81,6 +83,8 @@ class Token:
     nested: list[tuple[int, str]] = field(default_factory=list)  # kinds inside of others that have
     # gradients, each behind so many forwards
     is_left: bool = False  # it ended by itself
+    is_given: bool = False  # its first forward, what was converted last
+    has_output: bool = False  # its last part is an X
     is_named: bool = False  # its name does not depend on what follows
 
     @property
@@ -116,11 +120,12 @@ class Tokens:
             tuple[str, int, Token | None]
         ] = []  # kind, start, token that it is part of
         self._boundary = -1  # time of the last S, B or O that counts
-        self._known = ""  # K and M, whose object would be known as the observation's
+        self._known = ""  # K and M, whose object would be known as the observation's, or a W's
         self._conversions = 0  # open ones of a known object
         self._run = 0  # T in a row
         self._items = 0  # that T were given so far, counted or not
         self._last: int | None = None  # items of the last T, if that was not the first of its run
+        self._writes_with_gradients = False  # the last T
         self._has_key = False  # an L is open for the next F
         self._generates = False  # they are a generation, and nothing else has begun
         self._read(calls, gradients=True)
@@ -144,7 +149,8 @@ class Tokens:
                 token.is_elsewhere = call.kind == "Z"
             if counts or token is not None or self._is_mark(kind):
                 self._disturb()
-            is_known = kind in self._known or kind == "L"
+            is_made = kind == "W" and token is not None
+            is_known = kind in self._known or kind == "L" or is_made
             self._conversions += is_known
             self._open.append((kind, start, token))
             self._time += 1
@@ -154,8 +160,12 @@ class Tokens:
             self._open.pop()
             self._conversions -= is_known
             self._leave(kind, token)
+            if is_made:
+                is_known = start >= self._boundary
             if is_known and kind != "L":
                 self._known = "KM"
+            elif kind == "W":
+                self._known = self._known.replace("M", "")
             if kind == "S" and not self._is_in("SUV"):
                 self._known = "K"
             if kind == "I":
@@ -240,6 +250,8 @@ class Tokens:
         forward = self._current("FQTY")
         if kind in "KM":
             return self._conversion(kind, start)
+        if kind == "W":
+            return self._making(start)
         if kind in "AD":
             return self._choice(kind, start)
         if kind == "B":
@@ -252,7 +264,7 @@ class Tokens:
             return self._key(start)
         if kind in "FQTY" and forward is None:
             self.policy_calls.append(start)
-            self._count(kind)
+            self._count(kind, gradients)
             if self._run == 5:
                 return self._token(start)
             return self._forward(kind, start, gradients and kind != "Y")
@@ -260,8 +272,12 @@ class Tokens:
             forward[2].nested.append((len(forward[2].forwards), kind))
         return None
 
-    def _count(self, kind: str) -> None:
-        """T in a row. With what the first one was given the second is not compared."""
+    def _count(self, kind: str, gradients: bool = False) -> None:
+        """T in a row, all with gradients or all without. With what the first one was given the
+        second is not compared."""
+        if self._run and gradients != self._writes_with_gradients:
+            self._run = 0
+        self._writes_with_gradients = gradients
         if kind != "T" or self._is_in("O"):
             self._run = 0
         elif self._run == 0:
@@ -289,9 +305,11 @@ class Tokens:
         self._generates = self._has_key = False
         token = next((each for each in self.found if each.kind == "F" and each.end < 0), None)
         if token is None:
-            self._end("KM", begin)
+            self._end("KMW", begin)
             token = Token("F", begin, -1, is_aside=not gradients, in_step=self._is_in("O"))
+            token.is_given = kind == "F" and "M" in self._known
             self.found.append(token)
+        token.has_output = False
         token.forwards.append((kind, gradients))
         return token
 
@@ -305,8 +323,37 @@ class Tokens:
         return token
 
     def _for_next(self) -> list[Token]:
-        """K, M and L since anything else."""
-        return list(takewhile(lambda each: each.kind in "KML", reversed(self.found)))
+        """K, M, L and W since anything else, the latest first."""
+        return list(takewhile(lambda each: each.kind in "KMLW", reversed(self.found)))
+
+    def _making(self, start: int) -> Token | None:
+        """A W, where nothing is open but what another one began."""
+        is_part = self._is_in("O") or self._current("FQTY") is not None or self._block() is not None
+        if is_part or self._awaits_name() or self._conversions > 0 or self._expects_step():
+            return None
+        begins = next((each.kind for each in self._for_next() if each.kind != "M"), "M")
+        if self._for_next() and begins != "W":
+            return None
+        if self.found[-1:] and self.found[-1].kind == "D":
+            return None
+        if all(each.kind != "S" for each in self.found):
+            return None
+        token = Token("W", start, -1)
+        self.found.append(token)
+        return token
+
+    def _output(self, kind: str) -> None:
+        """The end of an X, an A or a D."""
+        if self._is_in("SBOCJPUV" + kind) or self._current("FQTY") is not None:
+            return
+        last = [each for each in reversed(self.found) if each.kind not in "KMLWX"]
+        behind = next((each.kind for each in last if each.kind != "F"), "")
+        if not last or last[0].kind != "F" or behind == "D":
+            return
+        if self._block() is None:
+            self.found.append(Token("X", self._time, self._time))
+        elif last[0].end < 0:
+            last[0].has_output = True
 
     def _key(self, start: int) -> Token | None:
         """An L, where nothing is open that it is a part of."""
@@ -330,11 +377,11 @@ class Tokens:
                 return True
             if kind == "F":
                 waiting = takewhile(
-                    lambda each: each.kind in "FKML", [self.found[position], *behind]
+                    lambda each: each.kind in "FKMLWX", [self.found[position], *behind]
                 )
                 return has_step and any(each.has_backward for each in waiting)
-            before = next((each.kind for each in behind if each.kind not in "KML"), "S")
-            if kind in "STAD" or (kind in "KML" and before not in "FTA"):
+            before = next((each.kind for each in behind if each.kind not in "KMLWX"), "S")
+            if kind in "STAD" or (kind in "KMLW" and before not in "FTA"):
                 return False
             has_step |= kind == "O"
         return False
@@ -363,7 +410,7 @@ class Tokens:
             return None
         if kind == "D" and self.found and self.found[-1].kind == "D":
             return None
-        self._end("KM", start)
+        self._end("KMW", start)
         self._boundary = start
         self._has_key = False
         token = Token(kind, start, start)
@@ -401,8 +448,10 @@ class Tokens:
             self._cut(Token("O", self._time, self._time))
         elif kind in "SB" and token is not None:
             token.end = self._boundary = self._time
-        elif kind in "KM" and token is not None:
-            self._end("KM", self._time)
+        elif kind in "KMW" and token is not None:
+            self._end("KMW", self._time)
+        elif kind in "XAD":
+            self._output(kind)
         elif kind in "FQTYN" and not self._is_in("C"):
             self._end_forward()
 
@@ -417,7 +466,7 @@ class Tokens:
 
     def _cut(self, token: Token) -> Token:
         """An S, B or O: what encloses it ends where it begins, as far as it counts."""
-        self._end("FTKM", self._time)
+        self._end("FTKMW", self._time)
         self._boundary = self._time
         self._run, self._generates = 0, False
         self._has_key = False
@@ -483,6 +532,7 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
     drawn: Token | None = None  # the draw of a batch, of which an update may follow
     chosen: int | None = None  # when an action was chosen, and no update has followed
     converted: list[Token] = []  # conversions that no forward has followed, before that
+    output: int | None = None  # the end of the last X that no forward has followed
     trained: set[str] = set()
     trains = False
     generated = updated = False  # since the last S; a generation since the last O, too
@@ -491,14 +541,21 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         token = tokens[position]
         position += 1
         if token.kind == "F":
+            if not waiting and not token.is_given:
+                converted = _proven(converted)
             waiting.append(token)
+            output = token.end if token.has_output else None
             is_frozen = _is_frozen(token, trained)
             if generated and trains and token.is_aside and token.is_left:
                 yield token.start, token.end, REFERENCE if is_frozen else BACKPROP
                 token.is_named = True
             continue
         if token.kind == "A":
-            chosen, drawn = token.start, None
+            chosen, drawn, output = token.start, None, None
+            converted = _proven(converted)
+            continue
+        if token.kind == "X":
+            output = token.end
             continue
         if token.kind == "D":
             drawn = token
@@ -514,20 +571,27 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             parts = _for_forward(converted, start)
             yield from ((begin, end, GENERATION) for begin, end, _ in parts)
             waiting, converted, chosen, drawn, generated = [], [], None, None, True
+            output = None
             continue
-        if token.kind in "KML":
+        if token.kind in "KMLW":
             if not waiting and chosen is None:
                 drawn = None
-                again = token.kind == "K" and any(each.kind in "KM" for each in converted)
+                again = token.kind == "K" and any(each.kind in "KMW" for each in converted)
+                if token.kind in "LW":
+                    converted = _proven(converted)
                 converted = [token] if again else [*converted, token]
             continue
         if token.kind == "S":
             acts = [*([] if chosen is None else [chosen]), *(each.start for each in waiting)]
             if acts and any(each.kind in "SO" for each in tokens[: position - 1]):
-                yield from _open(waiting, acts[0], token.start, INFERENCE)
+                end = token.start if output is None else output
+                yield from _open(waiting, acts[0], end, INFERENCE)
                 yield from _for_forward(converted, acts[0])
             else:
                 yield from _themselves(waiting)
+            has_acted = sum(each.kind == "S" for each in tokens[: position - 1]) > 1
+            if drawn is not None and not waiting and has_acted:
+                yield drawn.start, token.start, INFERENCE
             yield token.start, token.end, SIMULATION
             waiting, generated, updated = [], False, False
         elif token.kind == "B" or any(each.has_backward for each in waiting):
@@ -550,8 +614,13 @@ def intervals(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         else:  # an O without a B
             yield from _themselves(waiting)
             waiting, generated = [], False
-        converted, chosen, drawn = [], None, None
+        converted, chosen, drawn, output = [], None, None, None
     yield from _themselves(waiting)
+
+
+def _proven(converted: Sequence[Token]) -> list[Token]:
+    """What a forward is given for certain: not what began with a W."""
+    return [] if converted and converted[0].kind == "W" else list(converted)
 
 
 def _is_frozen(token: Token, trained: set[str]) -> bool:
