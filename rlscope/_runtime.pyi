@@ -149,7 +149,7 @@ def watch_imports(
     """
 
 def count_tokens(count: Callable[..., int], /) -> None:
-    """`count(result, *args, **kwargs)` tells how many tokens a call of a library's generation wrote."""
+    """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation."""
 
 def written_tokens() -> tuple[int, int]:
     """Tokens that this process wrote, and in how many generations."""

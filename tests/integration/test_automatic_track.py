@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support.process.automatic_model import Call, events, names, program
+from support.process.automatic_model import names
 from support.process.automatic_records import read_track
+from support.process.automatic_tokens import Call, events, program
 from support.process.recorded_child import DONE, Recorded, record
 
 # Where PyTorch says whether gradients are on; here the program says it.
@@ -242,7 +243,9 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SC()SC(B)C(B)CCS CSKCSCFSFCCSN(C)FBO CVC DCBC DC() SFC(F)S"),
         program("U SUUS SYUS SDYUS YS U(SFBO)U(J)U(V) V(U) F(U)S(U) Y(Y)S Y(F)FBO UIU"),
         program("SLFS SLKFS SKLFS SKLKFS SLIFS SLBO SBLOF SBOLFS LFL(K)S SLN(F)S N(L)S SLDFBO"),
-        program("SFXS SFXXFXS SN(FX)S SN(F)XN(X)S SAFXS SFDS SDFXS SFXBO SN(Q)XFBO X(F)S F(X)S"),
+        program(
+            "SFXS SFXXFXS SN(FX)SN(FXF)S SN(F)XN(X)S SAFXS SFDS SDFXS SFXBO SN(Q)XFBO X(F)S F(X)S"
+        ),
         program(
             "SWFS SWMFS SWQS SWWMFS SKWFS SWKFS SWN(F)S SN(WF)S SWFBO BWO SWLFS SWAS W(F)FS SWLKFS"
         ),
