@@ -51,6 +51,11 @@ def automatic_operations(trace: Trace, *, operations: int) -> Table:
     return statement.run(trace, "automatic_operation", operations=operations)
 
 
+def generations(trace: Trace, *, rows: int) -> Table:
+    """process, tokens, generations, duration_ns: what models wrote, the most first."""
+    return statement.run(trace, "generation", rows=rows)
+
+
 def unnamed_libraries(trace: Trace) -> Table:
     """library, self_ns: the frameworks that were called outside of operations, the most used
     first."""
@@ -66,6 +71,11 @@ def around_loop(trace: Trace) -> Table:
     """stage (start-up, warm-up, end), operation (None: in none, SHUTDOWN), duration_ns, stage_ns,
     stage_waited_ns: time around the training loops, by outermost operation."""
     return statement.run(trace, "around_loop")
+
+
+def ending_lines(trace: Trace, *, rows: int) -> Table:
+    """file, line, own_ns: where the program was after its loop, outside of operations."""
+    return statement.run(trace, "ending_line", rows=rows)
 
 
 def ending_parts(trace: Trace, *, rows: int) -> Table:

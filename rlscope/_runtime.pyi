@@ -148,6 +148,12 @@ def watch_imports(
     `function` is any Python function that was not changed. False in a sub-interpreter.
     """
 
+def count_tokens(count: Callable[..., int], /) -> None:
+    """`count(result, *args, **kwargs)` tells the tokens of a call of a library's generation."""
+
+def written_tokens() -> tuple[int, int]:
+    """Tokens that this process wrote, and in how many generations."""
+
 def ask_gradients(path: str, /) -> bool:
     """Lets forwards ask the libc10.so that is loaded from `path`; False: it cannot be asked."""
 

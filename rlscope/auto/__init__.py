@@ -53,6 +53,9 @@ ROWS = {
     "ray.rllib.connectors.env_to_module.env_to_module_pipeline": (
         "rlscope.auto.rllib:watch_env_to_module"
     ),
+    "ray.rllib.connectors.module_to_env.module_to_env_pipeline": (
+        "rlscope.auto.rllib:watch_module_to_env"
+    ),
     "ray.rllib.connectors.learner.learner_connector_pipeline": (
         "rlscope.auto.rllib:watch_learner_connector"
     ),
@@ -155,6 +158,9 @@ NAME_ROWS = {
 by -> the module that names them: name_new(module) those to come, name_made(module) those that are
 there."""
 
+DRAW_ROWS = {"numpy.random": "rlscope.auto.draws:watch_numpy"}
+"""The same, of libraries that programs without any learning use, too: no import counts for them."""
+
 BUFFER_WORDS = ("replay", "buffer", "memory")
 """Words in the names of classes that may be replay buffers (replay.py)."""
 
@@ -254,7 +260,7 @@ def _handlers(operations: bool) -> "dict[str, Handler | tuple[Handler] | None]":
     """None, or a handler that is not in a tuple: imports count as operations from this one on."""
     yields = os.environ.get("RLSCOPE_CUPTI_YIELD") == "1"
     names = {name: f"{row}:name_new" for name, row in NAME_ROWS.items()}
-    others = ROLE_ROWS | names | (YIELD_ROWS if yields else {})
+    others = ROLE_ROWS | names | (YIELD_ROWS if yields else {}) | (DRAW_ROWS if operations else {})
     if os.environ.get("RLSCOPE_LINES") == "backward":
         others |= LINE_ROWS
     found: dict[str, Handler | tuple[Handler] | None] = {

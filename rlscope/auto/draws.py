@@ -1,8 +1,8 @@
 """Draws of some items out of many: how a program takes a batch out of a list, a deque or an array
-with its experience.
+with its experience, or an action out of all.
 
 What follows a draw decides what it was (csrc/python/runtime_module/automatic_track.h). For batches
-that a buffer's class takes see replay.py.
+that a buffer's class takes see replay.py, for actions of a space gymnasium.py.
 """
 
 import sys
@@ -11,23 +11,36 @@ from typing import Any
 
 from rlscope.auto import rules
 from rlscope.auto.calls import watch_method, watched
+from rlscope.recorder import runtime
 
-_PYTHON = ("sample", "choices")
+_PYTHON = ("sample", "choices", "choice", "randrange")  # randint calls randrange
 _NUMPY = ("choice", "randint")
+_GENERATOR = ("choice", "integers")
 
 
 def watch() -> None:
-    """The functions of Python and NumPy, once a library has modules that learn from a batch. Such
-    libraries have imported both."""
+    """The functions of Python, once a library has modules that learn from a batch. Such libraries
+    have imported it."""
     random: Any = sys.modules.get("random")
-    numpy: Any = sys.modules.get("numpy.random")
     if random is not None:
         for name in _PYTHON:
             watch_method("draw", random.Random, name)
             _watch_bound(random, name)
-    if numpy is not None:
-        for name in _NUMPY:
-            _watch_bound(numpy, name)
+
+
+def watch_numpy(module: Any) -> None:
+    """numpy.random, which NumPy imports where a program first names it."""
+    for name in _NUMPY:
+        _watch_bound(module, name)
+    for name in _GENERATOR:
+        if runtime.watch_in_place("draw", getattr(module.Generator, name)):
+            _says(f"numpy.random.Generator.{name}")
+
+
+def watch_torch(module: Any) -> None:
+    """torch."""
+    if runtime.watch_in_place("draw", module.randint):
+        _says("torch.randint")
 
 
 def _watch_bound(module: Any, name: str) -> None:
@@ -35,4 +48,8 @@ def _watch_bound(module: Any, name: str) -> None:
     method = getattr(module, name, None)
     if isinstance(method, MethodType):
         setattr(module, name, MethodType(watched("draw", method.__func__), method.__self__))
-        rules.watches("replay", f"{module.__name__}.{name}")
+        _says(f"{module.__name__}.{name}")
+
+
+def _says(function: str) -> None:
+    rules.watches("replay", function)

@@ -17,9 +17,10 @@ the rule of every operation compiled:<function>."""
 
 _RULES = {
     "simulation": "outermost step or reset of {}",
-    "inference": "from the first forward of {}, or the first sample of a space of actions, to the"
-    " next step of the environment. The conversion of the observation counts. So does a forward"
-    " that neither a step nor a backward follows",
+    "inference": "from the first forward of {}, or the first random action, to the next step of the"
+    " environment, or to the last conversion of what the forwards returned before that. The"
+    " conversion of the observation counts. So does a forward that neither a step nor a backward"
+    " follows",
     "target": "forwards of {} without gradients, in an update that also has forwards with them,"
     " where one of these modules was never trained",
     "advantage": "forwards of {} without gradients, at the start of the first update after a step,"
@@ -58,7 +59,7 @@ _NO_ENVIRONMENT = {
 """Where no class of environments is watched."""
 
 _OF_ENVIRONMENTS = {
-    "inference": "from the first sample of a space of actions to the next step of the environment",
+    "inference": "from the first random action to the next step of the environment",
     "evaluation": "steps in an environment that the thread does not learn from, with whatever lies"
     " between them",
 }

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from rlscope.auto import compilations, draws, rules
+from rlscope.auto import compilations, draws, rules, tokens
 from rlscope.auto.calls import subclasses, watch_from_c, watch_global, watch_method
 from rlscope.recorder import runtime
 
-_CONVERSIONS = ("as_tensor", "asarray", "from_numpy", "tensor")
+_MAKINGS = ("as_tensor", "asarray", "from_numpy", "tensor")
 _TYPES = ("Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "ByteTensor")
 _CONVERSION_METHODS = (
     *("to", "cuda", "type", "float", "double", "half", "bfloat16", "long"),
     *("unsqueeze", "view", "reshape", "flatten", "permute"),
 )
 """Of Tensor: what else is done to an observation, before it is given to a module."""
+_OUTPUTS = ("numpy", "__array__")
+"""Of Tensor: what makes something else of what a module returned."""
 
 
 def watch(module: ModuleType) -> None:
@@ -37,7 +39,9 @@ def watch(module: ModuleType) -> None:
         rules.watches(event, f"torch.{name}")
     for operation in rules.OF_FORWARDS:
         rules.watches(operation, "torch.nn.Module")
+    tokens.watch()
     draws.watch()
+    draws.watch_torch(module)
 
 
 def watch_dynamo(module: ModuleType) -> None:
@@ -93,13 +97,14 @@ def watch_tracing(module: ModuleType) -> None:
 
 
 def _watch_conversions(torch: Any) -> None:
-    for owner, names in (
-        (torch, _CONVERSIONS + _TYPES),
-        (torch.Tensor, _CONVERSION_METHODS),
+    for event, owner, names in (
+        ("making", torch, _MAKINGS + _TYPES),
+        ("conversion", torch.Tensor, _CONVERSION_METHODS),
+        ("output", torch.Tensor, _OUTPUTS),
     ):
         for name in names:
             if hasattr(owner, name):
-                runtime.watch_in_place("conversion", getattr(owner, name))
+                runtime.watch_in_place(event, getattr(owner, name))
 
 
 def _watch_backward(torch: ModuleType) -> None:

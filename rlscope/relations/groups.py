@@ -11,13 +11,14 @@ from rlscope import _trace
 
 SIMULATION = "simulation"
 EVALUATION = "evaluation"
+LEARNING = "learning"
 
 _NAMES = {
     EVALUATION: "evaluation evaluate eval validation validate",
     SIMULATION: "simulation simulate simulator env_step env.step environment env physics",
     "inference": "inference infer act predict policy select_action sample_action",
     "generation": "generation generate",
-    "learning": " ".join(_trace.LEARNING_NAMES),
+    LEARNING: " ".join(_trace.LEARNING_NAMES),
     "replay": "replay replay_buffer",
     "compilation": "compilation compile",
     "saving": "saving save checkpoint",

@@ -42,6 +42,7 @@ from rlscope.report import (
     run_sentences,
     sentences,
     shares,
+    token_sentences,
     units,
 )
 
@@ -191,6 +192,8 @@ def _in_loop(trace: Trace, known: _Known) -> Iterator[Detail]:
     yield from _minor(_together(known.times, known.facts, known.waited, known.loops))
     if not known.is_loop_missing():
         yield from _next_groups(known.times, known.facts)
+    written = operations.generations(trace, rows=limits.PROCESSES).to_dicts()
+    yield from map(Detail, token_sentences.generations(written))
     steps = roles.peer_steps(trace).to_dicts()
     yield from map(Detail, role_sentences.straggler(steps, known.loops))
     yield from map(Detail, loop_sentences.workers(waits.worker_steps(trace).to_dicts()))
@@ -202,7 +205,8 @@ def _around(trace: Trace, known: _Known) -> Iterator[Detail]:
     around = operations.around_loop(trace).to_dicts()
     yield from map(Detail, loop_sentences.around(around, known.waited, known.facts))
     parts = operations.ending_parts(trace, rows=limits.ROWS).to_dicts()
-    yield from _minor(loop_sentences.ending(around, parts, known.facts))
+    last = operations.ending_lines(trace, rows=1).to_dicts()
+    yield from _minor(loop_sentences.ending(around, parts, last, known.facts))
     totals = imports.totals(trace).to_dicts()
     modules = imports.modules(trace, rows=limits.ROWS).to_dicts()
     first, *others = [*import_sentences.notable(totals, modules), ""]

@@ -50,6 +50,7 @@ _EXIT_FUNCTIONS = {"multiprocessing.util._exit_function": "joining processes of 
 _PLURALS = {
     "environment worker": "environment workers",
     "data loader worker": "data loader workers",
+    "evaluator": "evaluators",
     "helper": "helpers",
 }
 
@@ -240,19 +241,22 @@ def _around_part(stage: str, operation: str | None) -> str:
     return units.label(operation or _IN_NO_OPERATION[stage])
 
 
-def ending(around_rows: Rows, parts: Rows, facts: Mapping[str, Any]) -> Iterable[str]:
+def ending(around_rows: Rows, parts: Rows, lines: Rows, facts: Mapping[str, Any]) -> Iterable[str]:
     """What ran after the loop, the longest first, where the end is long and has more parts than
     `around` names.
 
     Args:
         around_rows: rows of `around_loop`.
         parts: rows of `ending_part`.
+        lines: rows of `ending_line`.
         facts: the row of `coverage`.
     """
     rows = [row for row in around_rows if row["stage"] == "end"]
     whole_ns = rows[0]["stage_ns"] if rows else 0
     parts = [row for row in parts if verdicts.is_part_named(row["duration_ns"], whole_ns)]
-    has_more = bool(parts) or bool(rows[_PARTS:])
+    others_ns = sum(row["duration_ns"] for row in rows if row["operation"] is None)
+    lines = [row for row in lines[:1] if verdicts.is_most(row["own_ns"], others_ns)]
+    has_more = bool(parts) or bool(rows[_PARTS:]) or bool(lines)
     if not has_more or not verdicts.is_end_notable(
         whole_ns, facts["outside_ns"] + facts["span_ns"]
     ):
@@ -262,12 +266,17 @@ def ending(around_rows: Rows, parts: Rows, facts: Mapping[str, Any]) -> Iterable
     named[_OTHER_CODE] = named.get(_OTHER_CODE, 0) - known_ns
     for row in parts:
         named[_exit_part(row)] = row["duration_ns"]
+    where = f" (mostly {_line(lines[0])})" if lines else ""
     said = [
-        f"{name} {units.duration(ns)}"
+        f"{name} {units.duration(ns)}{where if name == _OTHER_CODE else ''}"
         for name, ns in sorted(named.items(), key=lambda item: -item[1])[:_END_NAMED]
         if ns > 0 and verdicts.is_part_named(ns, whole_ns)
     ]
     yield f"The end took {units.duration(whole_ns)}: {', '.join(said)}."
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return units.line_of(row["file"], row["line"])
 
 
 def _end_part(operation: str | None) -> str:

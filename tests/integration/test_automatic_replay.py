@@ -67,6 +67,7 @@ import numpy, torch
 numpy.random.seed(3)
 net = torch.nn.Linear(1, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+generator = numpy.random.default_rng(3)
 items = [float(i) for i in range(100)]
 
 def act():
@@ -92,6 +93,20 @@ BATCHES = [
     "random.Random(1).sample(items, 4)",
     "[items[i] for i in numpy.random.randint(0, 100, size=4)]",
     "numpy.random.choice(items, 4).tolist()",
+    "generator.choice(items, 4).tolist()",
+    "[items[i] for i in generator.integers(0, 100, size=4)]",
+    "[items[i] for i in torch.randint(0, 100, (4,))]",
+    "[items[random.randrange(100)] for _ in range(4)]",
+]
+ACTIONS = [
+    "random.choice([0, 1])",
+    "random.randrange(2)",
+    "random.randint(0, 1)",
+    "numpy.random.choice(2)",
+    "numpy.random.randint(2)",
+    "generator.choice(2)",
+    "generator.integers(2)",
+    "torch.randint(0, 2, (1,)).item()",
 ]
 NO_BATCHES = [
     "random.sample(items, 4); act()",  # no update follows
@@ -122,6 +137,14 @@ def test_a_batch_out_of_a_list_is_replay(directory: str) -> None:
 def test_a_draw_without_an_update_is_none(directory: str) -> None:
     for program, track in drawn(directory, NO_BATCHES).items():
         assert "replay" not in track, program
+
+
+def test_a_draw_before_a_step_chooses_an_action(directory: str) -> None:
+    # The first one may be a part of the set-up.
+    programs = [f"for _ in range(3): env.step(int({each}))" for each in ACTIONS]
+    acts = ["inference", "simulation"]
+    for program, track in drawn(directory, programs).items():
+        assert track == ["simulation", "simulation", *acts, *acts], program
 
 
 def test_draws_are_what_they_were(directory: str) -> None:

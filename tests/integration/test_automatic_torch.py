@@ -83,7 +83,12 @@ PROGRAMS = {
     "learn(agent(x).sum())\nwith torch.no_grad(): agent(x)\nlearn(agent(x).sum())": [S, B, B, B],
     "with torch.no_grad(): agent(x)\ny = x.clone().requires_grad_()\ny.sum().backward()": [S, B, B],
     "agent(torch.as_tensor(obs))\nenv.step(0)": [S, I, I, S],
-    "agent(torch.asarray(obj=obs))\nenv.step(0)": [S, I, S],  # not its first argument
+    "agent(torch.asarray(obj=obs))\nenv.step(0)": [S, I, I, S],
+    "agent(torch.tensor(obs.tolist()))\nenv.step(0)": [S, I, I, S],
+    "agent(torch.tensor(obs.tolist()).float().view(4))\nenv.step(0)": [S, I, I, I, I, S],
+    "torch.tensor(obs.tolist())\nagent(x)\nenv.step(0)": [S, I, S],  # not for the forward
+    "agent(x + torch.tensor(obs.tolist()))\nenv.step(0)": [S, I, S],
+    "y = torch.tensor(obs.tolist())\nlearn(agent(y).sum())": [S, B],
     "agent(torch.from_numpy(obs).float().unsqueeze(0))\nenv.step(0)": [S, I, I, I, I, S],
     "torch.from_numpy(obs.copy())\nagent(torch.from_numpy(obs))\nenv.step(0)": [S, I, I, S],
     "agent(torch.Tensor(obs).to('cpu'))\nenv.step(0)": [S, I, I, I, S],
@@ -185,6 +190,33 @@ def test_blocks_count_from_their_entry(directory: str) -> None:
     # Compiling interrupts the first call of `choose` before and behind its wait.
     assert len(durations) == 45 + 2
     assert sorted(durations)[2] >= 2_000_000
+
+
+OUTPUTS = """
+import time
+import numpy
+env.reset()
+for _ in range(20):
+    with torch.no_grad():
+        y = agent(x)
+    time.sleep(0.002)
+    numpy.asarray(y)
+    y.numpy()
+    time.sleep(0.01)
+    env.step(0)
+"""
+
+
+def test_inference_ends_with_the_last_conversion(directory: str) -> None:
+    recorded = record(directory, LOOP + OUTPUTS, timeout=300)
+    row = recorded.process()
+    items = recorded.reader.items(row["index"], recorded.threads()[0])
+    rows = list(zip(items["time_ns"], items["kind"], items["id"], strict=True))
+    found = [each for each in instances(read_track(rows, row["end_ns"])) if each[0] in (I, S)]
+    assert [name for name, _, _ in found] == [S, *[I, S] * 20]
+    for (_, start, end), (_, step, _) in zip(found[1::2], found[2::2], strict=True):
+        assert end - start >= 2_000_000
+        assert step - end >= 10_000_000
 
 
 def test_hooks_of_libraries_that_are_imported_already(directory: str) -> None:

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support.process.automatic_model import Call, events, names, program
+from support.process.automatic_model import names
 from support.process.automatic_records import read_track
+from support.process.automatic_tokens import Call, events, program
 from support.process.recorded_child import DONE, Recorded, record
 
 # Where PyTorch says whether gradients are on; here the program says it.
@@ -135,6 +136,8 @@ def converts(name):
 
 
 conversion = runtime.watch("conversion", converted)
+making = runtime.watch("making", converted)
+forward = runtime.watch("forward", lambda run, given, inside: run.body(inside))
 simulation = runtime.watch("simulation", step)
 begins, ends, pauses = (
     runtime.watch(f"compilation {{edge}}", lambda: None) for edge in ("enter", "exit", "pause")
@@ -156,8 +159,10 @@ CALLS = dict(
     C=jitted, J=compilation(ends), P=compilation(pauses),
     S=steps(0), Z=steps(1), K=converts("observation"), M=converts("converted"),
     A=event("choice"), D=event("draw"), L=event("random key"), U=event("training"),
-    Y=event("prediction"),
-    F=event("forward"), T=token, Q=other, B=event("backward"), O=event("step"),
+    Y=event("prediction"), X=event("output"),
+    W=lambda run, inside: making(run.objects[0], run, inside),
+    F=lambda run, inside: forward(run, getattr(run, "converted", None), inside),
+    T=token, Q=other, B=event("backward"), O=event("step"),
     N=enter(NoGrad, 1), E=enter(Block, 0), V=event("evaluation"), I=event("import"),
 )
 runtime.watch("simulation", lambda: None)()  # there is an environment
@@ -238,6 +243,14 @@ def test_typical_loops(mode: str, tmp_path: Path) -> None:
         program("SC()SC(B)C(B)CCS CSKCSCFSFCCSN(C)FBO CVC DCBC DC() SFC(F)S"),
         program("U SUUS SYUS SDYUS YS U(SFBO)U(J)U(V) V(U) F(U)S(U) Y(Y)S Y(F)FBO UIU"),
         program("SLFS SLKFS SKLFS SKLKFS SLIFS SLBO SBLOF SBOLFS LFL(K)S SLN(F)S N(L)S SLDFBO"),
+        program(
+            "SFXS SFXXFXS SN(FX)SN(FXF)S SN(F)XN(X)S SAFXS SFDS SDFXS SFXBO SN(Q)XFBO X(F)S F(X)S"
+        ),
+        program(
+            "SWFS SWMFS SWQS SWWMFS SKWFS SWKFS SWN(F)S SN(WF)S SWFBO BWO SWLFS SWAS W(F)FS SWLKFS"
+        ),
+        program("SDS SDS SDFS SSDN(F)S SDKS SDI()S SDAS DFXBS SFXTTTTTXTS N(FXS)S F(SX)S C(X)XS"),
+        program("N(TTTTT)TFB E(TT)TTN(TT)TTTTS"),
         program("V SFVS V(SFBO) C(V)J(V) S(V)F(V)B(V)O(V) SKV(SK)FS"),
         program("STTTTTTS N(TTTTT)FBO N(T)N(T)N(T)N(T)N(T)N(T)S N(TTTTTFT)FB FTTTTTB TTTFTTB"),
         program("TTTTTFTTTTTS SKTTTTTKS TTTTTCTVTJT V(TTTTT)TTTTIT O(TTTTT)S T(TTTTT)TTTTT(S)"),
@@ -269,7 +282,7 @@ def nested(text: str) -> list[Call]:
 
 # Half of all letters close a call: programs are as wide as they are deep.
 PROGRAMS = (
-    st.text("SFBONECFKMSJCPVIIRRTQQHZZFAAADDDLLUUYY))))))))))))))))))))))))))))", max_size=30)
+    st.text("SFBONECFKMSJCPVIIRRTQQHZZFAAADDDLLUUYYXXXWW))))))))))))))))))))))))))))", max_size=30)
     .map(nested)
     .filter(bool)
 )

@@ -10,9 +10,12 @@ import json
 from pathlib import Path
 
 import pytest
+from support.files.facts import assert_says
+from support.process.installed import need
 from support.process.traced_python import TracedPython
 
 import rlscope as rls
+from rlscope.analysis import operations
 from rlscope.report import headline
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -164,6 +167,52 @@ def check(traced: TracedPython, folder: Path, program: str, *arguments: str) -> 
 def test_a_program_that_writes_texts(traced: TracedPython, tmp_path: Path, cache: str) -> None:
     names = check(traced, tmp_path, TEXTS, cache)
     assert names == {"generation", "reward", "reference", "backprop"}
+    says_tokens(tmp_path / "run", tokens=12 * 32 * 16, generations=12)
+
+
+def says_tokens(run: Path, *, tokens: int, generations: int) -> None:
+    """Its tokens, and the sentence about them, beside the time of its generations."""
+    with rls.load(run) as trace:
+        (row,) = operations.generations(trace, rows=9).to_dicts()
+        whole_ns = trace.sql(
+            "SELECT SUM(duration_ns)::BIGINT AS ns FROM breakdown WHERE operation = 'generation'"
+        )["ns"][0]
+        texts = [detail.text for detail in headline.read(trace).details]
+    assert row == {**row, "tokens": tokens, "generations": generations, "duration_ns": whole_ns}
+    (said,) = (text for text in texts if text.startswith("Models wrote"))
+    assert_says(
+        said,
+        *(f"{tokens:,} tokens", f"{generations} generations", f"{tokens // generations:,} in each"),
+        f"{tokens * 1e9 / whole_ns:,.1f} in a second",
+    )
+
+
+TRANSFORMERS = """
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+torch.manual_seed(0)
+config = GPT2Config(vocab_size=64, n_positions=64, n_embd=16, n_layer=1, n_head=2)
+model = GPT2LMHeadModel(config)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+prompts = torch.randint(3, 64, (3, 7))
+for number in range(4):
+    texts = model.generate(
+        prompts, do_sample=True, max_new_tokens=11, min_new_tokens=11, pad_token_id=0,
+        num_return_sequences=2, return_dict_in_generate=number % 2 == 1,
+    )
+    texts = getattr(texts, "sequences", texts)
+    optimizer.zero_grad()
+    model(input_ids=texts, labels=texts).loss.backward()
+    optimizer.step()
+"""
+
+
+def test_tokens_of_transformers(traced: TracedPython, tmp_path: Path) -> None:
+    need("transformers")
+    (tmp_path / "train.py").write_text(TRANSFORMERS)
+    done = traced.run("-o", "run", traced.python, "train.py", cwd=tmp_path, timeout=240)
+    assert done.returncode == 0, done.stderr
+    says_tokens(tmp_path / "run", tokens=4 * 6 * 11, generations=4)
 
 
 def test_an_environment_of_the_program(traced: TracedPython, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.process.installed import need
 from support.process.traced_python import TracedPython
 
 from rlscope.opening import load
@@ -157,6 +158,44 @@ if __name__ == "__main__":
 """
 
 
+_TESTS = """
+import multiprocessing, random, sys
+import gymnasium, torch
+
+def act(env, net):
+    observation, _ = env.reset()
+    for _ in range(8):
+        action = int(net(torch.from_numpy(observation)).argmax())
+        observation = env.step(action)[0]
+
+def train(queue):
+    net, env = torch.nn.Linear(4, 2), gymnasium.make("CartPole-v1")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        act(env, net)
+        net(torch.zeros(4)).sum().backward()
+        optimizer.step()
+
+def test(queue):
+    net, env = torch.nn.Linear(4, 2), gymnasium.make("CartPole-v1")
+    for _ in range(3):
+        act(env, net)
+        if queue is not None:
+            queue.put(1)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue() if sys.argv[1] == "tell" else None
+    children = [context.Process(target=each, args=(queue,)) for each in (train, test)]
+    for child in children:
+        child.start()
+    for _ in range(0 if queue is None else 3):
+        queue.get()
+    for child in children:
+        child.join()
+"""
+
+
 def run(
     traced: TracedPython, directory: str, tmp_path: Path, program: str, *arguments: str
 ) -> Roles:
@@ -189,6 +228,20 @@ def test_children_of_multiprocessing(
     monkeypatch.setenv("RLSCOPE_WAITS", automatic)
     found = run(traced, directory, tmp_path, _WORKERS, method)
     assert found == _OF_WORKERS | _SERVERS[method]
+
+
+@pytest.mark.parametrize(("how", "role"), [("alone", "evaluator"), ("tell", "worker")])
+def test_a_process_that_only_acts_evaluates(
+    traced: TracedPython, directory: str, tmp_path: Path, how: str, role: str
+) -> None:
+    need("torch", "gymnasium")
+    found = run(traced, directory, tmp_path, _TESTS, how)
+    assert found == {"program.py": "main", "train 0": "worker", "test 0": role}
+    counted = {"train 0"} if role == "evaluator" else {"train 0", "test 0"}
+    rows = load(directory).sql(
+        "SELECT DISTINCT name FROM training_loop JOIN process USING (process_id)"
+    )
+    assert set(rows["name"]) == counted
 
 
 @pytest.mark.parametrize(

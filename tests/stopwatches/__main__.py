@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -30,7 +29,6 @@ from stopwatches.programs import LIBRARIES  # noqa: E402
 from stopwatches.stopwatch import MARK  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "stopwatches.md"
-ROWS = ROOT / "build" / "stopwatches.json"
 _LIMIT_S = 300
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -76,11 +74,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(LIBRARIES))
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page whose table is made anew")
-    parser.add_argument("--rows", type=Path, default=ROWS, help="where rows are kept, as JSON")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page that gets the rows")
     parser.add_argument("--keep", type=Path, help="keep the traces in this folder")
     options = parser.parse_args()
-    rows = _kept(options.rows)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rlscope-stopwatches-") as temporary:
         folder = options.keep or Path(temporary)
@@ -88,32 +84,20 @@ def main() -> int:
         for program in options.programs or LIBRARIES:
             try:
                 script = HERE / "programs" / f"{program}.py"
-                row = rows[program] = measure(script, LIBRARIES[program], folder)
+                row = measure(script, LIBRARIES[program], folder)
             except (subprocess.SubprocessError, IndexError) as error:
                 print(f"FAILED {program}: {error}", flush=True)
                 failed += 1
                 continue
             print(row.line(), flush=True)
-            _keep(options.rows, rows)
-    ordered = [rows[program] for program in LIBRARIES if program in rows]
-    options.page.write_text(renewed(options.page.read_text(), ordered, _conditions()))
+            text = options.page.read_text()
+            options.page.write_text(renewed(text, [row], _conditions(), LIBRARIES))
     return min(failed, 1)
-
-
-def _kept(file: Path) -> dict[str, Row]:
-    if not file.exists():
-        return {}
-    return {name: Row(**row) for name, row in json.loads(file.read_text()).items()}
-
-
-def _keep(file: Path, rows: dict[str, Row]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1) + "\n")
 
 
 def _conditions() -> str:
     machine = this_machine()
-    return f"Measured on {date.today()}: {machine.kind}; {machine.software}."
+    return f"The latest row is of {date.today()}: {machine.kind}; {machine.software}."
 
 
 if __name__ == "__main__":

@@ -87,17 +87,29 @@ class Row:
         return f"**{said}**" if kind in self.misses() else said
 
 
-def renewed(text: str, rows: Iterable[Row], conditions: str) -> str:
-    """The page with a table of these rows."""
-    made = list(rows)
-    hits = sum(not row.misses() for row in made)
-    libraries = len({row.library for row in made})
+def renewed(text: str, rows: Iterable[Row], conditions: str, order: Iterable[str]) -> str:
+    """The page with these rows in its table. Other programs of `order` keep the rows they have."""
+    known = _lines(text) | {row.program: row.line() for row in rows}
+    kept = [known[program] for program in order if program in known]
+    cells = [_cells(line) for line in kept]
+    hits = sum(each[-1] == "hit" for each in cells)
     lines = [
         conditions,
         "",
         _HEADING,
-        *(row.line() for row in made),
+        *kept,
         "",
-        f"Hits: {hits} of {len(made)} programs, of {libraries} libraries.",
+        f"Hits: {hits} of {len(kept)} programs, of {len({each[1] for each in cells})} libraries.",
     ]
     return _TABLE.sub(lambda _: "\n".join(lines) + "\n", text)
+
+
+def _lines(text: str) -> dict[str, str]:
+    """The rows of the table of a page, by program."""
+    table = _TABLE.search(text)
+    lines = [line for line in (table[0].splitlines() if table else []) if line.startswith("| ")]
+    return {_cells(line)[0]: line for line in lines}
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]

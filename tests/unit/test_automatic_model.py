@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from support.process.automatic_model import events, names, program
+from support.process.automatic_model import names
+from support.process.automatic_tokens import events, program
 
 LETTERS = {"": ".", "inference": "i", "backprop": "b", "simulation": "s", "compiled": "c",
            "target": "t", "compilation": "j", "evaluation": "e", "import": "m",
-           "generation": "g", "advantage": "a", "reference": "r"}  # fmt: skip
+           "generation": "g", "advantage": "a", "reference": "r", "replay": "p"}  # fmt: skip
 
 
 def track(text: str) -> str:
@@ -55,6 +56,41 @@ def track(text: str) -> str:
         ("N(F)B", "bbb.b."),
         ("B", "b."),
         ("OB", "..b."),
+        # Inference ends with the last conversion of what the forwards returned.
+        ("SFXS", "s.iii.s."),
+        ("SFXXS", "s.iiiii.s."),
+        ("SFXFS", "s.iiiiiis."),
+        ("SFXFXS", "s.iiiiiii.s."),
+        ("SN(F)XS", "s.iiiii.s."),
+        ("SN(FX)S", "s.iiiii.s."),
+        ("SN(FXF)S", "s.iiiiiiiis."),
+        ("SFDS", "s.iii.s."),
+        ("SFAS", "s.iii.s."),
+        ("SAFXS", "s.iiiii.s."),
+        ("SXS", "s...s."),
+        ("SFN(X)S", "s.iiiiiis."),
+        ("SDFXS", "s...iiiis."),
+        ("SFXB", "s.bbbbb."),
+        ("SN(Q)XFB", "s.ttt...bbb."),
+        # A conversion of anything is one if the forward is given its result.
+        ("SWFS", "s.i.iis."),
+        ("SWMFS", "s.i.i.iis."),
+        ("SWQS", "s...iis."),
+        ("SWWFS", "s...i.iis."),
+        ("SKWFS", "s.i...iis."),
+        ("SWKFS", "s...i.iis."),
+        ("SWN(F)S", "s.i.iiiis."),
+        ("SN(WF)S", "s.iiiiiis."),
+        ("SWFB", "s...bbb."),
+        ("SWLFS", "s...iiiis."),
+        ("WFS", "..i.s."),
+        ("SWAS", "s...iis."),
+        # A draw before a step chooses an action, once there were two steps.
+        ("SDS", "s...s."),
+        ("SSDS", "s.s.iis."),
+        ("SSDFS", "s.s...iis."),
+        ("SSDFB", "s.s.ppbbb."),
+        ("SSDKS", "s.s.....s."),
         # A conversion is part of the forward that it feeds, for its own time.
         ("SKFS", "s.i.iis."),
         ("SKMMFS", "s.i.i.i.iis."),

@@ -51,14 +51,34 @@ def test_the_sentence_names_the_parts_and_the_rest(trace):
     around = operations.around_loop(trace).to_dicts()
     parts = operations.ending_parts(trace, rows=10).to_dicts()
     (facts,) = coverage.coverage(trace).to_dicts()
-    (said,) = loop_sentences.ending(around, parts, facts)
+    (said,) = loop_sentences.ending(around, parts, [], facts)
     assert_says(
         said,
         *("end", "5.00 s", "shutdown", "2.00 s", "closing", "1.00 s", "threads 1.00 s"),
         *("other code", "500 ms", "a.flush 500 ms"),
     )
-    assert list(loop_sentences.ending([], parts, facts)) == []
-    assert list(loop_sentences.ending(around, [], facts)) == []  # as `around` says it all
+    assert list(loop_sentences.ending([], parts, [], facts)) == []
+    assert list(loop_sentences.ending(around, [], [], facts)) == []  # as `around` says it all
+
+
+@pytest.mark.parametrize(("own_ns", "is_named"), [(S, False), (S + 1, True)])
+def test_a_line_is_named_that_took_most_of_the_other_code(trace, own_ns, is_named):
+    around = operations.around_loop(trace).to_dicts()
+    (facts,) = coverage.coverage(trace).to_dicts()
+    lines = [{"file": "/home/train.py", "line": 40, "own_ns": own_ns}]
+    found = list(loop_sentences.ending(around, [], lines, facts))
+    assert bool(found) == is_named
+    for said in found:
+        assert_says(
+            said,
+            "5.00 s",
+            "shutdown",
+            "2.00 s",
+            "other code",
+            "2.00 s",
+            "train.py line 40",
+            "1.00 s",
+        )
 
 
 def test_an_end_is_named_if_it_is_long_or_a_large_part():

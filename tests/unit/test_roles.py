@@ -13,6 +13,7 @@ from rlscope.relations.rows.known_roles import TARGETS
 from rlscope.relations.rows.roles import NOTE, RANK_NOTE, program_name, roles
 
 Process = dict[str, Any]
+Groups = dict[int, set[str]]
 
 
 def process(parent: int | None = 0, **facts: Any) -> Process:
@@ -39,8 +40,10 @@ def shell(parent: int | None = None) -> Process:
 ROOT = process(None)
 
 
-def named(*processes: Process, simulating: tuple[int, ...] = ()) -> list[tuple[str, str]]:
-    names, found = roles(processes, simulating)
+def named(
+    *processes: Process, groups: Groups | None = None, connected: tuple[int, ...] = ()
+) -> list[tuple[str, str]]:
+    names, found = roles(processes, groups or {}, connected)
     return list(zip(names, found, strict=True))
 
 
@@ -50,7 +53,7 @@ def test_the_program_that_was_started_is_main() -> None:
 
 def test_a_run_whose_program_recorded_nothing_has_its_command() -> None:
     silent = process(None, program="")
-    assert roles([silent], (), "python -u train.py") == (["train.py"], ["main"])
+    assert roles([silent], {}, (), "python -u train.py") == (["train.py"], ["main"])
 
 
 def test_a_program_that_is_not_python_is_main_where_no_other_is() -> None:
@@ -130,9 +133,37 @@ def test_the_programs_own_name_of_a_child_wins(made_by: str, name: str, expected
 
 def test_workers_that_only_simulate_step_environments() -> None:
     processes = ROOT, child("train.collect"), child("train.learn")
-    assert named(*processes, simulating=(0, 1)) == [
+    groups = {0: {"simulation"}, 1: {"simulation"}}
+    assert named(*processes, groups=groups) == [
         ("train.py", "main"), ("collect 0", "environment worker"), ("learn 0", "worker"),
     ]  # fmt: skip
+
+
+_ACTS = {"simulation", "inference"}
+_LEARNS = {*_ACTS, "learning"}
+
+
+@pytest.mark.parametrize(
+    ("trains", "tests", "connected", "role"),
+    [
+        (_LEARNS, _ACTS, (), "evaluator"),
+        (_LEARNS, {*_ACTS, "evaluation", "loading"}, (), "evaluator"),
+        # Somebody gets its experience.
+        (_LEARNS, _ACTS, (0, 1), "worker"),
+        # It has another part in the run, or too little for one.
+        (_LEARNS, {*_ACTS, "replay"}, (), "worker"),
+        (_LEARNS, _LEARNS, (), "worker"),
+        (_LEARNS, {"inference"}, (), "worker"),
+        # Nobody learns.
+        (_ACTS, _ACTS, (), "worker"),
+    ],
+)
+def test_a_worker_that_acts_alone_beside_one_that_learns_evaluates(
+    trains: set[str], tests: set[str], connected: tuple[int, ...], role: str
+) -> None:
+    processes = ROOT, child("train.test"), child("train.train")
+    found = named(*processes, groups={1: tests, 2: trains}, connected=connected)
+    assert found[1:] == [("test 0", role), ("train 0", "worker")]
 
 
 def test_a_name_that_the_program_gave_stays_and_so_does_the_role() -> None:
@@ -242,7 +273,8 @@ def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
     for note, python, forked, parent in children:
         facts = {"note": note, "python": python, "forked": forked}
         processes.append(process(parent % len(processes), **facts))
-    names, found = roles(processes, range(0, len(processes), 2))
+    groups = {index: {"simulation"} for index in range(0, len(processes), 2)}
+    names, found = roles(processes, groups)
     assert len(set(names)) == len(names) == len(found)
     assert found.count("main") == 1
     for number, each in enumerate(processes):  # what a process began after changes nothing in it
@@ -265,5 +297,5 @@ def test_no_two_processes_share_a_name_that_was_derived(children: Any) -> None:
 def test_an_interpreter_that_recorded_nothing_is_named_by_what_it_runs(
     arguments: str, name: str, role: str
 ) -> None:
-    names, found = roles([ROOT, process(program="", arguments=arguments)], ())
+    names, found = roles([ROOT, process(program="", arguments=arguments)], {})
     assert (names[1], found[1]) == (name, role)

@@ -208,7 +208,7 @@ def test_a_line_says_both_shares_and_what_else_the_page_has() -> None:
 def test_the_table_of_the_page_is_made_anew_and_nothing_else() -> None:
     text = "Before.\n\n<!-- measured: stopwatches -->\nold\n<!-- end -->\n\nAfter.\n"
     rows = [row({"replay": 300}, {"replay": 600}), row({"replay": 300}, {}, "two")]
-    made = renewed(text, rows, "On a day.")
+    made = renewed(text, rows, "On a day.", ["one", "two", "three"])
     assert made.startswith("Before.\n\n<!-- measured: stopwatches -->\nOn a day.\n")
     assert made.endswith("<!-- end -->\n\nAfter.\n")
     assert "old" not in made
@@ -216,7 +216,24 @@ def test_the_table_of_the_page_is_made_anew_and_nothing_else() -> None:
         each.line() for each in rows
     ]
     assert "Hits: 1 of 2 programs, of 1 libraries." in made
-    assert renewed(made, rows, "On a day.") == made
+    assert renewed(made, rows, "On a day.", ["one", "two"]) == made
+
+
+def test_programs_that_were_not_measured_keep_their_rows() -> None:
+    text = "<!-- measured: stopwatches -->\n<!-- end -->\n"
+    order = ["one", "two", "three"]
+    first = [row({"replay": 300}, {"replay": 600}, name) for name in ("one", "three")]
+    again = [row({"replay": 300}, {}, "three"), row({"replay": 300}, {"replay": 600}, "two")]
+    made = renewed(renewed(text, first, "On a day.", order), again, "Later.", order)
+    lines = made.splitlines()
+    (heading,) = [place for place, line in enumerate(lines) if line.startswith("| program")]
+    assert set(lines[heading + 1]) == {"|", "-"}
+    assert lines[heading + 2 : heading + 5] == [
+        first[0].line(), again[1].line(), again[0].line(),
+    ]  # fmt: skip
+    assert "On a day." not in made and "Later." in made
+    assert "Hits: 2 of 3 programs, of 1 libraries." in made
+    assert renewed(made, [], "Later.", ["two"]).count("| Library |") == 1
 
 
 def test_every_program_has_its_row() -> None:

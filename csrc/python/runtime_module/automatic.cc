@@ -13,6 +13,7 @@
 #include "python/runtime_module/module_state.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
+#include "python/runtime_module/token_count.h"
 #include "python/runtime_module/vectorcall.h"
 
 namespace rlscope::python {
@@ -50,12 +51,28 @@ bool IsWatched(vectorcallfunc vectorcall, Event event) {
   return simulates && (event == Event::kSimulation || event == Event::kMixin);
 }
 
+// What is no function of Python.
+bool WatchCode(Event event, PyObject* callable) {
+  switch (event) {
+    case Event::kConversion:
+      return WatchConversion(callable, Converts::kObservation);
+    case Event::kMaking:
+      return WatchConversion(callable, Converts::kAnything);
+    case Event::kOutput:
+      return WatchConversion(callable, Converts::kOutput);
+    case Event::kDraw:
+      return WatchConversion(callable, Converts::kDraw);
+    default:
+      return false;
+  }
+}
+
 // watch_in_place(event, function).
 PyObject* WatchInPlace(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Event event;
   if (!TakesTwo(count) || !FindEvent(arguments[0], &event)) return nullptr;
   if (!PyFunction_Check(arguments[1])) {
-    return PyBool_FromLong(event == Event::kConversion && WatchConversion(arguments[1]));
+    return PyBool_FromLong(WatchCode(event, arguments[1]));
   }
   const auto* function = reinterpret_cast<PyFunctionObject*>(arguments[1]);
   if (IsWatched(function->vectorcall, event)) Py_RETURN_TRUE;
@@ -154,6 +171,8 @@ PyMethodDef module_functions[] = {
     {"watch_classes", Fast(WatchClasses), METH_FASTCALL, nullptr},
     {"watch_imports", Fast(WatchImports), METH_FASTCALL, nullptr},
     {"ask_gradients", AskGradientsOf, METH_O, nullptr},
+    {"count_tokens", CountTokens, METH_O, nullptr},
+    {"written_tokens", WrittenTokens, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

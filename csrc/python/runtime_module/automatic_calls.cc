@@ -6,9 +6,11 @@
 #include "python/runtime_module/automatic_track.h"
 #include "python/runtime_module/call_sites.h"
 #include "python/runtime_module/compiled.h"
+#include "python/runtime_module/conversions.h"
 #include "python/runtime_module/import_times.h"
 #include "python/runtime_module/own_environments.h"
 #include "python/runtime_module/stand_in.h"
+#include "python/runtime_module/token_count.h"
 #include "python/runtime_module/vectorcall.h"
 
 namespace rlscope::python {
@@ -104,8 +106,7 @@ constexpr bool is_simulation = event == Event::kSimulation || event == Event::kM
 template <Event event>
 constexpr bool is_apart =
     event == Event::kEvaluation || event == Event::kUpdate || event == Event::kReplay ||
-    event == Event::kGeneration || event == Event::kSaving || event == Event::kLoading ||
-    event == Event::kClosing;
+    event == Event::kSaving || event == Event::kLoading || event == Event::kClosing;
 
 template <Event event>
 constexpr bool is_conversion = event == Event::kConversion || event == Event::kConnector;
@@ -153,6 +154,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
     track->EnterConversion(SelfOf(arguments, flagged_count));
   }
   if constexpr (event == Event::kRandomKey) track->EnterRandomKey();
+  if constexpr (event == Event::kOutput) track->EnterOutput();
   if constexpr (event == Event::kChoice) track->EnterChoice();
   if constexpr (event == Event::kDraw) track->EnterDraw();
   if constexpr (event == Event::kImport) {
@@ -173,7 +175,7 @@ inline bool Before(Track* track, PyObject* const* arguments, size_t flagged_coun
 
 template <Event event>
 inline void After(Track* track, PyObject* const* arguments, size_t flagged_count,
-                  PyObject* result) {
+                  PyObject* keywords, PyObject* result) {
   if constexpr (is_simulation<event>) track->LeaveSimulation(result);
   if constexpr (is_forward<event>) track->LeaveForward(result);
   if constexpr (event == Event::kBackward) {
@@ -184,6 +186,7 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kCompiled) track->LeaveCompiled();
   if constexpr (is_conversion<event>) track->LeaveConversion(result);
   if constexpr (event == Event::kRandomKey) track->LeaveRandomKey();
+  if constexpr (event == Event::kOutput) track->LeaveOutput();
   if constexpr (event == Event::kChoice) track->LeaveChoice();
   if constexpr (event == Event::kDraw) track->LeaveDraw();
   if constexpr (event == Event::kCompile) WatchTorchFunction(result);
@@ -195,6 +198,9 @@ inline void After(Track* track, PyObject* const* arguments, size_t flagged_count
   if constexpr (event == Event::kCompilation) track->LeaveCompilation(/*is_last=*/true);
   if constexpr (event == Event::kTraining) track->LeaveTraining();
   if constexpr (event == Event::kPrediction) track->LeavePrediction();
+  if constexpr (event == Event::kGeneration) {
+    if (track->LeaveGeneration()) AddTokensOf(result, {arguments, flagged_count, keywords});
+  }
   if constexpr (is_apart<event>) track->LeaveApart();
 }
 
@@ -217,27 +223,29 @@ PyObject* CallOwn(PyObject* const* arguments, size_t flagged_count, PyObject* ke
   }
   PyObject* result = nullptr;
   if (Before<Event::kSimulation>(track, arguments, flagged_count, keywords)) result = call();
-  After<Event::kSimulation>(track, arguments, flagged_count, result);
+  After<Event::kSimulation>(track, arguments, flagged_count, keywords, result);
   return result;
 }
 
 template <Event event>
 PyObject* InPlace(PyObject* function, PyObject* const* arguments, size_t flagged_count,
                   PyObject* keywords) {
+  const auto call = [&] { return plain_vectorcall(function, arguments, flagged_count, keywords); };
   if constexpr (is_own<event>) {
-    return CallOwn<event>(arguments, flagged_count, keywords, [&] {
-      return plain_vectorcall(function, arguments, flagged_count, keywords);
-    });
+    return CallOwn<event>(arguments, flagged_count, keywords, call);
+  }
+  if constexpr (event == Event::kMaking) {
+    return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
   if (!Counts<event>(arguments, flagged_count)) {
-    return plain_vectorcall(function, arguments, flagged_count, keywords);
+    return call();
   }
   Track* track = &own_track;
   PyObject* result = nullptr;
   if (__builtin_expect(Before<event>(track, arguments, flagged_count, keywords), 1)) {
-    result = plain_vectorcall(function, arguments, flagged_count, keywords);
+    result = call();
   }
-  After<event>(track, arguments, flagged_count, result);
+  After<event>(track, arguments, flagged_count, keywords, result);
   return result;
 }
 
@@ -246,20 +254,24 @@ template <Event event>
 PyObject* ThroughObject(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                         PyObject* keywords) {
   const auto* stand_in = reinterpret_cast<StandInObject*>(self);
+  const auto call = [&] {
+    return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+  };
   if constexpr (is_own<event>) {
-    return CallOwn<event>(arguments, flagged_count, keywords, [&] {
-      return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
-    });
+    return CallOwn<event>(arguments, flagged_count, keywords, call);
+  }
+  if constexpr (event == Event::kMaking) {
+    return CallMaking(&own_track, SelfOf(arguments, flagged_count), call);
   }
   if (!Counts<event>(arguments, flagged_count)) {
-    return stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+    return call();
   }
   Track* track = &own_track;
   PyObject* result = nullptr;
   if (__builtin_expect(Before<event>(track, arguments, flagged_count, keywords), 1)) {
-    result = stand_in->call(stand_in->function, arguments, flagged_count, keywords);
+    result = call();
   }
-  After<event>(track, arguments, flagged_count, result);
+  After<event>(track, arguments, flagged_count, keywords, result);
   return result;
 }
 

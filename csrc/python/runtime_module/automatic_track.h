@@ -8,6 +8,9 @@
 //   U  outermost call with which a library trains a model on a batch
 //   K  outermost conversion of the observation that the thread's last S returned, also by a
 //      library's own pipeline from environment to module
+//   W  outermost call that makes a tensor of anything else
+//   X  outermost conversion of a tensor to something else, as of what forwards returned; the end of
+//      an A or D, too
 //   L  outermost call that makes a random key, for what a policy draws
 //   A  outermost sample of a space of actions
 //   D  outermost draw of some out of many, at random
@@ -57,6 +60,12 @@
 // A K is a part of the next F, if that is inference. If two K convert one object, the later one
 // counts. What lies between K and F is nothing. K inside any other call or block is a part of that.
 //
+// A W is a K if the next F is given its result, or what K made of that, as its first argument. A
+// later K, W or L takes its place. A W behind a K or L, or where something is open, is nothing.
+//
+// Inference that its F opened ends with the last X behind the last F, if there is one, and not with
+// the S. In a no-grad block it ends with the block. With a D before the F it ends with the S.
+//
 // Where a thread learns from the S of one environment, a stretch of S of another one may be an
 // `evaluation` (evaluations.h): from the begin of its first S to the end of its last one, with
 // whatever lies between.
@@ -66,6 +75,9 @@
 //
 // From an A to the next S is inference, with the K before it, if there is no B and O between. With
 // an F before it, it is a part of what that opened.
+//
+// From a D to the next S is inference, too, without any of what ends a `replay`, once the thread
+// has had two S.
 //
 // From a D to the next F, or B, is `replay`, if an update follows: a B without an S, an O, an A or
 // a K between. A D that something is open at is a part of that. There must have been an S in the
@@ -203,6 +215,26 @@ class Track {
     observation_.NoteConverted(result);
     if (--conversion_ == 0) EndConversion();
   }
+  // Whether converting an object that is no observation may be a W.
+  bool MayMake() const {
+    return simulates_ && conversion_ == 0 &&
+           (expects_ == Expects::kNothing || (expects_ == Expects::kForward && is_unproven_)) &&
+           CanMake();
+  }
+  void EnterMaking() {
+    ++conversion_;
+    BeginMaking();
+  }
+  // `result` of the call, null if it raised.
+  void LeaveMaking(const PyObject* result) {
+    if (makes_) observation_.NoteConverted(result);
+    makes_ = false;
+    if (--conversion_ == 0) EndConversion();
+  }
+  void EnterOutput() { ++output_; }
+  void LeaveOutput() {
+    if (--output_ == 0 && expects_ == Expects::kName) EndOutput();
+  }
   // What a forward is given beside the observation. In an update it is a part of that.
   void EnterRandomKey() {
     if (conversion_++ == 0 && !ExpectsStep() && expects_ != Expects::kDrawn) {
@@ -213,11 +245,15 @@ class Track {
   void EnterChoice() {
     if (choice_++ == 0) BeginChoice();
   }
-  void LeaveChoice() { --choice_; }
+  void LeaveChoice() {
+    if (--choice_ == 0 && expects_ == Expects::kName) EndOutput();
+  }
   void EnterDraw() {
     if (draw_++ == 0) BeginDraw();
   }
-  void LeaveDraw() { --draw_; }
+  void LeaveDraw() {
+    if (--draw_ == 0 && expects_ == Expects::kName) EndOutput();
+  }
   void EnterTraining() {
     if (training_++ == 0) BeginLibraryTraining();
   }
@@ -233,6 +269,13 @@ class Track {
   void EnterGeneration() {
     if (!IsInsideCode() && !IsPartOfOther()) generated_ = true;
     EnterApart("generation");
+    if (apart_ == 1) writes_ = name_ != 0;
+  }
+  // Whether it counts.
+  bool LeaveGeneration() {
+    const bool counts = apart_ == 1 && writes_;
+    LeaveApart();
+    return counts;
   }
   void LeaveApart() {
     if (--apart_ == 0) EndNamed();
@@ -291,7 +334,7 @@ class Track {
     kChosen,     // an action was chosen: it goes on to the next S
     kName,       // forwards were seen: what comes next names them
     kToken,      // forwards of a generation were: it goes on to the end of the last one
-    kDrawn,      // a batch was drawn: it goes on to the next F
+    kDrawn,      // something was drawn: a batch up to the next F, or an action up to the next S
     kStep,       // backprop goes on to the end of an O, if one comes
     kMoreSteps,  // an O came; the same for further ones
   };
@@ -330,6 +373,11 @@ class Track {
   void EndPhases();
   void BeginConversion(const PyObject* object);
   void EndConversion();
+  bool CanMake() const;
+  void BeginMaking();
+  void EndOutput();
+  uint32_t TakeOutput(uint32_t resolve);
+  uint32_t DropUnproven(uint32_t resolve);
   void BeginChoice();
   void BeginDraw();
   uint32_t EndTailAndBlock() const;
@@ -375,6 +423,7 @@ class Track {
   uint32_t compiled_ = 0;
   uint32_t compilation_ = 0;
   uint32_t conversion_ = 0;
+  uint32_t output_ = 0;
   uint32_t choice_ = 0;
   uint32_t draw_ = 0;
   uint32_t apart_ = 0;
@@ -401,7 +450,9 @@ class Track {
   bool waits_in_forward_ = false;    // a call that waits for a result runs as an F
   bool library_trains_ = false;      // a U that counts is open
   bool predicts_ = false;            // the prediction that is open is an F
+  bool writes_ = false;              // the V that is open is a generation, and counts
   bool simulates_ = false;           // the thread has had an S
+  bool has_acted_ = false;           // and another one
   // What the J that runs interrupts, with the name of a C; kAutoStates: none runs.
   uint32_t before_compilation_ = trace::kAutoStates;
   Expects expects_ = Expects::kNothing;
@@ -412,6 +463,9 @@ class Track {
   Acting acting_;
   Evaluations evaluations_;
   bool converts_ = false;         // an observation was converted for the next F
+  bool makes_ = false;            // a W that counts is open
+  bool is_unproven_ = false;      // what was converted for the next F began with a W
+  bool has_output_ = false;       // an X was, since the last F: what is open goes on as a tail
   bool has_key_ = false;          // a random key was made for it: all from there on is a K
   bool drawn_ = false;            // what runs as a tail is a batch that was drawn
   bool gives_scores_ = false;     // of the last forward, where a generation was

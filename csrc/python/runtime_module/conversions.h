@@ -1,17 +1,38 @@
-// Functions, methods and types of C code that convert an observation for a forward: PyTorch's
-// as_tensor, Tensor.to, Tensor. Their own vectorcall pointer is replaced; nothing that a program
-// can look at changes, and the C function that recorders of native calls look for stays in place.
+// Functions, methods and types of C code that convert an observation for a forward, or what that
+// returned: PyTorch's as_tensor, Tensor.to, Tensor. And methods of Cython that draw. Their own
+// vectorcall pointer is replaced; nothing that a program can look at changes, and the C function
+// that recorders of native calls look for stays in place.
 #ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_CONVERSIONS_H_
 #define RLSCOPE_PYTHON_RUNTIME_MODULE_CONVERSIONS_H_
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "python/runtime_module/automatic_track.h"
+
 namespace rlscope::python {
 
-// Makes calls of it with an observation as first argument events. False: it is none of the three,
-// or its calls go another way. Sets no Python error.
-bool WatchConversion(PyObject* callable);
+enum class Converts {
+  kObservation,  // calls with an observation as first argument are events
+  kAnything,     // the others, too: makings
+  kOutput,       // all calls are, of what forwards returned
+  kDraw,         // all calls are
+};
+
+// Makes calls of it events. False: it is none of those, or its calls go another way. Sets no
+// Python error.
+bool WatchConversion(PyObject* callable, Converts converts);
+
+// A call that makes something of `object`.
+template <class Call>
+inline PyObject* CallMaking(Track* track, PyObject* object, Call call) {
+  const bool is_known = track->IsOfObservation(object);
+  if (!is_known && !track->MayMake()) return call();
+  is_known ? track->EnterConversion(object) : track->EnterMaking();
+  PyObject* result = call();
+  is_known ? track->LeaveConversion(result) : track->LeaveMaking(result);
+  return result;
+}
 
 }  // namespace rlscope::python
 

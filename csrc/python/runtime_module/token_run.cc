@@ -49,15 +49,16 @@ void TokenRun::Input::Read(PyObject* argument) {
 }
 
 // By one item, in the dimension of the sequence, or in the one before where the batch is second.
-bool TokenRun::Input::Grows(const Input& before) const {
-  if (dimensions == 0 || dimensions != before.dimensions) return false;
+int TokenRun::Input::Grown(const Input& before) const {
+  if (dimensions == 0 || dimensions != before.dimensions) return -1;
   int grown = -1;
   for (int i = 0; i < dimensions; i++) {
     if (length[i] == before.length[i]) continue;
-    if (grown >= 0 || length[i] != before.length[i] + 1) return false;
+    if (grown >= 0 || length[i] != before.length[i] + 1) return -1;
     grown = i;
   }
-  return grown == SequenceOf(dimensions) || (grown == 0 && dimensions > 2);
+  const bool is_sequence = grown == SequenceOf(dimensions) || (grown == 0 && dimensions > 2);
+  return is_sequence ? grown : -1;
 }
 
 // One item, with a cache that the forward before was given, too.
@@ -77,7 +78,9 @@ bool TokenRun::IsLonger(const Arguments& call) {
   const Py_ssize_t named = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
   Input input;
   for (Py_ssize_t i = 1; i < positional + named; i++) input.Read(call.values[i]);
-  const bool follows = !has_input_ || input.Grows(input_) || input.GoesOnWith(input_);
+  const int grown = has_input_ ? input.Grown(input_) : -1;
+  const bool follows = !has_input_ || grown >= 0 || input.GoesOnWith(input_);
+  texts_ = input.dimensions < 2 ? 1 : input.length[grown == 0 ? 1 : 0];
   forwards_ = follows ? std::min(forwards_ + 1, kShortest) : 1;
   has_input_ = true;
   input_ = input;

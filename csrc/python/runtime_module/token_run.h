@@ -1,5 +1,6 @@
 // Forwards of one module of which each is given what the one before was and one item more, or one
-// item alone with the same cache: a model that writes a text token by token.
+// item alone with the same cache: a model that writes a text token by token. All have gradients, or
+// none has.
 //
 // Only addresses are kept: the program's objects live and die as they do without us. Nothing here
 // is dereferenced later.
@@ -33,19 +34,23 @@ class TokenRun {
   // Something came between that no run goes on after.
   void End() { module_ = nullptr; }
   // The next outermost forward: __call__(module, ...). Whether it goes on a run that is long
-  // enough by now.
-  bool GoesOn(const Arguments& call) {
+  // enough by now. `on`: it has gradients, as all of a run have, or none.
+  bool GoesOn(const Arguments& call, bool on) {
     const PyObject* module = call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 0
                                  ? *call.values
                                  : nullptr;
-    if (__builtin_expect(module == nullptr || module != module_, 1)) {
+    if (__builtin_expect(module == nullptr || module != module_ || on != on_, 1)) {
       module_ = module;
+      on_ = on;
       forwards_ = 1;
       has_input_ = false;
       return false;
     }
     return IsLonger(call);
   }
+
+  // How many texts the last forward of a run went on with: one token for each.
+  Py_ssize_t texts() const { return texts_; }
 
  private:
   static constexpr int kMostDimensions = 4;
@@ -58,15 +63,19 @@ class TokenRun {
     const PyObject* cache[kMostCaches] = {};  // and what else is no tensor, number or text
 
     void Read(PyObject* argument);
-    bool Grows(const Input& before) const;
+    // In which dimension it is one item longer than the one before, and else alike; -1: in none of
+    // a sequence.
+    int Grown(const Input& before) const;
     bool GoesOnWith(const Input& before) const;
   };
 
   bool IsLonger(const Arguments& call);
 
   const PyObject* module_ = nullptr;
+  bool on_ = false;
   int forwards_ = 0;  // of the run so far
   bool has_input_ = false;
+  Py_ssize_t texts_ = 0;
   Input input_;  // of the last one; that of the first one is not read
 };
 

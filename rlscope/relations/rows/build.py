@@ -125,7 +125,7 @@ class _Build:
         self._breakdowns: list[Breakdowns] = []
         self._probes: list[ProbeSamples] = []
         self._gaps = {kind: record_costs.Gaps() for kind in record_costs.MEASURED}
-        self._simulating: set[int] = set()
+        self._groups: dict[int, set[str]] = {}  # of operations, in the loop of each process
         self._own_folders = run_facts.own_folders(self._run_json)
         self._stack_files: set[str] = set()
         self._collected: dict[str, dict[str, list[Any]]] = {}
@@ -206,8 +206,7 @@ class _Build:
         for name, columns in relations.items():
             self._put(name, columns, index)
         self._put_iteration_times(swept, unknown, index)
-        if rows.only_simulates():
-            self._simulating.add(index)
+        self._groups[index] = rows.groups_of_loop()
         instances = self._directory.instance_rows(
             index, first_thread=first_thread, operations=rows.operations()
         )
@@ -345,7 +344,7 @@ class _Build:
 
     def _names_and_roles(self) -> tuple[list[str], list[str]]:
         command = run_facts.command_words(self._run_json)
-        return roles(self._processes, self._simulating, " ".join(command))
+        return roles(self._processes, self._groups, self._waits.connected(), " ".join(command))
 
     def _process_columns(self) -> dict[str, list[Any]]:
         names, found = self._names_and_roles()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 ENVIRONMENT_WORKER = "environment worker"
 DATA_LOADER_WORKER = "data loader worker"
+EVALUATOR = "evaluator"
 WORKER = "worker"
 HELPER = "helper"
 ACTOR = "actor"

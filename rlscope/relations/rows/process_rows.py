@@ -10,7 +10,7 @@ import numpy as np
 
 from rlscope import _trace
 from rlscope.costs.record_costs import AUTOMATIC, NATIVE, OPERATION
-from rlscope.relations.groups import SIMULATION, group_of
+from rlscope.relations.groups import group_of
 from rlscope.relations.rows import blocked, stacks
 from rlscope.relations.rows.breakdowns import Breakdowns
 from rlscope.relations.rows.operations import NONE, NOT_RECORDED, UNLINKED, sources_of_rows
@@ -103,15 +103,15 @@ class ProcessRows:
         rows = zip(swept["path"], swept["source"], self._operation_ids.tolist(), strict=True)
         return [row for row in rows if row[-1] >= 0]
 
-    def only_simulates(self) -> bool:
-        """Whether the process has a training loop whose operations are all simulation."""
+    def groups_of_loop(self) -> set[str]:
+        """Groups of the operations in the training loop of the process."""
         swept = self._swept["breakdown"]
         paths = {
             self._texts.paths[operation]
             for stage, operation in zip(swept["stage"], swept["operation"].tolist(), strict=True)
             if stage == "loop"
         }
-        return {group_of(path) for path in paths - {NONE, NOT_RECORDED}} == {SIMULATION}
+        return {group_of(path) for path in paths - {NONE, NOT_RECORDED}}
 
     def _blocked(self) -> dict[str, Any]:
         found = blocked.columns(self._swept["breakdown"], self._swept["state_reading"])

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rlscope.relations.groups import EVALUATION, LEARNING, SIMULATION
 from rlscope.relations.rows import known_roles as known
 from rlscope.relations.rows.imported_places import NOTE as IMPORTED_NOTE
 from rlscope.relations.rows.known_roles import HELPER, MAIN, PROGRAM, WORKER
@@ -21,6 +22,10 @@ from rlscope.relations.rows.known_roles import HELPER, MAIN, PROGRAM, WORKER
 NOTE = "rlscope.role"
 RANK_NOTE = "rlscope.rank"
 """Keys of the metadata in which a process says what it is: rlscope/capture/roles.py."""
+
+_ACTS = frozenset({SIMULATION, "inference"})
+_EVALUATES = _ACTS | {EVALUATION, "loading", "saving", "closing"}
+"""Groups that an evaluator has, and that it may have."""
 
 _LONGEST_NAME = 120
 _LONGEST_CODE = 37  # of a program that is given by -c
@@ -49,13 +54,17 @@ class _Process:
 
 
 def roles(
-    processes: Sequence[Mapping[str, Any]], simulating: Collection[int], command: str = ""
+    processes: Sequence[Mapping[str, Any]],
+    groups: Mapping[int, Collection[str]],
+    connected: Collection[int] = (),
+    command: str = "",
 ) -> tuple[list[str], list[str]]:
     """Names and roles of the processes, parents before their children.
 
     Args:
         processes: as _trace.Directory.processes has them.
-        simulating: indexes of the processes that have operations, all of them simulation.
+        groups: index of a process -> groups of the operations in its training loop.
+        connected: indexes of the processes that something connects with another one.
         command: what the run was started with; a process that recorded nothing has no command line.
     """
     found: list[_Process] = []
@@ -67,9 +76,14 @@ def roles(
         found.append(_of({**process, "program": program}, processes, parent))
         if process["forked"] and last[_identity(process)] >= len(found):
             found[-1].role = HELPER
-    for index in simulating:
-        if found[index].role == WORKER:
+    learns = any(LEARNING in of_process for of_process in groups.values())
+    for index, of_process in groups.items():
+        if found[index].role != WORKER:
+            continue
+        if set(of_process) == {SIMULATION}:
             found[index].role = known.ENVIRONMENT_WORKER
+        elif learns and index not in connected and _ACTS <= set(of_process) <= _EVALUATES:
+            found[index].role = known.EVALUATOR
     if found:
         _find_main(processes, found)
     return _names(processes, found), [each.role for each in found]

@@ -10,14 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from rlscope.relations.rows.known_roles import DATA_LOADER_WORKER, ENVIRONMENT_WORKER, HELPER
+from rlscope.relations.rows.known_roles import (
+    DATA_LOADER_WORKER,
+    ENVIRONMENT_WORKER,
+    EVALUATOR,
+    HELPER,
+)
 from rlscope.relations.rows.operations import NONE, NOT_RECORDED
 
 LOOP = "loop"
 WHOLE = "whole"
 BETWEEN = "(between operations)"
 """Time of a loop in no operation."""
-_SERVING = frozenset({ENVIRONMENT_WORKER, DATA_LOADER_WORKER, HELPER})
+_LEFT_OUT = frozenset({ENVIRONMENT_WORKER, DATA_LOADER_WORKER, EVALUATOR, HELPER})
 
 
 def counted(roles: Mapping[int, str | None], looping: Collection[int]) -> set[int]:
@@ -29,7 +34,7 @@ def counted(roles: Mapping[int, str | None], looping: Collection[int]) -> set[in
     """
     if not looping:
         return set(roles)
-    own = {process for process in looping if roles[process] not in _SERVING}
+    own = {process for process in looping if roles[process] not in _LEFT_OUT}
     return own or set(looping)
 
 

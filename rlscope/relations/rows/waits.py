@@ -94,6 +94,14 @@ class Waits:
         found = [(*target, peer) for target in peers for peer in peers[target]]
         return _columns((*_TARGET, "peer_process_id"), sorted(found))
 
+    def connected(self) -> set[int]:
+        """Processes that use a pipe, a socket or a semaphore with another one."""
+        found: set[int] = set()
+        for target, peers in self._peers_by_target().items():
+            if target.kind != "process" and peers - {target.process}:
+                found |= {target.process, *peers}
+        return found
+
     def _peers_by_target(self) -> dict[_Target, set[int]]:
         return {target: self._peers(target) for target in {row.target for row in self._rows}}
 

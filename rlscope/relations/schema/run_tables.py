@@ -60,7 +60,8 @@ process = columns.relation(
     ),
     columns.text(
         "role",
-        "main, program, rank, actor, task, environment worker, data loader worker, worker, helper",
+        "main, program, rank, actor, task, environment worker, data loader worker, evaluator, "
+        "worker, helper",
     ),
     columns.text("program", "command line, secrets masked"),
     columns.text("python", "version of the interpreter; NULL: another program"),

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlscope.analysis import coverage, operations, processes, verdicts
-from rlscope.report import layers, limits, loop_sentences, palette, shares, units, views
+from rlscope.report import (
+    layers,
+    limits,
+    loop_sentences,
+    palette,
+    shares,
+    token_sentences,
+    units,
+    views,
+)
 from rlscope.report.figures.bars import Bar, stacked_bars
 from rlscope.report.panel import Chart, Drawing, Figure, Grid, Nothing, Panel, Tables
 from rlscope.table import Table
@@ -26,6 +35,7 @@ def read(trace: Trace) -> dict[str, Table]:
         "between_operation": operations.between_operations(trace, rows=limits.ROWS),
         "automatic": operations.automatic_operations(trace, operations=limits.ROWS),
         "process": processes.process_names(trace),
+        "generation": operations.generations(trace, rows=limits.PROCESSES),
         "coverage": coverage.coverage(trace),
     }
 
@@ -47,6 +57,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         grids=[
             _tree(tables["operation_tree"], whole),
             *_gaps(tables["between_operation"], facts),
+            *_tokens(tables["generation"]),
             *_automatic(tables["automatic"], facts),
         ],
     )
@@ -128,6 +139,29 @@ def _gaps(table: Table, facts: dict[str, Any]) -> list[Grid]:
                 units.duration(row["duration_ns"]),
                 units.share(row["duration_ns"], facts["span_ns"]),
                 units.duration(row["duration_ns"] / row["gaps"]) if row["gaps"] else "",
+            ]
+            for row in rows
+        ],
+    )
+    return [grid]
+
+
+def _tokens(table: Table) -> list[Grid]:
+    """What models wrote, by process."""
+    rows = table.to_dicts()
+    if not rows:
+        return []
+    columns = ["process", ">tokens", ">generations", ">in each", ">in a second of them"]
+    grid = Grid(
+        title="Table: tokens that models wrote",
+        columns=columns,
+        rows=[
+            [
+                units.visible(row["process"]),
+                units.count(row["tokens"]),
+                units.count(row["generations"]),
+                token_sentences.each(row),
+                token_sentences.rate(row),
             ]
             for row in rows
         ],

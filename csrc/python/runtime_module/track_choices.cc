@@ -1,0 +1,90 @@
+// The automatic track around a choice: what a forward is given, what is made of what it returns,
+// and what is drawn at random.
+#include "python/runtime_module/track_steps.h"
+
+namespace rlscope::python {
+
+// ---- K ------------------------------------------------------------------------------------------
+
+// `object`: null for an L.
+void Track::BeginConversion(const PyObject* object) {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (block_ != nullptr || IsNameOpen() || !FollowsNow()) return;
+  const bool goes_on = expects_ == Expects::kForward;
+  if (!goes_on) converts_ = has_key_ = is_unproven_ = false;
+  const bool drops =
+      converts_ && (object == nullptr ? is_unproven_ : !observation_.IsConverted(object));
+  if (ExpectsStep() || expects_ == Expects::kDrawn) {
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing), kAutoBetween);
+  } else if (drops) {
+    // As an observation is converted to be stored, and once more for the forward.
+    ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoBetween, kAutoNothing), kAutoBetween);
+    converts_ = has_key_ = is_unproven_ = false;
+  } else {
+    Run(kAutoBetween);
+  }
+  object == nullptr ? has_key_ = true : converts_ = true;
+  expects_ = Expects::kForward;
+}
+
+void Track::EndConversion() {
+  if (expects_ != Expects::kForward || has_key_ || state_ != kAutoBetween || !Follows()) return;
+  if (state_ == kAutoBetween) Run(kAutoNothing);  // else of another window
+}
+
+// ---- W and X ------------------------------------------------------------------------------------
+
+bool Track::CanMake() const {
+  return !IsInsideOther() && !IsInsideForward() && step_ == 0 && block_ == nullptr;
+}
+
+// What was converted before is not for the next F.
+void Track::BeginMaking() {
+  if (!FollowsNow() || !(expects_ == Expects::kNothing || is_unproven_)) return;
+  is_unproven_ ? ResolveAndRun(DropUnproven(kAutoKeepAll), kAutoBetween) : Run(kAutoBetween);
+  expects_ = Expects::kForward;
+  converts_ = makes_ = is_unproven_ = true;
+  has_key_ = false;
+}
+
+// What follows an X is a part of what is open only if something more of that comes.
+void Track::EndOutput() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0 || drawn_ || !FollowsNow()) return;
+  if (block_ != nullptr) {
+    has_output_ |= block_has_forward_;
+  } else if (expects_ == Expects::kName) {
+    has_output_ ? ResolveAndRun(TakeOutput(kAutoKeepAll), kAutoTail) : Run(kAutoTail);
+    has_output_ = true;
+  }
+}
+
+// ---- A and D ------------------------------------------------------------------------------------
+
+// The resolve that ends a tail, and the block that is open without a forward so far.
+inline uint32_t Track::EndTailAndBlock() const {
+  const uint32_t resolve = WithAutoFate(kAutoKeepAll, kAutoTail, kAutoNothing);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
+void Track::BeginChoice() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0) return;
+  if (IsNameOpen() || !FollowsNow()) return;
+  ResolveAndRun(DropUnproven(EndTailAndBlock()), kAutoBetween);
+  expects_ = Expects::kChosen;
+  block_ = nullptr;
+  drawn_ = makes_ = false;
+}
+
+void Track::BeginDraw() {
+  if (IsInsideOther() || IsInsideForward() || step_ != 0 || !has_environment) return;
+  if (IsNameOpen() || expects_ == Expects::kDrawn || !FollowsNow()) return;
+  ResolveAndRun(WithAutoFate(EndTailAndBlock(), kAutoBetween, kAutoNothing), kAutoTail);
+  expects_ = Expects::kDrawn;
+  block_ = nullptr;
+  drawn_ = true;
+  makes_ = is_unproven_ = false;
+}
+
+}  // namespace rlscope::python

@@ -1,0 +1,289 @@
+// The automatic track in the loop of a program: steps of environments, forwards, backwards,
+// optimizers.
+#include "python/runtime_module/compiled_table.h"
+#include "python/runtime_module/token_count.h"
+#include "python/runtime_module/track_steps.h"
+
+namespace rlscope::python {
+
+namespace {
+
+bool (*gradients_enabled)() = nullptr;
+
+}  // namespace
+
+__thread Track own_track;
+
+uint64_t explicit_in = 0;
+uint64_t optimizer_steps = 0;
+bool has_environment = false;
+
+// ---- what every event does ----------------------------------------------------------------------
+
+bool Track::Follows() { return FollowsNow(); }
+
+// The trace knows nothing of what is open.
+void Track::Forget() {
+  const uint32_t import_cut = import_cut_;
+  Decide(Expects::kNothing);
+  import_cut_ = import_cut;
+  NoteSegment();
+  evaluations_.Forget();
+  state_ = kAutoNothing;
+  before_compilation_ = kAutoStates;
+}
+
+// ---- S ------------------------------------------------------------------------------------------
+
+// An iteration begins at the first S of all, and at each first one after an O.
+inline bool Track::IsNewIteration() {
+  const uint64_t steps = __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
+  if (steps == steps_seen_ && steps_generation_ == Load(rlscope_process.generation)) return false;
+  steps_seen_ = steps;
+  steps_generation_ = Load(rlscope_process.generation);
+  return true;
+}
+
+// Time between a forward and the first S of all is no inference: programs try their modules,
+// or compile them, before they make environments.
+inline bool Track::IsInLoop() const { return loop_generation_ == Load(rlscope_process.generation); }
+
+bool Track::BeginSimulation(const PyObject* environment) {
+  if (backward_ != 0 || IsInsideCode()) return false;
+  const bool acts = expects_ == Expects::kName || expects_ == Expects::kChosen;
+  const bool draws = expects_ == Expects::kDrawn && has_acted_ && IsInLoop();
+  generated_ = updated_ = fed_ = false;
+  has_acted_ = simulates_;
+  has_environment = simulates_ = true;
+  const uint32_t waits = acts && IsInLoop() ? kAutoInference : kAutoNothing;
+  loop_generation_ = Load(rlscope_process.generation);
+  const bool ends = __builtin_expect(IsNewIteration(), 0) && BeginIteration();
+  if (!FollowsNow()) return ends;
+  native_calls::RecordSerialization();
+  if (acts && last_compiled_ != nullptr)
+    __atomic_store_n(&last_compiled_->acts, 1, __ATOMIC_RELAXED);
+  uint32_t stretch = kAutoStretchKeeps;
+  if (__builtin_expect(!evaluations_.IsUsual(environment), 0)) {
+    stretch = evaluations_.Step(environment, policy_calls_.forwards);
+  }
+  if (HasOpen() || stretch != kAutoStretchKeeps) {
+    const uint32_t tail = draws ? kAutoInference : kAutoNothing;
+    const uint32_t resolve = NameAll(kAutoInference, waits, waits, tail);
+    ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoSimulation);
+  } else {
+    Run(kAutoSimulation);
+  }
+  Decide(Expects::kNothing);
+  return ends;
+}
+
+void Track::EndSimulation() {
+  if (backward_ != 0 || IsInsideCode() || !FollowsNow()) return;
+  if (state_ == kAutoSimulation) Run(kAutoNothing);
+}
+
+// ---- F ------------------------------------------------------------------------------------------
+
+bool Track::LeaveGreenlet(const PyObject* greenlet) {
+  const bool is_other = is_held_ && greenlet != holder_;
+  const bool mixes = is_other && calls_ != held_calls_;
+  if (!is_other) {
+    is_held_ = state_ != trace::kAutoNothing;
+    holder_ = greenlet;
+  }
+  held_calls_ = calls_;
+  return mixes;
+}
+
+void Track::BeginForward(const Arguments& call, Gradients gradients) {
+  ++calls_;
+  if (IsInsideOther()) return;
+  ++policy_calls_.forwards;
+  if (__builtin_expect(!has_environment, 0)) LookForEnvironments();
+  if (!FollowsNow()) return;
+  const bool on = gradients == Gradients::kAsk ? HasGradients(/*if_unknown=*/block_ == nullptr)
+                                               : gradients == Gradients::kOn;
+  if (step_ != 0) {
+    run_.End();
+  } else if (__builtin_expect(run_.GoesOn(call, on), 0)) {
+    return OpenToken();
+  }
+  if (is_unproven_) {
+    const PyObject* input = FirstInput(call);
+    is_unproven_ = input == nullptr || !observation_.IsConverted(input);
+  }
+  const void* module = ModuleOf(call);
+  const bool is_open = on && !has_environment && expects_ == Expects::kName && block_ == nullptr;
+  if (__builtin_expect(is_open, 0) && modules_.HadGradients(module)) RepeatForward();
+  OpenForward(module, on);
+}
+
+// A forward begins, of a module that had one in the operation that is open.
+__attribute__((noinline)) void Track::RepeatForward() {
+  if (!acting_.Repeat()) return;
+  Resolve(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing));
+  expects_ = Expects::kNothing;
+}
+
+// A module inside of another one, which a program may also call by itself.
+__attribute__((noinline)) void Track::NoteNested(const Arguments& call) {
+  if (!IsInsideOther() && HasGradients(/*if_unknown=*/block_ == nullptr)) {
+    modules_.NoteNested(ModuleOf(call));
+  }
+}
+
+// An F that goes on a generation. With the first one, all that is open is a part of it.
+__attribute__((noinline)) void Track::OpenToken() {
+  const bool begins = expects_ != Expects::kToken;
+  AddTokens((begins ? TokenRun::kShortest : 1) * run_.texts(), begins);
+  expects_ = Expects::kToken;
+  has_gradients_ = backward_inside_ = false;
+  generated_ = true;
+  if (block_ != nullptr) block_has_forward_ = true;
+  if (state_ == kAutoGeneration) return;
+  const uint32_t tail = has_output_ ? kAutoGeneration : kAutoNothing;
+  uint32_t resolve = NameAll(kAutoGeneration, kAutoGeneration, kAutoGeneration, tail);
+  has_output_ = false;
+  if (!begins) resolve = WithAutoFate(resolve, kAutoBlock, kAutoGeneration);
+  ResolveAndRun(resolve, kAutoGeneration);
+}
+
+// A forward, or its block, has ended. After a generation no S is expected to name it.
+inline void Track::RunAfterForward() {
+  if (__builtin_expect(!generated_, 1) || state_ != kAutoAside || !modules_.trains()) {
+    return Run(AfterForward());
+  }
+  const uint32_t frozen = gives_scores_ ? kAutoReward : kAutoReference;
+  const uint32_t name = modules_.is_frozen() ? frozen : kAutoBackprop;
+  ResolveAndRun(WithAutoFate(kAutoKeepAll, kAutoAside, name), AfterForward());
+}
+
+void Track::EndForward() {
+  const bool counts = forward_ == forward_base_;
+  forward_base_ = forward_;
+  if (!counts || compiled_ != 0 || !IsInForward(state_) || block_ != nullptr || !FollowsNow())
+    return;
+  if (IsInForward(state_)) RunAfterForward();
+}
+
+void Track::NoteForward(bool has_gradients) {
+  if (IsInsideForward()) return;
+  if (compilation_ == 0) {
+    BeginForward({}, has_gradients ? Gradients::kOn : Gradients::kOff);
+    ++forward_;
+    LeaveForward(/*result=*/nullptr);
+  } else if ((simulation_ | backward_ | compiled_ | apart_) == 0 && Follows()) {
+    if (block_ != nullptr) OpenForward(nullptr, has_gradients);  // the one that the J interrupts
+  }
+}
+
+bool Track::BeginPrediction() {
+  if (!has_environment) return false;
+  if (!IsInsideForward()) BeginForward({}, Gradients::kOff);
+  ++forward_;
+  return true;
+}
+
+void Track::EnterBlock(const void* block) {
+  if (block_ != nullptr) {
+    if (block_ == block) ++block_entries_;
+    return;
+  }
+  if (block == nullptr || step_ != 0 || IsInsideForward() || IsInsideOther() || !Follows()) return;
+  before_block_ = state_;
+  block_ = block;
+  block_entries_ = 1;
+  block_has_forward_ = false;
+  Run(kAutoBlock);
+}
+
+void Track::LeaveBlock(const void* block) {
+  if (block == nullptr || block_ != block || --block_entries_ != 0 || !Follows()) return;
+  if (block_ == nullptr) return;  // of another window
+  if (block_has_forward_) {
+    RunAfterForward();
+  } else {
+    Resolve(WithAutoFate(kAutoKeepAll, kAutoBlock, before_block_));
+  }
+  block_ = nullptr;
+}
+
+// ---- B and O ------------------------------------------------------------------------------------
+
+void Track::BeginBackward(PyObject* outputs) {
+  if (IsInsideCode()) NoteGradients();
+  ++policy_calls_.updates;
+  if (simulation_ != 0 || IsInsideCode()) return;
+  if (IsInsideForward()) {
+    backward_inside_ = true;
+    return;
+  }
+  if (!Follows()) return;
+  native_calls::RecordSerialization();
+  if (expects_ == Expects::kName) {
+    if (__builtin_expect(!has_environment, 0)) acting_.Judge(outputs);
+    modules_.Train();
+  }
+  const uint32_t stretch = NoteUpdate();
+  if (HasOpen() || stretch != kAutoStretchKeeps) {
+    const uint32_t resolve = NameAllOfUpdate();
+    ResolveAndRun(WithAutoStretch(resolve, stretch), kAutoBackprop);
+  } else {
+    Run(kAutoBackprop);
+  }
+  updated_ = true;
+  Decide(Expects::kNothing);
+}
+
+void Track::EndBackward() {
+  if (simulation_ != 0 || IsInsideCode() || state_ != kAutoBackprop || !Follows()) return;
+  if (state_ != kAutoBackprop) return;  // of another window
+  Run(kAutoTail);
+  Decide(Expects::kStep);
+}
+
+void Track::EndStep() {
+  CountStep();
+  ++policy_calls_.updates;
+  if (IsInsideOther()) return;
+  loop_generation_ = Load(rlscope_process.generation);
+  if (!Follows()) return;
+  NoteOtherUpdate();
+  const bool had_backward = ExpectsStep() || (expects_ == Expects::kName && backward_inside_);
+  if (had_backward) {
+    if (expects_ == Expects::kName) modules_.Train();
+    ResolveAndRun(NameAllOfUpdate(), kAutoTail);
+  } else if (HasOpen()) {
+    const uint32_t resolve = NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing);
+    // No resolve ends what has its name.
+    state_ == kAutoGeneration ? ResolveAndRun(resolve, kAutoNothing) : Resolve(resolve);
+  }
+  generated_ = false;
+  updated_ |= had_backward;
+  Decide(had_backward ? Expects::kMoreSteps : Expects::kNothing);
+}
+
+void Track::End() {
+  const uint32_t stretch = evaluations_.End();
+  if (stretch != kAutoStretchKeeps && Follows()) SayOfStretch(stretch);
+}
+
+// ---- of the process -----------------------------------------------------------------------------
+
+void StartTracks(ModuleState* state) { track_phases = state; }
+
+bool IsAnnotated() { return HasExplicit(); }
+
+void EndTracks() {
+  if (HasExplicit()) return;
+  __atomic_store_n(&explicit_in, Load(rlscope_process.generation) + 1ull, __ATOMIC_RELAXED);
+  if (track_phases != nullptr) own_track.Follows();
+}
+
+void AskGradients(bool (*enabled)()) { gradients_enabled = enabled; }
+
+bool HasGradients(bool if_unknown) {
+  return gradients_enabled == nullptr ? if_unknown : gradients_enabled();
+}
+
+}  // namespace rlscope::python

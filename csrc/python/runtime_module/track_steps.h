@@ -1,0 +1,184 @@
+// What the files of the automatic track share: its records and names, of every event.
+#ifndef RLSCOPE_PYTHON_RUNTIME_MODULE_TRACK_STEPS_H_
+#define RLSCOPE_PYTHON_RUNTIME_MODULE_TRACK_STEPS_H_
+
+#include "native_calls/call.h"
+#include "python/runtime_module/automatic_track.h"
+#include "python/runtime_module/track_records.h"
+#include "runtime/hot.h"
+
+namespace rlscope::python {
+
+using runtime::Load;
+using namespace trace;  // NOLINT: the states and kinds of record.h, in every line
+
+// Hooks are process-wide, and so is what they feed.
+extern uint64_t explicit_in;  // generation, plus one, of the image that had an explicit operation
+extern uint64_t optimizer_steps;  // of all threads
+extern bool has_environment;
+
+inline bool HasExplicit() {
+  return __atomic_load_n(&explicit_in, __ATOMIC_RELAXED) == Load(rlscope_process.generation) + 1ull;
+}
+
+inline void CountStep() { __atomic_fetch_add(&optimizer_steps, 1, __ATOMIC_RELAXED); }
+
+inline const void* ModuleOf(const Arguments& call) {
+  return call.values == nullptr ? nullptr : *call.values;
+}
+
+// What a module is given: __call__(module, input, ...).
+inline const PyObject* FirstInput(const Arguments& call) {
+  const bool has_any = call.values != nullptr && PyVectorcall_NARGS(call.flagged_count) > 1;
+  return has_any ? call.values[1] : nullptr;
+}
+
+constexpr bool IsInForward(uint32_t state) {
+  return state == kAutoInside || state == kAutoAside || state == kAutoGeneration;
+}
+
+// ---- what every event does ----------------------------------------------------------------------
+
+inline __attribute__((always_inline)) bool Track::FollowsNow() {
+  if (__builtin_expect(!IsRecordingNow(), 0)) {
+    Forget();
+    return false;
+  }
+  const uint32_t generation = Load(rlscope_process.generation);
+  const uint32_t window = Load(rlscope_process.window);
+  if (__builtin_expect(generation_ != generation || window_ != window, 0)) {
+    Forget();
+    generation_ = generation;
+    window_ = window;
+  }
+  if (__builtin_expect(!HasExplicit(), 1)) return true;
+  if (HasOpen() || state_ != kAutoNothing || imports_) {
+    ResolveAndRun(NameAll(kAutoInference, kAutoNothing, kAutoNothing, kAutoNothing), kAutoNothing);
+    Decide(Expects::kNothing);
+  }
+  return false;
+}
+
+// Something else than an I runs.
+inline void Track::NoteSegment() {
+  import_base_ = import_;
+  imports_ = false;
+}
+
+// The open operation has its name. Whatever encloses the event that gave it counts no more.
+inline void Track::Decide(Expects next) {
+  expects_ = next;
+  forward_base_ = forward_;
+  import_base_ = import_;
+  import_cut_ = import_;
+  block_ = nullptr;
+  last_compiled_ = nullptr;
+  drawn_ = makes_ = is_unproven_ = has_output_ = false;
+  run_.End();
+}
+
+// What a forward without gradients is where others have some.
+inline uint32_t Track::NameOfAside(uint32_t inside) const {
+  if (inside != kAutoBackprop || !has_gradients_) return inside;
+  if (!modules_.is_aside_trained()) return generated_ ? kAutoReference : kAutoTarget;
+  return updated_ || !modules_.is_aside_first() ? kAutoBackprop : kAutoAdvantage;
+}
+
+// The resolve that names everything open. A block still without a forward is part of what it
+// interrupted.
+inline uint32_t Track::NameAll(uint32_t inside, uint32_t between, uint32_t after,
+                               uint32_t tail) const {
+  uint32_t resolve = WithAutoFate(0, kAutoInside, inside);
+  resolve = WithAutoFate(resolve, kAutoAside, NameOfAside(inside));
+  resolve = WithAutoFate(resolve, kAutoBetween, between);
+  resolve = WithAutoFate(resolve, kAutoAfter, after);
+  resolve = WithAutoFate(resolve, kAutoTail, tail);
+  const bool interrupts = block_ != nullptr && IsAutoOpen(before_block_);
+  return WithAutoFate(resolve, kAutoBlock,
+                      interrupts ? AutoFateOf(resolve, before_block_) : kAutoNothing);
+}
+
+// `tail`: of what runs as one, unless that is a batch that was drawn, or follows an X.
+inline uint32_t Track::NameAllOfUpdate(uint32_t tail = kAutoBackprop) const {
+  if (has_output_) tail = has_gradients_ ? kAutoBackprop : kAutoNothing;
+  return NameAll(kAutoBackprop, kAutoNothing, kAutoBackprop, drawn_ ? kAutoReplay : tail);
+}
+
+inline void Track::Resolve(uint32_t resolve) {
+  WriteRecord(kAutoResolve, resolve);
+  const uint32_t now = IsAutoFinal(state_) ? state_ : AutoFateOf(resolve, state_);
+  state_ = static_cast<uint8_t>(IsAutoOpen(now) || now == kAutoNamed ? now : kAutoNothing);
+  if (IsAutoOpen(before_compilation_)) {
+    before_compilation_ = AutoFateOf(resolve, before_compilation_);
+  }
+}
+
+inline void Track::Run(uint32_t state) {
+  WriteRecord(kAutoSegment, state);
+  NoteSegment();
+  state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
+}
+
+inline void Track::ResolveAndRun(uint32_t resolve, uint32_t state) {
+  WriteBoth(resolve, state);
+  NoteSegment();
+  state_ = static_cast<uint8_t>(state < kAutoNamed ? state : kAutoNamed);
+}
+
+// ---- parts of several events --------------------------------------------------------------------
+
+// What the forwards so far go on as.
+inline uint32_t Track::AfterForward() const {
+  if (has_output_) return kAutoTail;
+  return has_gradients_ ? kAutoAfter : kAutoBetween;
+}
+
+inline uint32_t Track::DropUnproven(uint32_t resolve) {
+  if (!is_unproven_) return resolve;
+  is_unproven_ = false;
+  return WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+}
+
+inline uint32_t Track::TakeOutput(uint32_t resolve) {
+  if (!has_output_) return resolve;
+  has_output_ = false;
+  return WithAutoFate(resolve, kAutoTail, AfterForward());
+}
+
+inline __attribute__((always_inline)) void Track::OpenForward(const void* module, bool on) {
+  // Inside an O the forward of a closure changes nothing once there was a B.
+  if (step_ != 0 && ExpectsStep()) return;
+  const bool ends_backprop = ExpectsStep();
+  uint32_t resolve = DropUnproven(TakeOutput(kAutoKeepAll));
+  if (ends_backprop) {
+    resolve = WithAutoFate(resolve, kAutoTail, kAutoNothing);
+    before_block_ = kAutoNothing;
+  }
+  if (expects_ == Expects::kToken) resolve = WithAutoFate(resolve, kAutoBetween, kAutoNothing);
+  if (expects_ != Expects::kName) {
+    has_gradients_ = backward_inside_ = false;
+    acting_.Open(/*is_judged=*/!has_environment);
+    modules_.Open();
+  }
+  expects_ = Expects::kName;
+  has_gradients_ |= on;
+  modules_.Note(module, on, block_ == nullptr || !block_has_forward_ || state_ == kAutoGeneration);
+  const AutoState inside = on ? kAutoInside : kAutoAside;
+  if (block_ == nullptr || state_ == kAutoGeneration) {
+    resolve != kAutoKeepAll ? ResolveAndRun(resolve, inside) : Run(inside);
+  } else if (!block_has_forward_) {
+    block_has_forward_ = true;
+    Resolve(WithAutoFate(resolve, kAutoBlock, inside));
+  }
+}
+
+// What a resolve has to say of a stretch that may be an evaluation.
+inline uint32_t Track::NoteUpdate() {
+  if (fed_) return kAutoStretchKeeps;
+  fed_ = true;
+  return evaluations_.Update();
+}
+
+}  // namespace rlscope::python
+
+#endif  // RLSCOPE_PYTHON_RUNTIME_MODULE_TRACK_STEPS_H_
