@@ -282,6 +282,43 @@ gpu.finish()
     check_sums(run)
 
 
+CALLS = """
+static volatile long made;
+long so_far(void) { return made; }
+void query(int (*call)(void*), void* event, long times) {
+  for (long i = 0; i < times; i++) call(event), made++;
+}
+"""
+
+ENDS = """
+import ctypes, threading
+import gpu_library as gpu
+gpu.begin()
+calls = ctypes.CDLL({library!r})
+event = gpu.event()
+function = ctypes.cast(gpu.cuda.cuEventQuery, ctypes.c_void_p)
+
+def ask():
+    calls.query(function, event, ctypes.c_long(400_000))  # asks
+
+for _ in range(4):
+    threading.Thread(target=ask, daemon=True).start()
+while calls.so_far() < 1000:
+    pass
+"""
+
+
+def test_threads_that_call_while_python_ends_do_no_harm(tmp_path: Path) -> None:
+    """Their frames are freed while they are in C code that calls CUDA."""
+    library = str(compile_library(tmp_path, "calls", CALLS))
+    run = record(tmp_path, ENDS.format(library=library))
+    lines = by_line(run, "calls")
+    assert lines[str(tmp_path / "script.py"), line_of(tmp_path, "asks")] > 0
+    with load(run.directory) as trace:
+        ((calls,),) = trace.sql("SELECT SUM(calls) FROM api_call")
+    assert sum(lines.values()) == calls
+
+
 @pytest.mark.parametrize("option", ["--no-stacks", "--cuda=off"])
 def test_what_the_switches_leave_out(tmp_path: Path, option: str) -> None:
     run = record(tmp_path, PROGRAM, prof=(option,))
