@@ -330,6 +330,32 @@ def test_what_the_switches_leave_out(tmp_path: Path, option: str) -> None:
     assert not by_line(run, "calls")
 
 
+def test_a_call_below_too_many_frames_is_a_loss(tmp_path: Path) -> None:
+    program = """
+import sys
+import gpu_library as gpu
+gpu.begin()
+sys.setrecursionlimit(5000)
+
+def dive(depth):
+    if depth:
+        dive(depth - 1)
+    else:
+        gpu.run(2)
+
+dive(500)
+dive(1100)
+gpu.finish()
+"""
+    run = record(tmp_path, program)
+    found = +by_line(run)
+    assert is_about(found.pop((None, None)), 2)
+    assert is_about(sum(found.values()), 2)
+    (loss,) = run.query("SELECT kind, count FROM loss")
+    assert loss == {"kind": "call_site", "count": 1}
+    check_sums(run)
+
+
 def test_a_killed_process_keeps_its_lines(tmp_path: Path) -> None:
     program = """
 import os, signal, time
