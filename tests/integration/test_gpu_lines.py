@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cuda.runs import CudaRun, device_work
+from support.cuda.runs import CudaRun
 from support.cuda.scripts import compile_library, record_script
 from support.cuda.simcuda_runs import DECLARATIONS
 
 from rlscope.opening import load
 
 MS = 1_000_000
+_CLOCK_NS = 500
 
 # A library, by its place: the kernel is launched two of its frames below the program's line.
 LIBRARY = (
@@ -108,6 +109,11 @@ def by_line(run: CudaRun, column: str = "gpu_ns") -> Counter[tuple[str | None, i
         return Counter({(file, line): total for file, line, total in rows})
 
 
+def is_about(found_ns: int, milliseconds: float) -> bool:
+    """Whether it is that time, but for the conversion of the clock of some kernels."""
+    return abs(found_ns - milliseconds * MS) <= _CLOCK_NS
+
+
 def check_sums(run: CudaRun) -> None:
     """Lines and stacks have together what the breakdown and the calls have."""
     with load(run.directory) as trace:
@@ -126,10 +132,10 @@ def test_kernels_belong_to_the_lines_that_launched_them(tmp_path: Path) -> None:
     script = str(tmp_path / "script.py")
     found = by_line(run)
     for mark, milliseconds in LAUNCHED.items():
-        assert found.pop((script, line_of(tmp_path, mark))) == milliseconds * MS, mark
+        assert is_about(found.pop((script, line_of(tmp_path, mark))), milliseconds), mark
     # Each of the code objects lies, perhaps, where the one before was.
     for number in range(6):
-        assert found.pop((f"{script}.{number}", 1)) == 0.5 * MS
+        assert is_about(found.pop((f"{script}.{number}", 1)), 0.5)
     assert not +found
     check_sums(run)
     assert not run.query("SELECT * FROM loss")
@@ -139,10 +145,10 @@ def test_a_line_has_all_that_was_launched_below_it_once(tmp_path: Path) -> None:
     run = record(tmp_path, PROGRAM)
     found = by_line(run, "total_gpu_ns")
     script, library = str(tmp_path / "script.py"), str(tmp_path / "site-packages/gpu_library.py")
-    assert found[script, line_of(tmp_path, "calls helper")] == 8 * MS
-    assert found[script, line_of(tmp_path, "recursion")] == 8 * MS
+    assert is_about(found[script, line_of(tmp_path, "calls helper")], 8)
+    assert is_about(found[script, line_of(tmp_path, "recursion")], 8)
     launch = LIBRARY.splitlines().index("    launch(spin, on=own, argument=nanoseconds)") + 1
-    assert found[library, launch] == (sum(LAUNCHED.values()) + 3) * MS
+    assert is_about(found[library, launch], sum(LAUNCHED.values()) + 3)
 
 
 def test_operation_and_stage_are_those_of_the_call(tmp_path: Path) -> None:
@@ -215,9 +221,9 @@ def test_a_thread_without_python_works_for_the_line_of_the_backward(tmp_path: Pa
     found = +by_line(run)
     script = str(tmp_path / "script.py")
     # Of a backward the line is that of its first frame in Python, or of its caller.
-    assert found.pop((script, line_of(tmp_path, "own"))) == 1 * MS
-    assert found.pop((None, None)) == 3 * MS
-    assert sum(found.values()) == 4 * MS
+    assert is_about(found.pop((script, line_of(tmp_path, "own"))), 1)
+    assert is_about(found.pop((None, None)), 3)
+    assert is_about(sum(found.values()), 4)
     lines = {line_of(tmp_path, mark) for mark in ("backward", "again")}
     assert {line for file, line in found} == lines
     check_sums(run)
@@ -251,10 +257,9 @@ def test_fork_children_have_lines_of_their_own(tmp_path: Path) -> None:
     run = record(tmp_path, FORKS)
     found = +by_line(run)
     script = str(tmp_path / "script.py")
-    assert found == {
-        (script, line_of(tmp_path, "child")): 2 * MS,
-        (script, line_of(tmp_path, "parent")): 1 * MS,
-    }
+    assert is_about(found.pop((script, line_of(tmp_path, "child"))), 2)
+    assert is_about(found.pop((script, line_of(tmp_path, "parent"))), 1)
+    assert not found
     check_sums(run)
 
 
@@ -262,30 +267,93 @@ def test_work_that_runs_at_once_is_of_what_began_first(tmp_path: Path) -> None:
     program = """
 import gpu_library as gpu
 gpu.begin()
-first = gpu.own
-gpu.run(8)  # first
-gpu.own = gpu.stream()
-gpu.run(16)  # second
+other = gpu.stream()
+gpu.run(300)  # first
+gpu.own = other
+gpu.run(400)  # second
 gpu.finish()
 """
     run = record(tmp_path, program)
-    (pid,) = run.pids()
-    (one, _), (begin, end) = sorted(
-        (row["start_ns"], row["end_ns"]) for row in device_work(run, pid) if row["kind"] == "kernel"
-    )
+    with load(run.directory) as trace:
+        rows = trace.sql(
+            "SELECT start_ns, start_ns + duration_ns FROM event"
+            " WHERE layer = 'gpu' AND name = 'sim_spin' ORDER BY start_ns"
+        )
+        (first, first_ends), (second, second_ends) = rows
     found = by_line(run)
     script = str(tmp_path / "script.py")
-    ends = one + 8 * MS
-    assert begin < ends
-    assert found[script, line_of(tmp_path, "first")] == 8 * MS
-    assert found[script, line_of(tmp_path, "second")] == end - ends
+    assert found[script, line_of(tmp_path, "first")] == first_ends - first
+    assert found[script, line_of(tmp_path, "second")] == second_ends - max(second, first_ends)
     check_sums(run)
+
+
+CALLS = """
+static volatile long made;
+long so_far(void) { return made; }
+void query(int (*call)(void*), void* event, long times) {
+  for (long i = 0; i < times; i++) call(event), made++;
+}
+"""
+
+ENDS = """
+import ctypes, threading
+import gpu_library as gpu
+gpu.begin()
+calls = ctypes.CDLL({library!r})
+event = gpu.event()
+function = ctypes.cast(gpu.cuda.cuEventQuery, ctypes.c_void_p)
+
+def ask():
+    calls.query(function, event, ctypes.c_long(400_000))  # asks
+
+for _ in range(4):
+    threading.Thread(target=ask, daemon=True).start()
+while calls.so_far() < 1000:
+    pass
+"""
+
+
+def test_threads_that_call_while_python_ends_do_no_harm(tmp_path: Path) -> None:
+    """Their frames are freed while they are in C code that calls CUDA."""
+    library = str(compile_library(tmp_path, "calls", CALLS))
+    run = record(tmp_path, ENDS.format(library=library))
+    lines = by_line(run, "calls")
+    assert lines[str(tmp_path / "script.py"), line_of(tmp_path, "asks")] > 0
+    with load(run.directory) as trace:
+        ((calls,),) = trace.sql("SELECT SUM(calls) FROM api_call")
+    assert sum(lines.values()) == calls
 
 
 @pytest.mark.parametrize("option", ["--no-stacks", "--cuda=off"])
 def test_what_the_switches_leave_out(tmp_path: Path, option: str) -> None:
     run = record(tmp_path, PROGRAM, prof=(option,))
     assert not by_line(run, "calls")
+
+
+def test_a_call_below_too_many_frames_is_a_loss(tmp_path: Path) -> None:
+    program = """
+import sys
+import gpu_library as gpu
+gpu.begin()
+sys.setrecursionlimit(5000)
+
+def dive(depth):
+    if depth:
+        dive(depth - 1)
+    else:
+        gpu.run(2)
+
+dive(500)
+dive(1100)
+gpu.finish()
+"""
+    run = record(tmp_path, program)
+    found = +by_line(run)
+    assert is_about(found.pop((None, None)), 2)
+    assert is_about(sum(found.values()), 2)
+    (loss,) = run.query("SELECT kind, count FROM loss")
+    assert loss == {"kind": "call_site", "count": 1}
+    check_sums(run)
 
 
 def test_a_killed_process_keeps_its_lines(tmp_path: Path) -> None:
