@@ -147,9 +147,9 @@ def _iterations(rows: Sequence[Mapping[str, Any]]) -> Grid:
 
 _NOTE = (
     "A wait is a call of the interpreter that blocked for 5 µs or more. Waits for the GIL count if "
-    "they are as long. A wait belongs to the operation of its own thread. Outside of operations, the "
-    "table has the waits of the thread whose operations take the most time. Relation `wait` has "
-    "every thread, stage and object."
+    "they are as long. A wait belongs to the operation of its own thread. Outside of operations, "
+    "the table has the waits of the thread whose operations take the most time. Relation `wait` "
+    "has every thread, stage and object."
 )
 
 PANEL = Panel(
