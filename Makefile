@@ -138,7 +138,7 @@ test-monitoring: ## native calls on Python 3.12 or 3.13, where sys.monitoring ca
 	RLSCOPE_TEST_REQUIRE=ale_py,Box2D,gymnasium,mujoco $(MAKE) --no-print-directory test-python \
 	    PYTHON="$$python" VENV=.venv-monitoring EXTRA=test-monitoring TESTS="$(INTERCEPTION)"
 
-test-releases: $(VENV)/.installed ## source lines on the other releases of Python that are here, 3.10 to 3.14; SKIP says which are not
+test-releases: system-packages $(VENV)/.installed ## source lines on the other releases of Python that are here, 3.10 to 3.14; SKIP says which are not
 	$(BIN)/python -m pytest -q -rs tests/integration/test_source_lines_releases.py
 
 $(VENV)-system/.installed: | $(VENV)/.installed
