@@ -91,7 +91,7 @@ def loop_time(trace: Trace) -> Table:
 
 
 def between_operations(trace: Trace, *, rows: int, instances: int = _INSTANCES) -> Table:
-    """before, after, why (None: both are known), gaps, duration_ns, between_ns: time between
+    """before, after, why (None: both are known), pauses, duration_ns, between_ns: time between
     operations in the training loops, by the outermost operations around it, the `rows` largest
     pairs first. Only the first `instances` operations are looked at."""
     return statement.run(trace, "between_operation", rows=rows, instances=instances)

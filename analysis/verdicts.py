@@ -159,10 +159,10 @@ def is_between_notable(times: Rows, facts: Row) -> bool:
     return bool(between_ns > _NOTABLE_BETWEEN * facts["span_ns"])
 
 
-def are_gaps_notable(gaps: Rows, facts: Row) -> bool:
+def are_pauses_notable(pauses: Rows, facts: Row) -> bool:
     """Whether it is worth saying what time between operations lies between, from rows of
     `between_operation`."""
-    known_ns = sum(row["duration_ns"] for row in gaps if row["why"] is None)
+    known_ns = sum(row["duration_ns"] for row in pauses if row["why"] is None)
     return bool(known_ns > _NOTABLE_GAPS * facts["span_ns"])
 
 

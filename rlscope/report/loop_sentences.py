@@ -121,7 +121,7 @@ def _waits_between(times: Rows, waited: Rows) -> str:
     return f" Between operations, the processes wait {units.duration(waiting_ns)}{whom}."
 
 
-def waits_of_gaps(times: Rows, waited: Rows) -> str:
+def waits_of_pauses(times: Rows, waited: Rows) -> str:
     """How long of the time between operations is waiting, where that is most of it and the first
     sentence does not say so."""
     rows = [row for row in times if row["group"] == BETWEEN_OPERATIONS]
@@ -174,8 +174,8 @@ def target(row: Mapping[str, Any]) -> str:
     return f"{row['peers']:,} processes" + (f" ({name} to {last})" if row["family"] else "")
 
 
-def gaps(rows: Rows) -> str:
-    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 gaps, ...", and last the
+def pauses(rows: Rows) -> str:
+    """Rows of `between_operation`: "simulation to backprop 660 ms in 198 pauses, ...", and last the
     time whose operations are not known."""
     named = [row for row in rows if verdicts.is_pair_named(row["duration_ns"], row["between_ns"])]
     known = [row for row in named if not row["why"]][:_PARTS]
@@ -183,7 +183,7 @@ def gaps(rows: Rows) -> str:
         [
             *(
                 f"{pair(row)} {units.duration(row['duration_ns'])} in "
-                f"{units.plural(row['gaps'], 'gap')}"
+                f"{units.plural(row['pauses'], 'pause')}"
                 for row in known
             ),
             *(f"{units.duration(row['duration_ns'])} {pair(row)}" for row in named if row["why"]),

@@ -143,7 +143,7 @@ FROM part GROUP BY device, operation;
 -- Each segment's work is that of the piece that began first; the stage is that of the launch.
 CREATE OR REPLACE TEMP TABLE x_call_site AS
 WITH loop AS (
-    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_gap), MIN(start_ns)) AS first_ns,
+    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_pause), MIN(start_ns)) AS first_ns,
         MAX(end_ns) AS last_ns FROM stretch
 ),
 part AS (

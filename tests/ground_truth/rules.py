@@ -64,12 +64,12 @@ class Rules:
         "of its operations"
     )
     warm_up: Literal["is no share", "is in the loop"] = "is no share"
-    # Set-up gaps.
-    set_up_gaps: Literal[
+    # Set-up pauses.
+    set_up_pauses: Literal[
         "the last begins the loop", "the first begins the loop", "are in the loop"
     ] = "the last begins the loop"
     length_of_a_gap: Literal["recorded time", "all time"] = "recorded time"
-    long_gap: Literal[
+    long_pause: Literal[
         "a tenth of the time before", "half of the time before", "any", "of the process"
     ] = "a tenth of the time before"
     learning: Literal["in the loop", "does not matter", "has forwards", "is anywhere"] = (
@@ -79,7 +79,7 @@ class Rules:
         "from its end on"
     )
     again: Literal["two", "one", "three", "does not matter"] = "two"
-    later_gap: Literal["idle part", "whole"] = "idle part"
+    later_pause: Literal["idle part", "whole"] = "idle part"
     # Readings of which threads were awake.
     reading: Literal["of what was before", "of what begins then"] = "of what was before"
     awake: Literal["those that count", "the owner only", "any thread"] = "those that count"

@@ -140,15 +140,15 @@ ITEMS = {flavour: _items(flavour) for flavour in FLAVOURS}
 ITEMS["evaluations"] = st.integers(0, 9).flatmap(_item_of_evaluation)
 
 
-# In a training loop names occur again, and some gaps are long. Learning is rare: nothing is set up
-# after it.
+# In a training loop names occur again, and some pauses are long. Learning is rare: nothing is set
+# up after it.
 _step_of_loop = st.sampled_from(
     ("act", "act", "Act:2", "simulation", "simulation", "a/b", "forward")
 )
 _any_step = st.integers(0, 9).flatmap(
     lambda number: st.sampled_from(("update", "loss", "Eval")) if number == 0 else _step_of_loop
 )
-_gap = st.sampled_from((1, 1, 2, 3, 8, 20))
+_pause = st.sampled_from((1, 1, 2, 3, 8, 20))
 _length_in_loop = st.sampled_from((0, 1, 2, 7, 30))
 _beside = st.sampled_from(
     (WINDOWS[::-1], WINDOWS[::-1], (Kind.CALL,), (Kind.PHASE,), (Kind.PROBE_RECORD,))
@@ -172,14 +172,14 @@ def loops(draw: st.DrawFn) -> list[Item]:
         kind = draw(st.sampled_from(("step", "step", "step", "set-up", "set-up", "other")))
         if kind == "other":
             items += [
-                item._replace(time_ns=now + draw(_gap) * place)
+                item._replace(time_ns=now + draw(_pause) * place)
                 for place, item in enumerate(draw(_beside))
             ]
         elif kind == "set-up":
-            items += _operation_at(now, draw(_set_up), draw(_gap))
+            items += _operation_at(now, draw(_set_up), draw(_pause))
         else:
             names = draw(st.lists(_any_step, min_size=1, max_size=2))
-            items += _operation_at(now + draw(_gap), names, draw(_length_in_loop))
+            items += _operation_at(now + draw(_pause), names, draw(_length_in_loop))
         now = items[-1].end_ns
     return items
 

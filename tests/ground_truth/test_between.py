@@ -47,14 +47,14 @@ def of(written: Sequence[RawProcess], **limits: int) -> list[dict[str, Any]]:
 
 def pairs(found: Sequence[dict[str, Any]]) -> Pairs:
     return {
-        (row["before"], row["after"]): (row["gaps"], row["duration_ns"])
+        (row["before"], row["after"]): (row["pauses"], row["duration_ns"])
         for row in found
         if row["why"] is None
     }
 
 
 def of_threads(*threads: Sequence[Item]) -> Pairs:
-    """(before, after) -> (gaps, ns) of a process of 100 ns."""
+    """(before, after) -> (pauses, ns) of a process of 100 ns."""
     members = [RawThread(list(items), main=i == 0) for i, items in enumerate(threads)]
     return pairs(of([RawProcess(end_ns=100, threads=members)]))
 
@@ -62,7 +62,7 @@ def of_threads(*threads: Sequence[Item]) -> Pairs:
 def counted(trace: Trace) -> Pairs:
     """Each nanosecond of the loops by itself: without an open operation, and recorded."""
     found: Counter[tuple[str, str]] = Counter()
-    gaps: Counter[tuple[str, str]] = Counter()
+    pauses: Counter[tuple[str, str]] = Counter()
     for process_id, from_ns, until_ns in _loops(trace):
         opened = _open(trace, process_id)
         pair = None
@@ -72,9 +72,9 @@ def counted(trace: Trace) -> Pairs:
                 continue
             if pair is None:
                 pair = _ended_last(opened, time_ns), _begins_first(opened, time_ns)
-                gaps[pair] += 1
+                pauses[pair] += 1
             found[pair] += 1
-    return {pair: (gaps[pair], ns) for pair, ns in found.items()}
+    return {pair: (pauses[pair], ns) for pair, ns in found.items()}
 
 
 def _loops(trace: Trace) -> Iterator[tuple[int, int, int]]:
@@ -167,7 +167,7 @@ def test_what_is_not_looked_at_is_a_row(process: RawProcess, instances: int, mos
             assert len(pairs(found)) <= most + 1
 
 
-def test_a_gap_is_between_the_operations_around_it() -> None:
+def test_a_pause_is_between_the_operations_around_it() -> None:
     assert of_threads(
         [
             enter(10, "act"),
@@ -204,7 +204,7 @@ def test_an_operation_that_outlasts_the_one_around_it_is_open() -> None:
     ) == {("learn", "act"): (1, 5)}
 
 
-def test_start_up_and_end_are_in_no_gap_and_imports_between_are() -> None:
+def test_start_up_and_end_are_in_no_pause_and_imports_between_are() -> None:
     assert of_threads(
         [
             enter(5, "import"),
@@ -221,7 +221,7 @@ def test_start_up_and_end_are_in_no_gap_and_imports_between_are() -> None:
     ) == {("act", "evaluation"): (1, 5), ("evaluation", "act"): (1, 1)}
 
 
-def test_an_operation_that_lasts_no_time_divides_no_gap() -> None:
+def test_an_operation_that_lasts_no_time_divides_no_pause() -> None:
     assert of_threads(
         [
             enter(10, "act"),
@@ -280,7 +280,7 @@ def test_smaller_pairs_are_together() -> None:
         for item in (enter(start, name), leave(start + 10, name))
     ]
     found = of([RawProcess(end_ns=100, threads=[RawThread(items)])], rows=2)
-    assert [(row["before"], row["after"], row["gaps"], row["duration_ns"]) for row in found] == [
+    assert [(row["before"], row["after"], row["pauses"], row["duration_ns"]) for row in found] == [
         ("d", "e", 1, 4),
         ("(other operations)", "(other operations)", 2, 3),
         ("c", "d", 1, 3),

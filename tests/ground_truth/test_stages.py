@@ -37,8 +37,8 @@ def stages(*items: Item, end_ns: int = 100) -> dict[tuple[str, str], int]:
 
 
 def start_up_ns(*lengths: int | tuple[str, int]) -> int:
-    """Start-up of a process that begins with an operation: gaps, and (names of an operation and of
-    those inside it, length)."""
+    """Start-up of a process that begins with an operation: pauses, and (names of an operation and
+    of those inside it, length)."""
     items: list[Item] = []
     now = 0
     for each in lengths:
@@ -132,12 +132,12 @@ def test_only_what_prepares_the_loop_is_no_part_of_it(name: str) -> None:
     }
 
 
-def test_the_loop_begins_after_the_last_set_up_gap() -> None:
+def test_the_loop_begins_after_the_last_set_up_pause() -> None:
     assert start_up_ns(("probe", 2), 30, ("reset", 5), 1, ("act", 5), 1, ("reset", 5)) == 32
     assert start_up_ns(("probe", 2), 30, ("probe", 2), 8, ("reset", 5), 1, ("act", 5)) == 42
 
 
-def test_a_set_up_gap_has_a_tenth_of_the_time_before_it() -> None:
+def test_a_set_up_pause_has_a_tenth_of_the_time_before_it() -> None:
     assert start_up_ns(("probe", 20), 2, ("act", 9)) == 22
     assert start_up_ns(("probe", 21), 2, ("act", 9)) == 0
     assert start_up_ns(5, ("probe", 20), 2, ("act", 9)) == 27
@@ -146,7 +146,7 @@ def test_a_set_up_gap_has_a_tenth_of_the_time_before_it() -> None:
 
 def test_lengths_are_recorded_time() -> None:
     def found(until: int) -> dict[tuple[str, str], int]:
-        """20 of the 50 ns before the last gap are recorded, and up to 2 of its 12 ns."""
+        """20 of the 50 ns before the last pause are recorded, and up to 2 of its 12 ns."""
         return stages(
             *(enter(0, "probe"), leave(10, "probe"), window_stop(10), window_start(40)),
             *(enter(40, "probe"), leave(50, "probe"), window_stop(until), window_start(62)),
@@ -158,7 +158,7 @@ def test_lengths_are_recorded_time() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LEARNING - {"forward"}))
-def test_there_is_no_set_up_gap_after_learning(name: str) -> None:
+def test_there_is_no_set_up_pause_after_learning(name: str) -> None:
     assert start_up_ns((name, 2), 30, ("act", 5)) == 0
     assert start_up_ns((f"act/{name.upper()}: 3", 2), 30, ("other", 5)) == 0
     assert start_up_ns(("act", 2), 30, (name, 5)) == 32
@@ -169,7 +169,7 @@ def test_set_up_may_learn_and_a_probe_may_go_forward() -> None:
     assert start_up_ns(("probe", 2), 10, ("setup/backprop", 9), 5, ("act", 5)) == 26
 
 
-def test_something_new_follows_a_set_up_gap() -> None:
+def test_something_new_follows_a_set_up_pause() -> None:
     assert start_up_ns(("act", 2), 30, ("act", 5)) == 0
     assert start_up_ns(("act", 2), 30, ("Act:3", 5)) == 0
     assert start_up_ns(("act", 2), 30, ("act/other", 5)) == 0
@@ -177,9 +177,9 @@ def test_something_new_follows_a_set_up_gap() -> None:
     assert start_up_ns(("act", 2), 30, ("act", 5), 1, ("act", 5), 1, ("other", 1)) == 32
 
 
-def test_a_gap_that_comes_again_is_none_of_set_up() -> None:
+def test_a_pause_that_comes_again_is_none_of_set_up() -> None:
     def begun(*later: int | tuple[str, int]) -> int:
-        steps = [part for gap in later for part in (gap, ("act", 1))]
+        steps = [part for pause in later for part in (pause, ("act", 1))]
         return start_up_ns(("probe", 2), 30, ("act", 100), *steps)  # type: ignore[arg-type]
 
     assert begun(10, 9) == 32
@@ -192,11 +192,11 @@ def test_a_gap_that_comes_again_is_none_of_set_up() -> None:
     )
 
 
-@pytest.mark.parametrize("gap", [1, 10, 100])
+@pytest.mark.parametrize("pause", [1, 10, 100])
 @pytest.mark.parametrize("names", [("act", "step"), ("act", "step", "store")])
 @pytest.mark.parametrize("iterations", [2, 3, 20])
-def test_equal_gaps_are_the_loops(gap: int, names: tuple[str, ...], iterations: int) -> None:
-    steps = [part for name in names * iterations for part in ((name, 10), gap)]
+def test_equal_pauses_are_the_loops(pause: int, names: tuple[str, ...], iterations: int) -> None:
+    steps = [part for name in names * iterations for part in ((name, 10), pause)]
     assert start_up_ns(*steps[:-1]) == 0
 
 

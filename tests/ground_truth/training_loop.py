@@ -41,7 +41,7 @@ class Moment(NamedTuple):
         return plain(self.outermost[0])
 
 
-class Gap(NamedTuple):
+class Pause(NamedTuple):
     """The time between two stretches of the loop."""
 
     start_ns: int
@@ -60,11 +60,11 @@ def training_loop(moments: Sequence[Moment], rules: Rules) -> Span | None:
     stretches = _stretches(moments, rules)
     if not stretches:
         return None
-    gaps = [_gap(moments, a[1], b[0], rules) for a, b in pairwise(stretches)]
-    set_up = [gap for gap in gaps if _is_set_up(gap, gaps, moments, rules)]
+    pauses = [_pause(moments, a[1], b[0], rules) for a, b in pairwise(stretches)]
+    set_up = [pause for pause in pauses if _is_set_up(pause, pauses, moments, rules)]
     begin_ns = stretches[0][0]
-    if set_up and rules.set_up_gaps != "are in the loop":
-        begin_ns = set_up[-1 if rules.set_up_gaps == "the last begins the loop" else 0].end_ns
+    if set_up and rules.set_up_pauses != "are in the loop":
+        begin_ns = set_up[-1 if rules.set_up_pauses == "the last begins the loop" else 0].end_ns
     last = stretches[0] if rules.loop == "of the first alone" else stretches[-1]
     return begin_ns, max(begin_ns, last[1])
 
@@ -93,10 +93,10 @@ def _stretches(moments: Sequence[Moment], rules: Rules) -> list[Span]:
     return [(run[0].start_ns, run[-1].end_ns) for run in found]
 
 
-def _gap(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: Rules) -> Gap:
+def _pause(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: Rules) -> Pause:
     length_ns = _time_between(moments, start_ns, end_ns, rules)
     idle = [moment for moment in moments if not moment.outermost]
-    return Gap(start_ns, end_ns, length_ns, _time_between(idle, start_ns, end_ns, rules))
+    return Pause(start_ns, end_ns, length_ns, _time_between(idle, start_ns, end_ns, rules))
 
 
 def _time_between(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: Rules) -> int:
@@ -108,48 +108,49 @@ def _time_between(moments: Sequence[Moment], start_ns: int, end_ns: int, rules: 
     )
 
 
-def _is_set_up(gap: Gap, gaps: list[Gap], moments: Sequence[Moment], rules: Rules) -> bool:
+def _is_set_up(pause: Pause, pauses: list[Pause], moments: Sequence[Moment], rules: Rules) -> bool:
     return (
-        _is_long(gap, moments, rules)
-        and not _has_learned(gap, moments, rules)
-        and _something_new_follows(gap, moments, rules)
-        and not _comes_again(gap, gaps, rules)
+        _is_long(pause, moments, rules)
+        and not _has_learned(pause, moments, rules)
+        and _something_new_follows(pause, moments, rules)
+        and not _comes_again(pause, pauses, rules)
     )
 
 
-def _is_long(gap: Gap, moments: Sequence[Moment], rules: Rules) -> bool:
+def _is_long(pause: Pause, moments: Sequence[Moment], rules: Rules) -> bool:
     looping = [moment.start_ns for moment in moments if _is_in_loop(moment, rules)]
-    from_ns = moments[0].start_ns if rules.long_gap == "of the process" else looping[0]
-    parts = {"half of the time before": 2, "any": gap.end_ns}.get(rules.long_gap, 10)
-    return parts * gap.length_ns >= _time_between(moments, from_ns, gap.start_ns, rules)
+    from_ns = moments[0].start_ns if rules.long_pause == "of the process" else looping[0]
+    parts = {"half of the time before": 2, "any": pause.end_ns}.get(rules.long_pause, 10)
+    return parts * pause.length_ns >= _time_between(moments, from_ns, pause.start_ns, rules)
 
 
-def _has_learned(gap: Gap, moments: Sequence[Moment], rules: Rules) -> bool:
+def _has_learned(pause: Pause, moments: Sequence[Moment], rules: Rules) -> bool:
     if rules.learning == "does not matter":
         return False
     names = LEARNING if rules.learning == "has forwards" else LEARNING - {"forward"}
     return any(
         names & {plain(name) for name in moment.innermost}
         for moment in moments
-        if moment.start_ns < gap.end_ns
+        if moment.start_ns < pause.end_ns
         and moment.innermost
         and (plain(moment.innermost[0]) not in AROUND_LOOP or rules.learning == "is anywhere")
     )
 
 
-def _something_new_follows(gap: Gap, moments: Sequence[Moment], rules: Rules) -> bool:
+def _something_new_follows(pause: Pause, moments: Sequence[Moment], rules: Rules) -> bool:
     looping = [moment for moment in moments if _is_in_loop(moment, rules)]
-    edge_ns = gap.end_ns + (rules.news == "after the first operation")
+    edge_ns = pause.end_ns + (rules.news == "after the first operation")
     before = {moment.name() for moment in looping if moment.start_ns < edge_ns}
     after = {moment.name() for moment in looping if moment.start_ns >= edge_ns}
     return bool(after - before) or rules.news == "do not matter"
 
 
-def _comes_again(gap: Gap, gaps: list[Gap], rules: Rules) -> bool:
+def _comes_again(pause: Pause, pauses: list[Pause], rules: Rules) -> bool:
     later = [
         other
-        for other in gaps
-        if other.start_ns > gap.start_ns
-        and 3 * (other.length_ns if rules.later_gap == "whole" else other.idle_ns) >= gap.length_ns
+        for other in pauses
+        if other.start_ns > pause.start_ns
+        and 3 * (other.length_ns if rules.later_pause == "whole" else other.idle_ns)
+        >= pause.length_ns
     ]
-    return len(later) >= {"one": 1, "three": 3, "does not matter": len(gaps)}.get(rules.again, 2)
+    return len(later) >= {"one": 1, "three": 3, "does not matter": len(pauses)}.get(rules.again, 2)

@@ -507,9 +507,9 @@ numbered AS (
 )
 SELECT number, MIN(start_ns) AS start_ns, MAX(end_ns) AS end_ns FROM numbered GROUP BY number;
 
--- Gaps between stretches: recorded length, what of it no operation owns, recorded time before it
+-- Pauses between stretches: recorded length, what of it no operation owns, recorded time before it
 -- since the first stretch.
-CREATE OR REPLACE TEMP TABLE gap AS
+CREATE OR REPLACE TEMP TABLE pause AS
 WITH placed AS (
     SELECT number, LAG(end_ns) OVER (ORDER BY number) AS start_ns, start_ns AS end_ns FROM stretch
     QUALIFY number > 1
@@ -526,7 +526,7 @@ FROM placed AS g LEFT JOIN counted AS c
     ON c.start_ns < g.end_ns AND c.start_ns >= (SELECT MIN(start_ns) FROM stretch)
 GROUP BY number, g.start_ns, g.end_ns;
 
-CREATE OR REPLACE TEMP TABLE set_up_gap AS
+CREATE OR REPLACE TEMP TABLE set_up_pause AS
 WITH learning AS (
     SELECT MIN(start_ns) AS first_ns FROM process_state
     WHERE is_of_loop(operation) AND list_has_any(plain_names(operation), ['learning', 'learn',
@@ -537,16 +537,16 @@ WITH learning AS (
 new_name AS (
     SELECT MIN(start_ns) AS first_ns FROM looping GROUP BY name
 )
-SELECT g.* FROM gap AS g, learning
+SELECT g.* FROM pause AS g, learning
 WHERE g.length_ns * 10 >= g.before_ns
   AND (learning.first_ns IS NULL OR learning.first_ns >= g.end_ns)
   AND (SELECT MAX(first_ns) FROM new_name) >= g.end_ns
-  AND (SELECT COUNT(*) FROM gap AS o WHERE o.number > g.number AND o.idle_ns * 3 >= g.length_ns) < 2;
+  AND (SELECT COUNT(*) FROM pause AS o WHERE o.number > g.number AND o.idle_ns * 3 >= g.length_ns) < 2;
 
 -- Where in the process's life each segment lies: before, in, or after its training loop.
 CREATE OR REPLACE TEMP TABLE stage AS
 WITH span AS (
-    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_gap), MIN(start_ns)) AS first_ns,
+    SELECT COALESCE((SELECT MAX(end_ns) FROM set_up_pause), MIN(start_ns)) AS first_ns,
            MAX(end_ns) AS last_ns FROM stretch
 )
 SELECT p.start_ns, CASE WHEN first_ns IS NULL THEN 'whole' WHEN p.start_ns < first_ns THEN 'start-up'

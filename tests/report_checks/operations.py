@@ -26,8 +26,8 @@ def check(page: ReportPage, trace: Trace) -> None:
         for row in page.table("operations", "Table: operations as a tree")
     ]
     assert sorted(tree) == sorted(_tree(trace, span_ns, parts))
-    gaps = page.table("operations", "Table: time between operations")
-    assert gaps == _gaps(trace, span_ns)
+    pauses = page.table("operations", "Table: time between operations")
+    assert pauses == _pauses(trace, span_ns)
     assert page.table("operations", "Found automatically: ") == _automatic(trace, span_ns)
 
 
@@ -114,28 +114,29 @@ def _around(trace: Trace, parts: dict[str, int]) -> Iterator[list[str]]:
             yield [operation, units.duration(ns), "", corrected, units.duration(ns)]
 
 
-def _gaps(trace: Trace, span_ns: int) -> list[list[str]]:
+def _pauses(trace: Trace, span_ns: int) -> list[list[str]]:
     """Between neighbours: one thread at a time is in an operation, but for the saver."""
     rows = trace.sql(
         "WITH _open AS (SELECT process_id, REGEXP_EXTRACT(path, '^(?:[^\\\\/]|\\\\.)*') AS name,"
         "   start_ns, start_ns + duration_ns AS end_ns FROM operation_instance"
         "   JOIN operation USING (operation_id) WHERE depth = 0),"
-        " _gap AS (SELECT name, start_ns, LAG(name) OVER _by_start AS before,"
+        " _pause AS (SELECT name, start_ns, LAG(name) OVER _by_start AS before,"
         "   MAX(end_ns) OVER (PARTITION BY process_id ORDER BY start_ns"
         "     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS latest_ns"
         "   FROM _open WINDOW _by_start AS (PARTITION BY process_id ORDER BY start_ns))"
-        " SELECT before, name, COUNT(*), CAST(SUM(start_ns - latest_ns) AS BIGINT) AS ns FROM _gap"
+        " SELECT before, name, COUNT(*), CAST(SUM(start_ns - latest_ns) AS BIGINT) AS ns"
+        " FROM _pause"
         " WHERE start_ns > latest_ns GROUP BY ALL ORDER BY ns DESC"
     )
     return [
         [
             f"{before} to {after}",
-            units.count(gaps),
+            units.count(pauses),
             units.duration(ns),
             units.share(ns, span_ns),
-            units.duration(ns / gaps),
+            units.duration(ns / pauses),
         ]
-        for before, after, gaps, ns in rows
+        for before, after, pauses, ns in rows
     ]
 
 

@@ -178,8 +178,8 @@ def test_much_time_between_operations_is_a_warning() -> None:
     assert_says(texts(trace, warning=True)[0], "40.0 %", "between operations")
 
 
-def _with_gaps(between_ns: int) -> Relations:
-    """a, b, a and b again: one gap from a to b, and two back, of which the first one is short."""
+def _with_pauses(between_ns: int) -> Relations:
+    """a, b, a and b again: one pause from a to b, and two back, of which the first one is short."""
     starts = {0: (0, 100 - between_ns), 1: (110 - between_ns, 115), 2: (116, 117)}
     return Relations(
         process=[process(0, 0, 120)],
@@ -201,8 +201,8 @@ def _with_gaps(between_ns: int) -> Relations:
 
 
 def test_time_between_operations_is_named_by_the_operations_around_it() -> None:
-    between = texts(_with_gaps(10), warning=False)[-1]
-    assert_says(between, "between", "a to b 10 ns in 1 gap", "b to c 1 ns in 1 gap")
+    between = texts(_with_pauses(10), warning=False)[-1]
+    assert_says(between, "between", "a to b 10 ns in 1 pause", "b to c 1 ns in 1 pause")
 
 
 def test_a_warning_about_it_names_them_too() -> None:
@@ -216,8 +216,8 @@ def test_a_warning_about_it_names_them_too() -> None:
         breakdown=[share(0, "a", "python", 6), share(0, "(none)", "python", 4)],
     )
     (said,) = texts(trace, warning=True)
-    assert_says(said, "40.0 %", "between operations", "a to a 4 ns in 1 gap")
-    assert not any("gap" in each for each in texts(trace, warning=False))
+    assert_says(said, "40.0 %", "between operations", "a to a 4 ns in 1 pause")
+    assert not any("pause" in each for each in texts(trace, warning=False))
 
 
 def test_a_loss_is_a_warning_and_a_wrong_annotation_is_not() -> None:

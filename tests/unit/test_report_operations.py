@@ -241,7 +241,7 @@ def test_what_lies_around_a_gap_of_records_that_were_rolled_up_is_not_known() ->
         (None, None, "rolled up", 20),
     ]
     assert {row["between_ns"] for row in rows} == {25}
-    assert_says(loop_sentences.gaps(rows), "act to learn 5 ns in 1 gap", "20 ns", "rolled up")
+    assert_says(loop_sentences.pauses(rows), "act to learn 5 ns in 1 pause", "20 ns", "rolled up")
 
 
 def test_a_deep_recursion_is_added_up_in_one_pass() -> None:

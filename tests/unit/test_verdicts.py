@@ -73,9 +73,9 @@ def test_small_shares_are_not_named() -> None:
     assert not verdicts.is_waiting_notable(times(learning=1, waiting=10))
     assert verdicts.is_framework_notable(11, 100)
     assert not verdicts.is_framework_notable(10, 100)
-    gaps = [{"why": None, "duration_ns": 10}, {"why": "later", "duration_ns": 90}]
-    assert verdicts.are_gaps_notable(gaps, {"span_ns": 999})
-    assert not verdicts.are_gaps_notable(gaps, {"span_ns": 1000})
+    pauses = [{"why": None, "duration_ns": 10}, {"why": "later", "duration_ns": 90}]
+    assert verdicts.are_pauses_notable(pauses, {"span_ns": 999})
+    assert not verdicts.are_pauses_notable(pauses, {"span_ns": 1000})
     assert verdicts.is_pair_named(2, 100)
     assert not verdicts.is_pair_named(1, 100)
     assert verdicts.is_cpu_lacking(11, 100)

@@ -25,7 +25,7 @@ void LoopBeginning::Leave(const Clock& clock, bool lasted) {
   proposed_.reset();
 }
 
-// With the gap before the stretch.
+// With the pause before the stretch.
 void LoopBeginning::Compare(int64_t idle_ns) {
   for (Candidate& candidate : candidates_) {
     candidate.alike += IsPartOf(idle_ns, candidate.length_ns, kAlikePart);

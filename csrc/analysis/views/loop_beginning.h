@@ -1,4 +1,4 @@
-// Where the training loop of a process begins (docs/reference/semantics.md#set-up-gaps).
+// Where the training loop of a process begins (docs/reference/semantics.md#set-up-pauses).
 #ifndef RLSCOPE_ANALYSIS_VIEWS_LOOP_BEGINNING_H_
 #define RLSCOPE_ANALYSIS_VIEWS_LOOP_BEGINNING_H_
 
@@ -13,8 +13,8 @@
 
 namespace rlscope::analysis {
 
-// A gap between stretches is a candidate as soon as it ends, if it is long and nothing was learned
-// before. It stays one until two like it come. What is new after it shows at the end.
+// A pause between stretches is a candidate as soon as it ends, if it is long and nothing was
+// learned before. It stays one until two like it come. What is new after it shows at the end.
 //
 //   stretches   |===|-------|==|------------------|===|-|==|-|===|-|==|-|===|-|==|
 //   candidates          1                2          3: soon two come that are like it
@@ -26,7 +26,7 @@ class LoopBeginning {
     uint64_t number = 0;  // those that were dropped count, too
     int64_t end_ns = 0;
     int64_t length_ns = 0;
-    uint32_t alike = 0;    // later gaps that are like it
+    uint32_t alike = 0;    // later pauses that are like it
     BreakdownRows before;  // the rows of the process at its end
   };
   // Time of the process so far that was recorded, and the part of it in no operation.
@@ -40,8 +40,8 @@ class LoopBeginning {
   // More than fit in the longest time: after each, a tenth more of it has passed.
   static constexpr size_t kMostCandidates = 512;
 
-  // A stretch begins. Gives whether the gap before it is a candidate, unless something was learned.
-  // Only while there are candidates, the idle time matters.
+  // A stretch begins. Gives whether the pause before it is a candidate, unless something was
+  // learned. Only while there are candidates, the idle time matters.
   bool Enter(const Clock& clock) {
     entered_ = clock;
     if (!begun_ || learned_) return false;
@@ -52,7 +52,7 @@ class LoopBeginning {
   void SetLearned() { learned_ = true; }
   void Propose(int64_t now, const BreakdownRows& before);
 
-  // The stretch ends. One that lasted no time is none, and the gap goes on.
+  // The stretch ends. One that lasted no time is none, and the pause goes on.
   void Leave(const Clock& clock, bool lasted);
 
   // In the loop, the first name of the owner's outermost operation from here on; else kNoName.
@@ -60,13 +60,13 @@ class LoopBeginning {
     if (name != name_) ChangeName(now, name);
   }
 
-  // Whether the gap before the stretch that runs is a candidate.
+  // Whether the pause before the stretch that runs is a candidate.
   bool is_proposed() const { return proposed_.has_value(); }
   // In order of time.
   const std::vector<Candidate>& candidates() const { return candidates_; }
   // How many there were so far, the proposed one included.
   uint64_t made() const { return made_; }
-  // At the end: the last set-up gap, null if there is none.
+  // At the end: the last set-up pause, null if there is none.
   const Candidate* LastSetUp() const;
 
   void Carry(trace::Archive* archive, const RowLimits& limits);
@@ -90,7 +90,7 @@ class LoopBeginning {
   Clock entered_;         // at the begin of the last stretch
   Clock left_;            // at the end of the last stretch that lasted some time
   uint64_t made_ = 0;
-  std::optional<Candidate> proposed_;  // the gap before the stretch that runs
+  std::optional<Candidate> proposed_;  // the pause before the stretch that runs
   std::vector<Candidate> candidates_;
   uint32_t name_ = kNoName;
   int64_t named_ns_ = 0;           // since when

@@ -56,7 +56,7 @@ def draw(tables: Tables) -> Drawing | Nothing:
         charts=_charts(tables["operation_time"], named, whole),
         grids=[
             _tree(tables["operation_tree"], whole),
-            *_gaps(tables["between_operation"], facts),
+            *_pauses(tables["between_operation"], facts),
             *_tokens(tables["generation"]),
             *_automatic(tables["automatic"], facts),
         ],
@@ -124,21 +124,21 @@ def _corrected(row: dict[str, Any]) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-def _gaps(table: Table, facts: dict[str, Any]) -> list[Grid]:
+def _pauses(table: Table, facts: dict[str, Any]) -> list[Grid]:
     """Time between operations, by the operations around it."""
     rows = table.to_dicts()
     if not rows:
         return []
     grid = Grid(
         title="Table: time between operations, by the operations around it",
-        columns=["before and after", ">gaps", ">time", ">share", ">mean"],
+        columns=["before and after", ">pauses", ">time", ">share", ">mean"],
         rows=[
             [
                 loop_sentences.pair(row),
-                "" if row["gaps"] is None else units.count(row["gaps"]),
+                "" if row["pauses"] is None else units.count(row["pauses"]),
                 units.duration(row["duration_ns"]),
                 units.share(row["duration_ns"], facts["span_ns"]),
-                units.duration(row["duration_ns"] / row["gaps"]) if row["gaps"] else "",
+                units.duration(row["duration_ns"] / row["pauses"]) if row["pauses"] else "",
             ]
             for row in rows
         ],
