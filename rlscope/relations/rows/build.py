@@ -181,8 +181,8 @@ class _Build:
             relations["api_call"] = cuda_rows.without_errors(relations["api_call"])
         note = process["metadata"].get(cuda_rows.NOTE)
         self._stack_files.update(relations["stack"]["file"])
-        note = process["metadata"].get(backward_lines.NOTE)
-        found_lines = backward_lines.columns(note, relations["source_line"])
+        noted_lines = process["metadata"].get(backward_lines.NOTE)
+        found_lines = backward_lines.columns(noted_lines, relations["source_line"])
         self._collect("backward_line", found_lines, index)
         gpu_time = relations["gpu_time"]
         gpu_time["gpu"] = self._devices.add(
