@@ -51,8 +51,12 @@ class Queries(ABC):
             raise QueryError(f"no relation {relation!r}; there are: {', '.join(self.relations)}")
         self._make_named(relation)
         known = self.relations[relation]
-        rows = self._database.select(known.select())
+        rows = self._database.select(known.select().order_by(*self._order(relation)))
         return Table(rows.columns, name=relation, descriptions=store.descriptions(known))
+
+    def _order(self, relation: str) -> tuple[str, ...]:
+        """Columns by which the rows of a whole relation stand; else as they were written."""
+        return ()
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Table:
         """The result of an SQL statement of DuckDB over the relations.

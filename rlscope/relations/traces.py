@@ -73,6 +73,9 @@ class Traces(Queries):
         """The relation `run`: one row for each."""
         return self.table("run")
 
+    def _order(self, relation: str) -> tuple[str, ...]:
+        return ("run_id",) if relation == "run" else ()
+
     def __repr__(self) -> str:
         return f"<Traces of {len(self)} runs>"
 
