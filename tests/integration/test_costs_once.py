@@ -86,5 +86,5 @@ def test_they_are_told_and_are_no_cost_of_records(run: tuple[str, int]) -> None:
     )
     assert made.returncode == 0, made.stderr
     page = Path("page.html").read_text()
-    assert re.search(r"start-up [\d.]+ .?s longer.* imports [\d.]+ .?s longer", page)
+    assert re.search(r"start-up [\d.]+\s.?s longer.* imports [\d.]+\s.?s longer", page)
     assert "until all records were written." in page
